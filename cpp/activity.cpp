@@ -1,0 +1,307 @@
+// Activities: everything that an actor can wait for, and the awaitable that `await` sees.
+
+#include "driver.hpp"
+
+#include <algorithm>
+
+namespace driver {
+
+void Fifo::push(Activity* activity)
+{
+  Py_INCREF(activity);
+  activity->queue                              = this;
+  activity->queue_next                         = nullptr;
+  activity->queue_prev                         = last;
+  (last == nullptr ? first : last->queue_next) = activity;
+  last                                         = activity;
+  size++;
+}
+
+Activity* Fifo::pop()
+{
+  Activity* activity                            = first;
+  first                                         = activity->queue_next;
+  (first == nullptr ? last : first->queue_prev) = nullptr;
+  activity->queue                               = nullptr;
+  activity->queue_next                          = nullptr;
+  size--;
+  return activity;
+}
+
+void Fifo::remove(Activity* activity)
+{
+  (activity->queue_prev == nullptr ? first : activity->queue_prev->queue_next) = activity->queue_next;
+  (activity->queue_next == nullptr ? last : activity->queue_next->queue_prev)  = activity->queue_prev;
+  activity->queue                                                              = nullptr;
+  activity->queue_next = activity->queue_prev = nullptr;
+  size--;
+  Py_DECREF(activity);
+}
+
+// ---- life -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr int MOST_FREE = 4096;
+Activity* free_activities[MOST_FREE];
+int free_count = 0;
+
+} // namespace
+
+Activity* new_activity(Kind kind, Actor* owner)
+{
+  Activity* activity;
+  if (free_count > 0) {
+    activity = free_activities[--free_count];
+    PyObject_Init(reinterpret_cast<PyObject*>(activity), &ActivityType);
+  } else {
+    activity = PyObject_New(Activity, &ActivityType);
+    if (activity == nullptr)
+      return nullptr;
+  }
+  auto* head = reinterpret_cast<char*>(activity) + sizeof(PyObject);
+  std::fill(head, reinterpret_cast<char*>(activity) + sizeof(Activity), 0);
+  activity->kind     = kind;
+  activity->owner    = owner;
+  activity->rate     = -1.0;
+  activity->priority = 1.0;
+  activity->timeout  = NEVER;
+  activity->start    = -1.0;
+  activity->finish   = -1.0;
+  return activity;
+}
+
+void recycle(Activity* activity)
+{
+  delete activity->more_waiters;
+  delete activity->hosts;
+  delete activity->amounts;
+  if (free_count < MOST_FREE)
+    free_activities[free_count++] = activity;
+  else
+    PyObject_Free(activity);
+}
+
+void own(Activity* activity)
+{
+  Actor* owner = activity->owner;
+  if (owner == nullptr)
+    return;
+  Py_INCREF(activity);
+  activity->owner_prev = nullptr;
+  activity->owner_next = owner->activities;
+  if (owner->activities != nullptr)
+    owner->activities->owner_prev = activity;
+  owner->activities = activity;
+}
+
+void disown(Activity* activity)
+{
+  Actor* owner = activity->owner;
+  if (owner == nullptr || (activity->owner_prev == nullptr && owner->activities != activity))
+    return;
+  (activity->owner_prev == nullptr ? owner->activities : activity->owner_prev->owner_next) = activity->owner_next;
+  if (activity->owner_next != nullptr)
+    activity->owner_next->owner_prev = activity->owner_prev;
+  activity->owner_next = activity->owner_prev = nullptr;
+  Py_DECREF(activity);
+}
+
+void add_waiter(Activity* activity, Waiter waiter)
+{
+  if (activity->waiter.actor == nullptr) {
+    activity->waiter = waiter;
+    return;
+  }
+  if (activity->more_waiters == nullptr)
+    activity->more_waiters = new std::vector<Waiter>();
+  activity->more_waiters->push_back(waiter);
+}
+
+void remove_waiter(Activity* activity, Actor* actor)
+{
+  auto* more = activity->more_waiters;
+  if (more != nullptr)
+    more->erase(std::remove_if(more->begin(), more->end(), [actor](Waiter const& w) { return w.actor == actor; }),
+                more->end());
+  if (activity->waiter.actor == actor) {
+    activity->waiter = {};
+    if (more != nullptr && not more->empty()) {
+      activity->waiter = more->front();
+      more->erase(more->begin());
+    }
+  }
+}
+
+bool start(Activity* activity)
+{
+  activity->state = State::STARTED;
+  activity->start = now();
+  switch (activity->kind) {
+    case Kind::EXEC:
+      own(activity);
+      start_execution(activity);
+      return true;
+    case Kind::PTASK:
+      own(activity);
+      return start_parallel(activity);
+    case Kind::SENDTO:
+      own(activity);
+      start_transfer(activity, nullptr);
+      return true;
+    case Kind::PUT:
+    case Kind::GET:
+    case Kind::MESS_PUT:
+    case Kind::MESS_GET:
+      if (not activity->detached)
+        own(activity);
+      return start_rendezvous(activity);
+    case Kind::SLEEP:
+      own(activity);
+      activity->rate = activity->start; // since when it sleeps without a break
+      activity->timer =
+          set_timer(activity->start + activity->amount, Alarm::ACTIVITY, reinterpret_cast<PyObject*>(activity));
+      return true;
+    default:
+      own(activity);
+      return start_synchro(activity);
+  }
+}
+
+// ---- end ------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+void end_one(Activity* activity, State state, Failure failure)
+{
+  activity->state   = state;
+  activity->failure = failure;
+  activity->finish  = now();
+  forget_timer(activity->timer);
+  if (activity->queue != nullptr)
+    activity->queue->remove(activity);
+  activity->peer = nullptr;
+  disown(activity);
+  if (activity->waiter.actor != nullptr) {
+    Waiter const first = activity->waiter;
+    activity->waiter   = {};
+    std::vector<Waiter> others;
+    if (activity->more_waiters != nullptr)
+      others.swap(*activity->more_waiters);
+    if (first.wait == nullptr)
+      wake(first.actor);
+    else
+      notify(first.wait, activity);
+    for (Waiter const& waiter : others)
+      if (waiter.wait == nullptr)
+        wake(waiter.actor);
+      else
+        notify(waiter.wait, activity);
+  }
+}
+
+/// Done so far: flop, byte, or the fraction of a parallel task.
+double work_done(Activity const* activity, State state)
+{
+  if (state == State::FINISHED)
+    return activity->kind == Kind::PTASK ? 1.0 : activity->amount;
+  double const left = activity->work->remaining();
+  return activity->kind == Kind::PTASK ? 1.0 - left : activity->amount - left;
+}
+
+void account(Activity* activity, State state)
+{
+  double const done = work_done(activity, state);
+  if (activity->kind == Kind::EXEC) {
+    execution_ended(activity->destination, done);
+  } else if (activity->kind == Kind::PTASK) {
+    size_t const count = activity->hosts->size();
+    for (size_t i = 0; i < count; i++)
+      execution_ended((*activity->hosts)[i], done * (*activity->amounts)[i]);
+    for (size_t i = 0; i < count; i++)
+      for (size_t j = 0; j < count; j++) {
+        double const bytes = (*activity->amounts)[count + i * count + j];
+        if (i != j && bytes > 0)
+          transfer_ended((*activity->hosts)[i]->host, (*activity->hosts)[j]->host, done * bytes);
+      }
+  } else {
+    transfer_ended(activity->source->host, activity->destination->host, done);
+  }
+  activity->state  = state;
+  activity->finish = now();
+  if (sim.tracing)
+    record(activity, activity->kind == Kind::PTASK ? done * activity->amount : done);
+}
+
+} // namespace
+
+void complete(Activity* activity, State state, Failure failure)
+{
+  Py_INCREF(activity);
+  Activity* peer = activity->peer;
+  Py_XINCREF(peer);
+  Activity* carrier = activity->work != nullptr ? activity : peer != nullptr && peer->work != nullptr ? peer : nullptr;
+  if (carrier != nullptr) {
+    account(carrier, state);
+    carrier->work->release();
+  } else if (sim.tracing && activity->kind == Kind::SLEEP) {
+    activity->state  = state;
+    activity->finish = now();
+    record(activity, activity->finish - activity->start);
+  }
+  if (state == State::FINISHED && activity->kind == Kind::GET && peer != nullptr)
+    std::swap(activity->payload, peer->payload);
+  else if (state == State::FINISHED && activity->kind == Kind::PUT && peer != nullptr)
+    std::swap(peer->payload, activity->payload);
+  bool const peer_first = activity->peer_first && peer != nullptr;
+  if (not peer_first)
+    end_one(activity, state, failure);
+  if (peer != nullptr && not is_over(peer))
+    end_one(peer, state == State::FINISHED ? state : State::FAILED,
+            state == State::FINISHED ? Failure::NONE : Failure::NETWORK);
+  if (peer_first)
+    end_one(activity, state, failure);
+  Py_XDECREF(peer);
+  Py_DECREF(activity);
+}
+
+void abort_activity(Activity* activity, State state, Failure failure)
+{
+  if (not is_over(activity))
+    complete(activity, state, failure);
+}
+
+void suspend_activity(Activity* activity)
+{
+  if (activity->suspended || activity->state != State::STARTED)
+    return;
+  activity->suspended = true;
+  if (activity->kind == Kind::SLEEP) {
+    activity->amount -= now() - activity->rate;
+    forget_timer(activity->timer);
+    return;
+  }
+  Activity const* carrier = activity->work != nullptr || activity->peer == nullptr ? activity : activity->peer;
+  if (carrier->work != nullptr)
+    carrier->work->model_action_->suspend();
+}
+
+void resume_activity(Activity* activity)
+{
+  if (not activity->suspended)
+    return;
+  activity->suspended = false;
+  if (activity->state != State::STARTED)
+    return;
+  if (activity->kind == Kind::SLEEP) {
+    activity->rate = now();
+    activity->timer =
+        set_timer(activity->rate + activity->amount, Alarm::ACTIVITY, reinterpret_cast<PyObject*>(activity));
+    return;
+  }
+  Activity const* carrier = activity->work != nullptr || activity->peer == nullptr ? activity : activity->peer;
+  if (carrier->work != nullptr)
+    carrier->work->model_action_->resume();
+}
+
+} // namespace driver

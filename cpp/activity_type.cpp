@@ -1,0 +1,347 @@
+// The awaitable that `await` sees: what it gives, what it raises, how it describes itself.
+
+#include "driver.hpp"
+
+namespace driver {
+
+namespace {
+
+char const* const kind_names[]  = {"execution",   "parallel task", "transfer", "put",     "get",
+                                   "message put", "message get",   "sleep",    "join",    "lock",
+                                   "acquire",     "condition",     "barrier",  "suspend", "yield"};
+char const* const state_names[] = {"INITED", "STARTED", "FINISHED", "FAILED", "CANCELED"};
+
+} // namespace
+
+PyObject* itself(PyObject* self)
+{
+  return Py_NewRef(self);
+}
+
+PyObject* next_by_hand(PyObject* self, sendfunc send)
+{
+  PyObject* result        = nullptr;
+  PySendResult const sent = send(self, Py_None, &result);
+  if (sent != PYGEN_RETURN)
+    return result;
+  PyObject* stop = PyObject_CallOneArg(PyExc_StopIteration, result);
+  Py_DECREF(result);
+  if (stop != nullptr)
+    PyErr_SetObject(PyExc_StopIteration, stop);
+  Py_XDECREF(stop);
+  return nullptr;
+}
+
+void warn_never_awaited(PyObject* self)
+{
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  if (PyErr_WarnFormat(PyExc_RuntimeWarning, 1, "%s was never awaited", describe(self).c_str()) != 0)
+    PyErr_WriteUnraisable(nullptr);
+  PyErr_Restore(type, value, traceback);
+}
+
+PyObject* blocking_operation(Kind kind, PyObject* target, double timeout)
+{
+  Actor* actor = running_actor("await");
+  if (actor == nullptr)
+    return nullptr;
+  Activity* activity = new_activity(kind, actor);
+  if (activity == nullptr)
+    return nullptr;
+  activity->target  = Py_XNewRef(target);
+  activity->timeout = timeout;
+  activity->lazy    = true;
+  return reinterpret_cast<PyObject*>(activity);
+}
+
+PyObject* done_awaitable()
+{
+  Activity* activity = new_activity(Kind::YIELD, sim.current);
+  if (activity != nullptr)
+    activity->state = State::FINISHED;
+  return reinterpret_cast<PyObject*>(activity);
+}
+
+// ---- results --------------------------------------------------------------------------------------------------------
+
+void raise_failure(Activity* activity, Failure failure)
+{
+  char const* name    = "NetworkFailureException";
+  std::string message = "a link of the route, or the partner, failed";
+  if (failure == Failure::HOST) {
+    name    = "HostFailureException";
+    message = "the host failed";
+  } else if (failure == Failure::TIMEOUT) {
+    name    = "TimeoutException";
+    message = "the time limit was reached";
+  } else if (failure == Failure::CANCEL) {
+    name    = "CancelException";
+    message = "it was cancelled";
+  }
+  PyObject* type = error_class(name);
+  if (type == nullptr)
+    return;
+  std::string const text =
+      activity == nullptr ? message : describe(reinterpret_cast<PyObject*>(activity)) + ": " + message;
+  PyObject* error = PyObject_CallFunction(type, "s", text.c_str());
+  if (error == nullptr)
+    return;
+  if (activity != nullptr)
+    PyObject_SetAttrString(error, "activity", reinterpret_cast<PyObject*>(activity));
+  PyErr_SetObject(type, error);
+  Py_DECREF(error);
+}
+
+PyObject* take_result(Activity* activity)
+{
+  if (activity->state != State::FINISHED) {
+    raise_failure(activity, activity->failure);
+    return nullptr;
+  }
+  bool const gives = activity->kind == Kind::GET || activity->kind == Kind::MESS_GET || activity->kind == Kind::JOIN ||
+                     activity->kind == Kind::CONDITION || activity->kind == Kind::BARRIER;
+  PyObject* result = gives && activity->payload != nullptr ? activity->payload : Py_None;
+  Py_INCREF(result);
+  return result;
+}
+
+std::string describe(PyObject* waiting)
+{
+  if (waiting == nullptr)
+    return "nothing";
+  if (Py_TYPE(waiting) == &WaitType) {
+    auto const* wait = reinterpret_cast<Wait*>(waiting);
+    std::string text = wait->mode == Wait::Mode::ALL ? "all of " : wait->mode == Wait::Mode::ANY ? "any of " : "";
+    size_t shown     = 0;
+    for (Activity* activity : *wait->activities) {
+      if (is_over(activity))
+        continue;
+      if (++shown > 3) {
+        text += ", ...";
+        break;
+      }
+      text += (shown > 1 ? ", " : "") + describe(reinterpret_cast<PyObject*>(activity));
+    }
+    return text;
+  }
+  auto const* activity = reinterpret_cast<Activity*>(waiting);
+  std::string text     = kind_names[static_cast<int>(activity->kind)];
+  PyObject* name       = activity->target == nullptr ? nullptr : PyObject_GetAttrString(activity->target, "name");
+  if (name != nullptr && PyUnicode_Check(name))
+    text += std::string(" '") + PyUnicode_AsUTF8(name) + "'";
+  Py_XDECREF(name);
+  PyErr_Clear();
+  if (activity->kind == Kind::EXEC)
+    text += " on " + activity->destination->host->get_name();
+  if (activity->kind == Kind::SENDTO || activity->peer != nullptr) {
+    Activity const* carrier = activity->work != nullptr || activity->peer == nullptr ? activity : activity->peer;
+    if (carrier->source != nullptr && carrier->destination != nullptr)
+      text += " from " + carrier->source->host->get_name() + " to " + carrier->destination->host->get_name();
+  }
+  if (activity->suspended)
+    text += " (suspended)";
+  return text;
+}
+
+// ---- the Python type ------------------------------------------------------------------------------------------------
+
+namespace {
+
+Activity* cast(PyObject* self)
+{
+  return reinterpret_cast<Activity*>(self);
+}
+
+PySendResult activity_send(PyObject* self, PyObject* /*value*/, PyObject** result)
+{
+  Activity* activity = cast(self);
+  Actor* actor       = running_actor("await");
+  *result            = nullptr;
+  if (actor == nullptr)
+    return PYGEN_ERROR;
+  if (actor->dying && not is_over(activity)) {
+    raise_kill();
+    return PYGEN_ERROR;
+  }
+  if (activity->state == State::INITED) {
+    if (not start(activity))
+      return PYGEN_ERROR;
+    if (is_over(activity)) { // no time passes, but the others that are ready go first, as in SimGrid
+      block(actor, self);
+      wake(actor);
+      *result = Py_None;
+      Py_INCREF(Py_None);
+      return PYGEN_NEXT;
+    }
+    if (activity->timeout >= 0)
+      activity->timer = set_timer(now() + activity->timeout, Alarm::TIMEOUT, self);
+  }
+  if (is_over(activity)) {
+    *result = take_result(activity);
+    return *result == nullptr ? PYGEN_ERROR : PYGEN_RETURN;
+  }
+  add_waiter(activity, {actor, nullptr});
+  block(actor, self);
+  *result = Py_None;
+  Py_INCREF(Py_None);
+  return PYGEN_NEXT;
+}
+
+PyObject* activity_next(PyObject* self)
+{
+  return next_by_hand(self, activity_send);
+}
+
+void activity_dealloc(PyObject* self)
+{
+  Activity* activity = cast(self);
+  if (activity->lazy && activity->state == State::INITED)
+    warn_never_awaited(self);
+  Py_CLEAR(activity->target);
+  Py_CLEAR(activity->payload);
+  Py_CLEAR(activity->label);
+  recycle(activity);
+}
+
+PyObject* activity_wait(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
+{
+  static Signature signature{"wait", 1, 0, {"timeout"}};
+  PyObject* values[1];
+  double timeout;
+  if (not parse(signature, args, count, keywords, values) || not number(values[0], "timeout", NEVER, timeout))
+    return nullptr;
+  if (timeout < 0)
+    return itself(self);
+  PyObject* list = PyTuple_Pack(1, self);
+  PyObject* wait = list == nullptr ? nullptr : new_wait(Wait::Mode::ONE, list, timeout);
+  Py_XDECREF(list);
+  return wait;
+}
+
+PyObject* activity_test(PyObject* self, PyObject* /*unused*/)
+{
+  return PyBool_FromLong(is_over(cast(self)));
+}
+
+PyObject* activity_cancel(PyObject* self, PyObject* /*unused*/)
+{
+  if (cast(self)->state == State::INITED)
+    cast(self)->state = State::STARTED;
+  abort_activity(cast(self), State::CANCELED, Failure::CANCEL);
+  Py_RETURN_NONE;
+}
+
+PyObject* activity_suspend(PyObject* self, PyObject* /*unused*/)
+{
+  suspend_activity(cast(self));
+  Py_RETURN_NONE;
+}
+
+PyObject* activity_resume(PyObject* self, PyObject* /*unused*/)
+{
+  resume_activity(cast(self));
+  Py_RETURN_NONE;
+}
+
+PyObject* get_remaining(PyObject* self, void* /*closure*/)
+{
+  Activity const* activity = cast(self);
+  Activity const* carrier  = activity->work != nullptr || activity->peer == nullptr ? activity : activity->peer;
+  if (carrier->work != nullptr)
+    return PyFloat_FromDouble(carrier->work->remaining());
+  if (is_over(activity))
+    return PyFloat_FromDouble(0.0);
+  if (activity->kind == Kind::SLEEP && activity->state == State::STARTED && not activity->suspended)
+    return PyFloat_FromDouble(activity->amount - (now() - activity->rate));
+  return PyFloat_FromDouble(activity->kind == Kind::PTASK ? 1.0 : activity->amount);
+}
+
+PyObject* get_state(PyObject* self, void* /*closure*/)
+{
+  return PyUnicode_FromString(state_names[static_cast<int>(cast(self)->state)]);
+}
+
+PyObject* get_kind(PyObject* self, void* /*closure*/)
+{
+  return PyUnicode_FromString(kind_names[static_cast<int>(cast(self)->kind)]);
+}
+
+PyObject* date_or_none(double date)
+{
+  if (date < 0)
+    Py_RETURN_NONE;
+  return PyFloat_FromDouble(date);
+}
+
+PyObject* get_start(PyObject* self, void* /*closure*/)
+{
+  return date_or_none(cast(self)->start);
+}
+
+PyObject* get_finish(PyObject* self, void* /*closure*/)
+{
+  return date_or_none(cast(self)->finish);
+}
+
+PyObject* get_result(PyObject* self, void* /*closure*/)
+{
+  if (cast(self)->state == State::FINISHED)
+    return take_result(cast(self));
+  Py_RETURN_NONE;
+}
+
+PyObject* get_label(PyObject* self, void* /*closure*/)
+{
+  PyObject* label = cast(self)->label == nullptr ? Py_None : cast(self)->label;
+  Py_INCREF(label);
+  return label;
+}
+
+PyObject* activity_repr(PyObject* self)
+{
+  return PyUnicode_FromFormat("<Activity: %s, %s>", describe(self).c_str(),
+                              state_names[static_cast<int>(cast(self)->state)]);
+}
+
+PyAsyncMethods activity_async = {itself, nullptr, nullptr, activity_send};
+
+PyMethodDef activity_methods[] = {
+    fast("wait", activity_wait, "Awaitable that ends with the activity, or after a time limit."),
+    {"test", activity_test, METH_NOARGS, "Whether it is over, without waiting."},
+    {"cancel", activity_cancel, METH_NOARGS, "End it now; who waits for it gets a CancelException."},
+    {"suspend", activity_suspend, METH_NOARGS, "Stop its progress."},
+    {"resume", activity_resume, METH_NOARGS, "Let it progress again."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef activity_properties[] = {{"remaining", get_remaining, nullptr, "Work left [flop or byte].", nullptr},
+                                     {"state", get_state, nullptr, "INITED, STARTED, FINISHED, ...", nullptr},
+                                     {"kind", get_kind, nullptr, "What it is.", nullptr},
+                                     {"start_time", get_start, nullptr, "Date of its start [s].", nullptr},
+                                     {"finish_time", get_finish, nullptr, "Date of its end [s].", nullptr},
+                                     {"result", get_result, nullptr, "What it gave, once finished.", nullptr},
+                                     {"label", get_label, nullptr, "Label in the trace.", nullptr},
+                                     {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyTypeObject make_type()
+{
+  PyTypeObject type = blank_type();
+  type.tp_name      = "simplugin.simulation._driver.Activity";
+  type.tp_basicsize = sizeof(Activity);
+  type.tp_dealloc   = activity_dealloc;
+  type.tp_repr      = activity_repr;
+  type.tp_as_async  = &activity_async;
+  type.tp_flags     = Py_TPFLAGS_DEFAULT;
+  type.tp_doc       = "Something that takes simulated time, or a wait for another actor.";
+  type.tp_iter      = itself;
+  type.tp_iternext  = activity_next;
+  type.tp_methods   = activity_methods;
+  type.tp_getset    = activity_properties;
+  return type;
+}
+
+} // namespace
+
+PyTypeObject ActivityType = make_type();
+
+} // namespace driver

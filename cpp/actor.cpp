@@ -1,0 +1,334 @@
+// The life of an actor: started, resumed, blocked, killed, ended.
+
+#include "driver.hpp"
+
+#include <algorithm>
+
+namespace driver {
+
+namespace {
+
+void enter_host(Actor* actor, Host* host)
+{
+  actor->host      = host;
+  actor->host_prev = nullptr;
+  actor->host_next = host->actors;
+  if (host->actors != nullptr)
+    host->actors->host_prev = actor;
+  host->actors = actor;
+}
+
+void leave_host(Actor* actor)
+{
+  (actor->host_prev == nullptr ? actor->host->actors : actor->host_prev->host_next) = actor->host_next;
+  if (actor->host_next != nullptr)
+    actor->host_next->host_prev = actor->host_prev;
+  actor->host_next = actor->host_prev = nullptr;
+}
+
+/// An exception left the actor: the run is over. The exception stays set in this thread.
+[[noreturn]] void fail(Actor* actor)
+{
+  Py_INCREF(actor);
+  Py_XSETREF(sim.failed_actor, reinterpret_cast<PyObject*>(actor));
+  sim.current = nullptr;
+  throw StopRun();
+}
+
+void run_on_exit(Actor* actor)
+{
+  if (actor->on_exit == nullptr)
+    return;
+  PyObject* callbacks = actor->on_exit;
+  actor->on_exit      = nullptr;
+  for (Py_ssize_t i = PyList_GET_SIZE(callbacks) - 1; i >= 0; i--) {
+    PyObject* result = PyObject_CallOneArg(PyList_GET_ITEM(callbacks, i), actor->killed ? Py_True : Py_False);
+    if (result == nullptr)
+      fail(actor);
+    Py_DECREF(result);
+  }
+  Py_DECREF(callbacks);
+}
+
+void abort_activities(Actor* actor)
+{
+  while (actor->activities != nullptr)
+    abort_activity(actor->activities, State::CANCELED, Failure::CANCEL);
+}
+
+/// `value` is what it returned (stolen), nullptr if it was killed.
+void end(Actor* actor, PyObject* value)
+{
+  Py_INCREF(actor);
+  actor->killed = value == nullptr;
+  sim.current   = actor;
+  run_on_exit(actor);
+  sim.current  = nullptr;
+  actor->phase = Actor::Phase::ENDED;
+  actor->dying = true;
+  abort_activities(actor);
+  forget_timer(actor->start_timer);
+  forget_timer(actor->kill_timer);
+  leave_host(actor);
+  sim.alive--;
+  if (actor->daemon)
+    sim.daemons--;
+  if (value == nullptr) {
+    value = Py_None;
+    Py_INCREF(value);
+  }
+  Py_XSETREF(actor->value, value);
+  Py_CLEAR(actor->coroutine);
+  Py_CLEAR(actor->waiting);
+  Py_CLEAR(actor->random);
+  if (not actor->restart) {
+    Py_CLEAR(actor->function);
+    Py_CLEAR(actor->arguments);
+  }
+  if (actor->joiners != nullptr) {
+    std::vector<Activity*> joiners;
+    joiners.swap(*actor->joiners);
+    for (Activity* join : joiners) {
+      Py_INCREF(actor->value);
+      Py_XSETREF(join->payload, actor->value);
+      abort_activity(join, State::FINISHED, Failure::NONE);
+      Py_DECREF(join);
+    }
+  }
+  Py_DECREF(actor);
+}
+
+/// Calls function(me, *arguments), which gives the coroutine.
+void create_coroutine(Actor* actor)
+{
+  Py_ssize_t const count = PyTuple_GET_SIZE(actor->arguments);
+  PyObject* all          = PyTuple_New(count + 1);
+  if (all == nullptr)
+    fail(actor);
+  Py_INCREF(actor);
+  PyTuple_SET_ITEM(all, 0, reinterpret_cast<PyObject*>(actor));
+  for (Py_ssize_t i = 0; i < count; i++) {
+    PyObject* item = PyTuple_GET_ITEM(actor->arguments, i);
+    Py_INCREF(item);
+    PyTuple_SET_ITEM(all, i + 1, item);
+  }
+  actor->coroutine = PyObject_Call(actor->function, all, nullptr);
+  Py_DECREF(all);
+  if (actor->coroutine == nullptr)
+    fail(actor);
+  if (not PyCoro_CheckExact(actor->coroutine)) {
+    PyErr_Format(PyExc_TypeError, "an actor is an 'async def' function, but %R returned %R", actor->function,
+                 actor->coroutine);
+    fail(actor);
+  }
+}
+
+/// Throws the kill into the coroutine; what it does then is up to its `finally` blocks.
+PySendResult throw_kill(Actor* actor, PyObject** result)
+{
+  PyObject* error =
+      PyObject_CallFunction(error_class("ForcefulKillException"), "s", actor->host_failed ? "host failed" : "exited");
+  *result = error == nullptr ? nullptr : PyObject_CallMethod(actor->coroutine, "throw", "O", error);
+  Py_XDECREF(error);
+  if (*result != nullptr)
+    return PYGEN_NEXT;
+  return PYGEN_ERROR;
+}
+
+} // namespace
+
+void raise_kill()
+{
+  PyErr_SetString(error_class("ForcefulKillException"), "exited");
+}
+
+Actor* running_actor(const char* operation)
+{
+  if (sim.current == nullptr)
+    PyErr_Format(PyExc_RuntimeError, "%s outside of a running actor", operation);
+  return sim.current;
+}
+
+void block(Actor* actor, PyObject* on)
+{
+  Py_INCREF(on);
+  Py_XSETREF(actor->waiting, on);
+  actor->phase = Actor::Phase::BLOCKED;
+  actor->since = now();
+}
+
+void wake(Actor* actor)
+{
+  if (actor->phase != Actor::Phase::BLOCKED)
+    return;
+  if (actor->suspended && not actor->dying)
+    actor->wake_pending = true;
+  else
+    make_ready(actor);
+}
+
+void resume(Actor* actor)
+{
+  if (actor->phase != Actor::Phase::READY)
+    return;
+  if (actor->suspended && not actor->dying) { // suspended between its waking and its turn
+    actor->phase        = Actor::Phase::BLOCKED;
+    actor->wake_pending = true;
+    return;
+  }
+  if (actor->coroutine == nullptr) {
+    if (actor->dying) {
+      end(actor, nullptr);
+      return;
+    }
+    sim.current = actor;
+    create_coroutine(actor);
+  }
+  sim.current      = actor;
+  actor->phase     = Actor::Phase::RUNNING;
+  PyObject* result = nullptr;
+  PySendResult const outcome =
+      actor->dying ? throw_kill(actor, &result) : PyIter_Send(actor->coroutine, Py_None, &result);
+  sim.current = nullptr;
+  if (outcome == PYGEN_RETURN) {
+    end(actor, result);
+  } else if (outcome == PYGEN_NEXT) {
+    Py_DECREF(result);
+    if (actor->dying && actor->phase == Actor::Phase::RUNNING)
+      PyErr_SetString(PyExc_RuntimeError, "a killed actor awaited something");
+    else if (actor->phase == Actor::Phase::RUNNING)
+      PyErr_SetString(PyExc_RuntimeError, "an actor awaited something that is not simplugin's");
+    if (actor->phase == Actor::Phase::RUNNING)
+      fail(actor);
+  } else if (PyErr_ExceptionMatches(error_class("ForcefulKillException"))) {
+    PyErr_Clear();
+    end(actor, nullptr);
+  } else if (actor->dying && PyErr_ExceptionMatches(PyExc_StopIteration)) { // it returned from a `finally`
+    PyErr_Clear();
+    end(actor, nullptr);
+  } else {
+    fail(actor);
+  }
+}
+
+void start_actor(Actor* actor)
+{
+  if (actor->phase != Actor::Phase::CREATED)
+    return;
+  actor->started = true;
+  make_ready(actor);
+}
+
+Actor* spawn(PyObject* function, PyObject* arguments, Host* host, PyObject* name, PyObject* properties, bool daemon,
+             bool restart)
+{
+  if (not host->host->is_on()) {
+    PyErr_Format(error_class("HostFailureException"), "cannot start actor '%U': host '%s' is off", name,
+                 host->host->get_cname());
+    return nullptr;
+  }
+  Actor* actor = PyObject_New(Actor, &ActorType);
+  if (actor == nullptr)
+    return nullptr;
+  std::fill(reinterpret_cast<char*>(actor) + sizeof(PyObject), reinterpret_cast<char*>(actor) + sizeof(Actor), 0);
+  Py_INCREF(function);
+  Py_INCREF(arguments);
+  Py_INCREF(name);
+  Py_XINCREF(properties);
+  actor->function   = function;
+  actor->arguments  = arguments;
+  actor->name       = name;
+  actor->properties = properties;
+  actor->pid        = ++sim.last_pid;
+  actor->daemon     = daemon;
+  actor->restart    = restart;
+  actor->phase      = Actor::Phase::CREATED;
+  enter_host(actor, host);
+  sim.alive++;
+  if (daemon)
+    sim.daemons++;
+  if (PyList_Append(sim.actors, reinterpret_cast<PyObject*>(actor)) != 0)
+    return nullptr;
+  return actor;
+}
+
+void kill(Actor* actor, bool host_failed)
+{
+  if (actor->dying || actor->phase == Actor::Phase::ENDED)
+    return;
+  actor->dying       = true;
+  actor->host_failed = host_failed;
+  actor->suspended   = false;
+  forget_timer(actor->start_timer);
+  forget_timer(actor->kill_timer);
+  PyObject* waiting = actor->waiting;
+  if (actor->phase == Actor::Phase::BLOCKED && waiting != nullptr) {
+    if (Py_TYPE(waiting) == &WaitType)
+      unregister(reinterpret_cast<Wait*>(waiting));
+    else
+      remove_waiter(reinterpret_cast<Activity*>(waiting), actor);
+  }
+  abort_activities(actor);
+  if (actor->phase == Actor::Phase::BLOCKED || actor->phase == Actor::Phase::CREATED)
+    make_ready(actor);
+}
+
+void suspend(Actor* actor)
+{
+  if (actor->suspended || actor->dying)
+    return;
+  actor->suspended = true;
+  for (Activity* activity = actor->activities; activity != nullptr; activity = activity->owner_next)
+    suspend_activity(activity);
+}
+
+void migrate(Actor* actor, Host* host)
+{
+  for (Activity* activity = actor->activities; activity != nullptr; activity = activity->owner_next)
+    if (activity->kind == Kind::EXEC && activity->work != nullptr)
+      migrate_execution(activity, host);
+  leave_host(actor);
+  enter_host(actor, host);
+}
+
+void start_again_at_boot(Actor* actor)
+{
+  if (actor->host->boot == nullptr)
+    actor->host->boot = new std::vector<Actor*>();
+  actor->host->boot->push_back(actor);
+}
+
+void end_daemons()
+{
+  Py_ssize_t const count = PyList_GET_SIZE(sim.actors);
+  for (Py_ssize_t i = 0; i < count; i++) {
+    auto* actor = reinterpret_cast<Actor*>(PyList_GET_ITEM(sim.actors, i));
+    if (actor->phase != Actor::Phase::ENDED)
+      kill(actor, false);
+  }
+}
+
+/// SimGrid turned a host off or on, on our demand or its profile's.
+void host_switched(s4u::Host const& which)
+{
+  Host* host = host_of(&which);
+  if (not which.is_on()) {
+    for (Actor* actor = host->actors; actor != nullptr;) {
+      Actor* following = actor->host_next;
+      kill(actor, true);
+      actor = following;
+    }
+  } else if (host->boot != nullptr) {
+    std::vector<Actor*> const boot = *host->boot;
+    for (Actor const* model : boot) {
+      Actor* actor =
+          spawn(model->function, model->arguments, host, model->name, model->properties, model->daemon, true);
+      if (actor == nullptr)
+        throw StopRun();
+      start_actor(actor);
+      Py_DECREF(actor);
+    }
+  }
+}
+
+} // namespace driver

@@ -1,0 +1,341 @@
+// The coroutine driver: Python actors as coroutines resumed from SimGrid's maestro.
+//
+// No SimGrid actor exists. A scheduler registered as SimGrid's first resource model resumes the coroutines that are
+// ready each time the engine is about to look for the next event; what they start are bare kernel actions, whose end
+// comes back through Work::finish().
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <simgrid/s4u.hpp>
+
+#include "src/kernel/activity/ActivityImpl.hpp"
+
+namespace driver {
+
+namespace s4u = simgrid::s4u;
+using simgrid::kernel::resource::Action;
+
+constexpr double NEVER = -1.0; // a time limit that is none
+
+struct Activity;
+struct Actor;
+struct Host;
+struct Wait;
+
+/// What an activity is. The order matters: see `uses_resources`.
+enum class Kind : uint8_t {
+  EXEC,
+  PTASK,
+  SENDTO,
+  PUT,
+  GET,
+  MESS_PUT,
+  MESS_GET,
+  SLEEP,
+  JOIN,
+  LOCK,
+  ACQUIRE,
+  CONDITION,
+  BARRIER,
+  SUSPEND,
+  YIELD
+};
+enum class State : uint8_t { INITED, STARTED, FINISHED, FAILED, CANCELED };
+enum class Failure : uint8_t { NONE, NETWORK, HOST, TIMEOUT, CANCEL };
+
+inline bool is_communication(Kind kind)
+{
+  return kind == Kind::SENDTO || kind == Kind::PUT || kind == Kind::GET;
+}
+
+/// First in, first out, without allocation: the links are in the activities. Holds a reference to each.
+struct Fifo {
+  Activity* first = nullptr;
+  Activity* last  = nullptr;
+  Py_ssize_t size = 0;
+
+  void push(Activity* activity);
+  Activity* pop();                 // hands its reference over
+  void remove(Activity* activity); // drops its reference
+};
+
+/// The running kernel action of an activity; SimGrid calls finish() when the action ends. Pooled.
+class Work final : public simgrid::kernel::activity::ActivityImpl {
+public:
+  Activity* owner = nullptr; // strong while running
+  Work* next_free = nullptr;
+  void finish() override;
+  double remaining() const;
+  void release();
+};
+
+/// Somebody who waits for an activity: directly (wait == nullptr) or with others, or with a time limit.
+struct Waiter {
+  Actor* actor;
+  Wait* wait;
+};
+
+struct Activity {
+  PyObject_HEAD Kind kind;
+  State state;
+  Failure failure;
+  bool lazy; // starts when awaited; never awaiting it earns a warning
+  bool detached;
+  bool suspended;
+  bool peer_first;      // the partner waited first, so it is woken first
+  Actor* owner;         // borrowed: cleared when the owner ends
+  Activity* owner_next; // in owner->activities while started
+  Activity* owner_prev;
+  Activity* queue_next;
+  Activity* queue_prev;
+  Fifo* queue;    // where it waits for its partner
+  Activity* peer; // borrowed, the other side of a running transfer
+  Work* work;
+  Waiter waiter; // the first waiter
+  std::vector<Waiter>* more_waiters;
+  PyObject* target;  // mailbox, mutex, joined actor, ...
+  PyObject* payload; // what a put carries, what a get received, what a join returns
+  PyObject* label;
+  Host* source;
+  Host* destination;
+  std::vector<Host*>* hosts;    // parallel task
+  std::vector<double>* amounts; // parallel task: flops, then bytes
+  double amount;                // flop, byte, s
+  double rate;                  // byte/s, or the bound of an execution [flop/s]
+  double priority;
+  double timeout;
+  double start;
+  double finish;
+  uint64_t timer; // the timer that is valid for it, 0: none
+};
+
+struct Actor {
+  PyObject_HEAD PyObject* coroutine;
+  PyObject* function;
+  PyObject* arguments;
+  PyObject* name;
+  PyObject* properties;
+  PyObject* random;
+  PyObject* value;
+  PyObject* on_exit; // list or NULL
+  Host* host;
+  long pid;
+  Actor* host_next; // in host->actors
+  Actor* host_prev;
+  Activity* activities;
+  PyObject* waiting; // the Activity or Wait that blocks it, strong, NULL if none
+  double since;
+  std::vector<Activity*>* joiners; // strong
+  uint64_t start_timer;
+  uint64_t kill_timer;
+  enum class Phase : uint8_t { CREATED, READY, RUNNING, BLOCKED, ENDED } phase;
+  bool started;
+  bool suspended;
+  bool wake_pending; // what it waited for came while it was suspended
+  bool dying;
+  bool host_failed;
+  bool daemon;
+  bool restart;
+  bool killed;
+};
+
+struct Wait {
+  PyObject_HEAD enum class Mode : uint8_t { ONE, ANY, ALL } mode;
+  bool begun;
+  bool registered;
+  bool timed_out;
+  std::vector<Activity*>* activities; // strong
+  Py_ssize_t missing;
+  Actor* actor;
+  Activity* winner; // borrowed from activities
+  double timeout;
+  uint64_t timer;
+};
+
+struct Host {
+  PyObject_HEAD s4u::Host* host;
+  PyObject* properties;
+  Actor* actors;
+  std::vector<Actor*>* boot; // borrowed: started again each time the host comes back
+  int index;
+  int running; // executions in progress
+  double busy_since;
+  double busy; // s
+  double flops;
+};
+
+inline PyTypeObject blank_type()
+{
+  PyTypeObject type{};
+  Py_SET_REFCNT(reinterpret_cast<PyObject*>(&type), 1);
+  return type;
+}
+
+// ---- types (one per file) -------------------------------------------------------------------------------------------
+extern PyTypeObject ActivityType;
+extern PyTypeObject ActorType;
+extern PyTypeObject WaitType;
+extern PyTypeObject HostType;
+extern PyTypeObject LinkType;
+extern PyTypeObject MailboxType;
+extern PyTypeObject MessageQueueType;
+extern PyTypeObject MutexType;
+extern PyTypeObject SemaphoreType;
+extern PyTypeObject ConditionType;
+extern PyTypeObject BarrierType;
+
+// ---- engine.cpp: the state of the one simulation of this process ----------------------------------------------------
+/// Thrown through SimGrid's engine to end the run; the reason is in the Simulation.
+struct StopRun {};
+
+struct Simulation {
+  s4u::Engine* engine    = nullptr;
+  Actor* current         = nullptr;
+  long last_pid          = 0;
+  long alive             = 0; // actors that were spawned and have not ended
+  long daemons           = 0;
+  long works             = 0; // kernel actions in progress
+  bool tracing           = false;
+  bool energy            = false;
+  bool ending            = false;
+  double limit           = NEVER;
+  PyObject* failed_actor = nullptr;
+  PyObject* progress     = nullptr;
+  PyObject* mailboxes    = nullptr;
+  PyObject* queues       = nullptr;
+  PyObject* named        = nullptr; // synchronisation objects by (kind, name)
+  PyObject* actors       = nullptr; // list in order of pid
+  PyObject* seed         = nullptr;
+};
+extern Simulation sim;
+
+inline double now()
+{
+  return s4u::Engine::get_clock();
+}
+
+PyObject* error_class(const char* name); // borrowed, from simplugin.errors
+
+// ---- scheduler.cpp --------------------------------------------------------------------------------------------------
+enum class Alarm : uint8_t { ACTIVITY, TIMEOUT, WAIT, START, KILL };
+/// Arms a timer on `object` (kept alive until then); returns its number, to be compared when it rings.
+uint64_t set_timer(double date, Alarm alarm, PyObject* object);
+void forget_timer(uint64_t& timer);
+void install_scheduler();
+void make_ready(Actor* actor);
+void drain();
+
+// ---- actor.cpp ------------------------------------------------------------------------------------------------------
+Actor* spawn(PyObject* function, PyObject* arguments, Host* host, PyObject* name, PyObject* properties, bool daemon,
+             bool restart);
+void start_actor(Actor* actor);
+void resume(Actor* actor);
+void wake(Actor* actor);
+void block(Actor* actor, PyObject* on);
+void kill(Actor* actor, bool host_failed);
+void suspend(Actor* actor);
+void migrate(Actor* actor, Host* host);
+void start_again_at_boot(Actor* actor);
+void host_switched(s4u::Host const& host);
+void end_daemons();
+void raise_kill();
+Actor* running_actor(const char* operation); // sets an exception and returns nullptr outside of an actor
+
+// ---- activity.cpp ---------------------------------------------------------------------------------------------------
+Activity* new_activity(Kind kind, Actor* owner);
+void recycle(Activity* activity); // memory of a dead one
+/// Starts it; false with a Python exception set when it cannot be.
+bool start(Activity* activity);
+void own(Activity* activity); // into the owner's list
+void disown(Activity* activity);
+/// Ends it and wakes who waits for it.
+void complete(Activity* activity, State state, Failure failure);
+/// Ends it early, whatever it is doing; the partner of a transfer gets a network failure.
+void abort_activity(Activity* activity, State state, Failure failure);
+void suspend_activity(Activity* activity);
+void resume_activity(Activity* activity);
+void add_waiter(Activity* activity, Waiter waiter);
+void remove_waiter(Activity* activity, Actor* actor);
+PyObject* take_result(Activity* activity); // new reference, or an exception
+PyObject* done_awaitable();                // returns None at once
+void raise_failure(Activity* activity, Failure failure);
+std::string describe(PyObject* waiting);
+/// An awaitable of `kind` that starts when awaited.
+PyObject* blocking_operation(Kind kind, PyObject* target, double timeout);
+PyObject* itself(PyObject* self);
+/// For callers that drive an awaitable by hand instead of by PyIter_Send.
+PyObject* next_by_hand(PyObject* self, sendfunc send);
+void warn_never_awaited(PyObject* self);
+inline bool is_over(Activity const* activity)
+{
+  return activity->state > State::STARTED;
+}
+
+// ---- work.cpp: kernel actions ---------------------------------------------------------------------------------------
+void start_execution(Activity* activity);
+void migrate_execution(Activity* activity, Host* host);
+bool start_parallel(Activity* activity);
+bool takes_parallel_tasks();
+/// A transfer from activity->source to activity->destination; `partner` is the other side, or nullptr.
+void start_transfer(Activity* activity, Activity* partner);
+
+// ---- waiting.cpp ----------------------------------------------------------------------------------------------------
+void notify(Wait* wait, Activity* activity);
+void time_out(Wait* wait);
+void unregister(Wait* wait);
+PyObject* new_wait(Wait::Mode mode, PyObject* activities, double timeout);
+
+// ---- synchro.cpp ----------------------------------------------------------------------------------------------------
+bool start_synchro(Activity* activity);
+void condition_timed_out(Activity* activity);
+PyObject* named_object(const char* kind, PyObject* name, PyTypeObject* type);
+
+// ---- mailbox.cpp ----------------------------------------------------------------------------------------------------
+bool start_rendezvous(Activity* activity);
+
+// ---- platform.cpp ---------------------------------------------------------------------------------------------------
+Host* host_of(s4u::Host const* host);                 // borrowed: lives as long as the simulation
+Host* host_argument(PyObject* value, Host* standard); // Host, name or None; nullptr with an exception set
+PyObject* link_object(s4u::Link* link);
+PyObject* link_named(PyObject* name);
+PyObject* all_hosts();
+PyObject* all_links();
+PyObject* find_route(Host* source, Host* destination);
+
+// ---- record.cpp: totals and trace -----------------------------------------------------------------------------------
+void execution_began(Host* host);
+void execution_ended(Host* host, double flops);
+void transfer_boundary(s4u::Host* source, s4u::Host* destination); // energy of links is updated where the load changes
+void transfer_ended(s4u::Host* source, s4u::Host* destination, double bytes);
+void record(Activity* activity, double amount);
+PyObject* collect();
+
+// ---- arguments.cpp --------------------------------------------------------------------------------------------------
+/// A Python signature: `positional` names may be given by position, the first `required` must be given.
+struct Signature {
+  const char* function;
+  int positional;
+  int required;
+  std::vector<const char*> names;
+  std::vector<PyObject*> interned = {};
+};
+using Fast = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+inline PyMethodDef fast(const char* name, Fast function, const char* documentation)
+{
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL | METH_KEYWORDS,
+          documentation};
+}
+bool parse(Signature& signature, PyObject* const* args, Py_ssize_t count, PyObject* keywords, PyObject** values);
+/// A finite number >= 0, `fallback` for NULL and None; on error sets an exception and returns false.
+bool number(PyObject* value, const char* what, double fallback, double& result);
+bool positive(PyObject* value, const char* what, double fallback, double& result);
+
+} // namespace driver

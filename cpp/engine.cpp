@@ -1,0 +1,276 @@
+// The one simulation of this process, and the functions that the Python side calls.
+
+#include "driver.hpp"
+
+#include <csignal>
+
+#include <simgrid/Exception.hpp>
+#include <simgrid/plugins/energy.h>
+#include <simgrid/version.h>
+#include <xbt/config.hpp>
+
+namespace driver {
+
+Simulation sim;
+
+static PyObject* errors = nullptr; // the module simplugin.errors
+
+PyObject* error_class(const char* name)
+{
+  return PyDict_GetItemString(PyModule_GetDict(errors), name); // borrowed; also while an exception is set
+}
+
+namespace {
+
+/// Runs `body`, and turns what SimGrid throws into a Python exception.
+template <class Body> PyObject* guarded(Body body)
+{
+  try {
+    return body();
+  } catch (StopRun const&) {
+    return nullptr;
+  } catch (std::exception const& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+    return nullptr;
+  }
+}
+
+bool check_engine()
+{
+  if (sim.engine == nullptr)
+    PyErr_SetString(PyExc_RuntimeError, "no engine in this process: call setup() first");
+  return sim.engine != nullptr;
+}
+
+PyObject* setup(PyObject* /*module*/, PyObject* args)
+{
+  PyObject *arguments, *seed;
+  int tracing, energy;
+  if (not PyArg_ParseTuple(args, "O!ppO", &PyList_Type, &arguments, &tracing, &energy, &seed))
+    return nullptr;
+  if (sim.engine != nullptr) {
+    PyErr_SetString(PyExc_RuntimeError, "SimGrid's engine starts once in a process");
+    return nullptr;
+  }
+  static std::vector<std::string> texts{"simplugin"}; // SimGrid keeps pointers into its arguments
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(arguments); i++) {
+    char const* argument = PyUnicode_AsUTF8(PyList_GET_ITEM(arguments, i));
+    if (argument == nullptr)
+      return nullptr;
+    texts.emplace_back(argument);
+  }
+  static std::vector<char*> pointers;
+  for (std::string& one : texts)
+    pointers.push_back(one.data());
+  pointers.push_back(nullptr);
+  return guarded([&]() -> PyObject* {
+    static int count = static_cast<int>(texts.size());
+    sim.engine       = new s4u::Engine(&count, pointers.data());
+    sim.tracing      = tracing != 0;
+    sim.energy       = energy != 0;
+    sim.seed         = Py_NewRef(seed);
+    sim.mailboxes    = PyDict_New();
+    sim.queues       = PyDict_New();
+    sim.named        = PyDict_New();
+    sim.actors       = PyList_New(0);
+    install_scheduler();
+    if (sim.energy) {
+      sg_host_energy_plugin_init();
+      sg_link_energy_plugin_init();
+    }
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* load_platform(PyObject* /*module*/, PyObject* path)
+{
+  char const* name = PyUnicode_AsUTF8(path);
+  if (name == nullptr || not check_engine())
+    return nullptr;
+  return guarded([&]() -> PyObject* {
+    sim.engine->load_platform(name);
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* spawn_at(PyObject* /*module*/, PyObject* args)
+{
+  PyObject *function, *arguments, *host_name, *name, *properties;
+  double start_time, kill_time;
+  int restart, daemon;
+  if (not check_engine() ||
+      not PyArg_ParseTuple(args, "OO!UUddppO!", &function, &PyTuple_Type, &arguments, &host_name, &name, &start_time,
+                           &kill_time, &restart, &daemon, &PyDict_Type, &properties))
+    return nullptr;
+  Host* host = host_argument(host_name, nullptr);
+  if (host == nullptr)
+    return nullptr;
+  Actor* actor = spawn(function, arguments, host, name, properties, daemon != 0, restart != 0);
+  if (actor == nullptr)
+    return nullptr;
+  if (restart != 0)
+    start_again_at_boot(actor);
+  if (start_time > now())
+    actor->start_timer = set_timer(start_time, Alarm::START, reinterpret_cast<PyObject*>(actor));
+  else
+    start_actor(actor);
+  if (kill_time >= 0)
+    actor->kill_timer = set_timer(kill_time, Alarm::KILL, reinterpret_cast<PyObject*>(actor));
+  Py_DECREF(actor);
+  Py_RETURN_NONE;
+}
+
+/// True: it came to its end; False: the simulated limit.
+PyObject* run(PyObject* /*module*/, PyObject* args)
+{
+  PyObject* progress;
+  if (not check_engine() || not PyArg_ParseTuple(args, "dO", &sim.limit, &progress))
+    return nullptr;
+  sim.progress         = progress == Py_None ? nullptr : Py_NewRef(progress);
+  bool ended           = true;
+  PyObject* const done = guarded([&]() -> PyObject* {
+    try {
+      sim.engine->run();
+    } catch (StopRun const&) {
+      ended = false;
+    }
+    if (PyErr_Occurred())
+      return nullptr;
+    Py_RETURN_NONE;
+  });
+  sim.ending           = true;
+  if (done == nullptr)
+    return nullptr;
+  Py_DECREF(done);
+  return PyBool_FromLong(ended);
+}
+
+PyObject* clock_now(PyObject* /*module*/, PyObject* /*unused*/)
+{
+  return PyFloat_FromDouble(now());
+}
+
+PyObject* failed_actor(PyObject* /*module*/, PyObject* /*unused*/)
+{
+  if (sim.failed_actor == nullptr)
+    Py_RETURN_NONE;
+  auto const* actor = reinterpret_cast<Actor*>(sim.failed_actor);
+  return Py_BuildValue("(Os)", actor->name, actor->host->host->get_cname());
+}
+
+PyObject* blocked(PyObject* /*module*/, PyObject* /*unused*/)
+{
+  PyObject* list = PyList_New(0);
+  for (Py_ssize_t i = 0; list != nullptr && sim.actors != nullptr && i < PyList_GET_SIZE(sim.actors); i++) {
+    auto const* actor = reinterpret_cast<Actor*>(PyList_GET_ITEM(sim.actors, i));
+    if (actor->phase == Actor::Phase::ENDED)
+      continue;
+    std::string waits = actor->suspended ? "to be resumed" : describe(actor->waiting);
+    PyObject* row =
+        Py_BuildValue("(OsOsd)", actor->name, actor->host->host->get_cname(),
+                      actor->coroutine == nullptr ? Py_None : actor->coroutine, waits.c_str(), actor->since);
+    if (row == nullptr || PyList_Append(list, row) != 0)
+      Py_CLEAR(list);
+    Py_XDECREF(row);
+  }
+  return list;
+}
+
+PyObject* gather(PyObject* /*module*/, PyObject* /*unused*/)
+{
+  if (not check_engine())
+    return nullptr;
+  return guarded(collect);
+}
+
+/// The value in force of a SimGrid option, of type 's', 'd', 'i' or 'b'.
+PyObject* option(PyObject* /*module*/, PyObject* args)
+{
+  char const *name, *type;
+  if (not PyArg_ParseTuple(args, "ss", &name, &type))
+    return nullptr;
+  return guarded([&]() -> PyObject* {
+    namespace config = simgrid::config;
+    switch (type[0]) {
+      case 'd':
+        return PyFloat_FromDouble(config::get_value<double>(name));
+      case 'i':
+        return PyLong_FromLong(config::get_value<int>(name));
+      case 'b':
+        return PyBool_FromLong(config::get_value<bool>(name));
+      default:
+        return PyUnicode_FromString(config::get_value<std::string>(name).c_str());
+    }
+  });
+}
+
+PyObject* simgrid_version(PyObject* /*module*/, PyObject* /*unused*/)
+{
+  int major, minor, patch;
+  sg_version_get(&major, &minor, &patch);
+  return PyUnicode_FromFormat("%d.%d.%d", major, minor, patch);
+}
+
+/// Energy by name, for the reference back end, whose bindings lack it; sets up SimGrid's plug-ins when called first.
+PyObject* init_energy(PyObject* /*module*/, PyObject* /*unused*/)
+{
+  sg_host_energy_plugin_init();
+  sg_link_energy_plugin_init();
+  Py_RETURN_NONE;
+}
+
+PyObject* energy_of_host(PyObject* /*module*/, PyObject* name)
+{
+  char const* text = PyUnicode_AsUTF8(name);
+  return text == nullptr ? nullptr : PyFloat_FromDouble(sg_host_get_consumed_energy(s4u::Host::by_name(text)));
+}
+
+PyObject* energy_of_link(PyObject* /*module*/, PyObject* name)
+{
+  char const* text = PyUnicode_AsUTF8(name);
+  return text == nullptr ? nullptr : PyFloat_FromDouble(sg_link_get_consumed_energy(s4u::Link::by_name(text)));
+}
+
+PyMethodDef functions[] = {
+    {"setup", setup, METH_VARARGS, "setup(arguments, trace, energy, seed): start SimGrid's engine."},
+    {"load_platform", load_platform, METH_O, "load_platform(path)"},
+    {"spawn", spawn_at, METH_VARARGS, "spawn(function, args, host, name, start, kill, restart, daemon, properties)"},
+    {"run", run, METH_VARARGS, "run(limit, progress): False if it reached the limit."},
+    {"clock", clock_now, METH_NOARGS, "The simulated date [s]."},
+    {"failed_actor", failed_actor, METH_NOARGS, "(name, host) of the actor whose exception ended the run, or None."},
+    {"blocked", blocked, METH_NOARGS, "[(name, host, coroutine, waits for, since)] of the actors that have not ended."},
+    {"collect", gather, METH_NOARGS, "Totals, trace and returned values, columns as bytes."},
+    {"option", option, METH_VARARGS, "option(name, type): the value of a SimGrid option in force."},
+    {"simgrid_version", simgrid_version, METH_NOARGS, "Version of the SimGrid library that is loaded."},
+    {"init_energy", init_energy, METH_NOARGS, "Start SimGrid's energy plug-ins; before the platform is loaded."},
+    {"energy_of_host", energy_of_host, METH_O, "Energy of a host so far [J]."},
+    {"energy_of_link", energy_of_link, METH_O, "Energy of a link so far [J]."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "_driver",
+                          "Python actors as coroutines, resumed from SimGrid's maestro.",
+                          -1,
+                          functions,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr};
+
+} // namespace
+
+} // namespace driver
+
+PyMODINIT_FUNC PyInit__driver()
+{
+  using namespace driver;
+  PyObject* module = PyModule_Create(&definition);
+  errors           = PyImport_ImportModule("simplugin.errors");
+  if (errors == nullptr)
+    return nullptr;
+  for (PyTypeObject* type : {&ActivityType, &WaitType, &ActorType, &HostType, &LinkType, &MailboxType,
+                             &MessageQueueType, &MutexType, &SemaphoreType, &ConditionType, &BarrierType})
+    if (module == nullptr || PyModule_AddType(module, type) != 0)
+      return nullptr;
+  return module;
+}

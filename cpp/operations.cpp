@@ -1,0 +1,306 @@
+// What an actor does that takes simulated time: each function is a thin door to an activity.
+
+#include "operations.hpp"
+
+#include <cmath>
+
+namespace driver {
+
+static PyObject* object(Activity* activity)
+{
+  return reinterpret_cast<PyObject*>(activity);
+}
+
+static void set_label(Activity* activity, PyObject* label)
+{
+  if (label == nullptr || label == Py_None)
+    return;
+  Py_INCREF(label);
+  activity->label = label;
+}
+
+/// Lazy operations start when awaited, asynchronous ones now.
+static PyObject* launch(Activity* activity, bool asynchronous)
+{
+  if (not asynchronous) {
+    activity->lazy = true;
+    return object(activity);
+  }
+  if (start(activity))
+    return object(activity);
+  Py_DECREF(activity);
+  return nullptr;
+}
+
+// ---- execution ------------------------------------------------------------------------------------------------------
+
+static PyObject* execution(PyObject* const* args, Py_ssize_t count, PyObject* keywords, bool asynchronous)
+{
+  static Signature signature{"execute", 1, 1, {"flops", "host", "priority", "bound", "label"}};
+  PyObject* values[5];
+  double flops, priority, bound;
+  Actor* actor = running_actor("execute");
+  if (actor == nullptr || not parse(signature, args, count, keywords, values) ||
+      not number(values[0], "flops", 0.0, flops) || not positive(values[2], "priority", 1.0, priority) ||
+      not positive(values[3], "bound", -1.0, bound))
+    return nullptr;
+  Host* host = host_argument(values[1], actor->host);
+  if (host == nullptr)
+    return nullptr;
+  Activity* activity = new_activity(Kind::EXEC, actor);
+  if (activity == nullptr)
+    return nullptr;
+  activity->amount      = flops;
+  activity->priority    = priority;
+  activity->rate        = bound;
+  activity->destination = host;
+  set_label(activity, values[4]);
+  return launch(activity, asynchronous);
+}
+
+PyObject* execute(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
+{
+  return execution(args, count, keywords, false);
+}
+
+PyObject* exec_async(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
+{
+  return execution(args, count, keywords, true);
+}
+
+static bool read_amounts(PyObject* values, const char* what, size_t expected, std::vector<double>& into)
+{
+  PyObject* sequence = PySequence_Fast(values, "expected a sequence of numbers");
+  if (sequence == nullptr)
+    return false;
+  bool good = PySequence_Fast_GET_SIZE(sequence) == static_cast<Py_ssize_t>(expected);
+  if (not good)
+    PyErr_Format(PyExc_ValueError, "%s must have one entry a host: %zu, not %zd", what, expected,
+                 PySequence_Fast_GET_SIZE(sequence));
+  for (size_t i = 0; good && i < expected; i++) {
+    double amount;
+    good = number(PySequence_Fast_GET_ITEM(sequence, static_cast<Py_ssize_t>(i)), what, 0.0, amount);
+    into.push_back(amount);
+  }
+  Py_DECREF(sequence);
+  return good;
+}
+
+static bool read_parallel(Activity* activity, PyObject* hosts, PyObject* flops, PyObject* sizes)
+{
+  activity->hosts    = new std::vector<Host*>();
+  activity->amounts  = new std::vector<double>();
+  PyObject* sequence = PySequence_Fast(hosts, "hosts must be a sequence of hosts or their names");
+  if (sequence == nullptr)
+    return false;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence); i++) {
+    Host* host = host_argument(PySequence_Fast_GET_ITEM(sequence, i), nullptr);
+    if (host == nullptr) {
+      Py_DECREF(sequence);
+      return false;
+    }
+    activity->hosts->push_back(host);
+  }
+  Py_DECREF(sequence);
+  size_t const count = activity->hosts->size();
+  if (count == 0) {
+    PyErr_SetString(PyExc_ValueError, "a parallel task needs at least one host");
+    return false;
+  }
+  if (not read_amounts(flops, "flops", count, *activity->amounts))
+    return false;
+  PyObject* rows = PySequence_Fast(sizes, "sizes must be a matrix of bytes, a row for each sender");
+  if (rows == nullptr)
+    return false;
+  bool good = PySequence_Fast_GET_SIZE(rows) == static_cast<Py_ssize_t>(count);
+  if (not good)
+    PyErr_Format(PyExc_ValueError, "sizes must have a row for each of the %zu hosts", count);
+  for (size_t i = 0; good && i < count; i++)
+    good = read_amounts(PySequence_Fast_GET_ITEM(rows, static_cast<Py_ssize_t>(i)), "each row of sizes", count,
+                        *activity->amounts);
+  Py_DECREF(rows);
+  activity->amount = 0.0;
+  for (size_t i = 0; good && i < count; i++)
+    activity->amount += (*activity->amounts)[i];
+  return good;
+}
+
+static PyObject* parallel(PyObject* const* args, Py_ssize_t count, PyObject* keywords, bool asynchronous)
+{
+  static Signature signature{"parallel_execute", 3, 3, {"hosts", "flops", "sizes", "label"}};
+  PyObject* values[4];
+  Actor* actor = running_actor("parallel_execute");
+  if (actor == nullptr || not parse(signature, args, count, keywords, values))
+    return nullptr;
+  if (not takes_parallel_tasks()) {
+    PyErr_SetString(error_class("SimpluginError"),
+                    "parallel tasks need the host model ptask_L07: SimGridOptions(host_model='ptask_L07')");
+    return nullptr;
+  }
+  Activity* activity = new_activity(Kind::PTASK, actor);
+  if (activity == nullptr)
+    return nullptr;
+  set_label(activity, values[3]);
+  if (not read_parallel(activity, values[0], values[1], values[2])) {
+    Py_DECREF(activity);
+    return nullptr;
+  }
+  return launch(activity, asynchronous);
+}
+
+PyObject* parallel_execute(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
+{
+  return parallel(args, count, keywords, false);
+}
+
+PyObject* parallel_async(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
+{
+  return parallel(args, count, keywords, true);
+}
+
+// ---- time -----------------------------------------------------------------------------------------------------------
+
+static PyObject* sleep_of(double duration)
+{
+  Actor* actor = running_actor("sleep");
+  if (actor == nullptr)
+    return nullptr;
+  if (duration <= 0)
+    return done_awaitable();
+  Activity* activity = new_activity(Kind::SLEEP, actor);
+  if (activity == nullptr)
+    return nullptr;
+  activity->amount      = duration;
+  activity->destination = actor->host;
+  activity->lazy        = true;
+  return object(activity);
+}
+
+PyObject* sleep_for(PyObject* /*self*/, PyObject* duration)
+{
+  double seconds;
+  return number(duration, "duration", 0.0, seconds) ? sleep_of(seconds) : nullptr;
+}
+
+PyObject* sleep_until(PyObject* /*self*/, PyObject* date)
+{
+  double seconds;
+  return number(date, "date", 0.0, seconds) ? sleep_of(seconds - now()) : nullptr;
+}
+
+PyObject* yield_(PyObject* /*self*/, PyObject* /*unused*/)
+{
+  return blocking_operation(Kind::YIELD, nullptr, NEVER);
+}
+
+// ---- communication --------------------------------------------------------------------------------------------------
+
+static PyObject* named(PyObject* registry, PyTypeObject* type, PyObject* name)
+{
+  if (not PyUnicode_Check(name)) {
+    PyErr_Format(PyExc_TypeError, "a name is a str, not %R", name);
+    return nullptr;
+  }
+  PyObject* found = PyDict_GetItemWithError(registry, name);
+  if (found != nullptr) {
+    Py_INCREF(found);
+    return found;
+  }
+  if (PyErr_Occurred())
+    return nullptr;
+  found = PyObject_CallOneArg(reinterpret_cast<PyObject*>(type), name);
+  if (found != nullptr && PyDict_SetItem(registry, name, found) != 0)
+    Py_CLEAR(found);
+  return found;
+}
+
+PyObject* mailbox(PyObject* /*self*/, PyObject* name)
+{
+  return named(sim.mailboxes, &MailboxType, name);
+}
+
+PyObject* message_queue(PyObject* /*self*/, PyObject* name)
+{
+  return named(sim.queues, &MessageQueueType, name);
+}
+
+static PyObject* transfer(PyObject* const* args, Py_ssize_t count, PyObject* keywords, bool asynchronous)
+{
+  static Signature signature{"sendto", 3, 3, {"source", "destination", "size", "rate", "label"}};
+  PyObject* values[5];
+  double size, rate;
+  Actor* actor = running_actor("sendto");
+  if (actor == nullptr || not parse(signature, args, count, keywords, values) ||
+      not number(values[2], "size", 0.0, size) || not positive(values[3], "rate", -1.0, rate))
+    return nullptr;
+  Host* source      = host_argument(values[0], nullptr);
+  Host* destination = source == nullptr ? nullptr : host_argument(values[1], nullptr);
+  if (destination == nullptr)
+    return nullptr;
+  Activity* activity = new_activity(Kind::SENDTO, actor);
+  if (activity == nullptr)
+    return nullptr;
+  activity->amount      = std::floor(size); // SimGrid counts whole bytes
+  activity->rate        = rate;
+  activity->source      = source;
+  activity->destination = destination;
+  set_label(activity, values[4]);
+  return launch(activity, asynchronous);
+}
+
+PyObject* sendto(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
+{
+  return transfer(args, count, keywords, false);
+}
+
+PyObject* sendto_async(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
+{
+  return transfer(args, count, keywords, true);
+}
+
+// ---- waiting --------------------------------------------------------------------------------------------------------
+
+static PyObject* wait_many(Wait::Mode mode, const char* function, PyObject* const* args, Py_ssize_t count,
+                           PyObject* keywords)
+{
+  static Signature signature{"wait", 2, 1, {"activities", "timeout"}};
+  signature.function = function;
+  PyObject* values[2];
+  double timeout;
+  if (not parse(signature, args, count, keywords, values) || not number(values[1], "timeout", NEVER, timeout))
+    return nullptr;
+  return new_wait(mode, values[0], timeout);
+}
+
+PyObject* wait_any(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
+{
+  return wait_many(Wait::Mode::ANY, "wait_any", args, count, keywords);
+}
+
+PyObject* wait_all(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
+{
+  return wait_many(Wait::Mode::ALL, "wait_all", args, count, keywords);
+}
+
+PyObject* test_any(PyObject* /*self*/, PyObject* activities)
+{
+  PyObject* sequence = PySequence_Fast(activities, "expected a sequence of activities");
+  if (sequence == nullptr)
+    return nullptr;
+  PyObject* found = Py_None;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence) && found == Py_None; i++) {
+    PyObject* item = PySequence_Fast_GET_ITEM(sequence, i);
+    if (Py_TYPE(item) != &ActivityType) {
+      PyErr_Format(PyExc_TypeError, "expected activities, not %R", item);
+      Py_DECREF(sequence);
+      return nullptr;
+    }
+    if (is_over(reinterpret_cast<Activity*>(item)))
+      found = item;
+  }
+  Py_INCREF(found);
+  Py_DECREF(sequence);
+  return found;
+}
+
+} // namespace driver

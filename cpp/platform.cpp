@@ -1,0 +1,407 @@
+// Hosts, links and routes as actors see them.
+
+#include "driver.hpp"
+
+#include <unordered_map>
+
+#include <simgrid/plugins/energy.h>
+
+namespace driver {
+
+namespace {
+
+struct Link {
+  PyObject_HEAD s4u::Link* link;
+  PyObject* properties;
+};
+
+std::unordered_map<s4u::Host const*, Host*> hosts; // strong: they live as long as the process
+std::unordered_map<s4u::Link const*, PyObject*> links;
+
+s4u::Host* host_in(PyObject* self)
+{
+  return reinterpret_cast<Host*>(self)->host;
+}
+
+s4u::Link* link_in(PyObject* self)
+{
+  return reinterpret_cast<Link*>(self)->link;
+}
+
+PyObject* text(std::string const& value)
+{
+  return PyUnicode_FromStringAndSize(value.data(), static_cast<Py_ssize_t>(value.size()));
+}
+
+PyObject* unknown(const char* what, const char* name)
+{
+  PyErr_Format(error_class("SimpluginError"), "the platform has no %s '%s'", what, name);
+  return nullptr;
+}
+
+template <class Properties> PyObject* properties_dict(PyObject*& cache, Properties const* properties)
+{
+  if (cache == nullptr) {
+    cache = PyDict_New();
+    for (auto const& [key, value] : *properties) {
+      PyObject* item = text(value);
+      if (cache == nullptr || item == nullptr || PyDict_SetItemString(cache, key.c_str(), item) != 0)
+        return nullptr;
+      Py_DECREF(item);
+    }
+  }
+  return Py_NewRef(cache);
+}
+
+/// After something that may have turned off the caller's own host.
+PyObject* unless_dying()
+{
+  if (sim.current != nullptr && sim.current->dying) {
+    raise_kill();
+    return nullptr;
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject* energy_error()
+{
+  PyErr_SetString(error_class("SimpluginError"), "energy is not measured; run simulate(..., energy=True)");
+  return nullptr;
+}
+
+// ---- host -----------------------------------------------------------------------------------------------------------
+
+PyObject* host_name(PyObject* self, void* /*closure*/)
+{
+  return text(host_in(self)->get_name());
+}
+PyObject* host_speed(PyObject* self, void* /*closure*/)
+{
+  return PyFloat_FromDouble(host_in(self)->get_speed());
+}
+PyObject* host_available_speed(PyObject* self, void* /*closure*/)
+{
+  return PyFloat_FromDouble(host_in(self)->get_available_speed());
+}
+PyObject* host_cores(PyObject* self, void* /*closure*/)
+{
+  return PyLong_FromLong(host_in(self)->get_core_count());
+}
+PyObject* host_load(PyObject* self, void* /*closure*/)
+{
+  return PyFloat_FromDouble(host_in(self)->get_load());
+}
+PyObject* host_is_on(PyObject* self, void* /*closure*/)
+{
+  return PyBool_FromLong(host_in(self)->is_on());
+}
+PyObject* host_properties(PyObject* self, void* /*closure*/)
+{
+  return properties_dict(reinterpret_cast<Host*>(self)->properties, host_in(self)->get_properties());
+}
+PyObject* host_pstate(PyObject* self, void* /*closure*/)
+{
+  return PyLong_FromUnsignedLong(host_in(self)->get_pstate());
+}
+PyObject* host_pstate_count(PyObject* self, void* /*closure*/)
+{
+  return PyLong_FromUnsignedLong(host_in(self)->get_pstate_count());
+}
+
+bool valid_pstate(PyObject* self, long pstate)
+{
+  if (PyErr_Occurred())
+    return false;
+  auto const count = static_cast<long>(host_in(self)->get_pstate_count());
+  if (pstate >= 0 && pstate < count)
+    return true;
+  PyErr_Format(PyExc_ValueError, "host '%s' has pstates 0 to %ld, not %ld", host_in(self)->get_cname(), count - 1,
+               pstate);
+  return false;
+}
+
+int set_host_pstate(PyObject* self, PyObject* value, void* /*closure*/)
+{
+  long const pstate = value == nullptr ? -1 : PyLong_AsLong(value);
+  if (not valid_pstate(self, pstate))
+    return -1;
+  host_in(self)->set_pstate(static_cast<unsigned long>(pstate));
+  return 0;
+}
+
+PyObject* host_pstate_speed(PyObject* self, PyObject* value)
+{
+  long const pstate = PyLong_AsLong(value);
+  if (not valid_pstate(self, pstate))
+    return nullptr;
+  return PyFloat_FromDouble(host_in(self)->get_pstate_speed(static_cast<unsigned long>(pstate)));
+}
+
+PyObject* host_energy(PyObject* self, void* /*closure*/)
+{
+  return sim.energy ? PyFloat_FromDouble(sg_host_get_consumed_energy(host_in(self))) : energy_error();
+}
+
+PyObject* host_turn_on(PyObject* self, PyObject* /*unused*/)
+{
+  host_in(self)->turn_on();
+  Py_RETURN_NONE;
+}
+
+PyObject* host_turn_off(PyObject* self, PyObject* /*unused*/)
+{
+  host_in(self)->turn_off();
+  return unless_dying();
+}
+
+PyObject* host_repr(PyObject* self)
+{
+  return PyUnicode_FromFormat("<Host %s>", host_in(self)->get_cname());
+}
+
+PyMethodDef host_methods[] = {{"turn_on", host_turn_on, METH_NOARGS, "Turn it on."},
+                              {"turn_off", host_turn_off, METH_NOARGS, "Turn it off: its actors are killed."},
+                              {"pstate_speed", host_pstate_speed, METH_O, "Speed of a pstate [flop/s]."},
+                              {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef host_attributes[] = {
+    {"name", host_name, nullptr, "Its name.", nullptr},
+    {"speed", host_speed, nullptr, "Peak speed of a core in this pstate [flop/s].", nullptr},
+    {"available_speed", host_available_speed, nullptr, "Fraction of the speed that its profile leaves.", nullptr},
+    {"cores", host_cores, nullptr, "Number of cores.", nullptr},
+    {"load", host_load, nullptr, "Speed in use [flop/s].", nullptr},
+    {"is_on", host_is_on, nullptr, "Whether it is on.", nullptr},
+    {"properties", host_properties, nullptr, "Its properties.", nullptr},
+    {"pstate", host_pstate, set_host_pstate, "Its performance state.", nullptr},
+    {"pstate_count", host_pstate_count, nullptr, "Number of performance states.", nullptr},
+    {"energy", host_energy, nullptr, "Energy so far [J].", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyTypeObject make_host_type()
+{
+  PyTypeObject type = blank_type();
+  type.tp_name      = "simplugin.simulation._driver.Host";
+  type.tp_basicsize = sizeof(Host);
+  type.tp_repr      = host_repr;
+  type.tp_flags     = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION;
+  type.tp_doc       = "A host of the platform.";
+  type.tp_methods   = host_methods;
+  type.tp_getset    = host_attributes;
+  return type;
+}
+
+// ---- link -----------------------------------------------------------------------------------------------------------
+
+PyObject* link_name(PyObject* self, void* /*closure*/)
+{
+  return text(link_in(self)->get_name());
+}
+PyObject* link_bandwidth(PyObject* self, void* /*closure*/)
+{
+  return PyFloat_FromDouble(link_in(self)->get_bandwidth());
+}
+PyObject* link_latency(PyObject* self, void* /*closure*/)
+{
+  return PyFloat_FromDouble(link_in(self)->get_latency());
+}
+PyObject* link_load(PyObject* self, void* /*closure*/)
+{
+  return PyFloat_FromDouble(link_in(self)->get_load());
+}
+PyObject* link_is_on(PyObject* self, void* /*closure*/)
+{
+  return PyBool_FromLong(link_in(self)->is_on());
+}
+PyObject* link_properties(PyObject* self, void* /*closure*/)
+{
+  return properties_dict(reinterpret_cast<Link*>(self)->properties, link_in(self)->get_properties());
+}
+
+PyObject* link_policy(PyObject* self, void* /*closure*/)
+{
+  switch (link_in(self)->get_sharing_policy()) {
+    case s4u::Link::SharingPolicy::FATPIPE:
+      return PyUnicode_FromString("FATPIPE");
+    case s4u::Link::SharingPolicy::SPLITDUPLEX:
+      return PyUnicode_FromString("SPLITDUPLEX");
+    case s4u::Link::SharingPolicy::WIFI:
+      return PyUnicode_FromString("WIFI");
+    case s4u::Link::SharingPolicy::NONLINEAR:
+      return PyUnicode_FromString("NONLINEAR");
+    default:
+      return PyUnicode_FromString("SHARED");
+  }
+}
+
+int set_link_bandwidth(PyObject* self, PyObject* value, void* /*closure*/)
+{
+  double bandwidth;
+  if (not positive(value == nullptr ? Py_None : value, "bandwidth", -1.0, bandwidth))
+    return -1;
+  link_in(self)->set_bandwidth(bandwidth);
+  return 0;
+}
+
+int set_link_latency(PyObject* self, PyObject* value, void* /*closure*/)
+{
+  double latency;
+  if (not number(value, "latency", 0.0, latency))
+    return -1;
+  link_in(self)->set_latency(latency);
+  return 0;
+}
+
+PyObject* link_energy(PyObject* self, void* /*closure*/)
+{
+  return sim.energy ? PyFloat_FromDouble(sg_link_get_consumed_energy(link_in(self))) : energy_error();
+}
+
+PyObject* link_turn_on(PyObject* self, PyObject* /*unused*/)
+{
+  link_in(self)->turn_on();
+  Py_RETURN_NONE;
+}
+
+PyObject* link_turn_off(PyObject* self, PyObject* /*unused*/)
+{
+  link_in(self)->turn_off();
+  Py_RETURN_NONE;
+}
+
+PyObject* link_repr(PyObject* self)
+{
+  return PyUnicode_FromFormat("<Link %s>", link_in(self)->get_cname());
+}
+
+PyMethodDef link_methods[] = {{"turn_on", link_turn_on, METH_NOARGS, "Turn it on."},
+                              {"turn_off", link_turn_off, METH_NOARGS, "Turn it off: its transfers fail."},
+                              {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef link_attributes[] = {{"name", link_name, nullptr, "Its name.", nullptr},
+                                 {"bandwidth", link_bandwidth, set_link_bandwidth, "Bandwidth [byte/s].", nullptr},
+                                 {"latency", link_latency, set_link_latency, "Latency [s].", nullptr},
+                                 {"load", link_load, nullptr, "Bandwidth in use [byte/s].", nullptr},
+                                 {"is_on", link_is_on, nullptr, "Whether it is on.", nullptr},
+                                 {"properties", link_properties, nullptr, "Its properties.", nullptr},
+                                 {"sharing_policy", link_policy, nullptr, "SHARED, FATPIPE, ...", nullptr},
+                                 {"energy", link_energy, nullptr, "Energy so far [J].", nullptr},
+                                 {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyTypeObject make_link_type()
+{
+  PyTypeObject type = blank_type();
+  type.tp_name      = "simplugin.simulation._driver.Link";
+  type.tp_basicsize = sizeof(Link);
+  type.tp_repr      = link_repr;
+  type.tp_flags     = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION;
+  type.tp_doc       = "A link of the platform.";
+  type.tp_methods   = link_methods;
+  type.tp_getset    = link_attributes;
+  return type;
+}
+
+PyStructSequence_Field route_fields[] = {
+    {"links", "The links, in order."}, {"latency", "Sum of their latencies [s]."}, {nullptr, nullptr}};
+PyStructSequence_Desc route_description = {"simplugin.simulation._driver.Route", "How two hosts are connected.",
+                                           route_fields, 2};
+
+} // namespace
+
+PyTypeObject HostType = make_host_type();
+PyTypeObject LinkType = make_link_type();
+
+Host* host_of(s4u::Host const* host)
+{
+  auto const found = hosts.find(host);
+  if (found != hosts.end())
+    return found->second;
+  Host* made = PyObject_New(Host, &HostType);
+  if (made == nullptr)
+    throw std::bad_alloc();
+  made->host       = const_cast<s4u::Host*>(host);
+  made->properties = nullptr;
+  made->actors     = nullptr;
+  made->boot       = nullptr;
+  made->index      = static_cast<int>(hosts.size());
+  made->running    = 0;
+  made->busy_since = made->busy = made->flops = 0.0;
+  hosts.emplace(host, made);
+  return made;
+}
+
+Host* host_argument(PyObject* value, Host* standard)
+{
+  if ((value == nullptr || value == Py_None) && standard != nullptr)
+    return standard;
+  if (value != nullptr && Py_TYPE(value) == &HostType)
+    return reinterpret_cast<Host*>(value);
+  if (value == nullptr || not PyUnicode_Check(value)) {
+    PyErr_Format(PyExc_TypeError, "expected a host or its name, not %R", value == nullptr ? Py_None : value);
+    return nullptr;
+  }
+  char const* name      = PyUnicode_AsUTF8(value);
+  s4u::Host const* host = name == nullptr ? nullptr : s4u::Host::by_name_or_null(name);
+  if (host == nullptr && name != nullptr)
+    unknown("host", name);
+  return host == nullptr ? nullptr : host_of(host);
+}
+
+PyObject* link_object(s4u::Link* link)
+{
+  PyObject*& made = links[link];
+  if (made == nullptr) {
+    auto* fresh = PyObject_New(Link, &LinkType);
+    if (fresh == nullptr)
+      return nullptr;
+    fresh->link       = link;
+    fresh->properties = nullptr;
+    made              = reinterpret_cast<PyObject*>(fresh);
+  }
+  return Py_NewRef(made);
+}
+
+PyObject* link_named(PyObject* value)
+{
+  char const* name = PyUnicode_AsUTF8(value);
+  if (name == nullptr)
+    return nullptr;
+  s4u::Link* link = s4u::Link::by_name_or_null(name);
+  return link == nullptr ? unknown("link", name) : link_object(link);
+}
+
+PyObject* all_hosts()
+{
+  auto const all = sim.engine->get_all_hosts();
+  PyObject* list = PyList_New(static_cast<Py_ssize_t>(all.size()));
+  for (size_t i = 0; list != nullptr && i < all.size(); i++)
+    PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), Py_NewRef(reinterpret_cast<PyObject*>(host_of(all[i]))));
+  return list;
+}
+
+PyObject* all_links()
+{
+  auto const all = sim.engine->get_all_links();
+  PyObject* list = PyList_New(static_cast<Py_ssize_t>(all.size()));
+  for (size_t i = 0; list != nullptr && i < all.size(); i++)
+    PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), link_object(all[i]));
+  return list;
+}
+
+PyObject* find_route(Host* source, Host* destination)
+{
+  static PyTypeObject* type = PyStructSequence_NewType(&route_description);
+  std::vector<s4u::Link*> found;
+  double latency = 0.0;
+  source->host->route_to(destination->host, found, &latency);
+  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(found.size()));
+  PyObject* route = tuple == nullptr ? nullptr : PyStructSequence_New(type);
+  if (route == nullptr)
+    return nullptr;
+  for (size_t i = 0; i < found.size(); i++)
+    PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), link_object(found[i]));
+  PyStructSequence_SET_ITEM(route, 0, tuple);
+  PyStructSequence_SET_ITEM(route, 1, PyFloat_FromDouble(latency));
+  return route;
+}
+
+} // namespace driver

@@ -1,0 +1,248 @@
+// What is kept of a run: totals of hosts and links, and the trace.
+
+#include "driver.hpp"
+
+#include <unordered_map>
+
+#include <simgrid/plugins/energy.h>
+
+namespace driver {
+
+namespace {
+
+struct Pair {
+  s4u::Host* source;
+  s4u::Host* destination;
+  double bytes;
+  int resource; // its code in the trace, -1: none yet
+};
+
+std::unordered_map<uint64_t, Pair> pairs;
+
+/// One column a field, as they are handed over.
+struct Trace {
+  std::vector<int32_t> actor, resource, label;
+  std::vector<int8_t> kind, state;
+  std::vector<double> start, end, amount;
+  std::vector<std::string> resource_names;
+  std::unordered_map<Host const*, int32_t> host_codes;
+  PyObject* label_codes = nullptr; // str -> int
+} trace;
+
+Pair& pair_of(s4u::Host* source, s4u::Host* destination)
+{
+  auto const key =
+      static_cast<uint64_t>(host_of(source)->index) << 32U | static_cast<uint32_t>(host_of(destination)->index);
+  return pairs.try_emplace(key, Pair{source, destination, 0.0, -1}).first->second;
+}
+
+int32_t new_resource(std::string name)
+{
+  trace.resource_names.push_back(std::move(name));
+  return static_cast<int32_t>(trace.resource_names.size()) - 1;
+}
+
+int32_t host_code(Host const* host)
+{
+  auto const found = trace.host_codes.find(host);
+  if (found != trace.host_codes.end())
+    return found->second;
+  return trace.host_codes[host] = new_resource(host->host->get_name());
+}
+
+int32_t resource_of(Activity const* activity)
+{
+  if (activity->kind == Kind::PTASK) {
+    std::string names;
+    for (Host const* host : *activity->hosts)
+      names += (names.empty() ? "" : ",") + host->host->get_name();
+    return new_resource(names);
+  }
+  if (not is_communication(activity->kind))
+    return host_code(activity->destination);
+  Pair& pair = pair_of(activity->source->host, activity->destination->host);
+  if (pair.resource < 0)
+    pair.resource = new_resource(pair.source->get_name() + "->" + pair.destination->get_name());
+  return pair.resource;
+}
+
+int32_t label_of(PyObject* label)
+{
+  if (label == nullptr)
+    return -1;
+  if (trace.label_codes == nullptr)
+    trace.label_codes = PyDict_New();
+  PyObject* text = PyObject_Str(label);
+  PyObject* code = text == nullptr ? nullptr : PyDict_GetItem(trace.label_codes, text);
+  long value     = code == nullptr ? PyDict_Size(trace.label_codes) : PyLong_AsLong(code);
+  if (code == nullptr && text != nullptr) {
+    code = PyLong_FromLong(value);
+    PyDict_SetItem(trace.label_codes, text, code);
+    Py_XDECREF(code);
+  }
+  Py_XDECREF(text);
+  return static_cast<int32_t>(value);
+}
+
+template <class T> PyObject* bytes_of(std::vector<T> const& column)
+{
+  return PyBytes_FromStringAndSize(reinterpret_cast<char const*>(column.data()),
+                                   static_cast<Py_ssize_t>(column.size() * sizeof(T)));
+}
+
+PyObject* names_of(std::vector<std::string> const& names)
+{
+  PyObject* list = PyList_New(static_cast<Py_ssize_t>(names.size()));
+  for (size_t i = 0; list != nullptr && i < names.size(); i++)
+    PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), PyUnicode_FromString(names[i].c_str()));
+  return list;
+}
+
+bool put(PyObject* dict, const char* key, PyObject* value)
+{
+  bool const good = value != nullptr && PyDict_SetItemString(dict, key, value) == 0;
+  Py_XDECREF(value);
+  return good;
+}
+
+bool collect_hosts(PyObject* into)
+{
+  std::vector<std::string> names;
+  std::vector<double> flops, busy, energy;
+  for (s4u::Host* host : sim.engine->get_all_hosts()) {
+    Host const* known = host_of(host);
+    names.push_back(host->get_name());
+    flops.push_back(known->flops);
+    busy.push_back(known->busy + (known->running > 0 ? now() - known->busy_since : 0.0));
+    energy.push_back(sim.energy ? sg_host_get_consumed_energy(host) : std::numeric_limits<double>::quiet_NaN());
+  }
+  return put(into, "host_names", names_of(names)) && put(into, "host_flops", bytes_of(flops)) &&
+         put(into, "host_busy", bytes_of(busy)) && put(into, "host_energy", bytes_of(energy));
+}
+
+bool is_wireless(s4u::Link const* link)
+{
+  return link->get_sharing_policy() == s4u::Link::SharingPolicy::WIFI;
+}
+
+bool collect_links(PyObject* into)
+{
+  std::unordered_map<s4u::Link const*, double> carried;
+  for (auto const& [key, pair] : pairs) {
+    if (pair.bytes == 0)
+      continue;
+    std::vector<s4u::Link*> route;
+    double latency = 0.0;
+    pair.source->route_to(pair.destination, route, &latency);
+    for (s4u::Link const* link : route)
+      carried[link] += pair.bytes;
+  }
+  std::vector<std::string> names;
+  std::vector<double> bytes, energy;
+  for (s4u::Link* link : sim.engine->get_all_links()) {
+    auto const found = carried.find(link);
+    names.push_back(link->get_name());
+    bytes.push_back(found == carried.end() ? 0.0 : found->second);
+    energy.push_back(sim.energy && not is_wireless(link) ? sg_link_get_consumed_energy(link)
+                                                         : std::numeric_limits<double>::quiet_NaN());
+  }
+  return put(into, "link_names", names_of(names)) && put(into, "link_bytes", bytes_of(bytes)) &&
+         put(into, "link_energy", bytes_of(energy));
+}
+
+PyObject* collect_trace()
+{
+  PyObject* into = PyDict_New();
+  bool const good =
+      into != nullptr && put(into, "actor_code", bytes_of(trace.actor)) &&
+      put(into, "resource_code", bytes_of(trace.resource)) &&
+      put(into, "resource_names", names_of(trace.resource_names)) && put(into, "kind", bytes_of(trace.kind)) &&
+      put(into, "label_code", bytes_of(trace.label)) &&
+      put(into, "label_names", trace.label_codes == nullptr ? PyList_New(0) : PyDict_Keys(trace.label_codes)) &&
+      put(into, "start", bytes_of(trace.start)) && put(into, "end", bytes_of(trace.end)) &&
+      put(into, "amount", bytes_of(trace.amount)) && put(into, "state", bytes_of(trace.state));
+  if (not good)
+    Py_CLEAR(into);
+  return into;
+}
+
+PyObject* collect_returned()
+{
+  Py_ssize_t const count = PyList_GET_SIZE(sim.actors);
+  PyObject* list         = PyList_New(count);
+  for (Py_ssize_t i = 0; list != nullptr && i < count; i++) {
+    auto const* actor = reinterpret_cast<Actor*>(PyList_GET_ITEM(sim.actors, i));
+    char const* state = actor->phase != Actor::Phase::ENDED ? "running" : actor->killed ? "killed" : "ended";
+    PyObject* value   = actor->value == nullptr ? Py_None : actor->value;
+    PyObject* row     = Py_BuildValue("(OsOs)", actor->name, actor->host->host->get_cname(), value, state);
+    if (row == nullptr)
+      Py_CLEAR(list);
+    else
+      PyList_SET_ITEM(list, i, row);
+  }
+  return list;
+}
+
+} // namespace
+
+void execution_began(Host* host)
+{
+  if (sim.energy)
+    sg_host_get_consumed_energy(host->host);
+  if (host->running++ == 0)
+    host->busy_since = now();
+}
+
+void execution_ended(Host* host, double flops)
+{
+  host->flops += flops;
+  if (--host->running == 0)
+    host->busy += now() - host->busy_since;
+}
+
+void transfer_boundary(s4u::Host* source, s4u::Host* destination)
+{
+  std::vector<s4u::Link*> route;
+  double latency = 0.0;
+  source->route_to(destination, route, &latency);
+  for (s4u::Link const* link : route)
+    if (not is_wireless(link))
+      sg_link_get_consumed_energy(link);
+}
+
+void transfer_ended(s4u::Host* source, s4u::Host* destination, double bytes)
+{
+  pair_of(source, destination).bytes += bytes;
+  if (sim.energy)
+    transfer_boundary(source, destination);
+}
+
+void record(Activity* activity, double amount)
+{
+  int8_t const kind  = activity->kind == Kind::EXEC    ? 0
+                       : activity->kind == Kind::PTASK ? 1
+                       : activity->kind == Kind::SLEEP ? 3
+                                                       : 2;
+  int8_t const state = activity->state == State::FINISHED ? 0 : activity->state == State::FAILED ? 1 : 2;
+  trace.actor.push_back(static_cast<int32_t>(activity->owner->pid) - 1);
+  trace.resource.push_back(resource_of(activity));
+  trace.label.push_back(label_of(activity->label));
+  trace.kind.push_back(kind);
+  trace.state.push_back(state);
+  trace.start.push_back(activity->start);
+  trace.end.push_back(activity->finish);
+  trace.amount.push_back(amount);
+}
+
+PyObject* collect()
+{
+  PyObject* into  = PyDict_New();
+  bool const good = into != nullptr && put(into, "clock", PyFloat_FromDouble(now())) && collect_hosts(into) &&
+                    collect_links(into) && put(into, "trace", collect_trace()) &&
+                    put(into, "returned", collect_returned());
+  if (not good)
+    Py_CLEAR(into);
+  return into;
+}
+
+} // namespace driver

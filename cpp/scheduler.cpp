@@ -1,0 +1,235 @@
+// When coroutines are resumed: a model of SimGrid's engine whose "actions" are ready actors and timers.
+//
+// Order at equal dates: timers in the order in which they were set, then the ends of activities in SimGrid's order
+// (hosts, network, parallel tasks; within one of them, SimGrid's own), and whoever is woken runs in the order of
+// waking.
+
+#include "driver.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include <simgrid/kernel/resource/Model.hpp>
+
+namespace driver {
+
+namespace {
+
+struct Timer {
+  double date;
+  uint64_t number;
+  Alarm alarm;
+  PyObject* object; // strong
+};
+struct Later {
+  bool operator()(Timer const& a, Timer const& b) const
+  {
+    return a.date > b.date || (a.date == b.date && a.number > b.number);
+  }
+};
+
+std::vector<Timer> timers; // a heap; entries whose object no longer names them are dropped when met
+uint64_t last_timer = 0;
+size_t stale_timers = 0;
+std::vector<Actor*> ready; // strong; drained from ready_head on
+size_t ready_head = 0;
+
+uint64_t& timer_of(Timer const& timer)
+{
+  switch (timer.alarm) {
+    case Alarm::WAIT:
+      return reinterpret_cast<Wait*>(timer.object)->timer;
+    case Alarm::START:
+      return reinterpret_cast<Actor*>(timer.object)->start_timer;
+    case Alarm::KILL:
+      return reinterpret_cast<Actor*>(timer.object)->kill_timer;
+    default:
+      return reinterpret_cast<Activity*>(timer.object)->timer;
+  }
+}
+
+bool is_stale(Timer const& timer)
+{
+  return timer_of(timer) != timer.number;
+}
+
+void drop_top()
+{
+  std::pop_heap(timers.begin(), timers.end(), Later());
+  PyObject* object = timers.back().object;
+  timers.pop_back();
+  Py_DECREF(object);
+}
+
+void drop_stale_top()
+{
+  while (not timers.empty() && is_stale(timers.front())) {
+    stale_timers--;
+    drop_top();
+  }
+}
+
+/// Time limits that were met in time stay in the heap until their date: clear them out when they are the most of it.
+void compact()
+{
+  if (stale_timers < 1024 || stale_timers * 2 < timers.size())
+    return;
+  std::vector<Timer> kept;
+  std::vector<PyObject*> dropped;
+  for (Timer const& timer : timers)
+    if (is_stale(timer))
+      dropped.push_back(timer.object);
+    else
+      kept.push_back(timer);
+  timers.swap(kept);
+  std::make_heap(timers.begin(), timers.end(), Later());
+  stale_timers = 0;
+  for (PyObject* object : dropped)
+    Py_DECREF(object);
+}
+
+void ring(Timer const& timer)
+{
+  timer_of(timer) = 0;
+  switch (timer.alarm) {
+    case Alarm::ACTIVITY:
+      complete(reinterpret_cast<Activity*>(timer.object), State::FINISHED, Failure::NONE);
+      break;
+    case Alarm::TIMEOUT: {
+      auto* activity = reinterpret_cast<Activity*>(timer.object);
+      if (activity->kind == Kind::CONDITION)
+        condition_timed_out(activity);
+      else
+        abort_activity(activity, State::CANCELED, Failure::TIMEOUT);
+      break;
+    }
+    case Alarm::WAIT:
+      time_out(reinterpret_cast<Wait*>(timer.object));
+      break;
+    case Alarm::START:
+      start_actor(reinterpret_cast<Actor*>(timer.object));
+      break;
+    case Alarm::KILL:
+      kill(reinterpret_cast<Actor*>(timer.object), false);
+      break;
+  }
+}
+
+void ring_until(double date)
+{
+  for (drop_stale_top(); not timers.empty() && timers.front().date <= date; drop_stale_top()) {
+    Timer timer = timers.front();
+    std::pop_heap(timers.begin(), timers.end(), Later());
+    timers.pop_back();
+    ring(timer);
+    Py_DECREF(timer.object);
+  }
+}
+
+/// Calls progress(clock, actors alive) now and then, and lets Python see signals.
+void look_around()
+{
+  static unsigned steps = 0;
+  if ((++steps & 0x3FF) != 0)
+    return;
+  if (PyErr_CheckSignals() != 0)
+    throw StopRun();
+  if (sim.progress != nullptr) {
+    PyObject* result = PyObject_CallFunction(sim.progress, "dl", now(), sim.alive);
+    if (result == nullptr)
+      throw StopRun();
+    Py_DECREF(result);
+  }
+}
+
+class Scheduler final : public simgrid::kernel::resource::Model {
+public:
+  Scheduler() : Model("simplugin_scheduler") {}
+
+  /// Called first in each step of the engine: all that runs at this date runs now, before the other models look ahead.
+  double next_occurring_event(double date) override
+  {
+    drain();
+    look_around();
+    drop_stale_top();
+    bool const pending = not timers.empty() || sim.works > 0;
+    if (sim.limit >= 0 && pending && sim.alive > 0) {
+      if (date >= sim.limit)
+        throw StopRun();
+      double const step = sim.limit - date;
+      return timers.empty() ? step : std::min(step, timers.front().date - date);
+    }
+    return timers.empty() ? -1.0 : std::max(0.0, timers.front().date - date);
+  }
+
+  void update_actions_state(double date, double /*delta*/) override
+  {
+    if (not timers.empty())
+      ring_until(date);
+  }
+};
+
+/// A model that is not idempotent makes the engine stop at every event of a profile, even where nobody computes:
+/// actors that sleep or wait on a host have to be killed, or started again, at the very date.
+class ProfileDates final : public simgrid::kernel::resource::Model {
+public:
+  ProfileDates() : Model("simplugin_profile_dates") {}
+  double next_occurring_event(double /*delta*/) override { return -1.0; }
+  void update_actions_state(double /*date*/, double /*delta*/) override {}
+  bool next_occurring_event_is_idempotent() override { return false; }
+};
+
+} // namespace
+
+uint64_t set_timer(double date, Alarm alarm, PyObject* object)
+{
+  Py_INCREF(object);
+  timers.push_back({date, ++last_timer, alarm, object});
+  std::push_heap(timers.begin(), timers.end(), Later());
+  return last_timer;
+}
+
+void forget_timer(uint64_t& timer)
+{
+  if (timer == 0)
+    return;
+  timer = 0;
+  stale_timers++;
+  compact();
+}
+
+void install_scheduler()
+{
+  sim.engine->add_model(std::make_shared<Scheduler>());
+  sim.engine->add_model(std::make_shared<ProfileDates>());
+  s4u::Host::on_onoff_cb(host_switched);
+}
+
+void make_ready(Actor* actor)
+{
+  Py_INCREF(actor);
+  actor->phase = Actor::Phase::READY;
+  ready.push_back(actor);
+}
+
+void drain()
+{
+  while (true) {
+    while (ready_head < ready.size()) {
+      Actor* actor = ready[ready_head++];
+      if (ready_head > 4096 && ready_head * 2 > ready.size()) {
+        ready.erase(ready.begin(), ready.begin() + static_cast<ptrdiff_t>(ready_head));
+        ready_head = 0;
+      }
+      resume(actor);
+      Py_DECREF(actor);
+    }
+    ready.clear();
+    ready_head = 0;
+    if (sim.ending || sim.daemons == 0 || sim.alive > sim.daemons)
+      return;
+    end_daemons(); // only daemons are left: they end with the others
+  }
+}
+
+} // namespace driver

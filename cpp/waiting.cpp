@@ -1,0 +1,189 @@
+// Waiting for several activities, or with a time limit.
+
+#include "driver.hpp"
+
+#include <algorithm>
+
+namespace driver {
+
+namespace {
+
+Wait* cast(PyObject* self)
+{
+  return reinterpret_cast<Wait*>(self);
+}
+
+bool satisfied(Wait* wait)
+{
+  wait->missing = 0;
+  for (Activity* activity : *wait->activities) {
+    if (not is_over(activity)) {
+      wait->missing++;
+      continue;
+    }
+    if (wait->mode != Wait::Mode::ALL || activity->state != State::FINISHED) {
+      wait->winner = activity;
+      return true;
+    }
+  }
+  return wait->missing == 0;
+}
+
+/// The result of a wait that is over; nullptr with an exception.
+PyObject* outcome(Wait* wait)
+{
+  if (wait->timed_out) {
+    raise_failure(wait->mode == Wait::Mode::ONE ? wait->activities->front() : nullptr, Failure::TIMEOUT);
+    return nullptr;
+  }
+  if (wait->winner != nullptr && (wait->mode == Wait::Mode::ONE || wait->winner->state != State::FINISHED))
+    return take_result(wait->winner);
+  if (wait->mode == Wait::Mode::ANY) {
+    Py_INCREF(wait->winner);
+    return reinterpret_cast<PyObject*>(wait->winner);
+  }
+  PyObject* results = PyList_New(static_cast<Py_ssize_t>(wait->activities->size()));
+  if (results == nullptr)
+    return nullptr;
+  for (size_t i = 0; i < wait->activities->size(); i++)
+    PyList_SET_ITEM(results, static_cast<Py_ssize_t>(i), take_result((*wait->activities)[i]));
+  return results;
+}
+
+PySendResult wait_send(PyObject* self, PyObject* /*value*/, PyObject** result)
+{
+  Wait* wait   = cast(self);
+  Actor* actor = running_actor("await");
+  *result      = nullptr;
+  if (actor == nullptr)
+    return PYGEN_ERROR;
+  if (actor->dying) {
+    wait->begun = true;
+    raise_kill();
+    return PYGEN_ERROR;
+  }
+  if (not wait->begun) {
+    wait->begun = true;
+    for (Activity* activity : *wait->activities)
+      if (activity->state == State::INITED && not start(activity))
+        return PYGEN_ERROR;
+    if (not satisfied(wait)) {
+      wait->actor      = actor;
+      wait->registered = true;
+      for (Activity* activity : *wait->activities)
+        if (not is_over(activity))
+          add_waiter(activity, {actor, wait});
+      if (wait->timeout >= 0)
+        wait->timer = set_timer(now() + wait->timeout, Alarm::WAIT, self);
+      block(actor, self);
+      *result = Py_None;
+      Py_INCREF(Py_None);
+      return PYGEN_NEXT;
+    }
+  }
+  *result = outcome(wait);
+  return *result == nullptr ? PYGEN_ERROR : PYGEN_RETURN;
+}
+
+PyObject* wait_next(PyObject* self)
+{
+  return next_by_hand(self, wait_send);
+}
+
+void wait_dealloc(PyObject* self)
+{
+  Wait* wait = cast(self);
+  if (not wait->begun)
+    warn_never_awaited(self);
+  for (Activity* activity : *wait->activities)
+    Py_DECREF(activity);
+  delete wait->activities;
+  PyObject_Free(self);
+}
+
+PyAsyncMethods wait_async = {itself, nullptr, nullptr, wait_send};
+
+PyTypeObject make_type()
+{
+  PyTypeObject type = blank_type();
+  type.tp_name      = "simplugin.simulation._driver.Wait";
+  type.tp_basicsize = sizeof(Wait);
+  type.tp_dealloc   = wait_dealloc;
+  type.tp_as_async  = &wait_async;
+  type.tp_flags     = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION;
+  type.tp_doc       = "An awaitable: one, any or all of some activities, within a time limit.";
+  type.tp_iter      = itself;
+  type.tp_iternext  = wait_next;
+  return type;
+}
+
+} // namespace
+
+PyTypeObject WaitType = make_type();
+
+PyObject* new_wait(Wait::Mode mode, PyObject* activities, double timeout)
+{
+  PyObject* sequence = PySequence_Fast(activities, "expected a sequence of activities");
+  if (sequence == nullptr)
+    return nullptr;
+  Py_ssize_t const count = PySequence_Fast_GET_SIZE(sequence);
+  for (Py_ssize_t i = 0; i < count; i++)
+    if (Py_TYPE(PySequence_Fast_GET_ITEM(sequence, i)) != &ActivityType) {
+      PyErr_Format(PyExc_TypeError, "expected activities, not %R", PySequence_Fast_GET_ITEM(sequence, i));
+      Py_DECREF(sequence);
+      return nullptr;
+    }
+  if (count == 0 && mode == Wait::Mode::ANY) {
+    PyErr_SetString(PyExc_ValueError, "wait_any needs at least one activity");
+    Py_DECREF(sequence);
+    return nullptr;
+  }
+  Wait* wait = PyObject_New(Wait, &WaitType);
+  if (wait != nullptr) {
+    std::fill(reinterpret_cast<char*>(wait) + sizeof(PyObject), reinterpret_cast<char*>(wait) + sizeof(Wait), 0);
+    wait->mode       = mode;
+    wait->timeout    = timeout;
+    wait->activities = new std::vector<Activity*>();
+    for (Py_ssize_t i = 0; i < count; i++) {
+      PyObject* activity = PySequence_Fast_GET_ITEM(sequence, i);
+      Py_INCREF(activity);
+      wait->activities->push_back(reinterpret_cast<Activity*>(activity));
+    }
+  }
+  Py_DECREF(sequence);
+  return reinterpret_cast<PyObject*>(wait);
+}
+
+void unregister(Wait* wait)
+{
+  if (not wait->registered)
+    return;
+  wait->registered = false;
+  forget_timer(wait->timer);
+  for (Activity* activity : *wait->activities)
+    if (not is_over(activity))
+      remove_waiter(activity, wait->actor);
+}
+
+void notify(Wait* wait, Activity* activity)
+{
+  if (not wait->registered)
+    return;
+  wait->missing--;
+  bool const decisive = wait->mode != Wait::Mode::ALL || activity->state != State::FINISHED;
+  if (decisive)
+    wait->winner = activity;
+  if (decisive || wait->missing == 0) {
+    unregister(wait);
+    wake(wait->actor);
+  }
+}
+
+void time_out(Wait* wait)
+{
+  wait->timed_out = true;
+  unregister(wait);
+  wake(wait->actor);
+}
+
+} // namespace driver

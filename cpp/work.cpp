@@ -1,0 +1,181 @@
+// Kernel actions: what occupies hosts and links.
+
+#include "driver.hpp"
+
+#include <simgrid/kernel/routing/NetPoint.hpp>
+#include <simgrid/kernel/routing/NetZoneImpl.hpp>
+#include <xbt/config.hpp>
+
+#include "src/kernel/resource/CpuImpl.hpp"
+#include "src/kernel/resource/HostImpl.hpp"
+#include "src/kernel/resource/NetworkModel.hpp"
+
+namespace driver {
+
+namespace {
+
+Work* free_works = nullptr;
+
+Work* new_work(Activity* owner)
+{
+  Work* work;
+  if (free_works != nullptr) {
+    work       = free_works;
+    free_works = work->next_free;
+  } else {
+    work = new Work();
+    intrusive_ptr_add_ref(work); // lives until the process ends
+  }
+  Py_INCREF(owner);
+  work->owner = owner;
+  owner->work = work;
+  sim.works++;
+  return work;
+}
+
+void run(Activity* activity, Action* action)
+{
+  Work* work          = new_work(activity);
+  work->model_action_ = action;
+  action->set_activity(work);
+}
+
+s4u::NetZone* zone_of(s4u::Host const* host)
+{
+  return host->get_netpoint()->get_englobing_zone()->get_iface();
+}
+
+bool any_host_off(Activity const* activity)
+{
+  if (activity->kind != Kind::PTASK)
+    return not activity->destination->host->is_on();
+  for (Host const* host : *activity->hosts)
+    if (not host->host->is_on())
+      return true;
+  return false;
+}
+
+} // namespace
+
+double Work::remaining() const
+{
+  return model_action_ == nullptr ? 0.0 : model_action_->get_remains();
+}
+
+/// Back into the pool; the action, if it has not ended, is destroyed and frees its share of the resource at once.
+void Work::release()
+{
+  Activity* activity = owner;
+  if (model_action_ != nullptr) {
+    if (model_action_->get_state() == Action::State::STARTED)
+      model_action_->cancel();
+    model_action_->set_activity(nullptr);
+    clean_action();
+  }
+  activity->work = nullptr;
+  owner          = nullptr;
+  next_free      = free_works;
+  free_works     = this;
+  sim.works--;
+  Py_DECREF(activity);
+}
+
+void Work::finish()
+{
+  Activity* activity = owner;
+  if (activity == nullptr)
+    return;
+  Py_INCREF(activity);
+  bool const failed = model_action_->get_state() == Action::State::FAILED;
+  if (is_communication(activity->kind)) {
+    bool const ends_on = activity->source->host->is_on() && activity->destination->host->is_on();
+    if (failed || not ends_on)
+      abort_activity(activity, State::FAILED, Failure::NETWORK);
+    else
+      complete(activity, State::FINISHED, Failure::NONE);
+  } else if (failed) {
+    bool const off = any_host_off(activity);
+    abort_activity(activity, off ? State::FAILED : State::CANCELED, off ? Failure::HOST : Failure::CANCEL);
+  } else {
+    complete(activity, State::FINISHED, Failure::NONE);
+  }
+  Py_DECREF(activity);
+}
+
+void start_execution(Activity* activity)
+{
+  s4u::Host* host = activity->destination->host;
+  Action* action  = host->get_cpu()->execution_start(activity->amount, activity->rate);
+  if (activity->priority != 1.0)
+    action->set_sharing_penalty(1.0 / activity->priority);
+  run(activity, action);
+  execution_began(activity->destination);
+  if (action->get_state() == Action::State::FAILED)
+    abort_activity(activity, State::FAILED, Failure::HOST);
+}
+
+void migrate_execution(Activity* activity, Host* host)
+{
+  Action* old    = activity->work->model_action_;
+  Action* action = host->host->get_cpu()->execution_start(old->get_cost(), activity->rate);
+  action->set_remains(old->get_remains());
+  action->set_sharing_penalty(old->get_sharing_penalty());
+  execution_ended(activity->destination, activity->amount - old->get_remains());
+  execution_began(host);
+  old->set_activity(nullptr);
+  old->cancel();
+  old->unref();
+  activity->work->model_action_ = action;
+  action->set_activity(activity->work);
+  activity->amount      = action->get_remains(); // the rest is the new host's
+  activity->destination = host;
+}
+
+bool takes_parallel_tasks()
+{
+  return simgrid::config::get_value<std::string>("host/model") == "ptask_L07";
+}
+
+bool start_parallel(Activity* activity)
+{
+  std::vector<s4u::Host*> hosts;
+  for (Host const* host : *activity->hosts)
+    hosts.push_back(host->host);
+  auto const& model    = hosts.front()->get_netpoint()->get_englobing_zone()->get_host_model();
+  double const* flops  = activity->amounts->data();
+  Action* const action = model->execute_parallel(hosts, flops, flops + hosts.size(), -1.0);
+  run(activity, action);
+  for (Host* host : *activity->hosts)
+    execution_began(host);
+  if (any_host_off(activity))
+    abort_activity(activity, State::FAILED, Failure::HOST);
+  return true;
+}
+
+void start_transfer(Activity* activity, Activity* partner)
+{
+  s4u::Host* source      = activity->source->host;
+  s4u::Host* destination = activity->destination->host;
+  if (partner != nullptr) {
+    activity->peer = partner;
+    partner->peer  = activity;
+  }
+  if (not source->is_on() || not destination->is_on()) { // a detached put can outlive its host
+    abort_activity(activity, State::FAILED, Failure::NETWORK);
+    return;
+  }
+  Action* action =
+      zone_of(source)->get_network_model()->communicate(source, destination, activity->amount, activity->rate, false);
+  activity->start = now();
+  run(activity, action);
+  if (partner != nullptr)
+    partner->start = activity->start;
+  if (sim.energy)
+    transfer_boundary(source, destination);
+  if (action->get_state() == Action::State::FAILED)
+    abort_activity(activity, State::FAILED, Failure::NETWORK);
+  else if (activity->suspended || (partner != nullptr && partner->suspended))
+    action->suspend();
+}
+
+} // namespace driver

@@ -1,0 +1,255 @@
+"""Every exception that simplugin raises on purpose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+
+class SimpluginError(Exception):
+    """Base of every error that simplugin raises."""
+
+
+class UnitError(SimpluginError):
+    """A quantity that is not a number followed by a unit of its dimension."""
+
+
+class SetupError(SimpluginError):
+    """SimGrid or a compiled module is missing; the message names the command that makes it."""
+
+
+class FileError(SimpluginError):
+    """A file that says something wrong.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, naming the culprit.
+    file : path, optional
+        Where it stands.
+    line : int, optional
+        Line in `file`, counted from 1.
+    remedy : str, optional
+        How to right it.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | PathLike[str] | None = None,
+        line: int | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        place = "" if file is None else f"{file}:" if line is None else f"{file}:{line}:"
+        super().__init__(
+            f"{place} {message}".strip() + ("" if remedy is None else f"; {remedy}"),
+        )
+        self.message = message
+        self.file = file
+        self.line = line
+        self.remedy = remedy
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rebuild from the parts, since the parts are keyword-only."""
+        return _rebuild_file_error, (type(self), self.message, self.__dict__)
+
+
+def _rebuild_file_error(
+    kind: type[FileError], message: str, attributes: dict[str, Any]
+) -> FileError:
+    """Unpickle a FileError."""
+    error = kind(
+        message,
+        file=attributes["file"],
+        line=attributes["line"],
+        remedy=attributes["remedy"],
+    )
+    error.__dict__.update(attributes)
+    return error
+
+
+class PlatformError(FileError):
+    """A platform, or a platform file, that SimGrid could not simulate."""
+
+
+class DeploymentError(FileError):
+    """A deployment, or a deployment file, that does not fit its platform."""
+
+
+class ScenarioError(FileError):
+    """A scenario file with an unknown key or a value out of range."""
+
+
+class SimulationError(SimpluginError):
+    """A simulation that gave no result.
+
+    Attributes
+    ----------
+    clock : float or None
+        Simulated date at which it ended [s], where known.
+    stderr : str
+        End of what the simulation's process wrote to its standard error.
+    """
+
+    clock: float | None = None
+    stderr: str = ""
+
+
+@dataclass(frozen=True)
+class BlockedActor:
+    """An actor that can never go on.
+
+    Attributes
+    ----------
+    name, host : str
+        The actor and where it runs.
+    where : str
+        ``file:line`` of the `await` that it is stuck in.
+    waits_for : str
+        The operation, for instance ``get from mailbox 'answers'``.
+    since : float
+        Simulated date at which it started to wait [s].
+    """
+
+    name: str
+    host: str
+    where: str
+    waits_for: str
+    since: float
+
+    def __str__(self) -> str:
+        """One line for an error message."""
+        return f"{self.name}@{self.host} since {self.since:g} s at {self.where}: {self.waits_for}"
+
+
+class DeadlockError(SimulationError):
+    """Nothing can happen any more, but actors still wait.
+
+    Attributes
+    ----------
+    blocked : tuple of BlockedActor
+        Each actor that waits, in order of creation.
+    """
+
+    def __init__(self, clock: float, blocked: tuple[BlockedActor, ...]) -> None:
+        shown = [f"  {actor}" for actor in blocked[:20]]
+        if len(blocked) > len(shown):
+            shown.append(f"  ... and {len(blocked) - len(shown)} more")
+        count = "1 actor waits" if len(blocked) == 1 else f"{len(blocked)} actors wait"
+        super().__init__(
+            f"deadlock at {clock:g} s: {count} for what can never happen\n" + "\n".join(shown)
+        )
+        self.clock = clock
+        self.blocked = blocked
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rebuild from the parts."""
+        return DeadlockError, (self.clock, self.blocked), self.__dict__
+
+
+class ActorError(SimulationError):
+    """An exception left an actor; the original is the `__cause__`.
+
+    Attributes
+    ----------
+    actor, host : str
+        The actor and where it ran.
+    actor_traceback : str
+        Traceback inside the simulation.
+    """
+
+    def __init__(
+        self, actor: str, host: str, clock: float, summary: str, actor_traceback: str
+    ) -> None:
+        super().__init__(
+            f"actor {actor}@{host} failed at {clock:g} s: {summary}\n\n{actor_traceback}".rstrip()
+        )
+        self.actor = actor
+        self.host = host
+        self.clock = clock
+        self.summary = summary
+        self.actor_traceback = actor_traceback
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rebuild from the parts; the cause travels beside, see `simulate`."""
+        parts = (self.actor, self.host, self.clock, self.summary, self.actor_traceback)
+        return ActorError, parts, self.__dict__
+
+
+class CrashError(SimulationError):
+    """The simulation's process died.
+
+    Attributes
+    ----------
+    signal : int or None
+        The signal that killed it.
+    exit_code : int or None
+        Its exit status if no signal did.
+    """
+
+    signal: int | None = None
+    exit_code: int | None = None
+
+
+class WallClockLimitError(SimulationError):
+    """The simulation took longer than the caller allowed.
+
+    Attributes
+    ----------
+    limit : float
+        The limit [s of real time].
+    """
+
+    limit: float = 0.0
+
+
+class SimulatedTimeLimitError(SimulationError):
+    """The simulated clock reached the limit while actors were still running.
+
+    Attributes
+    ----------
+    limit : float
+        The limit [s of simulated time].
+    """
+
+    limit: float = 0.0
+
+
+class ActivityError(SimpluginError):
+    """An activity of an actor failed; raised by the `await` that waits for it.
+
+    Attributes
+    ----------
+    activity : Activity or None
+        The activity concerned.
+    """
+
+    activity: Any = None
+
+
+class NetworkFailureException(ActivityError):
+    """A link of the route, or the host of the partner, failed."""
+
+
+class HostFailureException(ActivityError):
+    """The host that executes failed."""
+
+
+class TimeoutException(ActivityError):
+    """The time limit of a wait was reached."""
+
+
+class CancelException(ActivityError):
+    """Someone cancelled the activity."""
+
+
+class ForcefulKillException(BaseException):
+    """Thrown into an actor that is killed.
+
+    Not an `Exception`, so that ``except Exception`` does not keep a dead actor alive, while
+    ``finally`` blocks still run.
+    """
