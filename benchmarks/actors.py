@@ -28,7 +28,15 @@ SYSTEMS = ("official", "coroutines", "cpp")
 SIZES = {"ping_pong": (2, 200, 2_000, 10_000, 100_000), "master_worker": (1, 100, 5_000)}
 # Messages in a cell, full and quick: enough for about a second, more where the system is slow.
 MESSAGES = {
-    "official": {2: 20_000, 200: 10_000, 2_000: 8_000, 10_000: 10_000, 1: 10_000, 100: 10_000, 5_000: 10_000},
+    "official": {
+        2: 20_000,
+        200: 10_000,
+        2_000: 8_000,
+        10_000: 10_000,
+        1: 10_000,
+        100: 10_000,
+        5_000: 10_000,
+    },
     "coroutines": {100_000: 200_000},
     "cpp": {2_000: 100_000, 10_000: 100_000, 5_000: 100_000},
 }
@@ -182,11 +190,10 @@ def compiled_program() -> Path:
         CACHE.mkdir(parents=True, exist_ok=True)
         compiler = shutil.which("g++") or "c++"
         unfinished = program.with_suffix(f".{os.getpid()}")
-        subprocess.run(
-            [compiler, "-std=c++17", "-O3", "-DNDEBUG", f"-I{prefix}/include", source, "-o", unfinished,
-             f"-L{prefix}/lib", "-lsimgrid", f"-Wl,-rpath,{prefix}/lib"],
-            check=True,
-        )  # fmt: skip
+        linking = [f"-L{prefix}/lib", "-lsimgrid", f"-Wl,-rpath,{prefix}/lib"]
+        options = ["-std=c++17", "-O3", "-DNDEBUG", f"-I{prefix}/include"]
+        command = [compiler, *options, source, "-o", unfinished, *linking]
+        subprocess.run(command, check=True)
         unfinished.rename(program)
     return program
 
@@ -195,19 +202,25 @@ def cell(system, platform, program, actors, rounds, compiled):
     """Run one cell in a process of its own; return (seconds, end date) or a reason."""
     arguments = [str(platform), program, str(actors), str(rounds)]
     if system == "cpp":
-        options = ["--cfg=contexts/factory:raw", "--cfg=contexts/stack-size:64", "--log=root.thres:warning"]
+        options = [
+            "--cfg=contexts/factory:raw",
+            "--cfg=contexts/stack-size:64",
+            "--log=root.thres:warning",
+        ]
         command = [str(compiled), *options, *arguments]
     else:
         command = [sys.executable, __file__, "--cell", system, *arguments]
     outcome = subprocess.run(command, capture_output=True, text=True)
     words = outcome.stdout.split()
     if outcome.returncode != 0 or len(words) < 3:
-        return None, (outcome.stderr.strip().splitlines() or [f"exit {outcome.returncode}"])[-1][:200]
+        return None, (outcome.stderr.strip().splitlines() or [f"exit {outcome.returncode}"])[-1][
+            :200
+        ]
     return float(words[-2]), float(words[-1])
 
 
 def measure(program, actors, repeats, quick, directory, compiled):
-    """Measure one size on all systems, alternating; return system -> messages/s or None, reasons."""
+    """Measure one size on all systems in turn; return messages/s or None, and reasons."""
     hosts = max(actors + 1, 2)
     platform = write_star(hosts, directory)
     rates = {system: [] for system in SYSTEMS}
@@ -227,19 +240,22 @@ def measure(program, actors, repeats, quick, directory, compiled):
             dates.setdefault(rounds, set()).add(date)
     for rounds, found in dates.items():
         if max(found) - min(found) > 1e-9 * max(found):
-            raise SystemExit(f"{program}, {actors} actors, {rounds} rounds: end dates differ: {found}")
+            raise SystemExit(
+                f"{program}, {actors} actors, {rounds} rounds: end dates differ: {found}"
+            )
     medians = {s: statistics.median(rates[s]) if rates[s] else None for s in SYSTEMS}
     return medians, reasons
 
 
 def million(directory):
-    """A million actors in one simulation: seconds and peak memory."""
+    """Run a million actors in one simulation; return seconds and peak memory."""
     platform = write_star(1000, directory)
     start = time.perf_counter()
     subprocess.run(
-        [sys.executable, __file__, "--cell", "coroutines", str(platform), "sleep", str(MILLION), "1"],
-        check=True, capture_output=True,
-    )  # fmt: skip
+        [sys.executable, __file__, "--cell", "coroutines", platform, "sleep", str(MILLION), "1"],
+        check=True,
+        capture_output=True,
+    )
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     return {"actors": MILLION, "seconds": time.perf_counter() - start, "peak_bytes": peak}
 
@@ -248,7 +264,9 @@ def show(results):
     """Print a table a program."""
     for program in SIZES:
         print(f"\n{program}: messages/s (median)")
-        print(f"{'actors':>8} " + " ".join(f"{s:>12}" for s in SYSTEMS) + "   ours/official  ours/C++")
+        print(
+            f"{'actors':>8} " + " ".join(f"{s:>12}" for s in SYSTEMS) + "   ours/official  ours/C++"
+        )
         for actors, row in results[program].items():
             cells = " ".join(f"{row[s]:12,.0f}" if row[s] else f"{'-':>12}" for s in SYSTEMS)
             ours = row["coroutines"]
@@ -261,9 +279,8 @@ def show(results):
                 print(f"{'':>8} {system}: {reason}")
     if "million" in results:
         one = results["million"]
-        print(
-            f"\na million actors: {one['seconds']:.1f} s, {one['peak_bytes'] / 2**30:.2f} GiB at most"
-        )
+        peak = one["peak_bytes"] / 2**30
+        print(f"\na million actors: {one['seconds']:.1f} s, {peak:.2f} GiB at most")
 
 
 def main() -> None:

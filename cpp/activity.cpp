@@ -61,13 +61,15 @@ Activity* new_activity(Kind kind, Actor* owner)
   }
   auto* head = reinterpret_cast<char*>(activity) + sizeof(PyObject);
   std::fill(head, reinterpret_cast<char*>(activity) + sizeof(Activity), 0);
-  activity->kind     = kind;
-  activity->owner    = owner;
-  activity->rate     = -1.0;
-  activity->priority = 1.0;
-  activity->timeout  = NEVER;
-  activity->start    = -1.0;
-  activity->finish   = -1.0;
+  static uint64_t created = 0;
+  activity->number        = ++created;
+  activity->kind          = kind;
+  activity->owner         = owner;
+  activity->rate          = -1.0;
+  activity->priority      = 1.0;
+  activity->timeout       = NEVER;
+  activity->start         = -1.0;
+  activity->finish        = -1.0;
   return activity;
 }
 
@@ -145,8 +147,7 @@ bool start(Activity* activity)
     case Kind::PTASK:
       own(activity);
       return start_parallel(activity);
-    case Kind::SENDTO:
-      own(activity);
+    case Kind::SENDTO: // nobody's: it outlives the actor that started it, as in SimGrid
       start_transfer(activity, nullptr);
       return true;
     case Kind::PUT:
@@ -158,7 +159,6 @@ bool start(Activity* activity)
       return start_rendezvous(activity);
     case Kind::SLEEP:
       own(activity);
-      activity->rate = activity->start; // since when it sleeps without a break
       activity->timer =
           set_timer(activity->start + activity->amount, Alarm::ACTIVITY, reinterpret_cast<PyObject*>(activity));
       return true;
@@ -227,10 +227,8 @@ void account(Activity* activity, State state)
   } else {
     transfer_ended(activity->source->host, activity->destination->host, done);
   }
-  activity->state  = state;
-  activity->finish = now();
   if (sim.tracing)
-    record(activity, activity->kind == Kind::PTASK ? done * activity->amount : done);
+    record(activity, state, activity->kind == Kind::PTASK ? done * activity->amount : done);
 }
 
 } // namespace
@@ -244,10 +242,8 @@ void complete(Activity* activity, State state, Failure failure)
   if (carrier != nullptr) {
     account(carrier, state);
     carrier->work->release();
-  } else if (sim.tracing && activity->kind == Kind::SLEEP) {
-    activity->state  = state;
-    activity->finish = now();
-    record(activity, activity->finish - activity->start);
+  } else if (sim.tracing && activity->kind == Kind::SLEEP && activity->start >= 0) {
+    record(activity, state, now() - activity->start);
   }
   if (state == State::FINISHED && activity->kind == Kind::GET && peer != nullptr)
     std::swap(activity->payload, peer->payload);
@@ -275,12 +271,7 @@ void suspend_activity(Activity* activity)
 {
   if (activity->suspended || activity->state != State::STARTED)
     return;
-  activity->suspended = true;
-  if (activity->kind == Kind::SLEEP) {
-    activity->amount -= now() - activity->rate;
-    forget_timer(activity->timer);
-    return;
-  }
+  activity->suspended     = true;
   Activity const* carrier = activity->work != nullptr || activity->peer == nullptr ? activity : activity->peer;
   if (carrier->work != nullptr)
     carrier->work->model_action_->suspend();
@@ -293,12 +284,6 @@ void resume_activity(Activity* activity)
   activity->suspended = false;
   if (activity->state != State::STARTED)
     return;
-  if (activity->kind == Kind::SLEEP) {
-    activity->rate = now();
-    activity->timer =
-        set_timer(activity->rate + activity->amount, Alarm::ACTIVITY, reinterpret_cast<PyObject*>(activity));
-    return;
-  }
   Activity const* carrier = activity->work != nullptr || activity->peer == nullptr ? activity : activity->peer;
   if (carrier->work != nullptr)
     carrier->work->model_action_->resume();

@@ -161,6 +161,7 @@ PySendResult activity_send(PyObject* self, PyObject* /*value*/, PyObject** resul
   if (actor == nullptr)
     return PYGEN_ERROR;
   if (actor->dying && not is_over(activity)) {
+    activity->lazy = false;
     raise_kill();
     return PYGEN_ERROR;
   }
@@ -252,8 +253,8 @@ PyObject* get_remaining(PyObject* self, void* /*closure*/)
     return PyFloat_FromDouble(carrier->work->remaining());
   if (is_over(activity))
     return PyFloat_FromDouble(0.0);
-  if (activity->kind == Kind::SLEEP && activity->state == State::STARTED && not activity->suspended)
-    return PyFloat_FromDouble(activity->amount - (now() - activity->rate));
+  if (activity->kind == Kind::SLEEP && activity->state == State::STARTED)
+    return PyFloat_FromDouble(activity->amount - (now() - activity->start));
   return PyFloat_FromDouble(activity->kind == Kind::PTASK ? 1.0 : activity->amount);
 }
 

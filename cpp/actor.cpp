@@ -215,8 +215,10 @@ void start_actor(Actor* actor)
 {
   if (actor->phase != Actor::Phase::CREATED)
     return;
-  actor->started = true;
-  make_ready(actor);
+  if (not actor->host->host->is_on()) // its start time came while the host was off
+    kill(actor, true);
+  else
+    make_ready(actor);
 }
 
 Actor* spawn(PyObject* function, PyObject* arguments, Host* host, PyObject* name, PyObject* properties, bool daemon,
@@ -239,6 +241,7 @@ Actor* spawn(PyObject* function, PyObject* arguments, Host* host, PyObject* name
   actor->arguments  = arguments;
   actor->name       = name;
   actor->properties = properties;
+  actor->kill_time  = NEVER;
   actor->pid        = ++sim.last_pid;
   actor->daemon     = daemon;
   actor->restart    = restart;
@@ -267,6 +270,8 @@ void kill(Actor* actor, bool host_failed)
       unregister(reinterpret_cast<Wait*>(waiting));
     else
       remove_waiter(reinterpret_cast<Activity*>(waiting), actor);
+    if (Py_TYPE(waiting) == &ActivityType && reinterpret_cast<Activity*>(waiting)->kind == Kind::SENDTO)
+      abort_activity(reinterpret_cast<Activity*>(waiting), State::CANCELED, Failure::CANCEL);
   }
   abort_activities(actor);
   if (actor->phase == Actor::Phase::BLOCKED || actor->phase == Actor::Phase::CREATED)
@@ -291,6 +296,13 @@ void migrate(Actor* actor, Host* host)
   enter_host(actor, host);
 }
 
+void arm_kill(Actor* actor, double date)
+{
+  actor->kill_time = date;
+  if (date > now())
+    actor->kill_timer = set_timer(date, Alarm::KILL, reinterpret_cast<PyObject*>(actor));
+}
+
 void start_again_at_boot(Actor* actor)
 {
   if (actor->host->boot == nullptr)
@@ -313,9 +325,11 @@ void host_switched(s4u::Host const& which)
 {
   Host* host = host_of(&which);
   if (not which.is_on()) {
+    fail_transfers(&which);
     for (Actor* actor = host->actors; actor != nullptr;) {
       Actor* following = actor->host_next;
-      kill(actor, true);
+      if (actor->start_timer == 0) // one that is yet to start is not there
+        kill(actor, true);
       actor = following;
     }
   } else if (host->boot != nullptr) {
@@ -326,6 +340,7 @@ void host_switched(s4u::Host const& which)
       if (actor == nullptr)
         throw StopRun();
       start_actor(actor);
+      arm_kill(actor, model->kill_time);
       Py_DECREF(actor);
     }
   }

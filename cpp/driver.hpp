@@ -114,7 +114,8 @@ struct Activity {
   double timeout;
   double start;
   double finish;
-  uint64_t timer; // the timer that is valid for it, 0: none
+  uint64_t number; // in order of creation
+  uint64_t timer;  // the timer that is valid for it, 0: none
 };
 
 struct Actor {
@@ -136,8 +137,8 @@ struct Actor {
   std::vector<Activity*>* joiners; // strong
   uint64_t start_timer;
   uint64_t kill_timer;
+  double kill_time; // armed again when it restarts
   enum class Phase : uint8_t { CREATED, READY, RUNNING, BLOCKED, ENDED } phase;
-  bool started;
   bool suspended;
   bool wake_pending; // what it waited for came while it was suspended
   bool dying;
@@ -232,6 +233,7 @@ void forget_timer(uint64_t& timer);
 void install_scheduler();
 void make_ready(Actor* actor);
 void drain();
+constexpr double SHORTEST_SLEEP = 1e-9; // SimGrid's precision/timing
 
 // ---- actor.cpp ------------------------------------------------------------------------------------------------------
 Actor* spawn(PyObject* function, PyObject* arguments, Host* host, PyObject* name, PyObject* properties, bool daemon,
@@ -244,6 +246,7 @@ void kill(Actor* actor, bool host_failed);
 void suspend(Actor* actor);
 void migrate(Actor* actor, Host* host);
 void start_again_at_boot(Actor* actor);
+void arm_kill(Actor* actor, double date);
 void host_switched(s4u::Host const& host);
 void end_daemons();
 void raise_kill();
@@ -284,6 +287,7 @@ void start_execution(Activity* activity);
 void migrate_execution(Activity* activity, Host* host);
 bool start_parallel(Activity* activity);
 bool takes_parallel_tasks();
+void fail_transfers(s4u::Host const* host); // the direct ones from or to a host that went off
 /// A transfer from activity->source to activity->destination; `partner` is the other side, or nullptr.
 void start_transfer(Activity* activity, Activity* partner);
 
@@ -315,7 +319,7 @@ void execution_began(Host* host);
 void execution_ended(Host* host, double flops);
 void transfer_boundary(s4u::Host* source, s4u::Host* destination); // energy of links is updated where the load changes
 void transfer_ended(s4u::Host* source, s4u::Host* destination, double bytes);
-void record(Activity* activity, double amount);
+void record(Activity* activity, State outcome, double amount);
 PyObject* collect();
 
 // ---- arguments.cpp --------------------------------------------------------------------------------------------------

@@ -114,8 +114,7 @@ PyObject* spawn_at(PyObject* /*module*/, PyObject* args)
     actor->start_timer = set_timer(start_time, Alarm::START, reinterpret_cast<PyObject*>(actor));
   else
     start_actor(actor);
-  if (kill_time >= 0)
-    actor->kill_timer = set_timer(kill_time, Alarm::KILL, reinterpret_cast<PyObject*>(actor));
+  arm_kill(actor, kill_time);
   Py_DECREF(actor);
   Py_RETURN_NONE;
 }

@@ -2,6 +2,7 @@
 
 #include "operations.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace driver {
@@ -170,7 +171,7 @@ static PyObject* sleep_of(double duration)
   Activity* activity = new_activity(Kind::SLEEP, actor);
   if (activity == nullptr)
     return nullptr;
-  activity->amount      = duration;
+  activity->amount      = std::max(duration, SHORTEST_SLEEP);
   activity->destination = actor->host;
   activity->lazy        = true;
   return object(activity);

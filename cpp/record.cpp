@@ -217,20 +217,20 @@ void transfer_ended(s4u::Host* source, s4u::Host* destination, double bytes)
     transfer_boundary(source, destination);
 }
 
-void record(Activity* activity, double amount)
+void record(Activity* activity, State outcome, double amount)
 {
   int8_t const kind  = activity->kind == Kind::EXEC    ? 0
                        : activity->kind == Kind::PTASK ? 1
                        : activity->kind == Kind::SLEEP ? 3
                                                        : 2;
-  int8_t const state = activity->state == State::FINISHED ? 0 : activity->state == State::FAILED ? 1 : 2;
+  int8_t const state = outcome == State::FINISHED ? 0 : outcome == State::FAILED ? 1 : 2;
   trace.actor.push_back(static_cast<int32_t>(activity->owner->pid) - 1);
   trace.resource.push_back(resource_of(activity));
   trace.label.push_back(label_of(activity->label));
   trace.kind.push_back(kind);
   trace.state.push_back(state);
   trace.start.push_back(activity->start);
-  trace.end.push_back(activity->finish);
+  trace.end.push_back(now());
   trace.amount.push_back(amount);
 }
 

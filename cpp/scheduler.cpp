@@ -31,7 +31,8 @@ struct Later {
 std::vector<Timer> timers; // a heap; entries whose object no longer names them are dropped when met
 uint64_t last_timer = 0;
 size_t stale_timers = 0;
-std::vector<Actor*> ready; // strong; drained from ready_head on
+std::vector<Timer> expired; // time limits of this date: what ends at the very limit is in time
+std::vector<Actor*> ready;  // strong; drained from ready_head on
 size_t ready_head = 0;
 
 uint64_t& timer_of(Timer const& timer)
@@ -95,24 +96,32 @@ void ring(Timer const& timer)
     case Alarm::ACTIVITY:
       complete(reinterpret_cast<Activity*>(timer.object), State::FINISHED, Failure::NONE);
       break;
-    case Alarm::TIMEOUT: {
-      auto* activity = reinterpret_cast<Activity*>(timer.object);
-      if (activity->kind == Kind::CONDITION)
-        condition_timed_out(activity);
-      else
-        abort_activity(activity, State::CANCELED, Failure::TIMEOUT);
-      break;
-    }
-    case Alarm::WAIT:
-      time_out(reinterpret_cast<Wait*>(timer.object));
-      break;
     case Alarm::START:
       start_actor(reinterpret_cast<Actor*>(timer.object));
       break;
     case Alarm::KILL:
       kill(reinterpret_cast<Actor*>(timer.object), false);
       break;
+    default:
+      Py_INCREF(timer.object);
+      expired.push_back(timer);
+      break;
   }
+}
+
+void expire(Timer const& timer)
+{
+  if (timer.alarm == Alarm::WAIT) {
+    time_out(reinterpret_cast<Wait*>(timer.object));
+    return;
+  }
+  auto* activity = reinterpret_cast<Activity*>(timer.object);
+  if (is_over(activity))
+    return;
+  if (activity->kind == Kind::CONDITION)
+    condition_timed_out(activity);
+  else
+    abort_activity(activity, State::CANCELED, Failure::TIMEOUT);
 }
 
 void ring_until(double date)
@@ -152,13 +161,6 @@ public:
     drain();
     look_around();
     drop_stale_top();
-    bool const pending = not timers.empty() || sim.works > 0;
-    if (sim.limit >= 0 && pending && sim.alive > 0) {
-      if (date >= sim.limit)
-        throw StopRun();
-      double const step = sim.limit - date;
-      return timers.empty() ? step : std::min(step, timers.front().date - date);
-    }
     return timers.empty() ? -1.0 : std::max(0.0, timers.front().date - date);
   }
 
@@ -174,7 +176,16 @@ public:
 class ProfileDates final : public simgrid::kernel::resource::Model {
 public:
   ProfileDates() : Model("simplugin_profile_dates") {}
-  double next_occurring_event(double /*delta*/) override { return -1.0; }
+  /// `delta` is the time to the next event. The simulated limit is here too, where it is known that one is to come.
+  double next_occurring_event(double delta) override
+  {
+    if (sim.limit < 0 || sim.alive == 0 || delta <= 0 || now() + delta <= sim.limit)
+      return -1.0;
+    if (now() >= sim.limit)
+      throw StopRun();
+    return sim.limit - now();
+  }
+
   void update_actions_state(double /*date*/, double /*delta*/) override {}
   bool next_occurring_event_is_idempotent() override { return false; }
 };
@@ -214,6 +225,10 @@ void make_ready(Actor* actor)
 
 void drain()
 {
+  for (Timer const& timer : std::exchange(expired, {})) {
+    expire(timer);
+    Py_DECREF(timer.object);
+  }
   while (true) {
     while (ready_head < ready.size()) {
       Actor* actor = ready[ready_head++];

@@ -106,6 +106,8 @@ PyObject* mutex_unlock(PyObject* self, PyObject* /*unused*/)
 PyObject* mutex_exit(PyObject* self, PyObject* /*exception*/)
 {
   Actor* actor = running_actor("unlock");
+  if (actor != nullptr && actor->dying && as<Mutex>(self)->owner != actor) // killed in a wait on a condition
+    return done_awaitable();
   return actor != nullptr && unlock_as(self, actor, "unlock") ? done_awaitable() : nullptr;
 }
 

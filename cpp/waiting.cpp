@@ -16,6 +16,7 @@ Wait* cast(PyObject* self)
 bool satisfied(Wait* wait)
 {
   wait->missing = 0;
+  wait->winner  = nullptr;
   for (Activity* activity : *wait->activities) {
     if (not is_over(activity)) {
       wait->missing++;
@@ -32,6 +33,8 @@ bool satisfied(Wait* wait)
 /// The result of a wait that is over; nullptr with an exception.
 PyObject* outcome(Wait* wait)
 {
+  if (not wait->timed_out)
+    satisfied(wait); // the first in list order among those that are over by now
   if (wait->timed_out) {
     raise_failure(wait->mode == Wait::Mode::ONE ? wait->activities->front() : nullptr, Failure::TIMEOUT);
     return nullptr;
@@ -171,8 +174,6 @@ void notify(Wait* wait, Activity* activity)
     return;
   wait->missing--;
   bool const decisive = wait->mode != Wait::Mode::ALL || activity->state != State::FINISHED;
-  if (decisive)
-    wait->winner = activity;
   if (decisive || wait->missing == 0) {
     unregister(wait);
     wake(wait->actor);
@@ -181,6 +182,8 @@ void notify(Wait* wait, Activity* activity)
 
 void time_out(Wait* wait)
 {
+  if (not wait->registered)
+    return;
   wait->timed_out = true;
   unregister(wait);
   wake(wait->actor);

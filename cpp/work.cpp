@@ -2,6 +2,10 @@
 
 #include "driver.hpp"
 
+#include <algorithm>
+
+#include <unordered_set>
+
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <xbt/config.hpp>
@@ -15,6 +19,7 @@ namespace driver {
 namespace {
 
 Work* free_works = nullptr;
+std::unordered_set<Activity*> transfers; // direct ones in progress: no actor answers for them
 
 Work* new_work(Activity* owner)
 {
@@ -59,13 +64,22 @@ bool any_host_off(Activity const* activity)
 
 double Work::remaining() const
 {
-  return model_action_ == nullptr ? 0.0 : model_action_->get_remains();
+  Action* action = model_action_;
+  if (action == nullptr || action->get_state() == Action::State::FINISHED)
+    return 0.0;
+  if (action->get_state() == Action::State::STARTED || not action->get_model()->is_update_lazy())
+    return action->get_remains();
+  // It failed: SimGrid refuses to bring it up to date, so do what it would have done.
+  double const since = now() - action->get_last_update();
+  return std::max(0.0, action->get_remains_no_update() - action->get_last_value() * since);
 }
 
 /// Back into the pool; the action, if it has not ended, is destroyed and frees its share of the resource at once.
 void Work::release()
 {
   Activity* activity = owner;
+  if (activity->kind == Kind::SENDTO)
+    transfers.erase(activity);
   if (model_action_ != nullptr) {
     if (model_action_->get_state() == Action::State::STARTED)
       model_action_->cancel();
@@ -100,6 +114,17 @@ void Work::finish()
     complete(activity, State::FINISHED, Failure::NONE);
   }
   Py_DECREF(activity);
+}
+
+void fail_transfers(s4u::Host const* host)
+{
+  std::vector<Activity*> failed;
+  for (Activity* activity : transfers)
+    if (activity->source->host == host || activity->destination->host == host)
+      failed.push_back(activity);
+  std::sort(failed.begin(), failed.end(), [](Activity* a, Activity* b) { return a->number < b->number; });
+  for (Activity* activity : failed)
+    abort_activity(activity, State::FAILED, Failure::NETWORK);
 }
 
 void start_execution(Activity* activity)
@@ -168,6 +193,8 @@ void start_transfer(Activity* activity, Activity* partner)
       zone_of(source)->get_network_model()->communicate(source, destination, activity->amount, activity->rate, false);
   activity->start = now();
   run(activity, action);
+  if (activity->kind == Kind::SENDTO)
+    transfers.insert(activity);
   if (partner != nullptr)
     partner->start = activity->start;
   if (sim.energy)
