@@ -7,6 +7,7 @@
 #include "driver.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 
 #include <simgrid/kernel/resource/Model.hpp>
@@ -135,20 +136,21 @@ void ring_until(double date)
   }
 }
 
-/// Calls progress(clock, actors alive) now and then, and lets Python see signals.
+/// Lets Python see signals now and then, and calls progress(clock, actors alive) up to twenty times a second.
 void look_around()
 {
+  using std::chrono::steady_clock;
   static unsigned steps = 0;
-  if ((++steps & 0x3FF) != 0)
-    return;
-  if (PyErr_CheckSignals() != 0)
+  static steady_clock::time_point next;
+  if ((++steps & 0x3FF) == 0 && PyErr_CheckSignals() != 0)
     throw StopRun();
-  if (sim.progress != nullptr) {
-    PyObject* result = PyObject_CallFunction(sim.progress, "dl", now(), sim.alive);
-    if (result == nullptr)
-      throw StopRun();
-    Py_DECREF(result);
-  }
+  if (sim.progress == nullptr || steady_clock::now() < next)
+    return;
+  next             = steady_clock::now() + std::chrono::milliseconds(50);
+  PyObject* result = PyObject_CallFunction(sim.progress, "dl", now(), sim.alive);
+  if (result == nullptr)
+    throw StopRun();
+  Py_DECREF(result);
 }
 
 class Scheduler final : public simgrid::kernel::resource::Model {

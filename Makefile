@@ -1,0 +1,110 @@
+# Everything from a bare Debian 12: `make demo` shows the main job, `make test` runs all checks.
+# SIMGRID_PREFIX=/path uses the SimGrid 4.1 installed there instead of building one.
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.ONESHELL:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMPS := $(VENV)/stamps
+PIP    := $(BIN)/python -m pip --disable-pip-version-check
+SOURCES := $(wildcard cpp/*)
+# What `make lint` calls C++: the plug-in and the benchmarks' programs.
+CPP     := $(wildcard cpp/*.cpp cpp/*.hpp benchmarks/*.cpp benchmarks/*.hpp)
+BUILD   := --no-build-isolation -C cmake.define.SIMPLUGIN_WERROR=ON
+
+.PHONY: help
+help:
+	@echo "make demo     set up everything and run the demonstration"
+	@echo "make test     set up everything and run all checks (lint, types, wheel, tests)"
+	@echo "make wheel    one self-contained wheel in dist/"
+	@echo "make install  the development environment in $(VENV)/"
+	@echo "make lint     style, types and import contracts"
+	@echo "make format   reformat Python and C++"
+	@echo "make simgrid  SimGrid in the cache outside the checkout"
+	@echo "make constraints  newer versions of what the checks run with"
+	@echo "make clean    remove what was built here (the cache and $(VENV)/ stay)"
+
+.PHONY: demo
+demo: install
+	@$(BIN)/simplugin run scenarios/demo.toml
+
+.PHONY: test
+test: install
+	@$(MAKE) --no-print-directory lint
+	$(MAKE) --no-print-directory wheel
+	echo "== Tests"
+	rm -f .coverage .coverage.*
+	$(BIN)/python -m pytest --cov --cov-report=term --wheel dist/*.whl
+
+.PHONY: lint
+lint: install
+	@echo "== Style, types, import contracts"
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(if $(CPP),$(BIN)/clang-format --dry-run -Werror $(CPP))
+
+.PHONY: format
+format: install
+	@$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(if $(CPP),$(BIN)/clang-format -i $(CPP))
+
+.PHONY: wheel
+wheel: $(STAMPS)/dependencies $(STAMPS)/simgrid
+	@echo "== Wheel"
+	rm -rf dist
+	$(PIP) wheel -qq --no-deps $(BUILD) -C cmake.define.SIMPLUGIN_SIMGRID="$$(cat $(STAMPS)/simgrid)" -w dist .
+	ls -sh dist/*.whl
+
+# New versions of what the checks run with.
+.PHONY: constraints
+constraints: $(BIN)/python
+	@$(PIP) install -qq --upgrade pip
+	$(PIP) install -qq --upgrade --upgrade-strategy eager --group dev
+	{ head -n 2 tools/constraints.txt; $(PIP) freeze --all --exclude-editable; } >tools/constraints.new
+	mv tools/constraints.new tools/constraints.txt
+
+.PHONY: install
+install: $(STAMPS)/plugin
+
+# The editable install: Python files are used where they are, the plug-in is rebuilt when its sources change.
+$(STAMPS)/plugin: $(STAMPS)/dependencies $(STAMPS)/simgrid CMakeLists.txt pyproject.toml cpp $(SOURCES)
+	@echo "== Plug-in"
+	$(PIP) install -qq $(BUILD) -C cmake.define.SIMPLUGIN_SIMGRID="$$(cat $(STAMPS)/simgrid)" -c tools/constraints.txt -e .
+	touch $@
+
+# Always asked, since the cache may have been harmed; the stamp changes only when the answer does.
+.PHONY: simgrid
+simgrid $(STAMPS)/simgrid: $(BIN)/python force
+	@mkdir -p $(STAMPS)
+	$(BIN)/python tools/build_simgrid.py --stamp $(STAMPS)/simgrid
+
+.PHONY: force
+force:
+
+$(STAMPS)/dependencies: pyproject.toml tools/constraints.txt | $(BIN)/python
+	@echo "== Python packages"
+	mkdir -p $(STAMPS)
+	$(PIP) --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV) # it was interrupted
+	$(PIP) install -qq --upgrade -c tools/constraints.txt "pip>=25.1"
+	$(PIP) install -qq -c tools/constraints.txt --group dev
+	touch $@
+
+$(BIN)/python: | system
+	@echo "== Virtual environment"
+	$(PYTHON) -m venv $(VENV)
+
+.PHONY: system
+system:
+	@tools/system_packages.sh "$$(test -x $(BIN)/python && echo $(BIN)/python || command -v $(PYTHON) || echo python3)"
+
+.PHONY: clean
+clean:
+	@rm -rf build dist out .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -f $(STAMPS)/plugin

@@ -1,0 +1,130 @@
+"""Canonical bytes: equal for equal values, whatever the process that made them.
+
+Pickles are not: they depend on which equal objects are one and the same, and on the order of
+sets. Here a value is written by its type and contents, sets and mappings in sorted order.
+"""
+
+from __future__ import annotations
+
+import struct
+import types
+from collections.abc import Iterable
+from functools import partial
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from simplugin.errors import SimpluginError
+
+
+def digest(value: object) -> str:
+    """Return the SHA-256 of the canonical bytes of `value`, in hexadecimal.
+
+    Raises
+    ------
+    SimpluginError
+        The value holds something that has no contents to write, such as an open file.
+    """
+    return sha256(canonical_bytes(value)).hexdigest()
+
+
+def canonical_bytes(value: object) -> bytes:
+    """Return bytes that are equal exactly for values of equal type and contents.
+
+    Functions are written by module, name, byte code, defaults and closure: what they call is not
+    followed. Floats are compared by their bits, so NaN equals itself.
+    """
+    return _encode(value, ())
+
+
+def _frame(tag: bytes, *parts: bytes) -> bytes:
+    """Join parts so that no two lists of parts give the same bytes."""
+    pieces = [tag, struct.pack("<Q", len(parts))]
+    for part in parts:
+        pieces += (struct.pack("<Q", len(part)), part)
+    return b"".join(pieces)
+
+
+def _encode(value: Any, above: tuple[int, ...]) -> bytes:
+    """Write one value; `above` holds the identities of the containers around it."""
+    kind = type(value)
+    if value is None or kind is bool or kind is int:
+        return _frame(b"i", repr(value).encode())
+    if kind is float:
+        return b"f" + struct.pack("<d", value)
+    if kind is str:
+        return _frame(b"s", value.encode("utf-8", "surrogatepass"))
+    if kind is bytes:
+        return _frame(b"b", value)
+    if id(value) in above:
+        return _frame(b"@", str(above.index(id(value))).encode())
+    above = (*above, id(value))
+    if kind is tuple or kind is list:
+        return _frame(b"t" if kind is tuple else b"l", *_each(value, above))
+    if kind is dict:
+        pairs = (_encode(key, above) + _encode(item, above) for key, item in value.items())
+        return _frame(b"d", *sorted(pairs))
+    if kind is set or kind is frozenset:
+        return _frame(b"e", kind.__name__.encode(), *sorted(_each(value, above)))
+    if isinstance(value, np.ndarray | np.generic) and not value.dtype.hasobject:
+        shape = repr((value.dtype.str, value.dtype.descr, value.shape)).encode()
+        return _frame(b"a", shape, np.ascontiguousarray(value).tobytes())
+    return _encode_object(value, above)
+
+
+def _each(values: Iterable[object], above: tuple[int, ...]) -> list[bytes]:
+    """Write each of several values."""
+    return [_encode(value, above) for value in values]
+
+
+def _encode_object(value: Any, above: tuple[int, ...]) -> bytes:
+    """Write a function, a class, or any object that can be taken apart."""
+    if isinstance(value, types.FunctionType):
+        return _frame(b"F", *_each(_function_parts(value), above))
+    if isinstance(value, types.CodeType):
+        return _frame(b"C", *_each(_code_parts(value), above))
+    if isinstance(value, types.MethodType):
+        return _frame(b"M", *_each((value.__func__, value.__self__), above))
+    if isinstance(value, partial):
+        return _frame(b"P", *_each((value.func, value.args, value.keywords), above))
+    if isinstance(value, type | types.BuiltinFunctionType):
+        return _frame(b"N", f"{value.__module__}.{value.__qualname__}".encode())
+    if isinstance(value, types.ModuleType):
+        return _frame(b"m", value.__name__.encode())
+    try:
+        taken_apart = value.__reduce_ex__(4)
+    except Exception as error:
+        raise SimpluginError(
+            f"a {type(value).__qualname__} has no canonical bytes ({error}); "
+            "return plain data from actors, or objects that can be pickled"
+        ) from error
+    if isinstance(taken_apart, str):
+        return _frame(b"N", taken_apart.encode())
+    maker, arguments, *rest = taken_apart
+    # The iterators over items of lists and dicts come third and fourth.
+    rest = [list(part) if hasattr(part, "__next__") else part for part in rest]
+    return _frame(b"O", *_each((type(value), maker, arguments, rest), above))
+
+
+def _function_parts(function: types.FunctionType) -> tuple[Any, ...]:
+    """Return what a function is, without what it refers to by name."""
+    cells = []
+    for cell in function.__closure__ or ():
+        try:
+            cells.append(cell.cell_contents)
+        except ValueError:  # a variable that is not assigned yet
+            cells.append("unassigned")
+    return (
+        function.__module__,
+        function.__qualname__,
+        function.__code__,
+        function.__defaults__,
+        function.__kwdefaults__,
+        cells,
+    )
+
+
+def _code_parts(code: types.CodeType) -> tuple[Any, ...]:
+    """Return what a code object does, without where it stands."""
+    return code.co_code, code.co_consts, code.co_names, code.co_varnames, code.co_freevars

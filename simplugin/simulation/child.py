@@ -1,0 +1,311 @@
+"""What the process of one simulation does."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import faulthandler
+import importlib
+import inspect
+import io
+import os
+import pickle
+import platform
+import random
+import resource
+import socket
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simplugin.errors import SimpluginError, SimulationError
+from simplugin.simulation import guard, surroundings
+from simplugin.simulation.failures import packed_error, platform_error
+from simplugin.simulation.job import ActorJob, Settings
+from simplugin.simulation.placement import NotAsyncError, not_async, unknown_host
+from simplugin.simulation.travel import pack_returned, unpack_actors
+from simplugin.simulation.wire import (
+    ERROR,
+    LOADED,
+    MODULES,
+    PROGRESS,
+    PROGRESS_BODY,
+    RESULT,
+    WHERE_ARE_YOU,
+    FrameReader,
+    frame,
+)
+
+if TYPE_CHECKING:
+    from simplugin.simulation.back_end import BackEnd, Collected
+
+# Modules are loaded in the server, for the next simulation, if they take longer than this [s].
+_WORTH_WARMING = 2e-3
+# The caller hears of progress at most this often [s].
+_PROGRESS_EVERY = 0.05
+_versions: dict[str, str | None] = {}
+# Nothing of SimGrid's is taken down before the process ends: actors may still use it.
+_kept: list[Any] = []
+
+
+def prepare(back_end: str) -> None:
+    """Load in the server what every child needs; start no engine.
+
+    Parameters
+    ----------
+    back_end : str
+        ``module:class``.
+    """
+    _back_end_class(back_end)
+    # Loaded lazily by numpy, needed by every actor that draws a random number.
+    np.random.default_rng(0).random()
+    _versions["simgrid"] = _simgrid_version()
+    _versions["python"] = platform.python_version()
+    _versions["numpy"] = np.__version__
+
+
+def run(caller: socket.socket) -> int:
+    """Receive a job, simulate, send the outcome; return the exit status."""
+    settings, packed_actors = _receive(caller)
+    _open_streams()
+    try:
+        _adopt(settings)
+        actors = _arrive(caller, packed_actors)
+        outcome = frame(RESULT, _simulate(caller, settings, actors))
+    except BaseException as error:
+        _kept.append(error)
+        _lift_memory_limit()
+        # The function was wrong, rather than anything that it did.
+        known = error.__cause__ if isinstance(error.__cause__, NotAsyncError) else error
+        outcome = frame(ERROR, packed_error(known))
+    _flush_streams()
+    caller.sendall(outcome)
+    return 0
+
+
+def _receive(caller: socket.socket) -> tuple[Settings, bytes]:
+    """Read the job."""
+    reader = FrameReader()
+    bodies: list[bytes] = []
+    while len(bodies) < 2:
+        data = caller.recv(1 << 20)
+        if not data:
+            os._exit(1)  # the caller changed its mind
+        bodies += [each.body for each in reader.feed(data)]
+    return pickle.loads(bodies[0]), bodies[1]
+
+
+def _open_streams() -> None:
+    """Make Python write to the descriptors that were put in place after the fork."""
+    sys.stdout, sys.stderr = _line_writer(1), _line_writer(2)
+
+
+def _line_writer(descriptor: int) -> io.TextIOWrapper:
+    """Return a text stream that writes each line when it is complete, for the caller to show."""
+    buffer = io.BufferedWriter(io.FileIO(descriptor, "w", closefd=False))
+    return io.TextIOWrapper(
+        buffer, encoding="utf-8", errors="backslashreplace", line_buffering=True
+    )
+
+
+def _flush_streams() -> None:
+    """Let what was printed arrive before the outcome does."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+
+
+def _adopt(settings: Settings) -> None:
+    """Become like the caller; limit and seed this process."""
+    surroundings.adopt(settings.surroundings)
+    if settings.memory_limit is not None:
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (_address_space() + settings.memory_limit, hard))
+        # A core file of a simulation that ran out of memory helps nobody.
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    random.seed(settings.seed)
+    np.random.seed(settings.seed % 2**32)  # noqa: NPY002  for actors that use the global generator
+
+
+def _lift_memory_limit() -> None:
+    """Make room for the report about what went wrong."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+
+
+def _address_space() -> int:
+    """Return the size of this process's address space [byte]."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    return pages * resource.getpagesize()
+
+
+def _arrive(caller: socket.socket, packed_actors: bytes) -> list[ActorJob]:
+    """Unpickle the actors, and report which modules that took."""
+    # Not the names: to look at them all would copy the memory shared with the server.
+    known = len(sys.modules)
+    started = time.perf_counter()
+    guard.forbid("a module asks for a simulation while it is imported by a simulation")
+    try:
+        actors = unpack_actors(packed_actors)
+    except SimulationError:
+        raise
+    except Exception as error:
+        raise SimulationError(
+            f"the actors did not arrive in the simulation's process: {error!r}"
+        ) from error
+    finally:
+        guard.allow()
+    # A server with threads could not fork safely.
+    alone = len(os.listdir("/proc/self/task")) == 1
+    if alone and time.perf_counter() - started > _WORTH_WARMING:
+        modules = _files_of(list(sys.modules)[known:])
+        if modules:
+            caller.sendall(frame(MODULES, pickle.dumps(modules)))
+    return actors
+
+
+def _files_of(names: list[str]) -> list[tuple[str, str, int]]:
+    """Return name, file and modification time of modules that come from files."""
+    found = []
+    for name in names:
+        module = sys.modules[name]
+        spec = getattr(module, "__spec__", None)
+        file = getattr(module, "__file__", None)
+        if spec is not None and file and spec.name == name:
+            with contextlib.suppress(OSError):
+                found.append((name, file, os.stat(file).st_mtime_ns))
+    return found
+
+
+def _simulate(caller: socket.socket, settings: Settings, actors: list[ActorJob]) -> bytes:
+    """Run the simulation, return the body of the result."""
+    back_end = _engine(settings)
+    _kept.append(back_end)
+    # After SimGrid's own handlers, which say less about where.
+    faulthandler.enable(all_threads=False)
+    faulthandler.register(WHERE_ARE_YOU, all_threads=False)
+    _load(back_end, settings.platform)
+    caller.sendall(frame(LOADED, b""))
+    for actor in actors:
+        _place(back_end, actor)
+    back_end.run(settings.until, _reporter(caller) if settings.reports_progress else None)
+    return _packed_result(back_end.collect())
+
+
+def _back_end_class(place: str) -> type[BackEnd]:
+    """Import the class of a back end."""
+    module, _, name = place.partition(":")
+    found: type[BackEnd] = getattr(importlib.import_module(module), name)
+    return found
+
+
+def _engine(settings: Settings) -> BackEnd:
+    """Start SimGrid's engine."""
+    make = _back_end_class(settings.back_end)
+    try:
+        return make(
+            settings.arguments, trace=settings.trace, energy=settings.energy, seed=settings.seed
+        )
+    except SimpluginError:
+        raise
+    except Exception as error:
+        raise SimulationError(f"SimGrid refused its options: {error}") from error
+
+
+def _load(back_end: BackEnd, platform_file: str) -> None:
+    """Load the platform."""
+    try:
+        back_end.load_platform(platform_file)
+    except SimpluginError:
+        raise
+    except Exception as error:
+        raise platform_error(str(error), platform_file) from None
+
+
+def _place(back_end: BackEnd, actor: ActorJob) -> None:
+    """Start an actor, or say what is wrong with its host."""
+    try:
+        back_end.spawn(
+            _checked(actor),
+            actor.args,
+            host=actor.host,
+            name=actor.name,
+            start_time=actor.start_time,
+            kill_time=actor.kill_time,
+            restart=actor.restart,
+            daemon=actor.daemon,
+            properties=actor.properties,
+        )
+    except Exception:
+        hosts = list(back_end.collect().host_names)
+        if actor.host in hosts:
+            raise
+        raise unknown_host(actor.name, actor.host, hosts) from None
+
+
+def _checked(actor: ActorJob) -> Callable[..., Any]:
+    """Return the actor's function; one that may not be async gets checked when it is called."""
+    function: Callable[..., Any] = actor.function
+    if inspect.iscoroutinefunction(function):
+        return function
+
+    def call(*arguments: Any) -> Any:
+        coroutine = function(*arguments)
+        if not inspect.isawaitable(coroutine):
+            raise not_async(actor.name, actor.host, function)
+        return coroutine
+
+    return call
+
+
+def _reporter(caller: socket.socket) -> Callable[[float, int], None]:
+    """Return a function that tells the caller how far the simulation got."""
+    last = 0.0
+
+    def report(clock: float, active: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= _PROGRESS_EVERY:
+            last = now
+            caller.sendall(frame(PROGRESS, PROGRESS_BODY.pack(clock, active)))
+
+    return report
+
+
+def _packed_result(collected: Collected) -> bytes:
+    """Pickle what the back end collected."""
+    columns = list(zip(*collected.returned, strict=True)) or [(), (), (), ()]
+    names, hosts, values, states = columns
+    parts = {
+        "clock": collected.clock,
+        "names": names,
+        "hosts": hosts,
+        "values": pack_returned(values, names, hosts),
+        "states": states,
+        "host_names": collected.host_names,
+        "host_flops": collected.host_flops,
+        "host_busy": collected.host_busy,
+        "host_energy": collected.host_energy,
+        "link_names": collected.link_names,
+        "link_bytes": collected.link_bytes,
+        "link_energy": collected.link_energy,
+        "trace": collected.trace,
+        "options": collected.options,
+        "versions": _versions,
+    }
+    return pickle.dumps(parts, protocol=5)
+
+
+def _simgrid_version() -> str | None:
+    """Ask the libsimgrid in this process for its version, None if there is none."""
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        file = line.partition("/")[2]
+        if Path(file).name.startswith("libsimgrid"):
+            numbers = [ctypes.c_int() for _ in range(3)]
+            ctypes.CDLL("/" + file).sg_version_get(*(ctypes.byref(each) for each in numbers))
+            return ".".join(str(each.value) for each in numbers)
+    return None

@@ -1,0 +1,230 @@
+"""Which actor function runs on which host, with what arguments."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simplugin.errors import DeploymentError
+from simplugin.platforms.deployment import Deployment
+
+if TYPE_CHECKING:
+    from simplugin.platforms.deployment import DeployedActor
+
+    Actors = Deployment | str | os.PathLike[str] | Sequence["Placement | tuple[Any, ...]"]
+
+
+class NotAsyncError(DeploymentError, TypeError):
+    """A function that is to be an actor is no ``async def``."""
+
+
+@dataclass(frozen=True)
+class Placement:
+    """An actor to be started on a host.
+
+    Parameters
+    ----------
+    host : str
+        Where.
+    function : callable
+        An ``async def`` whose first argument is the actor itself; lambdas and partial functions
+        that return a coroutine will do.
+    args : tuple
+        Its further arguments.
+    name : str, optional
+        The actor's name; by default the function's.
+    start_time : float
+        Date of its start [s].
+    kill_time : float, optional
+        Date at which it is killed if still alive [s].
+    restart : bool
+        Start it again when its host comes back after a failure.
+    daemon : bool
+        The simulation does not wait for its end.
+    properties : mapping of str to str
+        Free-form properties, ``me.properties``.
+
+    Raises
+    ------
+    DeploymentError
+        A field is out of range; the message names the actor.
+    """
+
+    host: str
+    function: Callable[..., Any]
+    args: tuple[Any, ...] = ()
+    name: str | None = field(default=None, kw_only=True)
+    start_time: float = field(default=0.0, kw_only=True)
+    kill_time: float | None = field(default=None, kw_only=True)
+    restart: bool = field(default=False, kw_only=True)
+    daemon: bool = field(default=False, kw_only=True)
+    properties: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Refuse what could not be started."""
+        if not isinstance(self.host, str):
+            raise DeploymentError(f"host is {self.host!r}; give the host's name as a text")
+        if not callable(self.function):
+            raise DeploymentError(
+                f"actor on {self.host!r}: {self.function!r} is not a function; "
+                "give an `async def f(me, ...)` and its arguments after it"
+            )
+        if _is_sure_not_to_be_async(self.function):
+            raise not_async(self.actor_name, self.host, self.function)
+        args: Any = self.args
+        if isinstance(args, str) or not isinstance(args, Iterable):
+            raise DeploymentError(f"actor {self.actor_name!r}: args is {args!r}; give a tuple")
+        object.__setattr__(self, "args", tuple(args))
+        self._check_dates()
+
+    def _check_dates(self) -> None:
+        """Refuse dates that never come, and a death before the birth."""
+        who = f"actor {self.actor_name!r} on {self.host!r}"
+        if not (self.start_time >= 0 and math.isfinite(self.start_time)):
+            raise DeploymentError(f"{who}: start_time is {self.start_time!r}; give 0 or more")
+        if self.kill_time is not None and not self.kill_time >= self.start_time:
+            raise DeploymentError(
+                f"{who}: kill_time {self.kill_time!r} is before start_time {self.start_time!r}"
+            )
+
+    @property
+    def actor_name(self) -> str:
+        """The name that the actor gets."""
+        return self.name or function_name(self.function)
+
+
+def function_name(function: Callable[..., Any]) -> str:
+    """Return the name of a function, also through partial functions and callable objects."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def not_async(actor: str, host: str, function: Callable[..., Any]) -> NotAsyncError:
+    """Say that a function cannot be an actor."""
+    return NotAsyncError(
+        f"actor {actor!r} on {host!r}: {function_name(function)} is not an async function",
+        remedy="write `async def f(me, ...)`",
+    )
+
+
+def _is_sure_not_to_be_async(function: Callable[..., Any]) -> bool:
+    """Recognise what never returns a coroutine; a plain function may still return one."""
+    if inspect.iscoroutinefunction(function):
+        return False
+    while isinstance(function, functools.partial):
+        function = function.func
+    return (
+        inspect.isclass(function)
+        or inspect.isbuiltin(function)
+        or inspect.isgeneratorfunction(function)
+        or inspect.isasyncgenfunction(function)
+    )
+
+
+def placements(
+    actors: Actors, functions: Mapping[str, Callable[..., Any]] | None
+) -> list[Placement]:
+    """Return one placement per actor.
+
+    Parameters
+    ----------
+    actors : sequence of Placement or of tuples, Deployment, or path
+        Placements, tuples ``(host, function, *args)``, or a deployment (or its file).
+    functions : mapping of str to callable, optional
+        What the function names of a deployment stand for.
+
+    Raises
+    ------
+    DeploymentError
+        Something else was given, or the deployment names a function that `functions` lacks.
+    """
+    if isinstance(actors, str | os.PathLike):
+        from simplugin.formats.deployment_xml import read_deployment
+
+        return _deployed(read_deployment(actors), functions, Path(actors))
+    if isinstance(actors, Deployment):
+        return _deployed(actors, functions, None)
+    if functions is not None:
+        raise DeploymentError("`functions` goes with a deployment; the actors given are callables")
+    given: Any = actors
+    if not isinstance(given, Iterable):
+        raise DeploymentError(
+            f"actors is {given!r}; give Placements, tuples (host, function, *args), "
+            "or a deployment file"
+        )
+    return [_placement(each) for each in given]
+
+
+def _placement(actor: object) -> Placement:
+    """Read one element of a sequence of actors."""
+    if isinstance(actor, Placement):
+        return actor
+    if isinstance(actor, tuple) and len(actor) >= 2:
+        host, function, *args = actor
+        return Placement(host, function, tuple(args))
+    raise DeploymentError(f"{actor!r} is no actor; give a Placement or (host, function, *args)")
+
+
+def _deployed(
+    deployment: Deployment,
+    functions: Mapping[str, Callable[..., Any]] | None,
+    file: Path | None,
+) -> list[Placement]:
+    """Join a deployment to the functions that it names."""
+    known = functions or {}
+    missing = [actor for actor in deployment.actors if actor.function not in known]
+    if missing:
+        raise _unknown_function(missing[0], known, file)
+    return [
+        Placement(
+            actor.host,
+            known[actor.function],
+            tuple(actor.arguments),
+            name=actor.function,
+            start_time=actor.start_time or 0.0,
+            kill_time=actor.kill_time,
+            restart=str(actor.on_failure).upper() == "RESTART",
+            properties=dict(actor.properties),
+        )
+        for actor in deployment.actors
+    ]
+
+
+def _unknown_function(
+    actor: DeployedActor, known: Mapping[str, Callable[..., Any]], file: Path | None
+) -> DeploymentError:
+    """Say which function is missing, and which was perhaps meant."""
+    return DeploymentError(
+        f"actor on host {actor.host!r} runs function {actor.function!r}, "
+        "which `functions` does not have",
+        file=file,
+        remedy=suggestion(actor.function, known),
+    )
+
+
+def unknown_host(actor: str, host: str, hosts: Sequence[str]) -> DeploymentError:
+    """Say which host is missing, and which was perhaps meant."""
+    return DeploymentError(
+        f"actor {actor!r} is placed on host {host!r}, which the platform does not have",
+        remedy=suggestion(host, hosts),
+    )
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return close matches of a name, or the first names that there are."""
+    names = list(known)
+    close = get_close_matches(name, names, 3, 0.6)
+    if close:
+        return "did you mean " + " or ".join(repr(each) for each in close) + "?"
+    if not names:
+        return "there is none"
+    shown = ", ".join(repr(each) for each in names[:5])
+    return f"there is {shown}" + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -1,0 +1,191 @@
+"""What a simulation gives back: plain data that needs no SimGrid to be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simplugin.errors import SimpluginError
+from simplugin.simulation.canonical import digest
+from simplugin.simulation.trace import Trace, read_only
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """How one actor ended.
+
+    Attributes
+    ----------
+    name, host : str
+        The actor and where it was.
+    value : object
+        What its function returned; None if it was killed.
+    state : str
+        ``"ended"``, ``"killed"`` or ``"running"`` (a daemon that the end cut off).
+    """
+
+    name: str
+    host: str
+    value: Any
+    state: str
+
+
+class _Columns:
+    """Data classes of a name column and number columns that cannot be written to."""
+
+    name: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Freeze the columns."""
+        object.__setattr__(self, "name", tuple(self.name))
+        for each in fields(self)[1:]:  # type: ignore[arg-type]
+            column = read_only(getattr(self, each.name), np.float64)
+            object.__setattr__(self, each.name, column)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpickle; numpy forgets that an array was read-only."""
+        self.__dict__.update(state)
+        for column in state.values():
+            if isinstance(column, np.ndarray):
+                column.flags.writeable = False
+
+    def __len__(self) -> int:
+        """Return the number of resources."""
+        return len(self.name)
+
+    def row(self, name: str) -> dict[str, float]:
+        """Return the numbers of one resource by its name."""
+        try:
+            at = self.name.index(name)
+        except ValueError:
+            raise SimpluginError(f"the result has no {name!r}") from None
+        return {each.name: float(getattr(self, each.name)[at]) for each in fields(self)[1:]}  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, eq=False)
+class HostTotals(_Columns):
+    """What each host did, as columns.
+
+    Attributes
+    ----------
+    name : tuple of str
+        Hosts, in SimGrid's order.
+    flops : float64, shape (n,)
+        Work computed [flop].
+    busy : float64, shape (n,)
+        Time with at least one execution [s].
+    energy : float64, shape (n,)
+        Energy consumed [J]; NaN where it was not asked for or the platform gives no wattages.
+    """
+
+    name: tuple[str, ...]
+    flops: NDArray[np.float64]
+    busy: NDArray[np.float64]
+    energy: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LinkTotals(_Columns):
+    """What each link carried, as columns.
+
+    Attributes
+    ----------
+    name : tuple of str
+        Links, in SimGrid's order.
+    bytes : float64, shape (n,)
+        Bytes carried by transfers.
+    energy : float64, shape (n,)
+        Energy consumed [J]; NaN where it was not asked for or the platform gives no wattages.
+    """
+
+    name: tuple[str, ...]
+    bytes: NDArray[np.float64]
+    energy: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A simulation that came to its end.
+
+    Two results are equal when their canonical bytes are: same numbers to the last bit, same
+    texts, same returned values. There is no wall-clock time in it.
+
+    Attributes
+    ----------
+    clock : float
+        End date [s].
+    returned : tuple of Returned
+        Each actor, in order of creation.
+    hosts : HostTotals
+        Totals by host.
+    links : LinkTotals
+        Totals by link.
+    trace : Trace
+        Activities; empty if the simulation ran with ``trace=False``.
+    provenance : dict
+        Versions, back end, seed, limits, hash of the platform and of the actors, and the SimGrid
+        options in force: what is needed to have the same numbers again.
+    """
+
+    clock: float
+    returned: tuple[Returned, ...]
+    hosts: HostTotals
+    links: LinkTotals
+    trace: Trace
+    provenance: dict[str, Any]
+
+    def values(self, name: str) -> list[Any]:
+        """Return what the actors called `name` returned, in order of creation."""
+        return [actor.value for actor in self.returned if actor.name == name]
+
+    def value_of(self, name: str) -> Any:
+        """Return what the one actor called `name` returned.
+
+        Raises
+        ------
+        SimpluginError
+            No actor, or more than one, has that name.
+        """
+        found = self.values(name)
+        if len(found) != 1:
+            how_many = f"{len(found)} actors are" if found else "no actor is"
+            raise SimpluginError(f"{how_many} called {name!r}; see `values` and `returned`")
+        return found[0]
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the canonical bytes, the same for the same inputs."""
+        return self._digest
+
+    @cached_property
+    def _digest(self) -> str:
+        """Hash once."""
+        return digest(_contents(self))
+
+    def __eq__(self, other: object) -> bool:
+        """Compare contents; NaN equals itself."""
+        if not isinstance(other, Result):
+            return NotImplemented
+        return self._digest == other._digest
+
+    def __hash__(self) -> int:
+        """Hash contents."""
+        return hash(self._digest)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the fields only, so that a result's bytes do not depend on its past."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+def _contents(result: Result) -> list[Any]:
+    """Return the fields of a result as plain containers and arrays."""
+    returned = [(a.name, a.host, a.value, a.state) for a in result.returned]
+    columns = [
+        (each.name, getattr(part, each.name))
+        for part in (result.hosts, result.links, result.trace)
+        for each in fields(part)
+    ]
+    return [result.clock, returned, columns, result.provenance]

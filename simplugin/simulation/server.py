@@ -1,0 +1,229 @@
+"""The warm fork server: ``python -m simplugin.simulation.server FD MODULE``.
+
+One such process serves each process that calls `simulate`, per back end. It loads SimGrid once,
+never starts an engine, and forks a fresh child for each simulation. It belongs to its caller: it
+ends, with all its children, when the caller's end of the control socket closes, however that
+happened.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import gc
+import importlib
+import os
+import pickle
+import select
+import signal
+import socket
+import sys
+import traceback
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from simplugin.simulation import child, guard, surroundings
+from simplugin.simulation.wire import ENDED, NOT_STARTED, STARTED, STATUS
+
+_PR_SET_PDEATHSIG = 1
+_MESSAGE = 1 << 18
+_RUN_FDS = 4
+
+
+def main() -> None:
+    """Load the back end's module, then serve until the caller is gone."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        child.prepare(sys.argv[2])
+    except Exception:
+        control.send(b"failed " + traceback.format_exc()[-60000:].encode())
+        return
+    server = Server(control)
+    control.send(b"ready")
+    server.serve()
+
+
+@dataclass
+class Server:
+    """State of the server.
+
+    Attributes
+    ----------
+    control : socket
+        To the caller.
+    children : dict of int to socket
+        By process id: where the caller waits for its end.
+    """
+
+    control: socket.socket
+    children: dict[int, socket.socket] = field(default_factory=dict)
+    retired: bool = False
+
+    def __post_init__(self) -> None:
+        """Make ends of children wake up the loop."""
+        guard.forbid("the module asks for a simulation while a server imports it")
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._wakeup, wakeup_end = socket.socketpair()
+        self._wakeup.setblocking(False)
+        wakeup_end.setblocking(False)
+        self._wakeup_end = wakeup_end
+        signal.set_wakeup_fd(wakeup_end.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._poll = select.poll()
+        self._poll.register(self.control, select.POLLIN)
+        self._poll.register(self._wakeup, select.POLLIN)
+        self._owners: dict[int, int] = {}
+        _settle_memory()
+
+    def serve(self) -> None:
+        """Answer until the caller is gone, or until retired and idle."""
+        while not (self.retired and not self.children):
+            for descriptor, _ in self._poll.poll():
+                if descriptor == self.control.fileno():
+                    if not self._answer():
+                        self._kill_all()
+                        return
+                elif descriptor == self._wakeup.fileno():
+                    with contextlib.suppress(BlockingIOError):
+                        self._wakeup.recv(4096)
+                    self._reap()
+                elif descriptor in self._owners:
+                    # The caller shut its side: it does not want this simulation any more.
+                    self._poll.unregister(descriptor)
+                    _kill_group(self._owners.pop(descriptor))
+
+    def _answer(self) -> bool:
+        """Do what one message says; False if the caller is gone."""
+        try:
+            message, descriptors, _, _ = socket.recv_fds(
+                self.control, _MESSAGE, _RUN_FDS, socket.MSG_CMSG_CLOEXEC
+            )
+        except ConnectionResetError:
+            return False
+        if not message:
+            return False
+        order: dict[str, Any] = pickle.loads(message)
+        if order["do"] == "run":
+            self._start(*descriptors)
+        elif order["do"] == "adopt":
+            surroundings.adopt(order["surroundings"])
+        elif order["do"] == "warm":
+            _warm(order["modules"])
+        elif order["do"] == "retire":
+            self.retired = True
+        return True
+
+    def _start(self, job: int, watch: int, stdout: int, stderr: int) -> None:
+        """Fork the process of one simulation."""
+        status = socket.socket(fileno=watch)
+        server = os.getpid()
+        try:
+            pid = os.fork()
+        except OSError as error:
+            _tell(status, NOT_STARTED, error.errno or errno.EAGAIN)
+            status.close()
+            pid = -1
+        if pid == 0:
+            self._become_child(server, job, stdout, stderr)
+        for descriptor in (job, stdout, stderr):
+            os.close(descriptor)
+        if pid > 0:
+            with contextlib.suppress(OSError):  # the child was faster, or is gone already
+                os.setpgid(pid, pid)
+            _tell(status, STARTED, pid)
+            self.children[pid] = status
+            self._owners[status.fileno()] = pid
+            self._poll.register(status, select.POLLIN)
+
+    def _become_child(self, server: int, job: int, stdout: int, stderr: int) -> NoReturn:
+        """Run one simulation in the process just forked, and never come back."""
+        code = 1
+        try:
+            os.setpgid(0, 0)
+            self._libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            if os.getppid() != server:
+                os._exit(1)
+            signal.set_wakeup_fd(-1)
+            for number in (signal.SIGCHLD, signal.SIGINT):
+                signal.signal(number, signal.SIG_DFL)
+            os.dup2(stdout, 1)
+            os.dup2(stderr, 2)
+            os.close(stdout)
+            os.close(stderr)
+            for mine in (self.control, self._wakeup, self._wakeup_end, *self.children.values()):
+                mine.close()
+            code = child.run(socket.socket(fileno=job))
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            _flush()
+            # Neither SimGrid's nor Python's clean-up: both may hang on actors that still wait.
+            os._exit(code)
+
+    def _reap(self) -> None:
+        """Tell the callers of the children that ended."""
+        while True:
+            try:
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            except ChildProcessError:
+                return
+            if ended is None:
+                return
+            # What an actor left running, before the process id can be given to someone else.
+            _kill_group(ended.si_pid)
+            _, status = os.waitpid(ended.si_pid, 0)
+            watch = self.children.pop(ended.si_pid, None)
+            if watch is not None:
+                if self._owners.pop(watch.fileno(), None) is not None:
+                    self._poll.unregister(watch)
+                _tell(watch, ENDED, status)
+                watch.close()
+
+    def _kill_all(self) -> None:
+        """End every child."""
+        for pid in self.children:
+            _kill_group(pid)
+        for pid in self.children:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+
+
+def _tell(watch: socket.socket, kind: bytes, number: int) -> None:
+    """Send a message to a caller, who may have gone."""
+    with contextlib.suppress(OSError):
+        watch.send(STATUS.pack(kind, number), socket.MSG_NOSIGNAL)
+
+
+def _kill_group(pid: int) -> None:
+    """Kill a child that has not been waited for, and what it started."""
+    for kill in (os.killpg, os.kill):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            kill(pid, signal.SIGKILL)
+
+
+def _warm(modules: list[str]) -> None:
+    """Import modules that the children would import one after the other."""
+    for name in modules:
+        # Whatever is wrong with it will be said in the child that needs it.
+        with contextlib.suppress(BaseException):
+            importlib.import_module(name)
+    _settle_memory()
+
+
+def _settle_memory() -> None:
+    """Keep the collector of the children away from pages shared with the server."""
+    gc.collect()
+    gc.freeze()
+
+
+def _flush() -> None:
+    """Write out what a child printed last."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,250 @@
+"""One call, one simulation: a result or an exception."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import pickle
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from simplugin.errors import PlatformError, SimpluginError, SimulationError
+from simplugin.simulation import guard
+from simplugin.simulation.job import ActorJob, Settings
+from simplugin.simulation.options import SimGridOptions
+from simplugin.simulation.placement import Placement, placements
+
+if TYPE_CHECKING:
+    from simplugin.platforms import Platform
+    from simplugin.simulation.placement import Actors
+    from simplugin.simulation.result import Result
+
+# SimGrid announces each option on standard error otherwise.
+_QUIET = "--log=xbt_cfg.threshold:warning"
+
+
+def simulate(
+    platform: Platform | str | os.PathLike[str],
+    actors: Actors,
+    *,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+    options: SimGridOptions | None = None,
+    back_end: Literal["coroutines", "threads"] = "coroutines",
+    until: float | None = None,
+    wall_limit: float | None = None,
+    memory_limit: int | None = None,
+    trace: bool = True,
+    energy: bool = False,
+    seed: int = 0,
+    progress: Callable[[float, int], None] | None = None,
+) -> Result:
+    """Run actors on a platform in a process of its own; return what happened.
+
+    Whatever goes wrong in the simulation is an exception here and leaves no process behind. It
+    may be called from several threads at a time, from scripts, notebooks and tests; functions
+    may be lambdas and closures. Changes that actors make to global variables stay in their
+    process: return values instead.
+
+    Parameters
+    ----------
+    platform : Platform, or path
+        Where; a path is that of a SimGrid XML file.
+    actors : sequence of Placement or of tuples, Deployment, or path
+        What: placements, tuples ``(host, function, *args)``, or a deployment (or its file).
+    functions : mapping of str to callable, optional
+        With a deployment: the async function that each of its function names stands for.
+    options : SimGridOptions, optional
+        Models and precision; SimGrid's defaults without.
+    back_end : {"coroutines", "threads"}
+        The fast one, or the reference on SimGrid's own Python bindings.
+    until : float, optional
+        Simulated date that must not be passed while actors run [s].
+    wall_limit : float, optional
+        Real time that the simulation may take [s].
+    memory_limit : int, optional
+        Address space that the simulation may add to that of an empty one [byte].
+    trace : bool
+        Whether to record activities.
+    energy : bool
+        Whether to account for energy; the platform must give wattages.
+    seed : int
+        Seed of the actors' random numbers, 0 or more.
+    progress : callable, optional
+        Called now and then with the simulated date and the number of actors alive.
+
+    Returns
+    -------
+    Result
+        The same bytes for the same inputs.
+
+    Raises
+    ------
+    PlatformError
+        The platform cannot be read, or SimGrid refuses it.
+    DeploymentError
+        An actor has an unknown host or function.
+    ActorError
+        An actor raised; the original exception is the ``__cause__``.
+    DeadlockError
+        Actors wait for what can never happen.
+    SimulatedTimeLimitError, WallClockLimitError
+        A limit was reached.
+    CrashError
+        The simulation's process died: a crash, or out of memory.
+    SimulationError
+        Base of the last five; also for arguments or returned values that cannot be pickled.
+    SetupError
+        SimGrid is missing.
+    """
+    guard.check()
+    chosen = SimGridOptions() if options is None else options
+    _check_limits(until, wall_limit, memory_limit, seed)
+    jobs = [_job(each) for each in placements(actors, functions)]
+    with _platform_file(platform) as file:
+        settings = _settings(
+            platform=file,
+            arguments=[_QUIET, *chosen.arguments()],
+            back_end=_place_of(back_end),
+            until=until,
+            memory_limit=memory_limit,
+            trace=bool(trace),
+            energy=bool(energy),
+            seed=seed,
+            # Asked for also for the sake of the date in the message about the wall-clock limit.
+            reports_progress=progress is not None or wall_limit is not None,
+        )
+        return _run(settings, jobs, chosen, back_end, wall_limit, progress)
+
+
+def _run(
+    settings: Settings,
+    jobs: Sequence[ActorJob],
+    options: SimGridOptions,
+    back_end: str,
+    wall_limit: float | None,
+    progress: Callable[[float, int], None] | None,
+) -> Result:
+    """Simulate, and join the outcome to its provenance."""
+    # Loaded late: `import simplugin` must be quick.
+    from simplugin.simulation import provenance
+    from simplugin.simulation.supervision import Supervision
+    from simplugin.simulation.travel import pack_actors
+
+    choices: dict[str, Any] = {
+        "back_end": back_end,
+        "seed": settings.seed,
+        "until": settings.until,
+        "energy": settings.energy,
+        "trace": settings.trace,
+    }
+    platform_sha256 = provenance.platform_hash(settings.platform)
+    packed = pack_actors(jobs)
+    content = provenance.content_hash(
+        platform_sha256, jobs, choices | {"arguments": options.arguments()}
+    )
+    parts = pickle.loads(Supervision(settings, packed, wall_limit, progress).run())
+    return _result(
+        parts,
+        {
+            "simplugin": provenance.simplugin_version(),
+            **parts["versions"],
+            **choices,
+            "platform_sha256": platform_sha256,
+            "content_sha256": content,
+            "options": dict(sorted(parts["options"].items())),
+        },
+    )
+
+
+def _result(parts: dict[str, Any], provenance: dict[str, Any]) -> Result:
+    """Build the result from what the simulation's process sent."""
+    from simplugin.simulation.result import HostTotals, LinkTotals, Result, Returned
+    from simplugin.simulation.trace import Trace
+
+    try:
+        values = pickle.loads(parts["values"])
+    except Exception as error:
+        raise SimulationError(f"what the actors returned cannot be read here: {error!r}") from error
+    returned = zip(parts["names"], parts["hosts"], values, parts["states"], strict=True)
+    return Result(
+        clock=float(parts["clock"]),
+        returned=tuple(Returned(*each) for each in returned),
+        hosts=HostTotals(
+            parts["host_names"], parts["host_flops"], parts["host_busy"], parts["host_energy"]
+        ),
+        links=LinkTotals(parts["link_names"], parts["link_bytes"], parts["link_energy"]),
+        trace=Trace.from_columns(parts["trace"]),
+        provenance=provenance,
+    )
+
+
+def _job(placement: Placement) -> ActorJob:
+    """Put a placement into the form in which it travels."""
+    return ActorJob(
+        function=placement.function,
+        args=placement.args,
+        host=placement.host,
+        name=placement.actor_name,
+        start_time=placement.start_time,
+        kill_time=placement.kill_time,
+        restart=placement.restart,
+        daemon=placement.daemon,
+        properties=dict(placement.properties),
+    )
+
+
+def _settings(**chosen: Any) -> Settings:
+    """Add the caller's surroundings to what it chose."""
+    from simplugin.simulation.surroundings import Surroundings
+
+    return Settings(**chosen, surroundings=Surroundings.current().packed())
+
+
+def _place_of(back_end: str) -> str:
+    """Return ``module:class`` of a back end."""
+    from simplugin.simulation.back_end import BACK_ENDS
+
+    if back_end not in BACK_ENDS:
+        known = " or ".join(repr(name) for name in BACK_ENDS)
+        raise SimpluginError(f"back_end is {back_end!r}; choose {known}")
+    return BACK_ENDS[back_end]
+
+
+@contextlib.contextmanager
+def _platform_file(platform: Platform | str | os.PathLike[str]) -> Iterator[str]:
+    """Give the path of a platform's file, written for the occasion if need be."""
+    if isinstance(platform, str | os.PathLike):
+        file = os.fspath(platform)
+        if not Path(file).is_file():
+            raise PlatformError("there is no such file", file=file)
+        yield file
+        return
+    from simplugin.formats.platform_xml import write_platform
+
+    with tempfile.TemporaryDirectory(prefix="simplugin-") as directory:
+        file = os.path.join(directory, "platform.xml")
+        write_platform(platform, file)
+        try:
+            yield file
+        except PlatformError as error:
+            if error.file != file:
+                raise
+            # The file is gone when the message is read.
+            raise PlatformError(error.message, remedy=error.remedy) from error.__cause__
+
+
+def _check_limits(
+    until: float | None, wall_limit: float | None, memory_limit: object, seed: object
+) -> None:
+    """Refuse limits that limit nothing, and seeds that numpy refuses."""
+    if until is not None and not until >= 0:
+        raise SimpluginError(f"until is {until!r}; give a date of 0 s or more")
+    if wall_limit is not None and not (wall_limit > 0 and math.isfinite(wall_limit)):
+        raise SimpluginError(f"wall_limit is {wall_limit!r}; give a time above 0 s")
+    if memory_limit is not None and not (isinstance(memory_limit, int) and memory_limit > 0):
+        raise SimpluginError(f"memory_limit is {memory_limit!r}; give a number of bytes")
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise SimpluginError(f"seed is {seed!r}; give an integer of 0 or more")

@@ -1,0 +1,191 @@
+"""What every actor did and when, as columns."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simplugin.errors import SetupError
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    import pandas as pd
+
+KINDS = ("exec", "ptask", "comm", "sleep")
+STATES = ("done", "failed", "canceled")
+_CODES: dict[str, Any] = {
+    "actor_code": np.int32,
+    "resource_code": np.int32,
+    "kind_code": np.int8,
+    "label_code": np.int32,
+    "state_code": np.int8,
+    "start": np.float64,
+    "end": np.float64,
+    "amount": np.float64,
+}
+COLUMNS = ("actor", "resource", "kind", "label", "start", "end", "amount", "state")
+
+
+def read_only(values: Any, dtype: Any) -> NDArray[Any]:
+    """Return `values` as an array that cannot be written to."""
+    # A copy, since a view's base could still be written to.
+    column = np.array(values, dtype=dtype)
+    column.flags.writeable = False
+    return column
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """The activities of a simulation, in order of their end.
+
+    Texts are stored once: row i concerns actor ``actor_names[actor_code[i]]``, and so on. The
+    properties `actor`, `resource`, `kind`, `label` and `state` give the texts row by row.
+
+    Attributes
+    ----------
+    actor_code, resource_code, label_code : int32, shape (n,)
+        Positions in the lists of names; a label of -1 is none.
+    kind_code : int8, shape (n,)
+        Position in ``("exec", "ptask", "comm", "sleep")``.
+    state_code : int8, shape (n,)
+        Position in ``("done", "failed", "canceled")``.
+    start, end : float64, shape (n,)
+        Dates [s].
+    amount : float64, shape (n,)
+        Work of an execution or a parallel task [flop], size of a transfer [byte], length of a
+        sleep [s].
+    actor_names, resource_names, label_names : tuple of str
+        Texts. The resource is a host, or ``source->destination`` for a transfer.
+    """
+
+    actor_code: NDArray[np.int32]
+    resource_code: NDArray[np.int32]
+    kind_code: NDArray[np.int8]
+    label_code: NDArray[np.int32]
+    start: NDArray[np.float64]
+    end: NDArray[np.float64]
+    amount: NDArray[np.float64]
+    state_code: NDArray[np.int8]
+    actor_names: tuple[str, ...]
+    resource_names: tuple[str, ...]
+    label_names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Freeze the columns."""
+        for name, dtype in _CODES.items():
+            object.__setattr__(self, name, read_only(getattr(self, name), dtype))
+        for name in ("actor_names", "resource_names", "label_names"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpickle; numpy forgets that an array was read-only."""
+        self.__dict__.update(state)
+        for name in _CODES:
+            state[name].flags.writeable = False
+
+    @classmethod
+    def from_columns(cls, columns: Mapping[str, Any]) -> Trace:
+        """Build from a back end's columns, whose codes are called `kind` and `state`."""
+        given = dict(columns)
+        for name in ("kind", "state"):
+            if name in given:
+                given[f"{name}_code"] = given.pop(name)
+        return cls(**{each.name: given.get(each.name, ()) for each in fields(cls)})
+
+    def __len__(self) -> int:
+        """Return the number of activities."""
+        return len(self.start)
+
+    @property
+    def actor(self) -> NDArray[np.str_]:
+        """Actor of each activity."""
+        return _texts(self.actor_names, self.actor_code)
+
+    @property
+    def resource(self) -> NDArray[np.str_]:
+        """Host, or ``source->destination``, of each activity."""
+        return _texts(self.resource_names, self.resource_code)
+
+    @property
+    def kind(self) -> NDArray[np.str_]:
+        """Kind of each activity."""
+        return _texts(KINDS, self.kind_code)
+
+    @property
+    def label(self) -> NDArray[np.str_]:
+        """Label of each activity, empty where it has none."""
+        # The code -1 of "no label" finds the last text.
+        return _texts((*self.label_names, ""), self.label_code)
+
+    @property
+    def state(self) -> NDArray[np.str_]:
+        """How each activity ended."""
+        return _texts(STATES, self.state_code)
+
+    def rows(self) -> Iterator[tuple[str, str, str, str, float, float, float, str]]:
+        """Go through the activities as tuples in the order of `COLUMNS`."""
+        columns = [getattr(self, name).tolist() for name in COLUMNS]
+        return zip(*columns, strict=True)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a data frame; texts are categories, a missing label is missing."""
+        import pandas as pd
+
+        columns: dict[str, Any] = {name: getattr(self, name) for name in COLUMNS[4:7]}
+        for name, (names, codes) in self._dictionaries().items():
+            columns[name] = pd.Categorical(np.array((*names, None), dtype=object)[codes])
+        return pd.DataFrame({name: columns[name] for name in COLUMNS})
+
+    def _dictionaries(self) -> dict[str, tuple[tuple[str, ...], NDArray[Any]]]:
+        """Return texts and codes of each text column."""
+        return {
+            "actor": (self.actor_names, self.actor_code),
+            "resource": (self.resource_names, self.resource_code),
+            "kind": (KINDS, self.kind_code),
+            "label": (self.label_names, self.label_code),
+            "state": (STATES, self.state_code),
+        }
+
+    def to_csv(self, path: str | PathLike[str]) -> None:
+        """Write a CSV file with a header line; floats keep every digit."""
+        with Path(path).open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(COLUMNS)
+            writer.writerows(self.rows())
+
+    def to_parquet(self, path: str | PathLike[str]) -> None:
+        """Write a Parquet file; texts are dictionary-encoded.
+
+        Raises
+        ------
+        SetupError
+            pyarrow is not installed.
+        """
+        try:
+            import pyarrow as pa  # type: ignore[import-untyped]
+            from pyarrow import parquet
+        except ImportError as error:
+            raise SetupError("Parquet files need pyarrow; pip install pyarrow") from error
+        columns = {
+            name: pa.DictionaryArray.from_arrays(
+                pa.array(codes, mask=codes < 0), pa.array(names, type=pa.string())
+            )
+            for name, (names, codes) in self._dictionaries().items()
+        }
+        for name in ("start", "end", "amount"):
+            columns[name] = pa.array(getattr(self, name))
+        parquet.write_table(pa.table({name: columns[name] for name in COLUMNS}), path)
+
+
+def _texts(names: tuple[str, ...], codes: NDArray[Any]) -> NDArray[np.str_]:
+    """Return the text of each code."""
+    # An empty list of names has nothing to take from, and no codes either.
+    texts: NDArray[np.str_] = np.array(names or ("",), dtype=np.str_)[codes]
+    return texts

@@ -1,0 +1,96 @@
+"""System packages: asked for when missing, with sudo unless root, never otherwise."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "tools/system_packages.sh"
+
+
+class Machine:
+    """A machine with these commands only; those that install record their calls."""
+
+    def __init__(self, directory: Path, uid: int) -> None:
+        self.path = directory / "bin"
+        self.path.mkdir()
+        self.record = directory / "record"
+        self.record.touch()
+        self.give("id", f"echo {uid}")
+
+    def give(self, command: str, body: str) -> None:
+        script = self.path / command
+        script.write_text(f"#!/bin/bash\n{body}\n")
+        script.chmod(0o755)
+
+    def give_installer(self, command: str, rest: str = "") -> None:
+        self.give(command, f'echo "{command} $*" >>{self.record}\n{rest}')
+
+    def run(self) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["/bin/bash", SCRIPT, sys.executable],
+            env={"PATH": str(self.path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+def calls(machine: Machine) -> list[str]:
+    return machine.record.read_text().splitlines()
+
+
+MISSING = "g++ cmake ninja-build libboost-dev"
+
+
+def test_root_installs_what_is_missing(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, uid=0)
+    machine.give("git", "true")
+    machine.give_installer("apt-get")
+    answer = machine.run()
+    assert answer.returncode == 0, answer.stderr
+    update, install = calls(machine)
+    assert update == "apt-get update"
+    assert install == f"apt-get install --yes --no-install-recommends {MISSING}"
+
+
+def test_others_use_sudo(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, uid=1000)
+    machine.give("git", "true")
+    machine.give_installer("apt-get")
+    machine.give_installer("sudo", '"$@"')
+    assert machine.run().returncode == 0
+    assert calls(machine)[0] == "sudo apt-get update"
+    assert calls(machine)[2].startswith("sudo apt-get install")
+
+
+def test_nothing_is_installed_where_nothing_is_missing(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, uid=0)
+    for command in ("git", "g++", "cmake", "ninja"):
+        machine.give(command, "while read -r; do :; done")
+    machine.give_installer("apt-get")
+    answer = machine.run()
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
+    assert calls(machine) == []
+
+
+@pytest.mark.parametrize("has_apt", [True, False])
+def test_who_cannot_install_is_told_what_to_do(tmp_path: Path, has_apt: bool) -> None:
+    machine = Machine(tmp_path, uid=1000)
+    if has_apt:
+        machine.give_installer("apt-get")
+    answer = machine.run()
+    assert answer.returncode == 1
+    assert f"git {MISSING}" in answer.stderr
+    assert calls(machine) == []
+
+
+def test_a_failing_installation_is_reported(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, uid=0)
+    machine.give_installer("apt-get", "exit 100")
+    answer = machine.run()
+    assert answer.returncode == 1
+    assert "apt-get update && apt-get install" in " ".join(answer.stderr.split())

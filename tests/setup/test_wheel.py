@@ -1,0 +1,156 @@
+"""The wheel stands alone: nothing but the C and C++ runtime is needed, libsimgrid is in it once."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+EXTENSION = sysconfig.get_config_var("EXT_SUFFIX")
+RUNTIME = {"libc.so.6", "libgcc_s.so.1", "libm.so.6", "libstdc++.so.6", "ld-linux-x86-64.so.2"}
+LIBRARY = "simplugin.libs/libsimgrid.so.4.1"
+DRIVER = f"simplugin/simulation/_driver{EXTENSION}"
+BINDINGS = f"simgrid{EXTENSION}"
+
+
+@pytest.fixture(scope="module")
+def content(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, unpacked."""
+    directory = tmp_path_factory.mktemp("content")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(directory)
+    return directory
+
+
+def names_below(directory: Path) -> set[str]:
+    files = (path for path in directory.rglob("*") if path.is_file())
+    return {path.relative_to(directory).as_posix() for path in files}
+
+
+def test_its_tag_is_this_python(wheel: Path) -> None:
+    version = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    assert re.fullmatch(rf"simplugin-[\d.]+-{version}-{version}-linux_\w+\.whl", wheel.name)
+
+
+def test_everything_is_inside(content: Path) -> None:
+    names = names_below(content)
+    assert {LIBRARY, DRIVER, BINDINGS, "simplugin/formats/simgrid.dtd"} <= names
+    (information,) = content.glob("simplugin-*.dist-info")
+    licenses = names_below(information / "licenses")
+    assert {"LICENSE", "simgrid/LICENSE-LGPL-2.1", "simgrid/NOTICE"} <= licenses
+
+
+def test_every_module_of_the_checkout_is_inside(content: Path) -> None:
+    sources = CHECKOUT / "simplugin"
+    expected = {name for name in names_below(sources) if name.endswith((".py", ".pyi", "typed"))}
+    assert expected <= names_below(content / "simplugin")
+
+
+def test_the_library_is_there_once(content: Path) -> None:
+    libraries = [name for name in names_below(content) if ".so" in name]
+    assert sorted(libraries) == sorted([LIBRARY, DRIVER, BINDINGS])
+
+
+@pytest.mark.parametrize(
+    ("name", "rpath"),
+    [
+        (LIBRARY, None),
+        (DRIVER, "$ORIGIN/../../simplugin.libs"),
+        (BINDINGS, "$ORIGIN/simplugin.libs"),
+    ],
+)
+def test_what_it_is_linked_with(content: Path, name: str, rpath: str | None) -> None:
+    answer = subprocess.run(
+        ["readelf", "--dynamic", content / name], capture_output=True, text=True, check=True
+    )
+    needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", answer.stdout))
+    assert needed - RUNTIME == (set() if rpath is None else {"libsimgrid.so.4.1"})
+    paths = re.findall(r"\(R(?:UN)?PATH\).*\[(.*)\]", answer.stdout)
+    entries = [entry for path in paths for entry in path.split(":")]
+    assert all(entry.startswith("$ORIGIN") for entry in entries)
+    assert rpath is None or rpath in entries
+
+
+SMOKE = """
+import pathlib, sys
+
+import simplugin
+import simgrid
+
+mapped = pathlib.Path("/proc/self/maps").read_text().split()
+libraries = {path for path in mapped if "libsimgrid" in path}
+assert len(libraries) == 1, libraries
+assert libraries.pop().startswith(sys.prefix)
+assert pathlib.Path(simgrid.__file__).is_relative_to(sys.prefix)
+assert pathlib.Path(simplugin.__file__).is_relative_to(sys.prefix)
+
+
+async def sender(me):
+    await me.execute(2e9)
+    await me.mailbox("box").put("work", 3e6)
+
+
+async def receiver(me):
+    return await me.mailbox("box").get()
+
+
+for back_end in ("coroutines", "threads"):
+    result = simplugin.simulate(
+        "two_hosts.xml",
+        [("ada", sender), ("bob", receiver)],
+        options=simplugin.SimGridOptions(network_model="CM02", crosstraffic=False),
+        back_end=back_end,
+    )
+    # 2 Gflop at 1 Gflop/s, then 3 MB at 1 MB/s.
+    assert abs(result.clock - 5.0) < 1e-9, result.clock
+    assert "work" in [returned.value for returned in result.returned]
+"""
+
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="world" routing="Full">
+    <host id="ada" speed="1Gf"/>
+    <host id="bob" speed="1Gf"/>
+    <link id="wire" bandwidth="1MBps" latency="0s"/>
+    <route src="ada" dst="bob"><link_ctn id="wire"/></route>
+  </zone>
+</platform>
+"""
+
+
+def test_smoke(wheel: Path, tmp_path: Path) -> None:
+    home = tmp_path / "empty"
+    venv.create(home, with_pip=True)
+    constraints = CHECKOUT / "tools/constraints.txt"
+    install = [home / "bin/python", "-m", "pip", "install", "-q", "-c", constraints, wheel]
+    subprocess.run(install, check=True, env={**os.environ, "PYTHONWARNINGS": ""})
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "smoke.py").write_text(SMOKE)
+    (work / "two_hosts.xml").write_text(PLATFORM)
+    # No compiler, no settings of this shell: only what the wheel brought.
+    environment = {"PATH": str(home / "bin"), "HOME": str(work)}
+    for command in (
+        ["python", "-W", "error", "smoke.py"],
+        ["simplugin", "check", "two_hosts.xml"],
+        ["simplugin", "--version"],
+    ):
+        answer = subprocess.run(
+            [home / "bin" / command[0], *command[1:]],
+            cwd=work,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert answer.returncode == 0, f"{command}: {answer.stdout}\n{answer.stderr}"
+    assert "4.1" in answer.stdout

@@ -1,0 +1,75 @@
+"""A small platform, and what every test of `simulate` must leave behind: nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from simplugin.simulation import servers
+
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="world" routing="Full">
+    <host id="ada" speed="1Gf"/>
+    <host id="bob" speed="2Gf"/>
+    <link id="wire" bandwidth="1MBps" latency="0s"/>
+    <route src="ada" dst="bob"><link_ctn id="wire"/></route>
+  </zone>
+</platform>
+"""
+
+
+@pytest.fixture(scope="session")
+def two_hosts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a platform file: ada (1 Gflop/s) and bob (2 Gflop/s), 1 MB/s without latency."""
+    file = tmp_path_factory.mktemp("platform") / "two_hosts.xml"
+    file.write_text(PLATFORM)
+    return file
+
+
+def descendants(pid: int) -> dict[int, str]:
+    """Return the processes below a process and their command lines, from /proc."""
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:  # it ended meanwhile
+                continue
+            parents[int(entry.name)] = int(fields[1])
+    found: dict[int, str] = {}
+    todo = [pid]
+    while todo:
+        above = todo.pop()
+        for child, parent in parents.items():
+            if parent == above:
+                todo.append(child)
+                try:
+                    words = (Path("/proc") / str(child) / "cmdline").read_bytes().split(b"\0")
+                except OSError:
+                    continue
+                found[child] = b" ".join(words).decode()
+    return found
+
+
+@pytest.fixture
+def no_servers() -> None:
+    """Start without servers, so that the test's own server is the only one."""
+    servers.stop_servers()
+
+
+@pytest.fixture
+def nothing_left() -> Iterator[None]:
+    """Fail if a simulation's process or a descriptor outlives the test."""
+    before = len(os.listdir("/proc/self/fd"))
+    servers_before = len(servers.server_processes())
+    yield
+    for server in servers.server_processes():
+        assert descendants(server) == {}
+    # One control socket for each server that was started.
+    opened = len(servers.server_processes()) - servers_before
+    assert len(os.listdir("/proc/self/fd")) <= before + opened

@@ -1,0 +1,398 @@
+"""Who may call `simulate`: scripts, threads, forked processes, notebooks; and who may die."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simplugin.errors import CrashError, SimulationError
+from simplugin.simulation import servers, simulate
+
+PROJECT = Path(__file__).parents[2]
+
+
+async def double(me: Any, number: int) -> int:
+    await me.sleep_for(1)
+    return 2 * number
+
+
+@dataclass(frozen=True)
+class Point:
+    x: int
+
+    async def move(self, me: Any, by: int) -> Point:
+        await me.sleep_for(1)
+        return Point(self.x + by)
+
+
+def start_script(
+    directory: Path, text: str, *arguments: str, **options: Any
+) -> subprocess.Popen[str]:
+    """Start a Python script that finds this project."""
+    script = directory / "script.py"
+    script.write_text(textwrap.dedent(text))
+    return subprocess.Popen(
+        [sys.executable, str(script), *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        **options,
+    )
+
+
+def run_script(directory: Path, text: str, *arguments: str) -> str:
+    """Run a Python script that finds this project, return what it printed."""
+    process = start_script(directory, text, *arguments)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    return out
+
+
+def wait_until(condition: Callable[[], object], what: str) -> None:
+    """Wait for something that another process does."""
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, f"not within 20 s: {what}"
+        time.sleep(0.01)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; a zombie does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+@pytest.mark.usefixtures("nothing_left")
+def test_lambda_closure_partial_and_method(two_hosts: Path) -> None:
+    offset = 3
+
+    async def add(me: Any, number: int) -> int:
+        return offset + await double(me, number)
+
+    actors = [
+        ("ada", lambda me: double(me, 1)),
+        ("ada", add, 2),
+        ("bob", functools.partial(double, number=3)),
+        ("bob", Point(1).move, 4),
+    ]
+    result = simulate(two_hosts, actors)
+    assert [actor.value for actor in result.returned] == [2, 7, 6, Point(5)]
+
+
+def test_class_defined_here_is_the_same_class_when_it_comes_back(two_hosts: Path) -> None:
+    assert type(simulate(two_hosts, [("ada", Point(1).move, 1)]).returned[0].value) is Point
+
+
+@pytest.mark.usefixtures("nothing_left")
+def test_from_eight_threads(two_hosts: Path) -> None:
+    def one(number: int) -> Any:
+        return simulate(two_hosts, [("ada", double, number)]).returned[0].value
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(one, range(40))) == [2 * number for number in range(40)]
+
+
+def test_failures_in_some_threads_leave_the_others_alone(two_hosts: Path) -> None:
+    async def die(me: Any) -> None:
+        await me.sleep_for(1)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def one(number: int) -> Any:
+        if number % 3:
+            return simulate(two_hosts, [("ada", double, number)]).returned[0].value
+        with pytest.raises(CrashError):
+            simulate(two_hosts, [("ada", die)])
+        return None
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(one, range(12)))
+    assert found == [2 * number if number % 3 else None for number in range(12)]
+
+
+@pytest.mark.usefixtures("no_servers")
+def test_server_that_was_killed_is_replaced(two_hosts: Path) -> None:
+    simulate(two_hosts, [("ada", double, 1)])
+    (server,) = servers.server_processes()
+    os.kill(server, signal.SIGKILL)
+    wait_until(lambda: not is_alive(server), "the server ends")
+    assert simulate(two_hosts, [("ada", double, 2)]).returned[0].value == 4
+    assert server not in servers.server_processes()
+
+
+@pytest.mark.usefixtures("no_servers")
+def test_server_killed_during_a_simulation(two_hosts: Path) -> None:
+    simulate(two_hosts, [("ada", double, 1)])
+    (server,) = servers.server_processes()
+
+    async def for_ever(me: Any) -> None:
+        while True:
+            await me.sleep_for(1)
+
+    def kill_server(_clock: float, _active: int) -> None:
+        os.kill(server, signal.SIGKILL)
+
+    with pytest.raises(CrashError, match="server was killed"):
+        simulate(two_hosts, [("ada", for_ever)], progress=kill_server)
+    assert simulate(two_hosts, [("ada", double, 2)]).returned[0].value == 4
+
+
+@pytest.mark.usefixtures("no_servers")
+def test_after_a_fork_of_the_caller(two_hosts: Path) -> None:
+    simulate(two_hosts, [("ada", double, 1)])
+    mine = servers.server_processes()
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            value = simulate(two_hosts, [("ada", double, 21)]).returned[0].value
+            status = 0 if value == 42 and servers.server_processes() != mine else 2
+            servers.stop_servers()
+        finally:
+            os._exit(status)
+    assert os.waitpid(pid, 0)[1] == 0
+    assert simulate(two_hosts, [("ada", double, 2)]).returned[0].value == 4
+    assert servers.server_processes() == mine
+
+
+SCRIPT = """
+    import sys
+    from dataclasses import dataclass
+    from simplugin.simulation import simulate
+
+    @dataclass
+    class Answer:
+        number: int
+
+    async def actor(me, number):
+        await me.sleep_for(2)
+        return Answer(number)
+
+    result = simulate(sys.argv[1], [("ada", actor, 5)])
+    assert result.returned[0].value == Answer(5)
+    print("once", result.clock, result.digest())
+"""
+
+
+def test_script_without_main_guard_runs_once_and_leaves_nothing(
+    tmp_path: Path, two_hosts: Path
+) -> None:
+    out = run_script(tmp_path, SCRIPT, str(two_hosts))
+    assert out.split()[:2] == ["once", "2.0"]
+
+
+def test_same_inputs_same_digest_in_another_process(tmp_path: Path, two_hosts: Path) -> None:
+    text = SCRIPT.replace(
+        "return Answer(number)", "return Answer(number), set('abcdef'), me.random.random()"
+    ).replace(".value ==", ".value[0] ==")
+    digests = {run_script(tmp_path, text, str(two_hosts)).split()[2] for _ in range(2)}
+    assert len(digests) == 1
+
+
+def test_module_that_simulates_when_imported_is_told_so(tmp_path: Path, two_hosts: Path) -> None:
+    (tmp_path / "experiment.py").write_text(
+        textwrap.dedent(f"""
+        from simplugin.simulation import simulate
+        async def actor(me):
+            await me.sleep_for(1)
+        print(simulate({str(two_hosts)!r}, [("ada", actor)]).clock)
+        """)
+    )
+    process = start_script(tmp_path, "import experiment")
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "__name__ == '__main__'" in err
+
+
+def test_interactive_main(tmp_path: Path, two_hosts: Path) -> None:
+    # What a notebook kernel does: cells executed one by one in __main__, without any file.
+    out = run_script(
+        tmp_path,
+        f"""
+        import code, sys
+        console = code.InteractiveInterpreter(sys.modules["__main__"].__dict__)
+        for cell in (
+            "from simplugin.simulation import simulate",
+            "async def actor(me):\\n    await me.sleep_for(1)\\n    return helper()",
+            "def helper():\\n    return 'first'",
+            "print(simulate({str(two_hosts)!r}, [('ada', actor)]).returned[0].value)",
+            "def helper():\\n    return 'second'",
+            "print(simulate({str(two_hosts)!r}, [('ada', actor)]).returned[0].value)",
+        ):
+            console.runsource(cell, symbol="exec")
+        """,
+    )
+    assert out.split() == ["first", "second"]
+
+
+CALLER = """
+    import os, sys, time
+    from simplugin.simulation import simulate, servers
+
+    async def actor(me):
+        print(os.getpid(), os.getppid(), flush=True)
+        await me.sleep_for(1)
+        time.sleep(600)
+
+    simulate(sys.argv[1], [("ada", actor)])
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_caller_that_is_killed_leaves_no_process(
+    tmp_path: Path, two_hosts: Path, number: int
+) -> None:
+    caller = start_script(tmp_path, CALLER, str(two_hosts))
+    assert caller.stdout is not None
+    child, server = (int(word) for word in caller.stdout.readline().split())
+    assert is_alive(child)
+    assert is_alive(server)
+    caller.send_signal(number)
+    caller.communicate(timeout=20)
+    wait_until(lambda: not is_alive(child) and not is_alive(server), "child and server end")
+
+
+def test_ctrl_c_ends_the_child_and_the_caller_goes_on(tmp_path: Path, two_hosts: Path) -> None:
+    text = textwrap.dedent(CALLER).replace(
+        'simulate(sys.argv[1], [("ada", actor)])',
+        textwrap.dedent("""
+        async def quick(me):
+            await me.sleep_for(3)
+
+        try:
+            simulate(sys.argv[1], [("ada", actor)])
+        except KeyboardInterrupt:
+            print("interrupted", simulate(sys.argv[1], [("ada", quick)]).clock, flush=True)
+            sys.stdin.read()
+        """),
+    )
+    caller = start_script(
+        tmp_path, text, str(two_hosts), stdin=subprocess.PIPE, start_new_session=True
+    )
+    assert caller.stdout is not None
+    child, server = (int(word) for word in caller.stdout.readline().split())
+    # As the terminal does it: to the whole foreground group.
+    os.killpg(caller.pid, signal.SIGINT)
+    assert caller.stdout.readline().split() == ["interrupted", "3.0"]
+    assert not is_alive(child)
+    assert is_alive(server)
+    caller.communicate(timeout=20)
+    assert caller.returncode == 0
+    wait_until(lambda: not is_alive(server), "the server ends")
+
+
+def test_what_an_actor_left_running_ends_with_it(two_hosts: Path) -> None:
+    async def starter(_me: Any) -> int:
+        return subprocess.Popen(["sleep", "600"]).pid
+
+    started = simulate(two_hosts, [("ada", starter)]).returned[0].value
+    wait_until(lambda: not is_alive(started), "the actor's process ends")
+
+
+def test_simulation_inside_an_actor(two_hosts: Path) -> None:
+    async def planner(me: Any) -> Any:
+        await me.sleep_for(1)
+        return simulate(two_hosts, [("bob", double, 4)]).returned[0].value
+
+    assert simulate(two_hosts, [("ada", planner)]).returned[0].value == 8
+
+
+@pytest.fixture
+def slow_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the file of an importable module that takes a while to import."""
+    file = tmp_path / "slow_to_import.py"
+    file.write_text(
+        "import time, os\n"
+        "time.sleep(0.02)\n"
+        "PID = os.getpid()\n"
+        "VERSION = 1\n"
+        "async def actor(me):\n"
+        "    await me.sleep_for(1)\n"
+        "    return VERSION, PID != os.getpid(), os.environ.get('FLAVOUR'), IMPORTED_WITH\n"
+        "IMPORTED_WITH = os.environ.get('FLAVOUR')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "slow_to_import", raising=False)
+    return file
+
+
+@pytest.mark.usefixtures("no_servers")
+def test_slow_modules_are_loaded_once_until_they_change(
+    two_hosts: Path, slow_module: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = importlib.import_module("slow_to_import")
+
+    def ask() -> Any:
+        return simulate(two_hosts, [("ada", module.actor)]).returned[0].value
+
+    assert ask() == (1, False, None, None)
+    assert ask() == (1, True, None, None)
+    # A module may look at the environment when imported.
+    monkeypatch.setenv("FLAVOUR", "sweet")
+    assert ask() == (1, False, "sweet", "sweet")
+    assert ask() == (1, True, "sweet", "sweet")
+    slow_module.write_text(slow_module.read_text().replace("VERSION = 1", "VERSION = 2"))
+    assert ask() == (2, False, "sweet", "sweet")
+    wait_until(lambda: sum(map(is_alive, servers.server_processes())) == 1, "replaced servers end")
+
+
+@pytest.mark.usefixtures("no_servers")
+def test_replaced_server_finishes_its_simulations(
+    two_hosts: Path, slow_module: Path, tmp_path: Path
+) -> None:
+    module = importlib.import_module("slow_to_import")
+    started, go_on = tmp_path / "started", tmp_path / "go_on"
+
+    async def patient(me: Any) -> str:
+        await me.sleep_for(1)
+        started.touch()
+        wait_until(go_on.exists, "the test says so")
+        return "done"
+
+    simulate(two_hosts, [("ada", module.actor)])
+    (server,) = (pid for pid in servers.server_processes() if is_alive(pid))
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(simulate, two_hosts, [("ada", patient)])
+        wait_until(started.exists, "the simulation starts")
+        slow_module.write_text(slow_module.read_text().replace("VERSION = 1", "VERSION = 3"))
+        assert simulate(two_hosts, [("ada", module.actor)]).returned[0].value[0] == 3
+        assert is_alive(server)
+        go_on.touch()
+        assert waiting.result(timeout=30).returned[0].value == "done"
+    wait_until(lambda: not is_alive(server), "the replaced server ends")
+
+
+def test_module_that_is_gone_is_said_to_be_missing(two_hosts: Path, slow_module: Path) -> None:
+    module = importlib.import_module("slow_to_import")
+    simulate(two_hosts, [("ada", module.actor)])
+    slow_module.write_text("raise ImportError('broken now')\n")
+    with pytest.raises(SimulationError, match="broken now"):
+        simulate(two_hosts, [("ada", module.actor)])
+
+
+def test_threads_of_the_caller_do_not_matter(two_hosts: Path) -> None:
+    stop = threading.Event()
+    thread = threading.Thread(target=stop.wait)
+    thread.start()
+    try:
+        assert simulate(two_hosts, [("ada", double, 4)]).returned[0].value == 8
+    finally:
+        stop.set()
+        thread.join()

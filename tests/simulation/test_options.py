@@ -1,0 +1,104 @@
+"""SimGridOptions: what is refused, and that SimGrid understands the rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simplugin.errors import SimpluginError, SimulationError
+from simplugin.simulation import SimGridOptions, simulate
+
+
+async def send(me: Any, size: float) -> None:
+    await me.mailbox("box").put("letter", size)
+
+
+async def receive(me: Any) -> float:
+    await me.mailbox("box").get()
+    return float(me.now)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("network_model", "LV09", "did you mean 'LV08'"),
+        ("network_model", "IB", "built with SMPI"),
+        ("host_model", "compound", "'default'"),
+        ("tcp_gamma", -1.0, "tcp_gamma"),
+        ("tcp_gamma", True, "tcp_gamma"),
+        ("precision_timing", 0.0, "above 0"),
+        ("precision_timing", float("nan"), "finite"),
+        ("weight_s", "a lot", "weight_s"),
+        ("bandwidth_factor", "half", "'65472:0.94;0:0.81'"),
+        ("latency_factor", 0, "latency_factor"),
+        ("crosstraffic", "yes", "True or False"),
+        ("extra", {"network/model": "CM02"}, "set network_model"),
+        ("extra", {"no item": "1"}, "cpu/solver"),
+        ("extra", {"maxmin/concurrency-limit": 3}, "text"),
+    ],
+)
+def test_what_is_refused(field: str, value: Any, message: str) -> None:
+    with pytest.raises(SimpluginError, match=message):
+        SimGridOptions(**{field: value})
+
+
+def test_parallel_tasks_have_their_own_network() -> None:
+    with pytest.raises(SimpluginError, match="ptask_L07"):
+        SimGridOptions(host_model="ptask_L07", network_model="CM02")
+
+
+def test_arguments() -> None:
+    options = SimGridOptions.linear(precision_timing=1e-12, extra={"cpu/solver": "maxmin"})
+    assert options.arguments() == [
+        "--cfg=network/model:CM02",
+        "--cfg=network/TCP-gamma:0.0",
+        "--cfg=network/crosstraffic:no",
+        "--cfg=precision/timing:1e-12",
+        "--cfg=cpu/solver:maxmin",
+    ]
+    assert SimGridOptions().arguments() == []
+
+
+@pytest.mark.parametrize(
+    ("options", "seconds"),
+    [
+        # The link carries 1 MB/s without latency; cross-traffic adds 5 % of the way back.
+        (SimGridOptions(), 1 / (0.97 / 1.05)),
+        (SimGridOptions(crosstraffic=False), 1 / 0.97),
+        (SimGridOptions(network_model="CM02"), 1.05),
+        (SimGridOptions.linear(), 1.0),
+        (SimGridOptions(network_model="raw", crosstraffic=False), 1.0),
+        (SimGridOptions.linear(bandwidth_factor=0.5), 2.0),
+        (SimGridOptions.linear(bandwidth_factor="0:0.25;2000000:0.5"), 4.0),
+        (SimGridOptions.linear(loopback_bandwidth=1e9, cpu_optim="Full"), 1.0),
+        (SimGridOptions.linear(network_optim="Full", weight_s=20537.0), 1.0),
+    ],
+)
+def test_what_simgrid_makes_of_them(
+    two_hosts: Path, options: SimGridOptions, seconds: float
+) -> None:
+    result = simulate(two_hosts, [("ada", send, 1e6), ("bob", receive)], options=options)
+    assert result.value_of("receive") == pytest.approx(seconds, rel=1e-6)
+    for name, value in options.items().items():
+        if name in result.provenance["options"]:
+            assert meaning(result.provenance["options"][name]) == meaning(value)
+
+
+def meaning(text: str) -> float | str:
+    """Read a number or a truth value."""
+    truths = {"yes": 1.0, "no": 0.0, "True": 1.0, "False": 0.0}
+    try:
+        return truths[text] if text in truths else float(text)
+    except ValueError:
+        return text
+
+
+def test_option_that_simgrid_does_not_know(two_hosts: Path) -> None:
+    with pytest.raises(SimulationError, match="nonsense"):
+        simulate(
+            two_hosts,
+            [("ada", send, 1.0)],
+            options=SimGridOptions(extra={"network/nonsense": "1"}),
+        )

@@ -1,0 +1,328 @@
+"""Every way in which a simulation ends, and what the caller sees of it."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import pickle
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simplugin.errors import (
+    ActorError,
+    CrashError,
+    DeadlockError,
+    DeploymentError,
+    PlatformError,
+    SetupError,
+    SimulatedTimeLimitError,
+    SimulationError,
+    WallClockLimitError,
+)
+from simplugin.simulation import Placement, servers, simulate
+from simplugin.simulation.back_end import BACK_ENDS
+from simplugin.simulation.failures import OriginalError
+from simplugin.simulation.placement import NotAsyncError
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
+
+async def sleeper(me: Any, duration: float) -> float:
+    await me.sleep_for(duration)
+    return float(me.now)
+
+
+async def raising(me: Any) -> None:
+    await me.sleep_for(2)
+    sys.stderr.write("last words\n")
+    raise KeyError("missing")
+
+
+class Unpicklable(Exception):
+    def __init__(self, first: int, _second: int) -> None:
+        super().__init__(first)
+        self.lock = threading.Lock()
+
+
+async def raising_unpicklable(_me: Any) -> None:
+    raise Unpicklable(1, 2)
+
+
+async def for_ever(me: Any) -> None:
+    while True:
+        await me.sleep_for(1)
+
+
+async def busy(me: Any) -> None:
+    await me.sleep_for(3)
+    time.sleep(60)
+
+
+async def waiting(me: Any) -> None:
+    await me.sleep_for(4)
+    await me.mailbox("nobody writes").get()
+
+
+def crash_segv() -> None:
+    ctypes.string_at(0)
+
+
+def crash_abort() -> None:
+    sys.stderr.write("what I was about to do\n")
+    os.abort()
+
+
+def crash_kill() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def crash_exit() -> None:
+    os._exit(3)
+
+
+async def crashing(me: Any, crash: Callable[[], None]) -> None:
+    await me.sleep_for(1)
+    crash()
+
+
+def test_values_clock_and_totals(two_hosts: Path) -> None:
+    async def compute(me: Any, flops: float) -> str:
+        await me.execute(flops)
+        return str(me.host.name)
+
+    result = simulate(two_hosts, [("ada", compute, 3e9), ("bob", compute, 4e9)])
+    assert result.clock == pytest.approx(3, rel=1e-9)
+    assert [actor.value for actor in result.returned] == ["ada", "bob"]
+    assert [actor.state for actor in result.returned] == ["ended", "ended"]
+    assert result.hosts.row("ada")["flops"] == pytest.approx(3e9, rel=1e-9)
+    assert result.hosts.row("ada")["busy"] == pytest.approx(3, rel=1e-9)
+    assert result.hosts.row("bob")["busy"] == pytest.approx(2, rel=1e-9)
+    assert len(result.trace) == 2
+    assert sorted(result.trace.resource) == ["ada", "bob"]
+
+
+def test_actor_error_is_chained_and_names_actor_and_place(two_hosts: Path) -> None:
+    with pytest.raises(ActorError, match="missing") as caught:
+        simulate(two_hosts, [Placement("bob", raising, name="worker")])
+    error = caught.value
+    assert (error.actor, error.host, error.clock) == ("worker", "bob", 2.0)
+    assert isinstance(error.__cause__, KeyError)
+    assert error.__cause__.args == ("missing",)
+    assert "in raising" in error.actor_traceback
+    assert error.stderr == "last words"
+
+
+def test_exception_that_does_not_pickle_has_a_stand_in(two_hosts: Path) -> None:
+    with pytest.raises(ActorError) as caught:
+        simulate(two_hosts, [("ada", raising_unpicklable)])
+    cause = caught.value.__cause__
+    assert isinstance(cause, OriginalError)
+    assert cause.type_name.endswith("Unpicklable")
+    assert cause.text == "Unpicklable(1)"
+
+
+def test_deadlock_lists_who_waits_for_what(two_hosts: Path) -> None:
+    with pytest.raises(DeadlockError) as caught:
+        simulate(two_hosts, [("ada", waiting), ("bob", sleeper, 9.0)])
+    assert caught.value.clock == 9.0
+    (blocked,) = caught.value.blocked
+    assert (blocked.name, blocked.host, blocked.since) == ("waiting", "ada", 4.0)
+    assert "nobody writes" in blocked.waits_for
+    assert Path(blocked.where.rpartition(":")[0]).name == Path(__file__).name
+
+
+@pytest.mark.parametrize(
+    ("crash", "number", "code"),
+    [
+        (crash_segv, signal.SIGSEGV, None),
+        (crash_abort, signal.SIGABRT, None),
+        (crash_kill, signal.SIGKILL, None),
+        (crash_exit, None, 3),
+    ],
+)
+def test_crash_is_an_error_and_the_next_simulation_works(
+    two_hosts: Path, crash: Callable[[], None], number: int | None, code: int | None
+) -> None:
+    with pytest.raises(CrashError) as caught:
+        simulate(two_hosts, [("ada", crashing, crash)])
+    assert caught.value.signal == number
+    assert caught.value.exit_code == code
+    if crash is crash_abort:
+        assert "what I was about to do" in caught.value.stderr
+    if crash in (crash_abort, crash_segv):
+        assert f"in {crash.__name__}" in str(caught.value)
+    assert simulate(two_hosts, [("ada", sleeper, 1.0)]).clock == 1.0
+
+
+def test_wall_clock_limit_kills_and_says_how_far_it_got(two_hosts: Path) -> None:
+    started = time.monotonic()
+    with pytest.raises(WallClockLimitError, match=r"0\.4 s of real time") as caught:
+        simulate(two_hosts, [("ada", busy)], wall_limit=0.4)
+    assert time.monotonic() - started < 30
+    assert caught.value.limit == 0.4
+    assert re.search(rf"{Path(__file__).name}:\d+ in busy", str(caught.value))
+
+
+def test_simulated_limit(two_hosts: Path) -> None:
+    with pytest.raises(SimulatedTimeLimitError) as caught:
+        simulate(two_hosts, [("ada", for_ever)], until=10.5)
+    assert caught.value.limit == 10.5
+    assert caught.value.clock == pytest.approx(10.5, abs=0.5)
+
+
+def test_limit_that_is_not_reached_changes_nothing(two_hosts: Path) -> None:
+    result = simulate(two_hosts, [("ada", sleeper, 2.0)], until=100, wall_limit=60)
+    assert result.value_of("sleeper") == 2.0
+
+
+def test_memory_limit(two_hosts: Path) -> None:
+    async def hungry(me: Any) -> int:
+        await me.sleep_for(1)
+        eaten = []
+        while len(eaten) < 1000:
+            eaten.append(bytes(1 << 20))
+        return len(eaten)
+
+    with pytest.raises(ActorError) as caught:
+        simulate(two_hosts, [("ada", hungry)], memory_limit=200 << 20)
+    assert isinstance(caught.value.__cause__, MemoryError)
+
+
+def test_value_that_does_not_pickle_names_the_actor(two_hosts: Path) -> None:
+    async def lock(me: Any) -> Any:
+        await me.sleep_for(1)
+        return threading.Lock()
+
+    with pytest.raises(SimulationError, match=r"actor 'lock' on 'bob' returned a lock"):
+        simulate(two_hosts, [("ada", sleeper, 1.0), ("bob", lock)])
+
+
+def test_argument_that_does_not_pickle_names_the_actor(two_hosts: Path) -> None:
+    with pytest.raises(SimulationError, match=r"argument 2 of actor 'sleeper' on 'bob', a lock"):
+        simulate(two_hosts, [("ada", sleeper, 1.0), ("bob", sleeper, 1.0, threading.Lock())])
+
+
+def test_unknown_host_names_actor_and_close_match(two_hosts: Path) -> None:
+    with pytest.raises(DeploymentError, match=r"'sleeper' is placed on host 'adda'.*'ada'"):
+        simulate(two_hosts, [("adda", sleeper, 1.0)])
+
+
+def test_function_that_is_not_async(two_hosts: Path) -> None:
+    def plain(_me: Any) -> int:
+        return 1
+
+    for function in (plain, print, functools.partial(dict)):
+        with pytest.raises(NotAsyncError, match="async def"):
+            simulate(two_hosts, [("ada", function)])
+    with pytest.raises(DeploymentError, match="not a function"):
+        simulate(two_hosts, [("ada", 3)])
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ('<host id="eve" speed="1Gblub"/>', 5, "unknown unit: Gblub"),
+        ('<hoost id="eve"/>', 5, "Invalid XML"),
+        ('<host id="ada" speed="1f"/><host id="ada" speed="1f"/>', None, "second host named 'ada'"),
+        ('<host id="ada" speed="1f" speed_file="nope.trace"/>', None, "nope.trace"),
+    ],
+)
+def test_platform_that_simgrid_refuses(
+    tmp_path: Path, text: str, line: int | None, message: str
+) -> None:
+    file = tmp_path / "bad.xml"
+    file.write_text(
+        "<?xml version='1.0'?>\n"
+        '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+        '<platform version="4.1">\n<zone id="w" routing="Full">\n' + text + "\n</zone></platform>"
+    )
+    with pytest.raises(PlatformError, match=message) as caught:
+        simulate(file, [("ada", sleeper, 1.0)])
+    assert str(caught.value.file) == str(file)
+    assert caught.value.line == line
+
+
+def test_platform_that_is_not_there() -> None:
+    with pytest.raises(PlatformError, match=r"nowhere\.xml"):
+        simulate("nowhere.xml", [("ada", sleeper, 1.0)])
+
+
+@pytest.mark.usefixtures("no_servers")
+def test_child_killed_from_outside(two_hosts: Path) -> None:
+    def kill_soon(_clock: float, _active: int) -> None:
+        # Called from within the conversation, so the process is alive.
+        (server,) = servers.server_processes()
+        (child,) = Path(f"/proc/{server}/task/{server}/children").read_text().split()
+        os.kill(int(child), signal.SIGKILL)
+
+    with pytest.raises(CrashError, match="SIGKILL"):
+        simulate(two_hosts, [("ada", for_ever)], progress=kill_soon)
+
+
+def test_progress_is_told_and_its_exception_ends_the_simulation(two_hosts: Path) -> None:
+    class Enough(Exception):
+        pass
+
+    def stop(_clock: float, active: int) -> None:
+        assert active == 1
+        raise Enough
+
+    with pytest.raises(Enough):
+        simulate(two_hosts, [("ada", for_ever)], progress=stop)
+
+
+def test_what_actors_print_is_shown(two_hosts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async def talker(me: Any) -> None:
+        print("hello from", me.host.name)
+        await me.sleep_for(1)
+        print("grüß dich")
+        sys.stderr.write("careful\n")
+
+    simulate(two_hosts, [("ada", talker)])
+    shown = capsys.readouterr()
+    assert shown.out == "hello from ada\ngrüß dich\n"
+    assert shown.err == "careful\n"
+
+
+def test_error_messages_survive_pickling(two_hosts: Path) -> None:
+    with pytest.raises(ActorError) as caught:
+        simulate(two_hosts, [("ada", raising)])
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_printing_without_end_is_limited_too(
+    two_hosts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def chatter(me: Any) -> None:
+        while True:
+            print("and another thing")
+            await me.sleep_for(1)
+
+    with pytest.raises(WallClockLimitError) as caught:
+        simulate(two_hosts, [("ada", chatter)], wall_limit=0.5)
+    assert caught.value.clock is not None
+    assert capsys.readouterr().out.startswith("and another thing\nand another thing\n")
+
+
+def test_large_arguments_and_values(two_hosts: Path) -> None:
+    async def echo(me: Any, data: bytes) -> bytes:
+        await me.sleep_for(1)
+        return data[::-1]
+
+    data = bytes(range(256)) * (1 << 17)
+    assert simulate(two_hosts, [("ada", echo, data)]).value_of("echo") == data[::-1]
+
+
+def test_back_end_that_cannot_be_loaded(two_hosts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(BACK_ENDS, "threads", "simplugin.simulation.not_built:BackEnd")
+    with pytest.raises(SetupError, match="not_built"):
+        simulate(two_hosts, [("ada", sleeper, 1.0)], back_end="threads")

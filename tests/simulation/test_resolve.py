@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from simplugin.errors import PlatformError, WallClockLimitError
+from simplugin.platforms import Cluster, Config, Host, Link, LinkUse, Platform, Route, Zone
+from simplugin.simulation.resolve import ResolvedHost, ResolvedLink, ResolvedRoute, resolve
+
+PLATFORM = Platform(
+    Zone(
+        "w",
+        "Floyd",
+        (
+            Host("a", 1e9, 4, (5e8,), 1, properties={"ram": "1"}),
+            Host("b", 2e9),
+            Host("c", 3e9),
+            Link("l", 1e8, 1e-3),
+            Link("s", 1e7, 0.25, "SPLITDUPLEX"),
+            Link("f", 1e6, 0.5, "FATPIPE"),
+        ),
+        (
+            Route("a", "b", ["l", LinkUse("s", "UP")]),
+            Route("b", "c", ["f"], symmetrical=False),
+        ),
+    )
+)
+
+
+def test_hosts_links_and_routes() -> None:
+    resolved = resolve(PLATFORM, [("a", "c"), ("b", "a"), ("c", "a")])
+    assert resolved.hosts == (
+        ResolvedHost("a", 5e8, 4, (1e9, 5e8), {"ram": "1"}),
+        ResolvedHost("b", 2e9, 1, (2e9,)),
+        ResolvedHost("c", 3e9, 1, (3e9,)),
+    )
+    assert resolved.links == (
+        ResolvedLink("f", 1e6, 0.5, "FATPIPE"),
+        ResolvedLink("l", 1e8, 1e-3, "SHARED"),
+        ResolvedLink("s_DOWN", 1e7, 0.25, "SHARED"),
+        ResolvedLink("s_UP", 1e7, 0.25, "SHARED"),
+    )
+    assert resolved.routes == (
+        ResolvedRoute("a", "c", ("l", "s_UP", "f"), 1e-3 + 0.25 + 0.5),
+        ResolvedRoute("b", "a", ("s_DOWN", "l"), 0.25 + 1e-3),
+    )
+    ((source, destination, reason),) = resolved.unreachable
+    assert (source, destination) == ("c", "a")
+    assert reason
+
+
+def test_an_abort_costs_one_route_only() -> None:
+    # SimGrid aborts on a route in a zone of routing None.
+    hosts = tuple(Host(name, 1e9) for name in "abc")
+    resolved = resolve(Platform(Zone("w", "None", hosts)), 100)
+    assert len(resolved.unreachable) == 6
+    assert resolved.routes == ()
+
+
+def test_pairs_are_spread_over_all_hosts() -> None:
+    cluster = Cluster("c", "0-99", 1e9, 1e8, 1e-4, prefix="n")
+    resolved = resolve(Platform(cluster), 50)
+    assert len(resolved.routes) == 50
+    assert len({route.source for route in resolved.routes}) == 50
+    assert all(route.source != route.destination for route in resolved.routes)
+
+
+def test_unknown_hosts_are_unreachable() -> None:
+    ((_, _, reason),) = resolve(PLATFORM, [("a", "nobody")]).unreachable
+    assert reason == "there is no host 'nobody'"
+
+
+def test_options_reach_simgrid() -> None:
+    with pytest.raises(PlatformError, match="Unable to find network model 'nonsense'"):
+        resolve(PLATFORM, options=["--cfg=network/model:nonsense"])
+
+
+def test_a_refusal_has_file_and_line(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.xml"
+    path.write_text(
+        '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+        '<platform version="4.1"><zone id="w" routing="Full">\n'
+        '<host id="a" speed="1GHz"/></zone></platform>\n'
+    )
+    with pytest.raises(PlatformError, match="unknown unit: GHz") as caught:
+        resolve(path)
+    assert (str(caught.value.file), caught.value.line) == (str(path), 3)
+
+
+def test_no_trace_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = {"tracing": "yes", "tracing/filename": "x.trace", "tracing/platform": "yes"}
+    resolved = resolve(Platform(PLATFORM.elements, (Config(options),)))
+    assert len(resolved.hosts) == 3
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PlatformError, match=r"absent\.xml"):
+        resolve(tmp_path / "absent.xml")
+
+
+def test_the_wall_limit_holds() -> None:
+    with pytest.raises(WallClockLimitError) as caught:
+        resolve(PLATFORM, wall_limit=1e-3)
+    assert caught.value.limit == 1e-3

@@ -1,0 +1,248 @@
+"""Results: plain data, equal for equal inputs."""
+
+from __future__ import annotations
+
+import csv
+import math
+import pickle
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from simplugin.errors import SimpluginError
+from simplugin.simulation import Placement, Result, Trace, simulate
+from simplugin.simulation.canonical import canonical_bytes
+
+
+async def worker(me: Any, flops: float) -> Any:
+    await me.execute(flops, label="work")
+    await me.sleep_for(1)
+    return {"at": me.now, "array": np.arange(3), "nan": math.nan, "random": me.random.random()}
+
+
+@pytest.fixture(scope="module")
+def result(two_hosts: Path) -> Result:
+    """Return a result with a bit of everything."""
+    return simulate(two_hosts, [("ada", worker, 1e9), ("bob", worker, 2e9)], seed=7)
+
+
+def test_same_inputs_same_bytes(result: Result, two_hosts: Path) -> None:
+    again = simulate(two_hosts, [("ada", worker, 1e9), ("bob", worker, 2e9)], seed=7)
+    assert again == result
+    assert again.digest() == result.digest()
+    assert pickle.dumps(again) == pickle.dumps(result)
+    assert hash(again) == hash(result)
+
+
+def test_other_inputs_other_bytes(result: Result, two_hosts: Path) -> None:
+    def run(first: float, seed: int, host: str = "bob") -> Result:
+        return simulate(two_hosts, [("ada", worker, first), (host, worker, 2e9)], seed=seed)
+
+    other_work, other_seed, other_host = run(1e9 + 1, 7), run(1e9, 8), run(1e9, 7, "ada")
+    digests = {each.digest() for each in (result, other_work, other_seed, other_host)}
+    assert len(digests) == 4
+    contents = {
+        each.provenance["content_sha256"] for each in (result, other_work, other_seed, other_host)
+    }
+    assert len(contents) == 4
+    assert result.returned[0].value["random"] != other_seed.returned[0].value["random"]
+
+
+def test_pickle_keeps_everything(result: Result) -> None:
+    copy = pickle.loads(pickle.dumps(result))
+    assert copy == result
+    assert copy.digest() == result.digest()
+    with pytest.raises(ValueError, match="read-only"):
+        copy.trace.start[0] = 1.0
+
+
+def test_reading_needs_no_simgrid(result: Result, tmp_path: Path) -> None:
+    file = tmp_path / "result.pickle"
+    file.write_bytes(pickle.dumps(result))
+    code = (
+        "import pickle, sys\n"
+        f"result = pickle.load(open({str(file)!r}, 'rb'))\n"
+        f"assert result.digest() == {result.digest()!r}\n"
+        "print([m for m in ('simgrid', 'simplugin.simulation._driver') if m in sys.modules])\n"
+    )
+    project = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=project
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_columns_are_read_only(result: Result) -> None:
+    for column in (result.trace.start, result.hosts.flops, result.links.bytes):
+        with pytest.raises(ValueError, match="read-only"):
+            column[:] = 0
+    with pytest.raises(AttributeError):
+        result.clock = 1.0  # type: ignore[misc]
+
+
+def test_provenance(result: Result) -> None:
+    provenance = result.provenance
+    assert provenance["simgrid"] == "4.1.0"
+    assert provenance["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert provenance["seed"] == 7
+    assert len(provenance["platform_sha256"]) == 64
+    assert provenance["options"]["network/model"] == "LV08"
+
+
+def test_platform_hash_follows_profiles(tmp_path: Path) -> None:
+    file = tmp_path / "platform.xml"
+    file.write_text(
+        '<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">'
+        '<platform version="4.1"><zone id="world" routing="Full">'
+        '<host id="ada" speed="1Gf" speed_file="speed.txt"/></zone></platform>'
+    )
+    hashes, clocks = [], []
+    for speed in ("1.0", "0.5"):
+        (tmp_path / "speed.txt").write_text(f"0 {speed}\n")
+        found = simulate(file, [("ada", worker, 1e9)])
+        hashes.append(found.provenance["platform_sha256"])
+        clocks.append(found.clock)
+    assert clocks == pytest.approx([2.0, 3.0])
+    assert hashes[0] != hashes[1]
+
+
+def test_values_by_name(result: Result, two_hosts: Path) -> None:
+    assert [value["at"] for value in result.values("worker")] == [2.0, 2.0]
+    with pytest.raises(SimpluginError, match="2 actors are called 'worker'"):
+        result.value_of("worker")
+    with pytest.raises(SimpluginError, match="no actor is called 'nobody'"):
+        result.value_of("nobody")
+    named = simulate(two_hosts, [Placement("ada", worker, (1e9,), name="only")])
+    assert named.value_of("only")["at"] == 2.0
+
+
+def test_killed_actor_has_no_value(two_hosts: Path) -> None:
+    actors = [
+        Placement("ada", worker, (1e12,), name="slow", kill_time=5),
+        Placement("bob", worker, (2e9,), name="late", start_time=2),
+    ]
+    found = simulate(two_hosts, actors)
+    assert [(each.name, each.state) for each in found.returned] == [
+        ("slow", "killed"),
+        ("late", "ended"),
+    ]
+    assert found.value_of("slow") is None
+    assert found.value_of("late")["at"] == pytest.approx(4.0)
+    assert found.clock == pytest.approx(5.0)
+
+
+def test_trace_columns(result: Result) -> None:
+    trace = result.trace
+    rows = sorted(trace.rows())
+    assert [row[:4] for row in rows if row[2] == "exec"] == [
+        ("worker", "ada", "exec", "work"),
+        ("worker", "bob", "exec", "work"),
+    ]
+    executions = trace.kind == "exec"
+    np.testing.assert_allclose(trace.end[executions], 1.0)
+    np.testing.assert_allclose(sorted(trace.amount[executions]), [1e9, 2e9])
+    assert set(trace.state) == {"done"}
+
+
+def test_no_trace(two_hosts: Path) -> None:
+    found = simulate(two_hosts, [("ada", worker, 1e9)], trace=False)
+    assert len(found.trace) == 0
+    assert list(found.trace.rows()) == []
+    assert found.trace.to_pandas().empty
+    assert found.hosts.row("ada")["flops"] == pytest.approx(1e9)
+
+
+def test_export(tmp_path: Path) -> None:
+    trace = Trace.from_columns(
+        {
+            "actor_code": [0, 1],
+            "actor_names": ["a", "a"],
+            "resource_code": [0, 1],
+            "resource_names": ["ada", "ada->bob"],
+            "kind": [0, 2],
+            "label_code": [-1, 0],
+            "label_names": ["data, of the day"],
+            "start": [0.0, 0.1],
+            "end": [1 / 3, 2.0],
+            "amount": [1e9, 5.0],
+            "state": [0, 2],
+        }
+    )
+    trace.to_csv(tmp_path / "trace.csv")
+    with (tmp_path / "trace.csv").open(newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == ["actor", "resource", "kind", "label", "start", "end", "amount", "state"]
+    assert rows[1][:4] == ["a", "ada", "exec", ""]
+    assert float(rows[1][5]) == 1 / 3
+    assert rows[2][3] == "data, of the day"
+    frame = trace.to_pandas()
+    assert frame["actor"].tolist() == ["a", "a"]
+    assert frame["label"].isna().tolist() == [True, False]
+    pytest.importorskip("pyarrow")
+    trace.to_parquet(tmp_path / "trace.parquet")
+    read = pd.read_parquet(tmp_path / "trace.parquet")
+    for column in frame.columns:
+        assert read[column].astype(object).fillna("").tolist() == (
+            frame[column].astype(object).fillna("").tolist()
+        )
+
+
+def test_canonical_bytes_do_not_depend_on_identity_or_order() -> None:
+    text = "long text"
+    assert canonical_bytes([text, text]) == canonical_bytes([text, "".join(["long", " text"])])
+    assert canonical_bytes({"a": 1, "b": 2}) == canonical_bytes({"b": 2, "a": 1})
+    assert canonical_bytes({3, 1, 2}) == canonical_bytes({1, 2, 3})
+    assert canonical_bytes(math.nan) == canonical_bytes(float("nan"))
+
+
+def test_canonical_bytes_tell_apart() -> None:
+    values: list[Any] = [
+        1,
+        1.0,
+        True,
+        "1",
+        b"1",
+        None,
+        0.0,
+        -0.0,
+        (1, 2),
+        [1, 2],
+        [[1], 2],
+        [1, [2]],
+        {1, 2},
+        frozenset({1, 2}),
+        {1: 2},
+        np.array([1, 2]),
+        np.array([1.0, 2.0]),
+        np.array([[1, 2]]),
+        np.float64(1.0),
+        worker,
+        lambda: 1,
+        lambda: 2,
+        math.sin,
+        math,
+        Placement,
+        Placement("a", worker),
+        Placement("b", worker),
+    ]
+    assert len({canonical_bytes(value) for value in values}) == len(values)
+
+
+def test_canonical_bytes_of_what_holds_itself() -> None:
+    def loop() -> list[Any]:
+        found: list[Any] = [1]
+        found.append(found)
+        return found
+
+    assert canonical_bytes(loop()) == canonical_bytes(loop())
+
+
+def test_no_canonical_bytes() -> None:
+    with pytest.raises(SimpluginError, match="lock"):
+        canonical_bytes([threading.Lock()])

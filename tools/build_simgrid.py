@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Make sure that SimGrid is in the cache: build it once per machine, or wrap one that is installed.
+
+It needs nothing but Python's standard library, a C++ compiler, cmake, ninja and Boost's headers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+from build_progress import Progress, StepError
+from simgrid_cache import cache_root, file_digest, find_fault, key_of, locked, publish
+from simgrid_cache import write_manifest as seal
+from simgrid_recipe import Recipe, compiler, compiler_version
+from simgrid_release import CHECKOUT, OPTIONS, RPATH, Release, pinned
+
+# Part of every key: raise it when the layout of a prefix changes.
+_LAYOUT = 1
+_TOOLS = {"cmake": "cmake", "ninja": "ninja-build", "strip": "binutils"}
+
+
+def main() -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--system",
+        metavar="PREFIX",
+        default=os.environ.get("SIMGRID_PREFIX") or None,
+        help="use the SimGrid installed there, headers included (default: $SIMGRID_PREFIX)",
+    )
+    parser.add_argument(
+        "--print-prefix",
+        action="store_true",
+        help="only print where SimGrid is; fail if it is not there",
+    )
+    parser.add_argument("--stamp", type=Path, help="file to keep the prefix in; touched on change")
+    arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        release = pinned()
+        system = System(Path(arguments.system), release) if arguments.system else None
+        prefix = place_of(release, system)
+        if arguments.print_prefix:
+            refuse_fault(prefix, arguments.system)
+        else:
+            make(release, system, prefix)
+    except StepError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nInterrupted; the next run starts afresh.", file=sys.stderr)
+        return 130
+    if arguments.stamp:
+        update_stamp(arguments.stamp, prefix)
+    else:
+        print(prefix)
+    return 0
+
+
+class System:
+    """A SimGrid that is installed: where its library and headers are.
+
+    Parameters
+    ----------
+    prefix : pathlib.Path
+        What it was installed with as CMAKE_INSTALL_PREFIX.
+    release : Release
+        The version that it must have.
+
+    Raises
+    ------
+    StepError
+        Library or headers are missing or of another version.
+    """
+
+    def __init__(self, prefix: Path, release: Release) -> None:
+        self.include = prefix / "include"
+        header = self.include / "simgrid/version.h"
+        if not header.is_file():
+            raise StepError(
+                f"SIMGRID_PREFIX={prefix} has no headers: {header} is missing; "
+                "unset it to have SimGrid built"
+            )
+        numbers = re.findall(
+            r"define SIMGRID_VERSION_(?:MAJOR|MINOR)\s+(\d+)", header.read_text(encoding="utf-8")
+        )
+        if ".".join(numbers) != release.version:
+            raise StepError(
+                f"SIMGRID_PREFIX={prefix} is SimGrid {'.'.join(numbers) or '?'}, "
+                f"not {release.version}; unset it to have that one built"
+            )
+        multiarch = sysconfig.get_config_var("MULTIARCH") or ""
+        places = [prefix / "lib" / multiarch, prefix / "lib", prefix / "lib64"]
+        found = [place / release.library for place in places if (place / release.library).is_file()]
+        if not found:
+            raise StepError(f"SIMGRID_PREFIX={prefix} has headers but no lib/{release.library}")
+        self.library = found[0]
+
+
+def place_of(release: Release, system: System | None) -> Path:
+    """Return the directory of the build that these versions, options and compiler determine."""
+    ingredients = {
+        "layout": _LAYOUT,
+        "release": vars(release),
+        "rpath": RPATH,
+        "python": sysconfig.get_config_var("SOABI"),
+        "compiler": compiler_version(),
+    }
+    if system is None:
+        key = key_of({**ingredients, "options": OPTIONS})
+        return cache_root() / f"simgrid-{release.version}-{key}"
+    headers = sorted(system.include.glob("simgrid/**/*.h*"))
+    installed = [file_digest(path) for path in (system.library, *headers)]
+    key = key_of({**ingredients, "installed": installed})
+    return cache_root() / f"simgrid-{release.version}-system-{key}"
+
+
+def refuse_fault(prefix: Path, system: str | None) -> None:
+    """Raise unless the prefix is whole."""
+    if fault := find_fault(prefix):
+        setting = f" SIMGRID_PREFIX={system}" if system else ""
+        command = f"make -C {CHECKOUT} simgrid{setting}"
+        raise StepError(f"SimGrid is not ready: {fault}; build it (some minutes) with\n  {command}")
+
+
+def make(release: Release, system: System | None, prefix: Path) -> None:
+    """Build the prefix unless it is there and whole."""
+    if find_fault(prefix) is None:
+        return
+    with locked(prefix.with_name(f"{prefix.name}.lock")):
+        fault = find_fault(prefix)
+        if fault is None:  # the process that held the lock built it
+            return
+        root = prefix.parent
+        if prefix.exists():
+            print(f"SimGrid in the cache is damaged: {fault}; building it again", file=sys.stderr)
+        for leftover in (*root.glob(f".staged-{prefix.name}-*"), *root.glob(".removed-*")):
+            print(f"Removing {leftover}, left by an interruption", file=sys.stderr)
+            shutil.rmtree(leftover, ignore_errors=True)
+        require_tools()
+        workspace = Path(tempfile.mkdtemp(prefix=f".staged-{prefix.name}-", dir=root))
+        progress = Progress(f"SimGrid {release.version}", prefix.with_name(f"{prefix.name}.log"))
+        try:
+            recipe = Recipe(release, root, workspace, progress)
+            if system is None:
+                recipe.from_source()
+            else:
+                recipe.around_system(system.library, system.include)
+            seal(recipe.prefix, {"version": release.version, "compiler": compiler_version()})
+            publish(recipe.prefix, prefix)
+            progress.say(f"ready in {prefix}")
+        finally:
+            progress.close()
+            shutil.rmtree(workspace, ignore_errors=True)
+
+
+def require_tools() -> None:
+    """Raise when something that the build needs is missing."""
+    missing = [package for tool, package in _TOOLS.items() if not shutil.which(tool)]
+    boost = [compiler(), "-x", "c++", "-E", "-include", "boost/version.hpp", "/dev/null"]
+    if subprocess.run(boost, capture_output=True, check=False).returncode:
+        missing.append("libboost-dev")
+    if importlib.util.find_spec("pip") is None:
+        missing.append("python3-pip")
+    if missing:
+        raise StepError(f"Missing; install with\n  sudo apt-get install {' '.join(missing)}")
+
+
+def update_stamp(stamp: Path, prefix: Path) -> None:
+    """Write the prefix to a file, unless it holds that already and the prefix is no newer."""
+    text = f"{prefix}\n"
+    if stamp.is_file() and stamp.read_text(encoding="utf-8") == text:
+        built = (prefix / "manifest.json").stat().st_mtime
+        if built <= stamp.stat().st_mtime:
+            return
+    stamp.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

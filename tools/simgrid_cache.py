@@ -1,0 +1,107 @@
+"""Where a built SimGrid is kept, and whether what is there is whole.
+
+Each build has a directory of its own, named by a hash of everything that determines it. It is made
+aside and renamed when complete, with a manifest of all its files, so that what an interruption or a
+full disk left is never taken for it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+MANIFEST = "manifest.json"
+
+
+def cache_root(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the directory of all builds, outside any checkout."""
+    base = environment.get("XDG_CACHE_HOME", "")
+    home = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
+    return home / "simplugin"
+
+
+def key_of(ingredients: Mapping[str, object]) -> str:
+    """Hash what determines a build."""
+    canonical = json.dumps(ingredients, sort_keys=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file's content."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_manifest(prefix: Path, about: Mapping[str, object]) -> None:
+    """Describe all files below a finished prefix, in the prefix itself."""
+    files = {name: _fingerprint(prefix / name) for name in _files_below(prefix)}
+    text = json.dumps({**about, "files": files}, indent=1, sort_keys=True)
+    (prefix / MANIFEST).write_text(text + "\n", encoding="utf-8")
+
+
+def find_fault(prefix: Path) -> str | None:
+    """Say what is wrong with a prefix; None when it is whole."""
+    if not prefix.is_dir():
+        return f"{prefix} does not exist"
+    try:
+        manifest = json.loads((prefix / MANIFEST).read_text(encoding="utf-8"))
+        expected = dict(manifest["files"])
+    except FileNotFoundError:
+        return f"{prefix / MANIFEST} is missing"
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        return f"{prefix / MANIFEST} is unreadable ({error!r})"
+    for name, fingerprint in expected.items():
+        try:
+            if _fingerprint(prefix / name) != fingerprint:
+                return f"{prefix / name} has changed"
+        except OSError as error:
+            return f"{prefix / name}: {error.strerror}"
+    return None
+
+
+def publish(staged: Path, prefix: Path) -> None:
+    """Put a finished build in its place, all at once."""
+    if prefix.exists():
+        remove(prefix)
+    # What is renamed must be on disk first: a power cut could leave empty files in it.
+    os.sync()
+    staged.rename(prefix)
+
+
+def remove(prefix: Path) -> None:
+    """Remove a build; nobody ever sees half of it."""
+    grave = Path(tempfile.mkdtemp(prefix=".removed-", dir=prefix.parent))
+    prefix.rename(grave / prefix.name)
+    shutil.rmtree(grave, ignore_errors=True)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock that dies with the process, waiting for whoever else holds it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"SimGrid is being built by another process; waiting ({path})", file=sys.stderr)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _files_below(prefix: Path) -> list[str]:
+    """List files relative to the prefix, sorted, without the manifest."""
+    found = (path.relative_to(prefix).as_posix() for path in prefix.rglob("*") if path.is_file())
+    return sorted(name for name in found if name != MANIFEST)
+
+
+def _fingerprint(path: Path) -> list[object]:
+    """Return size and digest; links count as what they lead to."""
+    return [path.stat().st_size, file_digest(path)]

@@ -1,0 +1,207 @@
+"""The steps that turn SimGrid's source distribution into what plug-in and wheel are made from.
+
+Layout of a prefix::
+
+    lib/libsimgrid.so.4.1    include/simgrid/...    kernel/src/...  (headers it does not install)
+    python/simgrid.*.so      licenses/    share/simgrid.dtd, share/examples, share/teshsuite
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterable
+from pathlib import Path
+
+from build_progress import Progress, StepError
+from simgrid_cache import file_digest
+from simgrid_release import OPTIONS, RPATH, Release
+
+_NOTICE = """\
+{library} and the Python module `simgrid` are SimGrid {version} (https://simgrid.org),
+unmodified and compiled from its source distribution on PyPI, {archive},
+SHA-256 {sha256}.
+SimGrid is free software under the GNU Lesser General Public License, version 2.1, which is
+LICENSE-LGPL-2.1 beside this file. You may replace both by your own build of SimGrid; they are
+found by their file names.
+"""
+
+
+class Recipe:
+    """Fetches, compiles and lays out SimGrid.
+
+    Parameters
+    ----------
+    release : Release
+        The pinned versions.
+    archives : pathlib.Path
+        Directory that keeps the source distribution for the next time.
+    workspace : pathlib.Path
+        Empty directory for everything in between.
+    progress : Progress
+        Runs the commands.
+    """
+
+    def __init__(
+        self, release: Release, archives: Path, workspace: Path, progress: Progress
+    ) -> None:
+        self._release = release
+        self._archives = archives
+        self._workspace = workspace
+        self._progress = progress
+        self._source = workspace / f"simgrid-{release.version}"
+        self._build = workspace / "build"
+        self._pybind11 = workspace / "pybind11"
+        self.prefix = workspace / "prefix"
+
+    def from_source(self) -> None:
+        """Compile everything."""
+        self._fetch()
+        self._run("configure", self._configure_command())
+        jobs = str(_jobs())
+        self._run("compile", ["ninja", "-C", self._build, "-j", jobs, "simgrid", "python-bindings"])
+        (module,) = self._build.glob("lib/simgrid.*.so")
+        library = self._build / "lib" / self._release.library
+        self._run("strip", ["strip", "--strip-unneeded", library, module])
+        self._lay_out(library, [self._source / "include", self._build / "include"], module)
+        self._check()
+
+    def around_system(self, library: Path, include: Path) -> None:
+        """Compile the bindings only, for a SimGrid that is installed."""
+        self._fetch()
+        module = self._workspace / f"simgrid{sysconfig.get_config_var('EXT_SUFFIX')}"
+        self._run("compile the bindings", self._bindings_command(library, include, module))
+        self._lay_out(library, [include], module)
+        self._check()
+
+    def _run(self, step: str, command: list[str | Path]) -> None:
+        """Run one step in the workspace."""
+        environment = {**os.environ, "NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C.UTF-8"}
+        self._progress.run(step, command, cwd=self._workspace, env=environment)
+
+    def _fetch(self) -> None:
+        """Download and unpack SimGrid and pybind11."""
+        archive = self._archives / self._release.archive
+        pip: list[str | Path] = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+        if not archive.is_file() or file_digest(archive) != self._release.sha256:
+            requirement = f"simgrid=={self._release.version}"
+            # Not straight to where it is kept: an interruption could leave half of it there.
+            fetch: list[str | Path] = ["download", "--no-deps", "--no-binary", "simgrid"]
+            self._run("download", [*pip, *fetch, "-d", self._workspace, requirement])
+            arrived = self._workspace / self._release.archive
+            if (digest := file_digest(arrived)) != self._release.sha256:
+                raise StepError(
+                    f"{self._release.archive} has SHA-256 {digest} instead of "
+                    f"{self._release.sha256}; if that is meant, change pyproject.toml"
+                )
+            arrived.replace(archive)
+        pinned = f"pybind11=={self._release.pybind11}"
+        self._run("fetch pybind11", [*pip, "install", "--no-deps", "-t", self._pybind11, pinned])
+        self._run("unpack", ["tar", "--extract", "--file", archive])
+
+    def _configure_command(self) -> list[str | Path]:
+        """Return the call of CMake."""
+        python = sys.executable
+        return [
+            *("cmake", "-G", "Ninja", "-S", self._source, "-B", self._build),
+            *OPTIONS,
+            f"-DCMAKE_C_COMPILER={os.environ.get('CC', 'gcc')}",
+            f"-DCMAKE_CXX_COMPILER={compiler()}",
+            "-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON",
+            f"-DCMAKE_INSTALL_RPATH={';'.join(RPATH)}",
+            f"-DCMAKE_INSTALL_PREFIX={self.prefix}",
+            f"-Dpybind11_DIR={self._pybind11 / 'pybind11/share/cmake/pybind11'}",
+            f"-DPython3_EXECUTABLE={python}",
+            f"-DPYTHON_EXECUTABLE={python}",
+            f"-DSIMGRID_PYTHON_LIBDIR={self.prefix / 'python'}",
+        ]
+
+    def _bindings_command(self, library: Path, include: Path, module: Path) -> list[str | Path]:
+        """Return the call of the compiler that makes the bindings."""
+        includes = [
+            include,
+            self._source,
+            self._pybind11 / "pybind11/include",
+            Path(sysconfig.get_path("include")),
+        ]
+        return [
+            *(compiler(), "-std=c++17", "-O3", "-DNDEBUG", "-fPIC", "-shared", "-s"),
+            *(f"-I{directory}" for directory in includes),
+            self._source / "src/bindings/python/simgrid_python.cpp",
+            library,
+            f"-Wl,-rpath,{':'.join(RPATH)}",
+            *("-o", module),
+        ]
+
+    def _lay_out(self, library: Path, includes: Iterable[Path], module: Path) -> None:
+        """Copy what is needed from the build to the prefix."""
+        for name in ("lib", "python", "licenses", "share"):
+            (self.prefix / name).mkdir(parents=True)
+        shutil.copy2(library, self.prefix / "lib" / self._release.library)
+        (self.prefix / "lib/libsimgrid.so").symlink_to(self._release.library)
+        shutil.copy2(module, self.prefix / "python")
+        for directory in includes:
+            for part in ("simgrid", "xbt", "smpi"):
+                _copy(directory, self.prefix / "include", f"{part}/**/*.h*")
+            _copy(directory, self.prefix / "include", "*.h")
+        for root in (self._source, self._build):
+            _copy(root, self.prefix / "kernel", "src/**/*.h", "src/**/*.hpp")
+        shutil.copy2(self._source / "src/kernel/xml/simgrid.dtd", self.prefix / "share")
+        _copy(self._source, self.prefix / "share", "examples/platforms/**/*", "examples/**/*.xml")
+        _copy(self._source, self.prefix / "share", "teshsuite/**/*.xml")
+        for name in ("LICENSE-LGPL-2.1", "COPYING"):
+            shutil.copy2(self._source / name, self.prefix / "licenses")
+        notice = _NOTICE.format(**vars(self._release), **_names(self._release))
+        (self.prefix / "licenses/NOTICE").write_text(notice, encoding="utf-8")
+
+    def _check(self) -> None:
+        """Import the bindings from where they will be used."""
+        code = (
+            "import sys; sys.path.insert(0, sys.argv[1]); import simgrid; "
+            "assert simgrid.simgrid_version.split('.')[:2] == sys.argv[2].split('.'), "
+            "simgrid.simgrid_version"
+        )
+        directory = self.prefix / "python"
+        self._run("try", [sys.executable, "-I", "-c", code, str(directory), self._release.version])
+
+
+def compiler() -> str:
+    """Return the C++ compiler's command."""
+    return os.environ.get("CXX", "g++")
+
+
+def compiler_version() -> str:
+    """Return the first line in which the compiler introduces itself."""
+    try:
+        answer = subprocess.run(
+            [compiler(), "--version"], capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise StepError(
+            f"no C++ compiler ({compiler()}); install it with\n  sudo apt-get install g++"
+        ) from error
+    return answer.stdout.partition("\n")[0]
+
+
+def _jobs() -> int:
+    """Return how many files to compile at a time: a file of SimGrid takes up to 1.5 GB."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return max(1, min(len(os.sched_getaffinity(0)), int(memory / 1.5e9)))
+
+
+def _copy(source: Path, target: Path, *patterns: str) -> None:
+    """Copy the files below a directory that match, keeping their relative paths."""
+    for pattern in patterns:
+        for path in source.glob(pattern):
+            if path.is_file():
+                copy = target / path.relative_to(source)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(path, copy)
+
+
+def _names(release: Release) -> dict[str, str]:
+    """Return the file names that the notice mentions."""
+    return {"library": release.library, "archive": release.archive}

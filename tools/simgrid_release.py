@@ -1,0 +1,61 @@
+"""Which SimGrid is used and how it is configured; versions are read from pyproject.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+# Without symbols for a debugger: with them the library has 89 MB, without 5. No LTO, model checker
+# or SMPI: they double the time it takes to compile. "minimal" bindings do without the libraries of
+# Boost, which a wheel could not rely on.
+OPTIONS = (
+    "-DCMAKE_BUILD_TYPE=Release",
+    "-DCMAKE_C_FLAGS_RELEASE=-O3 -DNDEBUG -g0",
+    "-DCMAKE_CXX_FLAGS_RELEASE=-O3 -DNDEBUG -g0",
+    "-Denable_debug=OFF",
+    "-Denable_documentation=OFF",
+    "-Denable_java=OFF",
+    "-Denable_lto=OFF",
+    "-Denable_model-checking=OFF",
+    "-Denable_python=ON",
+    "-Denable_smpi=OFF",
+    "-Denable_sthread=OFF",
+    "-Dminimal-bindings=ON",
+)
+
+# Where the bindings look for the library: as laid out in the cache, and as laid out in the wheel.
+RPATH = ("$ORIGIN/../lib", "$ORIGIN/simplugin.libs")
+
+
+@dataclass(frozen=True)
+class Release:
+    """The pinned SimGrid and the pybind11 that compiles its bindings."""
+
+    version: str
+    sha256: str
+    pybind11: str
+
+    @property
+    def archive(self) -> str:
+        """Name of the source distribution."""
+        return f"simgrid-{self.version}.tar.gz"
+
+    @property
+    def library(self) -> str:
+        """Name of the shared library."""
+        return f"libsimgrid.so.{self.version}"
+
+
+def pinned(project: Path = CHECKOUT / "pyproject.toml") -> Release:
+    """Read the pinned versions."""
+    table = tomllib.loads(project.read_text(encoding="utf-8"))
+    simgrid = table["tool"]["simplugin"]["simgrid"]
+    (pybind11,) = (
+        requirement.removeprefix("pybind11==")
+        for requirement in table["build-system"]["requires"]
+        if requirement.startswith("pybind11==")
+    )
+    return Release(simgrid["version"], simgrid["sha256"], pybind11)
