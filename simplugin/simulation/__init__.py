@@ -12,14 +12,20 @@ from typing import TYPE_CHECKING, Any
 from simplugin.simulation.simulate import simulate
 
 if TYPE_CHECKING:
+    from simplugin.simulation.activities import Activity, Mailbox, MessageQueue
+    from simplugin.simulation.actor import Actor
     from simplugin.simulation.options import SimGridOptions
     from simplugin.simulation.placement import Placement
     from simplugin.simulation.result import HostTotals, LinkTotals, Result, Returned
     from simplugin.simulation.trace import Trace
 
 __all__ = [
+    "Activity",
+    "Actor",
     "HostTotals",
     "LinkTotals",
+    "Mailbox",
+    "MessageQueue",
     "Placement",
     "Result",
     "Returned",
@@ -29,8 +35,12 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Activity": "activities",
+    "Actor": "actor",
     "HostTotals": "result",
     "LinkTotals": "result",
+    "Mailbox": "activities",
+    "MessageQueue": "activities",
     "Placement": "placement",
     "Result": "result",
     "Returned": "result",

@@ -1,0 +1,190 @@
+"""Checking platform and deployment files: everything that is wrong, with line and remedy."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from simplugin.errors import FileError
+from simplugin.formats import xml_tree
+from simplugin.formats.config_options import option_problems
+from simplugin.formats.dtd import dtd_problems, find_dtd
+from simplugin.formats.findings import UNREADABLE, Finding, exit_status
+from simplugin.formats.platform_reading import PlatformReader
+from simplugin.formats.profile_files import profile_file_problems
+from simplugin.formats.unitless import unitless_quantities
+from simplugin.formats.version import version_error
+from simplugin.formats.vocabulary import standard_tag
+from simplugin.platforms.consistency import find_problems
+from simplugin.platforms.names import Broken
+from simplugin.platforms.platform import Config, Platform
+from simplugin.platforms.problems import ERROR, WARNING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from simplugin.formats.xml_tree import Document, Node
+
+__all__ = ["Finding", "check", "exit_status"]
+
+MOST_FINDINGS = 1000
+
+
+@dataclass(slots=True)
+class _Checked:
+    """A file and what was found in it."""
+
+    name: str
+    findings: list[Finding] = field(default_factory=list)
+    platform: Platform = field(default_factory=Platform)
+    lines: Mapping[int, int] = field(default_factory=dict)
+    broken: tuple[Broken, ...] = ()
+
+    def add(self, line: int | None, severity: str, message: str, remedy: str | None) -> None:
+        """Note a finding."""
+        remedy = remedy or "see SimGrid's documentation of platform files"
+        self.findings.append(Finding(self.name, line or 1, severity, message, remedy))
+
+    def add_error(self, error: FileError) -> None:
+        """Note an error as a finding."""
+        self.add(error.line, ERROR, error.message, error.remedy)
+        if len(self.findings) >= MOST_FINDINGS:
+            raise _EnoughError
+
+
+class _EnoughError(Exception):
+    """There is no use in looking further."""
+
+
+def check(files: Iterable[str | os.PathLike[str]]) -> list[Finding]:
+    """Say everything that is wrong with platform and deployment files.
+
+    Well-formedness, SimGrid's DTD where the SimGrid in use has it, names, values, routes,
+    gateways, profile files, SimGrid options, and whether hosts can reach each other. Given
+    together, the deployments must name hosts of the platforms. Entity declarations, deep nesting
+    and oversized files are refused at sight; nothing is fetched.
+
+    Parameters
+    ----------
+    files : iterable of path
+        Platform files, deployment files, or both.
+
+    Returns
+    -------
+    list of Finding
+        In the order of the files, then by line. `exit_status` turns it into a status.
+    """
+    checked = [_check_file(os.fspath(path)) for path in dict.fromkeys(files)]
+    platforms = [file for file in checked if file.platform.elements or file.broken]
+    if platforms:
+        for file in checked:
+            if file not in platforms:
+                _check_deployment(file, platforms)
+    return [
+        finding
+        for file in checked
+        for finding in sorted(set(file.findings), key=lambda found: (found.line, found.message))
+    ]
+
+
+def _check_file(path: str) -> _Checked:
+    """Check a file by itself."""
+    file = _Checked(path)
+    try:
+        data = xml_tree.read_bytes(path)
+        document = xml_tree.parse(data, path)
+        error = version_error(document, path)
+        if error is not None and error is not document.doctype_error:
+            raise error
+    except xml_tree.UnreadableError as problem:
+        file.add(problem.line, UNREADABLE, problem.message, problem.remedy)
+        return file
+    except xml_tree.MalformedError as problem:
+        file.add_error(problem)
+        return file
+    if error is not None:
+        file.add_error(error)
+    _check_content(file, document)
+    return file
+
+
+def _check_content(file: _Checked, document: Document) -> None:
+    """Check what a well-formed file of the right version says."""
+    reader = PlatformReader(file.name, file.add_error)
+    try:
+        platform = reader.platform(document.root)
+    except _EnoughError:
+        message = f"there are more than {MOST_FINDINGS} errors; the rest is not looked at"
+        file.add(file.findings[-1].line, ERROR, message, "right these first")
+        return
+    file.platform = replace(platform, directory=Path(file.name).absolute().parent)
+    file.lines, file.broken = reader.lines, tuple(_broken(reader.broken))
+    _check_dtd(file, document)
+    for line, message, remedy in unitless_quantities(document.root):
+        file.add(line, WARNING, message, remedy)
+    problems = [
+        *find_problems(file.platform, file.broken),
+        *profile_file_problems(file.platform),
+    ]
+    if len(problems) > MOST_FINDINGS:
+        message = f"there are more than {MOST_FINDINGS} problems; the rest is not told"
+        file.add(document.root.line, ERROR, message, "right these first")
+    for problem in problems[:MOST_FINDINGS]:
+        line = file.lines.get(id(problem.part), document.root.line)
+        file.add(line, problem.severity, problem.message, problem.remedy)
+    for config in platform.config:
+        if isinstance(config, Config):
+            for message, remedy in option_problems(config.options):
+                file.add(file.lines.get(id(config)), ERROR, message, remedy)
+    if not platform.actors and not platform.host_count and not file.broken:
+        message = "the file has neither hosts nor actors"
+        file.add(document.root.line, WARNING, message, "write a <host>, a <cluster> or an <actor>")
+
+
+def _check_dtd(file: _Checked, document: Document) -> None:
+    """Validate against SimGrid's DTD; lines on which something was found already are left."""
+    dtd = find_dtd()
+    if dtd is None:
+        return
+    told = {finding.line for finding in file.findings}
+    for line, message in dtd_problems(document.text, document.root, dtd):
+        if line not in told:
+            file.add(line, ERROR, message, "follow SimGrid's DTD, https://simgrid.org/simgrid.dtd")
+
+
+def _broken(nodes: Iterable[Node]) -> Iterable[Broken]:
+    """Say under which names elements that could not be built are meant to exist."""
+    for node in nodes:
+        given = node.attributes
+        tag = standard_tag(node.tag)
+        hosts = None
+        if tag in {"cluster", "cabinet"}:
+            hosts = (given.get("prefix", ""), given.get("suffix", ""))
+            if given.get("router_id"):
+                yield Broken(given["router_id"])
+        yield Broken(given.get("id", ""), hosts)
+        if tag == "zone":
+            yield from _broken(node.children)
+
+
+def _check_deployment(file: _Checked, platforms: list[_Checked]) -> None:
+    """Check that the actors are on hosts of the platforms."""
+    known: set[str] = set()
+    patterns: list[tuple[str, str]] = []
+    for other in platforms:
+        known.update(broken.id for broken in other.broken)
+        patterns += [broken.hosts for broken in other.broken if broken.hosts is not None]
+        known.update(other.platform.host_names())
+    names = ", ".join(repr(other.name) for other in platforms)
+    for actor in file.platform.actors:
+        name = actor.host
+        if name in known or any(name.startswith(a) and name.endswith(b) for a, b in patterns):
+            continue
+        file.add(
+            file.lines.get(id(actor)),
+            ERROR,
+            f"actor {actor.function!r} is on host {name!r}, which {names} lacks",
+            "name a host of the platform",
+        )

@@ -1,0 +1,129 @@
+"""Platforms from and to SimGrid 4.1 XML files."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from simplugin.errors import PlatformError
+from simplugin.formats import xml_text, xml_tree
+from simplugin.formats.platform_reading import PlatformReader
+from simplugin.formats.platform_writing import PlatformLines
+from simplugin.formats.version import version_error
+from simplugin.platforms.consistency import require_consistent
+from simplugin.platforms.platform import Platform
+
+
+def read_platform(path: str | os.PathLike[str]) -> Platform:
+    """Read a platform file as it is written: its zones, clusters, hosts, links and routes.
+
+    Parameters
+    ----------
+    path : path
+        A file in SimGrid's format 4 or 4.1.
+
+    Returns
+    -------
+    Platform
+        Its `directory` is that of the file.
+
+    Raises
+    ------
+    PlatformError
+        The file cannot be read or says something wrong; the first error, with its line.
+        `simplugin.formats.check` gives all of them.
+    """
+    try:
+        document = xml_tree.parse(xml_tree.read_bytes(path), path)
+        error = version_error(document, path)
+        if error is not None:
+            raise error
+    except (xml_tree.UnreadableError, xml_tree.MalformedError) as problem:
+        raise PlatformError(
+            problem.message, file=path, line=problem.line, remedy=problem.remedy
+        ) from None
+    platform = PlatformReader(path).platform(document.root)
+    return replace(platform, directory=Path(path).absolute().parent)
+
+
+def write_platform(
+    platform: Platform,
+    path: str | os.PathLike[str],
+    *,
+    comment: str | None = None,
+    expand: bool = False,
+) -> None:
+    """Write a platform to a file that SimGrid 4.1 loads.
+
+    Reading the file gives the platform back. A cluster is one element. Profile files that are
+    absolute, or relative to the directory of another file, are named relative to the new file:
+    SimGrid 4.1 opens none by an absolute path.
+
+    Parameters
+    ----------
+    platform : Platform
+        What to write.
+    path : path
+        Where; an existing file is replaced.
+    comment : str, optional
+        Placed at the top, for instance the command that made the file.
+    expand : bool
+        Give each host of a cluster an element of its own.
+
+    Raises
+    ------
+    PlatformError
+        SimGrid would refuse the platform, a cluster cannot be expanded, or the file cannot be
+        written.
+    """
+    require_consistent(platform)
+    directory = Path(path).absolute().parent
+    text = platform_text(platform, comment=comment, expand=expand, directory=directory)
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        remedy = "give a path that you may write"
+        raise PlatformError(str(error.strerror), file=path, remedy=remedy) from None
+
+
+def platform_text(
+    platform: Platform,
+    *,
+    comment: str | None = None,
+    expand: bool = False,
+    directory: str | os.PathLike[str] | None = None,
+) -> str:
+    """Return a platform as SimGrid 4.1 XML.
+
+    Parameters
+    ----------
+    platform : Platform
+        What to write.
+    comment : str, optional
+        Placed at the top.
+    expand : bool
+        Give each host of a cluster an element of its own.
+    directory : path, optional
+        Where the text will be a file, so that profile files elsewhere can be named relative to
+        it. None leaves their names as they are.
+
+    Returns
+    -------
+    str
+        The whole document.
+    """
+
+    def locate(name: str) -> str:
+        """Name a profile file as seen from the new place."""
+        if directory is None:
+            return name
+        home = platform.directory
+        if not os.path.isabs(name):
+            if home is None or not (home / name).exists() or home == Path(directory).absolute():
+                return name
+            name = str(home / name)
+        return os.path.relpath(os.path.realpath(name), os.path.realpath(directory))
+
+    lines = PlatformLines(locate, expand=expand).platform(platform)
+    return xml_text.HEADER + xml_text.comment(comment) + "\n".join(lines) + "\n"

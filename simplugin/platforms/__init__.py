@@ -1,0 +1,36 @@
+"""What the hardware is: platforms of zones, clusters, hosts, links and routes."""
+
+from __future__ import annotations
+
+from simplugin.platforms.cluster import Cluster
+from simplugin.platforms.deployment import DeployedActor, Deployment
+from simplugin.platforms.hosts import Cabinet, Disk, Host, Peer, Router
+from simplugin.platforms.links import Backbone, HostLink, Link, LinkUse
+from simplugin.platforms.platform import Config, Opaque, Platform, Zone
+from simplugin.platforms.profiles import Profile, ProfileUse
+from simplugin.platforms.routes import BypassRoute, BypassZoneRoute, Route, ZoneRoute
+
+__all__ = [
+    "Backbone",
+    "BypassRoute",
+    "BypassZoneRoute",
+    "Cabinet",
+    "Cluster",
+    "Config",
+    "DeployedActor",
+    "Deployment",
+    "Disk",
+    "Host",
+    "HostLink",
+    "Link",
+    "LinkUse",
+    "Opaque",
+    "Peer",
+    "Platform",
+    "Profile",
+    "ProfileUse",
+    "Route",
+    "Router",
+    "Zone",
+    "ZoneRoute",
+]

@@ -1,0 +1,344 @@
+"""Whether the parts of a platform fit together, by the rules by which SimGrid 4.1 loads them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from simplugin.errors import PlatformError
+from simplugin.platforms.cluster import Cluster
+from simplugin.platforms.hosts import Cabinet, Host, Peer, Router
+from simplugin.platforms.links import Backbone, HostLink, Link
+from simplugin.platforms.names import MOST_HOSTS, ROOT, Broken, Names
+from simplugin.platforms.platform import Platform, Zone
+from simplugin.platforms.problems import ERROR, WARNING, Problem
+from simplugin.platforms.profiles import HOST_KINDS, Profile, ProfileUse, profile_problem
+from simplugin.platforms.reachability import unreachable
+from simplugin.platforms.route_checks import RouteChecks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from simplugin.platforms.platform import ZoneElement
+
+_ONLY_IN_CLUSTER = (Cabinet, Backbone, HostLink)
+
+
+def find_problems(platform: Platform, broken: Iterable[Broken] = ()) -> list[Problem]:
+    """Say what is wrong between the parts of a platform.
+
+    Names that are unknown, declared twice or used before they are declared; routes over unknown
+    links or between elements outside their zone; missing and contradictory gateways; elements in
+    zones whose routing knows nothing of them; hosts that cannot reach each other.
+
+    Parameters
+    ----------
+    platform : Platform
+        What to look at.
+    broken : iterable of Broken
+        Elements that are meant to exist although the platform lacks them.
+
+    Returns
+    -------
+    list of Problem
+        Errors and warnings, in the order of the platform.
+    """
+    inspection = _inspected(platform, broken)
+    problems = inspection.problems
+    if not any(problem.severity == ERROR for problem in problems):
+        problems += unreachable(platform, inspection.zone_of)
+    return problems
+
+
+def require_consistent(platform: Platform) -> None:
+    """Refuse a platform that SimGrid would refuse.
+
+    Parameters
+    ----------
+    platform : Platform
+        What to look at.
+
+    Raises
+    ------
+    PlatformError
+        For the first error; warnings are passed over.
+    """
+    inspection = _inspected(platform, ())
+    for problem in inspection.problems:
+        if problem.severity == ERROR:
+            raise PlatformError(problem.message, remedy=problem.remedy)
+
+
+def _inspected(platform: Platform, broken: Iterable[Broken]) -> _Inspection:
+    """Go through a platform."""
+    inspection = _Inspection(broken)
+    for element in platform.elements:
+        inspection.element(element, None)
+    inspection.finish(platform)
+    return inspection
+
+
+class _Inspection:
+    """Goes through a platform in SimGrid's order."""
+
+    def __init__(self, broken: Iterable[Broken]) -> None:
+        self.problems: list[Problem] = []
+        self._names = Names(broken)
+        self._routes = RouteChecks(self._names, self._say)
+        self._profiles: set[str] = set()
+        self._profile_sources: set[str] = set()
+        self._uses: list[ProfileUse] = []
+        self._used: set[tuple[str, str]] = set()
+        self._access_points: list[tuple[Zone, str]] = []
+
+    def zone_of(self, name: str) -> str:
+        """Return the zone or cluster that a host or router is directly in; empty for none."""
+        place = self._names.place(name)
+        return "" if place is None else place.zone
+
+    def _say(self, part: object, message: str, remedy: str, severity: str = ERROR) -> None:
+        """Note a problem."""
+        self.problems.append(Problem(message, remedy, part, severity))
+
+    def element(self, element: ZoneElement, zone: Zone | None) -> None:
+        """Look at an element of a zone, or of the platform for None."""
+        where = ROOT if zone is None else zone.id
+        if isinstance(element, Zone):
+            self._zone(element, where)
+        elif isinstance(element, Host):
+            self._netpoint(element, element.id, "host", where)
+            self._profile_file(element, element.speed_profile)
+            self._profile_file(element, element.state_profile)
+        elif isinstance(element, Router):
+            self._netpoint(element, element.id, "router", where)
+        elif isinstance(element, Cluster):
+            self._cluster(element, zone)
+        elif isinstance(element, Link):
+            self._link(element, zone)
+        elif isinstance(element, Peer):
+            self._peer(element, zone)
+        elif isinstance(element, Profile):
+            self._profile(element)
+        elif isinstance(element, ProfileUse):
+            self._profile_use(element)
+        elif zone is None or zone.routing != "Cluster":
+            kind = type(element).__name__.lower()
+            message = f"a {kind} stands in {_zone_text(zone)}"
+            self._say(element, message, "move it into a zone of routing Cluster")
+        elif isinstance(element, Cabinet):
+            self._hosts(element, where)
+            links = [f"link_{name}_{way}" for name in _some(element) for way in ("UP", "DOWN")]
+            self._declare_link(element, links, None)
+        elif isinstance(element, Backbone):
+            self._declare_link(element, [element.id], None)
+
+    def _zone(self, zone: Zone, parent: str) -> None:
+        """Look at a zone and what is in it."""
+        before = self._names.declare_zone(zone.id, parent)
+        if before is not None:
+            self._twice(zone, "zone", zone.id, before.kind)
+        self._check_wifi(zone)
+        for element in zone.elements:
+            self.element(element, zone)
+        if zone.routing == "Cluster":
+            self._host_links(zone)
+        self._routes.check(zone)
+
+    def _netpoint(self, part: object, name: str, kind: str, zone: str) -> None:
+        """Enter a host or a router."""
+        before = self._names.declare(name, kind, zone)
+        if before is not None:
+            self._twice(part, kind, name, before.kind)
+
+    def _twice(self, part: object, kind: str, name: str, other: str) -> None:
+        """Say that a name is borne twice."""
+        # SimGrid lets a host follow a router or a zone of its name, and then mixes them up.
+        also = "another" if kind == other else f"a {other} already"
+        self._say(part, f"{kind} {name!r} has the name of {also}", "give each a name of its own")
+
+    def _hosts(self, cluster: Cluster | Cabinet, zone: str) -> None:
+        """Enter the hosts of a cluster or cabinet."""
+        if cluster.host_count > MOST_HOSTS:
+            self._say(
+                cluster,
+                f"{cluster.id!r} has {cluster.host_count:,} hosts, whose names are not checked",
+                "SimGrid takes minutes and tens of GB for as many; is the radical right?",
+                WARNING,
+            )
+        twice = self._names.declare_hosts(cluster, zone)
+        if twice is not None:
+            self._twice(cluster, "host", twice, "host")
+
+    def _cluster(self, cluster: Cluster, zone: Zone | None) -> None:
+        """Enter a cluster with its hosts, links and router."""
+        before = self._names.declare_zone(cluster.id, ROOT if zone is None else zone.id)
+        if before is not None:
+            self._twice(cluster, "cluster", cluster.id, before.kind)
+        if zone is None and cluster.topology != "FLAT":
+            message = f"cluster {cluster.id!r} of topology {cluster.topology} is in no zone"
+            self._say(cluster, message, "SimGrid crashes on it: put it into a <zone>")
+        self._hosts(cluster, cluster.id)
+        if cluster.router_name is not None:
+            self._netpoint(cluster, cluster.router_name, "router", cluster.id)
+        self._names.declare_cluster_links(cluster)
+
+    def _link(self, link: Link, zone: Zone | None) -> None:
+        """Enter a link."""
+        split = link.id if link.sharing_policy == "SPLITDUPLEX" else None
+        self._declare_link(link, link.simgrid_names, split)
+        wifi = zone is not None and zone.routing == "Wifi"
+        if link.further_bandwidths and not wifi:
+            message = f"link {link.id!r} has {len(link.bandwidths)} bandwidths"
+            self._say(link, message, "give it one, or put it into a zone of routing Wifi")
+        if link.latency and wifi:
+            message = f"link {link.id!r} of a Wi-Fi zone has a latency of {link.latency:g} s"
+            self._say(link, message, 'SimGrid gives Wi-Fi links none: write latency="0s"')
+        for name in (link.bandwidth_profile, link.latency_profile, link.state_profile):
+            self._profile_file(link, name)
+
+    def _declare_link(self, part: object, names: Iterable[str], split: str | None) -> None:
+        """Enter a link under SimGrid's names."""
+        twice = self._names.declare_link(names, split)
+        if twice is not None:
+            self._say(part, f"link {twice!r} is declared twice", "give each link its own name")
+
+    def _peer(self, peer: Peer, zone: Zone | None) -> None:
+        """Enter a peer with its links."""
+        self._netpoint(peer, peer.id, "host", ROOT if zone is None else zone.id)
+        self._profile_file(peer, peer.speed_profile)
+        self._profile_file(peer, peer.state_profile)
+        if zone is None or zone.routing != "Vivaldi":
+            message = f"peer {peer.id!r} stands in {_zone_text(zone)}"
+            self._say(peer, message, "move it into a zone of routing Vivaldi")
+        self._declare_link(peer, [f"link_{peer.id}_UP", f"link_{peer.id}_DOWN"], None)
+
+    def _check_wifi(self, zone: Zone) -> None:
+        """Look at what a Wi-Fi zone must have."""
+        if zone.routing != "Wifi":
+            return
+        links = zone.links
+        if len(links) > 1 or any(link.sharing_policy == "SPLITDUPLEX" for link in links):
+            remedy = "leave one link, not split-duplex: that of the access point"
+            self._say(links[-1], f"Wi-Fi zone {zone.id!r} has more than one link", remedy)
+        point = zone.properties.get("access_point")
+        if point is not None:
+            self._access_points.append((zone, point))
+
+    def _host_links(self, zone: Zone) -> None:
+        """Look at the links between the hosts of a zone and its middle."""
+        for link in zone.elements:
+            if not isinstance(link, HostLink):
+                continue
+            place = self._names.place(link.host)
+            if place is None or place.kind not in {"host", "broken"}:
+                message = f"a host link is for host {link.host!r}, which does not exist"
+                self._say(link, message, "name a host of this zone")
+            elif place.kind == "host" and place.zone != zone.id:
+                message = (
+                    f"a host link of zone {zone.id!r} is for host {link.host!r} of {place.zone!r}"
+                )
+                self._say(link, message, "move it into the zone of the host")
+            for name in dict.fromkeys((link.up, link.down)):
+                if not self._names.has_link(name):
+                    message = f"the host link of {link.host!r} uses an unknown link {name!r}"
+                    self._say(link, message, _link_remedy(self._names, name))
+
+    def _profile(self, profile: Profile) -> None:
+        """Enter a profile."""
+        if profile.id in self._profiles:
+            message = f"profile {profile.id!r} is declared twice; SimGrid keeps the first"
+            self._say(profile, message, "give each profile its own id", WARNING)
+        self._profiles.add(profile.id)
+        if profile.file:
+            self._profile_file(profile, profile.file)
+            return
+        self._profile_source(profile, profile.id)
+        wrong = profile_problem(profile.text, profile.period)
+        if wrong is not None:
+            self._say(profile, f"profile {profile.id!r}, {wrong}", _PROFILE_REMEDY)
+
+    def _profile_file(self, part: object, name: str) -> None:
+        """Note the use of a profile file."""
+        if name:
+            self._profile_source(part, name)
+
+    def _profile_source(self, part: object, name: str) -> None:
+        """Refuse that SimGrid reads a profile of one name twice."""
+        if name in self._profile_sources:
+            remedy = "declare it once as a <trace>, or copy the file under another name"
+            self._say(part, f"profile {name!r} is loaded twice, which SimGrid refuses", remedy)
+        self._profile_sources.add(name)
+
+    def _profile_use(self, use: ProfileUse) -> None:
+        """Note that an element follows a profile."""
+        if use.profile not in self._profiles and not self._is_broken(use.profile):
+            message = f"profile {use.profile!r} is unknown where {use.element!r} is to follow it"
+            self._say(use, message, "declare the <trace> before")
+        if (use.profile, use.kind) in self._used:
+            message = f"{use.element!r} is not the first to follow profile {use.profile!r}"
+            remedy = "SimGrid lets one element follow it: copy the <trace> under another id"
+            self._say(use, message, remedy, WARNING)
+        self._used.add((use.profile, use.kind))
+        self._uses.append(use)
+
+    def _is_broken(self, name: str) -> bool:
+        """Whether an element of this name could not be built."""
+        place = self._names.place(name)
+        return place is not None and place.kind == "broken"
+
+    def finish(self, platform: Platform) -> None:
+        """Look at what SimGrid looks at when all is declared."""
+        for use in self._uses:
+            place = self._names.place(use.element)
+            if use.kind in HOST_KINDS:
+                known, kind = place is not None and place.kind in {"host", "broken"}, "host"
+            else:
+                known, kind = self._names.has_link(use.element), "link"
+            if not known:
+                message = f"profile {use.profile!r} is for {kind} {use.element!r}, which is unknown"
+                self._say(use, message, f"name a {kind}, or another kind than {use.kind}")
+        for zone, point in self._access_points:
+            place = self._names.place(point)
+            if place is None or place.kind == "zone":
+                message = f"the access point {point!r} of Wi-Fi zone {zone.id!r} does not exist"
+                self._say(zone, message, "name a host or router in property access_point")
+        # A deployment file holds actors for a platform that is elsewhere.
+        for actor in platform.actors if platform.elements else ():
+            place = self._names.place(actor.host)
+            if place is None or place.kind not in {"host", "broken"}:
+                message = f"actor {actor.function!r} is on host {actor.host!r}, which is unknown"
+                self._say(actor, message, "name a host of the platform")
+        self._remote_disks(platform)
+
+    def _remote_disks(self, platform: Platform) -> None:
+        """Look at the disks that hosts use over the network."""
+        hosts = {part.id: part for part, _ in platform.walk() if isinstance(part, Host)}
+        for host in hosts.values():
+            mount = host.properties.get("remote_disk")
+            if mount is None:
+                continue
+            words = mount.split(":")
+            owner = hosts.get(words[2]) if len(words) > 2 else None
+            if owner is None or Counter(disk.id for disk in owner.disks)[words[1]] == 0:
+                message = f"host {host.id!r} uses a remote disk {mount!r}, which does not exist"
+                self._say(host, message, "write mount:disk:host, naming a disk of that host")
+
+
+_PROFILE_REMEDY = "write lines of a date in s and a value, in ascending order of date"
+
+
+def _zone_text(zone: Zone | None) -> str:
+    """Name the place of an element."""
+    return "no zone" if zone is None else f"zone {zone.id!r} of routing {zone.routing}"
+
+
+def _some(cabinet: Cabinet) -> list[str]:
+    """Return the host names of a cabinet, none of one too large."""
+    return list(cabinet.host_names()) if cabinet.host_count <= MOST_HOSTS else []
+
+
+def _link_remedy(names: Names, name: str) -> str:
+    """Say how to name a link."""
+    if names.has_split_link(name):
+        return f"it is split-duplex: name {name + '_UP'!r} or {name + '_DOWN'!r}"
+    return "name a link declared before"

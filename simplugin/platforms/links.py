@@ -1,0 +1,171 @@
+"""Links, the backbone of a zone, and how routes use them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from simplugin.errors import PlatformError
+from simplugin.platforms.validation import (
+    require_choice,
+    require_name,
+    require_not_negative,
+    require_positive,
+    require_properties,
+    require_text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+SHARED = "SHARED"
+FATPIPE = "FATPIPE"
+SPLITDUPLEX = "SPLITDUPLEX"
+WIFI = "WIFI"
+SHARING_POLICIES = frozenset({SHARED, FATPIPE, SPLITDUPLEX, WIFI})
+DIRECTIONS = frozenset({"NONE", "UP", "DOWN"})
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A network link.
+
+    Attributes
+    ----------
+    id : str
+        Its name. A split-duplex link is two links to SimGrid, ``<id>_UP`` and ``<id>_DOWN``.
+    bandwidth : float
+        What it carries at most [byte/s]; in each direction if split-duplex.
+    latency : float
+        How long a byte takes through it [s].
+    sharing_policy : str
+        ``SHARED``: all transfers share the bandwidth. ``FATPIPE``: each transfer may have it
+        all. ``SPLITDUPLEX``: those in the same direction share it. ``WIFI``: an access point.
+    further_bandwidths : tuple of float
+        Bandwidths of the modulation levels 1, 2, ... of a ``WIFI`` link [byte/s].
+    bandwidth_profile, latency_profile, state_profile : str
+        Profile files, relative to the platform file or absolute; empty for none.
+    properties : mapping of str to str
+        Free annotations; the energy model reads ``wattage_range`` from them.
+
+    Raises
+    ------
+    PlatformError
+        A field is out of its range; the message names the link.
+    """
+
+    id: str
+    bandwidth: float
+    latency: float = 0.0
+    sharing_policy: str = SHARED
+    further_bandwidths: tuple[float, ...] = ()
+    bandwidth_profile: str = ""
+    latency_profile: str = ""
+    state_profile: str = ""
+    properties: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        require_name("a link", self.id)
+        what = f"link {self.id!r}"
+        object.__setattr__(self, "further_bandwidths", tuple(self.further_bandwidths))
+        for bandwidth in self.bandwidths:
+            require_positive(f"the bandwidth of {what}", bandwidth, "byte/s")
+        require_not_negative(f"the latency of {what}", self.latency, "s")
+        require_choice(f"the sharing policy of {what}", self.sharing_policy, SHARING_POLICIES)
+        if self.sharing_policy == WIFI and self.latency:
+            raise PlatformError(
+                f"{what} is WIFI and has a latency of {self.latency!r} s",
+                remedy="SimGrid gives Wi-Fi links no latency: set it to 0",
+            )
+        require_text(f"the bandwidth profile of {what}", self.bandwidth_profile)
+        require_text(f"the latency profile of {what}", self.latency_profile)
+        require_text(f"the state profile of {what}", self.state_profile)
+        object.__setattr__(self, "properties", require_properties(what, self.properties))
+
+    @property
+    def bandwidths(self) -> tuple[float, ...]:
+        """Bandwidth of each modulation level; one unless it is a Wi-Fi link [byte/s]."""
+        return (self.bandwidth, *self.further_bandwidths)
+
+    @property
+    def simgrid_names(self) -> tuple[str, ...]:
+        """The names under which SimGrid knows it."""
+        if self.sharing_policy == SPLITDUPLEX:
+            return (f"{self.id}_UP", f"{self.id}_DOWN")
+        return (self.id,)
+
+
+@dataclass(frozen=True, slots=True)
+class Backbone:
+    """The link that every transfer of a zone of routing ``Cluster`` passes.
+
+    Attributes
+    ----------
+    id : str
+        Its name.
+    bandwidth : float
+        What it carries at most, shared by all [byte/s].
+    latency : float
+        How long a byte takes through it [s].
+    """
+
+    id: str
+    bandwidth: float
+    latency: float
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        require_name("a backbone", self.id)
+        require_positive(f"the bandwidth of backbone {self.id!r}", self.bandwidth, "byte/s")
+        require_not_negative(f"the latency of backbone {self.id!r}", self.latency, "s")
+
+
+@dataclass(frozen=True, slots=True)
+class HostLink:
+    """The links between a host and the middle of its zone of routing ``Cluster``.
+
+    Attributes
+    ----------
+    host : str
+        The host.
+    up, down : str
+        Names of the links from it and to it, as SimGrid knows them (``<id>_UP`` and
+        ``<id>_DOWN`` for a split-duplex link).
+    """
+
+    host: str
+    up: str
+    down: str
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        require_name("the host of a host link", self.host)
+        require_name(f"the link up from host {self.host!r}", self.up)
+        require_name(f"the link down to host {self.host!r}", self.down)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkUse:
+    """A link on a route.
+
+    Attributes
+    ----------
+    link : str
+        Name of the link.
+    direction : str
+        ``UP`` or ``DOWN`` for a split-duplex link, ``NONE`` for any other.
+    """
+
+    link: str
+    direction: str = "NONE"
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        require_name("a link of a route", self.link)
+        require_choice(f"the direction of link {self.link!r}", self.direction, DIRECTIONS)
+
+
+def as_uses(links: Iterable[LinkUse | str]) -> tuple[LinkUse, ...]:
+    """Turn the links of a route, given by name or as uses, into uses."""
+    return tuple(LinkUse(link) if isinstance(link, str) else link for link in links)

@@ -1,0 +1,177 @@
+"""What the names of a platform stand for, in the order in which SimGrid learns them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from simplugin.platforms import radical
+from simplugin.platforms.cluster import Cluster
+from simplugin.platforms.hosts import Cabinet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# SimGrid needs minutes and tens of GB for as many; their names are then taken on trust.
+MOST_HOSTS = 2_000_000
+ROOT = "_world_"
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """An element that is meant to exist, although it could not be built.
+
+    Attributes
+    ----------
+    id : str
+        The name that it would have borne.
+    hosts : tuple of (prefix, suffix), optional
+        Of the hosts that it would have had.
+    """
+
+    id: str
+    hosts: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a name stands for.
+
+    Attributes
+    ----------
+    kind : str
+        ``host``, ``router``, ``zone``, or ``broken`` for an element that could not be built.
+    zone : str
+        The zone or cluster that it is directly in.
+    """
+
+    kind: str
+    zone: str
+
+
+class Names:
+    """Names declared so far: hosts, routers and zones in one space, links in another.
+
+    Parameters
+    ----------
+    broken : iterable of Broken
+        Elements that could not be built; nothing is said about them.
+    """
+
+    def __init__(self, broken: Iterable[Broken] = ()) -> None:
+        broken = list(broken)
+        self._broken = frozenset(element.id for element in broken)
+        self._places: dict[str, Place] = dict.fromkeys(self._broken, Place("broken", ""))
+        self._links: set[str] = set(self._broken)
+        self._split_links: set[str] = set(self._broken)
+        self._clusters: dict[str, Cluster] = {}
+        self._has_inner_links = False
+        self._trusted = [element.hosts for element in broken if element.hosts is not None]
+        self._broken_clusters = [element.id for element in broken if element.hosts is not None]
+        self.parents: dict[str, str] = {ROOT: ""}
+
+    def place(self, name: str) -> Place | None:
+        """Say what a host, router or zone is; None where there is none so far."""
+        found = self._places.get(name)
+        if found is None:
+            for prefix, suffix in self._trusted:
+                if name.startswith(prefix) and name.endswith(suffix):
+                    return Place("broken", "")
+        return found
+
+    def declare(self, name: str, kind: str, zone: str) -> Place | None:
+        """Enter a host, router or zone; return what bore the name before, if anything did."""
+        before = self._places.get(name)
+        if before is None or before.kind == "broken":
+            self._places[name] = Place(kind, zone)
+            before = None
+        return before
+
+    def declare_zone(self, name: str, parent: str) -> Place | None:
+        """Enter a zone; return what bore the name before, if anything did."""
+        before = Place("zone", "") if name == ROOT else self.declare(name, "zone", parent)
+        self.parents.setdefault(name, parent)
+        return before
+
+    def declare_hosts(self, cluster: Cluster | Cabinet, zone: str) -> str | None:
+        """Enter the hosts of a cluster; return the first name that was borne before."""
+        if cluster.host_count > MOST_HOSTS:
+            self._trusted.append((cluster.prefix, cluster.suffix))
+            return None
+        place = Place("host", zone)
+        places = self._places
+        for name in cluster.host_names():
+            if places.setdefault(name, place) is not place and name not in self._broken:
+                return name
+        return None
+
+    def declare_cluster_links(self, cluster: Cluster) -> None:
+        """Enter the links of a cluster."""
+        self._clusters[cluster.id] = cluster
+        # SimGrid numbers the links within fat trees, tori and dragonflies as it makes them.
+        self._has_inner_links |= cluster.topology != "FLAT"
+
+    def declare_link(self, names: Iterable[str], split: str | None) -> str | None:
+        """Enter a link under SimGrid's names; return one that was borne before."""
+        for name in names:
+            if self.has_link(name) and name not in self._broken:
+                return name
+            self._links.add(name)
+        if split is not None:
+            self._split_links.add(split)
+        return None
+
+    def has_link(self, name: str) -> bool:
+        """Whether a link of one of SimGrid's names was declared."""
+        return name in self._links or self._cluster_link(name, split=False)
+
+    def has_split_link(self, name: str) -> bool:
+        """Whether a split-duplex link was declared."""
+        return name in self._split_links or self._cluster_link(name, split=True)
+
+    def is_inside(self, name: str, zone: str) -> bool:
+        """Whether a host or router is in a zone, at any depth."""
+        place = self.place(name)
+        if place is None or place.kind == "broken" or zone in self._broken:
+            return True
+        at = place.zone
+        while at and at != zone:
+            at = self.parents.get(at, "")
+        return at == zone
+
+    def _cluster_link(self, name: str, *, split: bool) -> bool:
+        """Whether a name is that of a link which SimGrid makes for a cluster."""
+        if any(name.startswith(f"{cluster}_") for cluster in self._broken_clusters):
+            return True
+        if self._has_inner_links and "link_from_" in name:
+            return True
+        at = name.rfind("_")
+        while at > 0:
+            cluster = self._clusters.get(name[:at])
+            if cluster is not None and _is_link_of(cluster, name[at + 1 :], split=split):
+                return True
+            at = name.rfind("_", 0, at)
+        return False
+
+
+def _is_link_of(cluster: Cluster, rest: str, *, split: bool) -> bool:
+    """Whether a cluster has a link whose name goes on like this after its id."""
+    if cluster.topology != "FLAT":
+        return rest.startswith("link_")
+    if rest == "backbone":
+        return not split and cluster.backbone_bandwidth is not None
+    if not rest.startswith("link_"):
+        return False
+    number, _, end = rest.removeprefix("link_").partition("_")
+    if not number.isdigit() or not any(
+        int(number) in part for part in radical.ranges(cluster.radical)
+    ):
+        return False
+    is_split = cluster.sharing_policy == "SPLITDUPLEX"
+    if split:
+        return is_split and not end
+    return end in {
+        *(("UP", "DOWN") if is_split else ("",)),
+        *(("limiter",) if cluster.limiter_bandwidth is not None else ()),
+        *(("loopback",) if cluster.loopback_bandwidth is not None else ()),
+    }

@@ -1,0 +1,224 @@
+"""Zones and the platform that they make up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from simplugin.platforms.cluster import Cluster
+from simplugin.platforms.deployment import DeployedActor
+from simplugin.platforms.hosts import Cabinet, Host, Peer, Router
+from simplugin.platforms.links import Backbone, HostLink, Link
+from simplugin.platforms.profiles import Profile, ProfileUse
+from simplugin.platforms.routes import AnyRoute
+from simplugin.platforms.validation import (
+    require_choice,
+    require_name,
+    require_properties,
+    require_text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+ROUTINGS = ("Full", "Floyd", "Dijkstra", "DijkstraCache", "Cluster", "Vivaldi", "Wifi", "None")
+_ROUTING_OF = {routing.casefold(): routing for routing in ROUTINGS}
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """A part of the network with a routing of its own.
+
+    It holds either zones and clusters or hosts and routers, never both.
+
+    Attributes
+    ----------
+    id : str
+        Its name, unlike that of any other zone.
+    routing : str
+        ``Full`` (every route given), ``Floyd``, ``Dijkstra`` or ``DijkstraCache`` (shortest
+        paths over the routes given), ``Cluster`` (a star: host links around a backbone),
+        ``Vivaldi`` (from coordinates), ``Wifi``, ``None``.
+    elements : tuple
+        Hosts, routers, links, zones, clusters, ... in the order of the file.
+    routes : tuple
+        Routes between its hosts or between its zones, in the order of the file.
+    properties : mapping of str to str
+        Free annotations.
+
+    Raises
+    ------
+    PlatformError
+        SimGrid has no such routing in platform files.
+    """
+
+    id: str
+    routing: str
+    elements: tuple[ZoneElement, ...] = ()
+    routes: tuple[AnyRoute, ...] = ()
+    properties: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        require_name("a zone", self.id)
+        routing = _ROUTING_OF.get(self.routing.casefold(), self.routing)
+        require_choice(f"the routing of zone {self.id!r}", routing, ROUTINGS)
+        object.__setattr__(self, "routing", routing)
+        object.__setattr__(self, "elements", tuple(self.elements))
+        object.__setattr__(self, "routes", tuple(self.routes))
+        properties = require_properties(f"zone {self.id!r}", self.properties)
+        object.__setattr__(self, "properties", properties)
+
+    @property
+    def hosts(self) -> tuple[Host, ...]:
+        """Its own explicit hosts."""
+        return _of_type(self.elements, Host)
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """Its own links."""
+        return _of_type(self.elements, Link)
+
+    @property
+    def routers(self) -> tuple[Router, ...]:
+        """Its own routers."""
+        return _of_type(self.elements, Router)
+
+    @property
+    def zones(self) -> tuple[Zone, ...]:
+        """The zones directly in it."""
+        return _of_type(self.elements, Zone)
+
+    @property
+    def clusters(self) -> tuple[Cluster, ...]:
+        """The clusters directly in it."""
+        return _of_type(self.elements, Cluster)
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """SimGrid options that a platform file sets.
+
+    Attributes
+    ----------
+    options : mapping of str to str
+        Option to value, for instance ``{"network/model": "CM02"}``.
+    id : str
+        A label; SimGrid does not use it.
+    """
+
+    options: Mapping[str, str] = field(default_factory=dict, hash=False)
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        object.__setattr__(self, "options", require_properties("a config", self.options))
+        require_text("the id of a config", self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """An element that SimGrid reads past, kept as it was written.
+
+    Attributes
+    ----------
+    tag : str
+        Its name; ``random`` is the only one.
+    attributes : mapping of str to str
+        As in the file.
+    """
+
+    tag: str
+    attributes: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        require_choice("an element to keep", self.tag, {"random"})
+        object.__setattr__(self, "attributes", dict(self.attributes))
+
+
+ZoneElement = (
+    Host
+    | Router
+    | Peer
+    | Cabinet
+    | Link
+    | Backbone
+    | HostLink
+    | Zone
+    | Cluster
+    | Profile
+    | ProfileUse
+)
+PlatformElement = Zone | Cluster | Profile | ProfileUse | Peer | Cabinet
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """The hardware of a simulation.
+
+    Attributes
+    ----------
+    elements : tuple
+        Zones, usually one; also clusters and profiles, in the order of the file.
+    config : tuple of Config
+        SimGrid options that the platform sets.
+    actors : tuple of DeployedActor
+        A deployment within the platform file.
+    directory : Path, optional
+        Where its relative profile files are, besides the current directory: that of the file
+        it was read from. Not part of a comparison.
+    """
+
+    elements: tuple[PlatformElement, ...] = ()
+    config: tuple[Config | Opaque, ...] = ()
+    actors: tuple[DeployedActor, ...] = ()
+    directory: Path | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        """Accept a single zone, and make tuples."""
+        elements: object = self.elements
+        single = isinstance(elements, Zone | Cluster)
+        object.__setattr__(self, "elements", (elements,) if single else tuple(self.elements))
+        object.__setattr__(self, "config", tuple(self.config))
+        object.__setattr__(self, "actors", tuple(self.actors))
+        if self.directory is not None:
+            object.__setattr__(self, "directory", Path(self.directory))
+
+    def walk(self) -> Iterator[tuple[ZoneElement, Zone | None]]:
+        """Yield every element with the zone it is in, in the order of the file."""
+        stack: list[tuple[ZoneElement, Zone | None]]
+        stack = [(element, None) for element in reversed(self.elements)]
+        while stack:
+            element, zone = stack.pop()
+            yield element, zone
+            if isinstance(element, Zone):
+                stack += [(inner, element) for inner in reversed(element.elements)]
+
+    def host_names(self) -> Iterator[str]:
+        """Yield the name of every host, those of clusters included."""
+        for element, _ in self.walk():
+            if isinstance(element, Host | Peer):
+                yield element.id
+            elif isinstance(element, Cluster | Cabinet):
+                yield from element.host_names()
+
+    @property
+    def host_count(self) -> int:
+        """How many hosts there are, without listing those of clusters."""
+        total = 0
+        for element, _ in self.walk():
+            if isinstance(element, Host | Peer):
+                total += 1
+            elif isinstance(element, Cluster | Cabinet):
+                total += element.host_count
+        return total
+
+
+_Element = TypeVar("_Element")
+
+
+def _of_type(elements: tuple[object, ...], kind: type[_Element]) -> tuple[_Element, ...]:
+    """Pick the elements of one kind."""
+    return tuple(element for element in elements if isinstance(element, kind))

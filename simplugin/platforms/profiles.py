@@ -1,0 +1,188 @@
+"""Profiles: how speed, bandwidth, latency and state change over time."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from simplugin.errors import PlatformError
+from simplugin.platforms.validation import require_choice, require_name, require_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+HOST_KINDS = frozenset({"HOST_AVAIL", "SPEED"})
+LINK_KINDS = frozenset({"LINK_AVAIL", "BANDWIDTH", "LATENCY"})
+KINDS = HOST_KINDS | LINK_KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Dated values that hosts and links of the platform can follow.
+
+    Attributes
+    ----------
+    id : str
+        Its name.
+    text : str
+        Lines of a date [s] and a value each, in SimGrid's notation.
+    file : str
+        A file that holds the lines instead, relative to the platform file or absolute.
+    period : float
+        After how long the values start over [s]; 0 or less for never. Not used with `file`,
+        which says ``PERIODICITY`` itself.
+
+    Raises
+    ------
+    PlatformError
+        It has neither lines nor a file.
+    """
+
+    id: str
+    text: str = ""
+    file: str = ""
+    period: float = -1.0
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        require_name("a profile", self.id)
+        require_text(f"the text of profile {self.id!r}", self.text)
+        require_text(f"the file of profile {self.id!r}", self.file)
+        if not math.isfinite(self.period):
+            raise PlatformError(
+                f"the period of profile {self.id!r} is {self.period!r} s",
+                remedy="give seconds, or -1 for never",
+            )
+        if not self.file and not self.text:
+            raise PlatformError(
+                f"profile {self.id!r} has neither values nor a file",
+                remedy="give lines of a date and a value, or a file",
+            )
+
+    @classmethod
+    def of_points(
+        cls, name: str, points: Iterable[tuple[float, float]], period: float = -1.0
+    ) -> Profile:
+        """Return the profile that takes the given values at the given dates.
+
+        Parameters
+        ----------
+        name : str
+            Its id.
+        points : iterable of (date, value)
+            Dates [s] in ascending order.
+        period : float
+            After how long they start over [s]; 0 or less for never.
+
+        Returns
+        -------
+        Profile
+            With one line a point.
+        """
+        lines = [f"{date!r} {value!r}\n" for date, value in points]
+        return cls(name, "\n" + "".join(lines), period=period)
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileUse:
+    """That a host or a link follows a profile.
+
+    Attributes
+    ----------
+    profile : str
+        The profile. SimGrid keeps one follower of each kind for a profile, the first.
+    element : str
+        The host or link.
+    kind : str
+        ``HOST_AVAIL`` and ``LINK_AVAIL`` (state: 1 on, 0 off), ``SPEED`` (fraction of the peak),
+        ``BANDWIDTH`` [byte/s] or ``LATENCY`` [s].
+    """
+
+    profile: str
+    element: str
+    kind: str = "HOST_AVAIL"
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        require_name("the profile to follow", self.profile)
+        require_name(f"what follows profile {self.profile!r}", self.element)
+        require_choice(f"what profile {self.profile!r} gives", self.kind, KINDS)
+
+
+def profile_problem(text: str, period: float = -1.0) -> str | None:
+    """Say what SimGrid would refuse in the lines of a profile.
+
+    Parameters
+    ----------
+    text : str
+        The lines.
+    period : float
+        The period given beside them [s].
+
+    Returns
+    -------
+    str or None
+        What is wrong, with its line within the profile; None if nothing is.
+    """
+    stochastic, last_date, loop_delay = False, 0.0, 0.0
+    for number, line in enumerate(text.replace("\r", "\n").split("\n"), start=1):
+        words = line.split()
+        if not words or words[0][0] in "#%":
+            continue
+        if words[0] in {"PERIODICITY", "LOOPAFTER"} and len(words) > 1 and _is_number(words[1]):
+            if words[0] == "PERIODICITY":
+                period = float(words[1])
+            else:
+                loop_delay = float(words[1])
+            continue
+        if line.strip() in {"STOCHASTIC", "STOCHASTIC LOOP"}:
+            stochastic = True
+            continue
+        numbers = _law_numbers(words, stochastic=stochastic)
+        if numbers is None:
+            # Not quoted: a hostile platform may name any file as its profile.
+            return f"line {number} is not a date and a value"
+        if not stochastic:
+            if numbers[0] < last_date:
+                return f"line {number}: date {numbers[0]:g} comes before {last_date:g}"
+            last_date = numbers[0]
+    if stochastic and period > 0:
+        return "a stochastic profile cannot have a period: use LOOPAFTER"
+    if period > 0 and loop_delay:
+        return "it has both a period and LOOPAFTER"
+    if 0 < period < last_date or loop_delay < 0:
+        return f"it starts over after {period or loop_delay:g} s, before its last date"
+    return None
+
+
+_LAWS = {"DET": 1, "EXP": 1, "EXPONENTIAL": 1, "UNIF": 2, "UNIFORM": 2} | dict.fromkeys(
+    ["NORM", "NORMAL", "GAUSS", "GAUSSIAN"], 2
+)
+
+
+def _law_numbers(words: list[str], *, stochastic: bool) -> list[float] | None:
+    """Return the numbers of a line, or None where it is no date and value."""
+    numbers: list[float] = []
+    rest = words
+    for _ in ("date", "value"):
+        law = _LAWS.get(rest[0]) if rest else None
+        if law is None and stochastic:
+            return None
+        taken = rest[1 : 1 + law] if law else rest[:1]
+        if len(taken) < (law or 1) or not all(map(_is_number, taken)):
+            return None
+        numbers += map(float, taken)
+        rest = rest[(1 + law if law else 1) :]
+    return numbers
+
+
+def _is_number(word: str) -> bool:
+    """Whether a word is a number to SimGrid, which refuses what floats hold only in part."""
+    try:
+        value = float(word)
+    except ValueError:
+        return False
+    in_range = value == 0 or sys.float_info.min <= abs(value) < math.inf
+    return in_range and "_" not in word

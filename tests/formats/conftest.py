@@ -1,0 +1,209 @@
+"""Random platforms that SimGrid loads: hierarchies of zones and clusters, all kinds of routes."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from hypothesis import strategies as st
+
+from simplugin.platforms import (
+    Cluster,
+    Config,
+    DeployedActor,
+    Disk,
+    Host,
+    HostLink,
+    Link,
+    LinkUse,
+    Platform,
+    Profile,
+    ProfileUse,
+    Route,
+    Router,
+    Zone,
+    ZoneRoute,
+)
+
+SPEEDS = st.floats(1e-3, 1e24)
+BANDWIDTHS = st.floats(1e-3, 1e20)
+LATENCIES = st.just(0.0) | st.floats(1e-14, 1e6)
+# Whatever XML has to quote, and more than ASCII.
+LABELS = st.text(st.sampled_from("abz09.-_ &<>\"'é中\t\n"), max_size=5)
+TEXTS = st.text(
+    st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff"), max_size=8
+)
+PROPERTIES = st.dictionaries(TEXTS.filter(bool), TEXTS, max_size=2)
+
+
+@pytest.fixture(scope="session")
+def random_platforms() -> st.SearchStrategy[Platform]:
+    """Strategy of platforms that SimGrid loads."""
+    return _platforms()
+
+
+class _Names:
+    """Hands out names that no two elements share."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def draw(self, draw: st.DrawFn, kind: str) -> str:
+        self.count += 1
+        return f"{kind}{draw(LABELS)}{self.count}"
+
+
+@st.composite
+def _platforms(draw: st.DrawFn) -> Platform:
+    """Draw a platform with one root zone."""
+    names = _Names()
+    profile = names.draw(draw, "p")
+    points = draw(st.lists(st.floats(0, 1e9, allow_subnormal=False), max_size=3).map(sorted))
+    elements = [
+        Profile.of_points(profile, [(date, 0.5) for date in points], period=2e9),
+        draw(_zones(names)) if draw(st.booleans()) else draw(_leaves(names)),
+    ]
+    if isinstance(elements[1], Zone) and elements[1].hosts:
+        elements.append(ProfileUse(profile, elements[1].hosts[0].id, "SPEED"))
+    hosts = [name for name in Platform(tuple(elements)).host_names()]
+    actors = [
+        DeployedActor(
+            draw(st.sampled_from(hosts)),
+            draw(TEXTS.filter(bool)),
+            tuple(draw(st.lists(TEXTS, max_size=2))),
+            draw(st.just(0.0) | st.floats(1e-9, 1e9)),
+            draw(st.none() | st.floats(2e9, 3e9)),
+            draw(st.sampled_from(["DIE", "RESTART"])),
+            draw(PROPERTIES),
+        )
+        for _ in range(draw(st.integers(0, 2)))
+    ]
+    config = [Config({"network/model": "CM02"}, draw(TEXTS))] if draw(st.booleans()) else []
+    return Platform(tuple(elements), tuple(config), tuple(actors))
+
+
+@st.composite
+def _zones(draw: st.DrawFn, names: _Names) -> Zone:
+    """Draw a zone of zones and clusters, with routes between some of them."""
+    parts = [
+        draw(st.one_of(_leaves(names), _clusters(names))) for _ in range(draw(st.integers(1, 3)))
+    ]
+    backbone = draw(_links(names))
+    routing = draw(st.sampled_from(["Full", "Floyd", "Dijkstra", "DijkstraCache"]))
+    routes = []
+    for source, destination in combinations(parts, 2):
+        gateways = _gateway(source), _gateway(destination)
+        if None not in gateways and draw(st.booleans()):
+            symmetrical = draw(st.booleans())
+            uses = [draw(_uses(backbone))]
+            ends = (source.id, destination.id, *gateways)
+            routes.append(ZoneRoute(*ends, uses, symmetrical=symmetrical))
+    return Zone(names.draw(draw, "z"), routing, (*parts, backbone), routes, draw(PROPERTIES))
+
+
+def _gateway(part: Zone | Cluster) -> str | None:
+    """Name a host or router of a zone or cluster."""
+    if isinstance(part, Cluster):
+        return part.router_name or next(part.host_names())
+    return part.routers[0].id if part.routers else part.hosts[0].id
+
+
+@st.composite
+def _leaves(draw: st.DrawFn, names: _Names) -> Zone:
+    """Draw a zone of hosts, with routes between some of them."""
+    routing = draw(st.sampled_from(["Full", "Floyd", "Dijkstra", "DijkstraCache", "Cluster"]))
+    hosts = [draw(_hosts(names)) for _ in range(draw(st.integers(1, 4)))]
+    links = [draw(_links(names)) for _ in range(draw(st.integers(1, 3)))]
+    routers = [Router(names.draw(draw, "r"))] if draw(st.booleans()) else []
+    elements = draw(st.permutations([*hosts, *links, *routers]))
+    routes, host_links = [], []
+    if routing == "Cluster":
+        for host in hosts:
+            ways = [draw(st.sampled_from(links)).simgrid_names for _ in range(2)]
+            host_links.append(HostLink(host.id, ways[0][0], ways[1][-1]))
+    else:
+        for source, destination in combinations([*hosts, *routers], 2):
+            if draw(st.booleans()):
+                uses = [draw(_uses(link)) for link in links[: draw(st.integers(1, 3))]]
+                symmetrical = draw(st.booleans())
+                routes.append(Route(source.id, destination.id, uses, symmetrical=symmetrical))
+    return Zone(names.draw(draw, "z"), routing, (*elements, *host_links), routes, draw(PROPERTIES))
+
+
+@st.composite
+def _hosts(draw: st.DrawFn, names: _Names) -> Host:
+    """Draw a host."""
+    further = draw(st.lists(SPEEDS | st.just(0.0), max_size=2))
+    disks = [
+        Disk(f"d{index}", draw(BANDWIDTHS), draw(BANDWIDTHS), draw(PROPERTIES))
+        for index in range(draw(st.integers(0, 1)))
+    ]
+    return Host(
+        names.draw(draw, "h"),
+        draw(SPEEDS),
+        draw(st.integers(1, 1000)),
+        tuple(further),
+        draw(st.integers(0, len(further))),
+        coordinates=draw(st.none() | st.tuples(*[st.floats(-1e3, 1e3, allow_subnormal=False)] * 3)),
+        disks=tuple(disks),
+        properties=draw(PROPERTIES),
+    )
+
+
+@st.composite
+def _links(draw: st.DrawFn, names: _Names) -> Link:
+    """Draw a link."""
+    return Link(
+        names.draw(draw, "l"),
+        draw(BANDWIDTHS),
+        draw(LATENCIES),
+        draw(st.sampled_from(["SHARED", "FATPIPE", "SPLITDUPLEX"])),
+        properties=draw(PROPERTIES),
+    )
+
+
+@st.composite
+def _uses(draw: st.DrawFn, link: Link) -> LinkUse:
+    """Draw how a route uses a link."""
+    if link.sharing_policy == "SPLITDUPLEX":
+        return LinkUse(link.id, draw(st.sampled_from(["UP", "DOWN"])))
+    return LinkUse(link.id)
+
+
+@st.composite
+def _clusters(draw: st.DrawFn, names: _Names) -> Cluster:
+    """Draw a cluster of any topology."""
+    topology, parameters, radical = draw(
+        st.sampled_from(
+            [
+                ("FLAT", "", "0-3"),
+                ("FLAT", "", "7,10-12,8"),
+                ("TORUS", "2,2,1", "0-3"),
+                ("FAT_TREE", "2;2,2;1,2;1,1", "1-4"),
+                ("DRAGONFLY", "2,1;1,1;1,1;2", "0-1,5-6"),
+            ]
+        )
+    )
+    flat = topology == "FLAT"
+    return Cluster(
+        names.draw(draw, "c"),
+        radical,
+        draw(SPEEDS),
+        draw(BANDWIDTHS),
+        draw(LATENCIES),
+        names.draw(draw, "x") + "-",
+        draw(LABELS),
+        draw(st.integers(1, 64)),
+        tuple(draw(st.lists(SPEEDS, max_size=1))),
+        draw(st.sampled_from(["SPLITDUPLEX", "SHARED", "FATPIPE"])),
+        topology,
+        parameters,
+        draw(st.none() | BANDWIDTHS) if flat else None,
+        0.0,
+        draw(st.sampled_from(["SHARED", "FATPIPE"])),
+        names.draw(draw, "r") if flat and draw(st.booleans()) else "",
+        draw(st.none() | BANDWIDTHS),
+        draw(st.none() | BANDWIDTHS),
+        0.0,
+        draw(PROPERTIES),
+    )

@@ -1,0 +1,171 @@
+"""Every platform and deployment file of SimGrid's own: through us as through SimGrid."""
+
+from __future__ import annotations
+
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from simplugin.errors import CrashError, DeploymentError, PlatformError
+from simplugin.formats.check import check
+from simplugin.formats.deployment_xml import read_deployment, write_deployment
+from simplugin.formats.platform_xml import read_platform, write_platform
+from simplugin.simulation.resolve import ResolvedPlatform, resolve
+
+ROUTES = 60
+# SimGrid loads them, though not what their authors meant; each is right to be warned of.
+WARNED = {
+    "cloud.xml",  # a Vivaldi zone of zones, which have no coordinates
+    "dogbone.xml",
+    "faulty_host.xml",
+    "g5k.xml",  # sites of clusters, which SimGrid 4.1 finds no way through
+    "host_attributes.xml",
+    "model_checker_platform.xml",
+    "prop.xml",
+    "ptask_L07.xml",
+    "small_platform_fatpipe.xml",
+    "test_of_is_router.xml",
+    "testing_platform.xml",
+}
+
+
+def platform_files(root: Path) -> list[Path]:
+    """List the XML files whose root element is a platform of hosts."""
+    files = []
+    for path in sorted(root.rglob("*.xml")):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if "<platform" in text and any(tag in text for tag in ("<zone", "<AS", "<cluster")):
+            files.append(path)
+    return files
+
+
+def deployment_files(root: Path) -> list[Path]:
+    """List the XML files that hold actors and no zones."""
+    texts = {
+        path: path.read_text(encoding="utf-8", errors="replace") for path in root.rglob("*.xml")
+    }
+    return sorted(
+        path
+        for path, text in texts.items()
+        if ("<actor" in text or "<process" in text) and "<zone" not in text
+    )
+
+
+@pytest.fixture(scope="module")
+def distribution(simgrid_prefix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of SimGrid's example files, with the profiles that some of them lack here."""
+    share = simgrid_prefix / "share"
+    if not (share / "examples/platforms").is_dir():
+        pytest.skip(f"no example platforms in {share}; tools/build_simgrid.py puts them there")
+    copy = tmp_path_factory.mktemp("distribution")
+    for name in ("examples", "teshsuite"):
+        shutil.copytree(share / name, copy / name)
+    for profile in ("bob.trace", "carol.fail", "erin.avail", "link.bw", "link.lat", "link.fail"):
+        path = copy / "teshsuite/platforms" / profile
+        if path.parent.is_dir() and not path.exists():
+            path.write_text("0.0 1.0\n5.0 0.5\nPERIODICITY 12\n")
+    return copy
+
+
+Verdicts = dict[Path, ResolvedPlatform | None]
+
+
+def through_simgrid(path: Path) -> ResolvedPlatform | None:
+    """Ask SimGrid what it makes of a file; None where it refuses it."""
+    try:
+        return resolve(path, ROUTES)
+    except (PlatformError, CrashError):
+        return None
+
+
+def through_us(path: Path, copy: Path) -> ResolvedPlatform | None:
+    """Ask SimGrid what it makes of what we read of a file and write again."""
+    try:
+        write_platform(read_platform(path), copy)
+    except PlatformError:
+        return None
+    return through_simgrid(copy)
+
+
+def differing(verdicts: Verdicts, directory: Path) -> list[Path]:
+    """List the files that SimGrid sees otherwise through us."""
+    copies = [directory / f"{index}.xml" for index in range(len(verdicts))]
+    with ThreadPoolExecutor(2) as pool:
+        ours = pool.map(through_us, verdicts, copies)
+        return [
+            path for path, result in zip(verdicts, ours, strict=True) if result != verdicts[path]
+        ]
+
+
+@pytest.fixture(scope="module")
+def verdicts(distribution: Path) -> Verdicts:
+    """What SimGrid makes of each platform file of its distribution."""
+    files = platform_files(distribution)
+    assert len(files) > 70
+    with ThreadPoolExecutor(2) as pool:
+        return dict(zip(files, pool.map(through_simgrid, files), strict=True))
+
+
+def test_distribution_resolves_alike(verdicts: Verdicts, tmp_path: Path) -> None:
+    refused = {path.name for path, verdict in verdicts.items() if verdict is None}
+    assert refused >= {"bogus_missing_src_gateway.xml", "bogus_two_hosts_asymetric.xml"}
+    assert len(refused) < 10
+    assert differing(verdicts, tmp_path) == []
+
+
+def test_shared_platforms_resolve_alike(shared_data: Path, tmp_path: Path) -> None:
+    files = platform_files(shared_data / "platforms")
+    verdicts = {path: through_simgrid(path) for path in files}
+    assert len(verdicts) >= 5
+    assert None not in verdicts.values()
+    assert differing(verdicts, tmp_path) == []
+    assert [str(finding) for finding in check(files)] == []
+
+
+def test_check_refuses_what_simgrid_refuses(verdicts: Verdicts) -> None:
+    wrong, warned = [], set()
+    for path, verdict in verdicts.items():
+        findings = check([path])
+        errors = [str(finding) for finding in findings if finding.severity != "warning"]
+        if findings and not errors:
+            warned.add(path.name)
+        if verdict is None and not errors:
+            wrong.append(f"{path} is clean, but SimGrid refuses it")
+        elif verdict is not None:
+            wrong += errors
+    assert wrong == []
+    assert warned == WARNED
+    # The warnings are about hosts that SimGrid finds no way between, and all such are warned of,
+    # unless the zone says itself that it has no routing.
+    lost = {path.name for path, verdict in verdicts.items() if verdict and verdict.unreachable}
+    assert lost == WARNED | {"small_platform_routing_none.xml"}
+
+
+def test_deployments_read_and_write(distribution: Path, tmp_path: Path) -> None:
+    files = deployment_files(distribution)
+    clean, refused = [], []
+    for path in files:
+        try:
+            deployment = read_deployment(path)
+        except DeploymentError:
+            refused.append(path)
+            continue
+        clean.append(path)
+        write_deployment(deployment, tmp_path / "deployment.xml")
+        assert read_deployment(tmp_path / "deployment.xml") == deployment
+    assert len(clean) > 30
+    assert check(clean) == []
+    assert {finding.file for finding in check(refused)} == set(map(str, refused))
+
+
+def test_profiles_follow_a_file_that_moves(distribution: Path, tmp_path: Path) -> None:
+    path = distribution / "examples/platforms/small_platform_failures.xml"
+    platform = read_platform(path)
+    profiles = [host.state_profile for host in platform.elements[0].hosts]  # type: ignore[union-attr]
+    assert "profiles/fafard_state.profile" in profiles
+    moved = tmp_path / "deep/er"
+    moved.mkdir(parents=True)
+    write_platform(platform, moved / "platform.xml")
+    assert resolve(moved / "platform.xml", ROUTES) == resolve(path, ROUTES)
