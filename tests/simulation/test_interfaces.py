@@ -51,4 +51,5 @@ def test_the_reference_types_offer_the_interface(interface):
 
 
 def in_init(found):
-    return set(found.__init__.__code__.co_names) if inspect.isfunction(found.__init__) else set()
+    makers = [vars(kind).get("__init__") for kind in found.__mro__]
+    return {n for maker in makers if inspect.isfunction(maker) for n in maker.__code__.co_names}
