@@ -153,6 +153,14 @@ void look_around()
   Py_DECREF(result);
 }
 
+bool something_failed()
+{
+  for (auto* model : sim.engine->get_all_models())
+    if (not model->get_failed_action_set()->empty())
+      return true;
+  return false;
+}
+
 class Scheduler final : public simgrid::kernel::resource::Model {
 public:
   Scheduler() : Model("simplugin_scheduler") {}
@@ -162,6 +170,8 @@ public:
   {
     drain();
     look_around();
+    if (something_failed())
+      return 0.0; // an actor turned off what others use: they hear of it now, not at the next event
     drop_stale_top();
     return timers.empty() ? -1.0 : std::max(0.0, timers.front().date - date);
   }

@@ -1,0 +1,24 @@
+"""The reference back end: every actor is an ordinary actor of SimGrid's own Python bindings.
+
+Each coroutine is driven in a thread actor, request by request: what it awaits is done by a
+blocking call of the bindings, and the outcome is sent, or thrown, back into it. It is slow and
+obviously right; the conformance suite compares the default back end with it.
+
+What the bindings lack is built from what they have:
+
+- message queues and condition variables are Python queues; whoever waits does so on a reception
+  from a private mailbox, which is cancelled to wake it (`signal`);
+- a mutex is a semaphore of capacity 1, because SimGrid's own can only be unlocked by its living
+  owner, so not in the ``finally`` block of an actor that is being killed;
+- energy and the options in force are read through the compiled driver, by name.
+
+It cannot do everything: executions with a bound, asynchronous executions with a priority and
+direct transfers with a rate have no binding and raise `SimpluginError`; what a failed or
+cancelled activity had already done is unknown, and its amount in the trace is NaN.
+"""
+
+from __future__ import annotations
+
+from simplugin.simulation.threads.engine import ThreadsBackEnd
+
+__all__ = ["ThreadsBackEnd"]

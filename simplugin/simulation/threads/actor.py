@@ -1,0 +1,392 @@
+"""`me`: what an actor can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import simgrid
+from simplugin.errors import (
+    ForcefulKillException,
+    HostFailureException,
+    SimpluginError,
+    TimeoutException,
+)
+from simplugin.simulation.threads import waiting, work
+from simplugin.simulation.threads.activity import Activity
+from simplugin.simulation.threads.blocking import Blocking, a_number, positive, time_limit
+from simplugin.simulation.threads.meeting import Mailbox, Meeting, MessageQueue
+from simplugin.simulation.threads.platform import Host, Link, Route, host_of, route_between
+from simplugin.simulation.threads.synchro import Barrier, Condition, Mutex, Semaphore
+from simplugin.simulation.threads.world import World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+    from simplugin.simulation.threads.life import Life
+
+M = TypeVar("M", bound=Meeting)
+N = TypeVar("N")
+
+
+class Actor:
+    """An actor; see :class:`simplugin.simulation.api.Actor`.
+
+    Parameters
+    ----------
+    world : World
+        The simulation.
+    life : Life
+        What it runs, and how.
+    """
+
+    def __init__(self, world: World, life: Life) -> None:
+        self.world = world
+        self.life = life
+        self.name = life.name
+        self.host = life.host
+        self.pid = len(world.actors) + 1
+        self.properties = dict(life.properties)
+        self.native: Any = None
+        self.coroutine: Any = None
+        self.activities: list[Activity] = []
+        self.on_exit_callbacks: list[Callable[[bool], object]] = []
+        self.value: Any = None
+        self.ended = False
+        self.was_killed = False
+        # Being killed: what remains to run are `finally` blocks and on-exit callbacks.
+        self.dying = False
+        self.is_daemon = life.daemon
+        self.since = 0.0
+        self.waits_for: Callable[[], str] = lambda: "nothing"
+        # Children that may not run before this actor's next await.
+        self.held: list[Actor] = []
+        self.is_held = False
+        self._random: Generator | None = None
+        world.actors.append(self)
+
+    def __repr__(self) -> str:
+        return f"<Actor {self.pid}: {self.name}@{self.host.name}>"
+
+    # ---- state ----
+
+    @property
+    def now(self) -> float:
+        """The simulated date [s]."""
+        return self.world.now
+
+    @property
+    def random(self) -> Generator:
+        """Its own random generator."""
+        if self._random is None:
+            from numpy.random import default_rng
+
+            self._random = default_rng((self.world.seed, self.pid))
+        return self._random
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether it is suspended."""
+        return not self.ended and self.native is not None and bool(self.native.is_suspended())
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it has not ended."""
+        return not (self.ended or self.dying)
+
+    # ---- work and time ----
+
+    def execute(
+        self,
+        flops: float,
+        *,
+        host: Host | str | None = None,
+        priority: float = 1.0,
+        bound: float | None = None,
+        label: str | None = None,
+    ) -> Blocking[None]:
+        """Compute some flops."""
+        me = self.world.running("execute")
+        place = me.host if host is None else host_of(self.world, host)
+        if positive(priority, "priority") != 1.0 and place is not me.host:
+            raise work.unbound("priority of an execution on another host")
+        return work.checked_execution(me, flops, place, priority, bound, label).blocking()
+
+    def exec_async(
+        self,
+        flops: float,
+        *,
+        host: Host | str | None = None,
+        priority: float = 1.0,
+        bound: float | None = None,
+        label: str | None = None,
+    ) -> work.Work:
+        """Start to compute."""
+        me = self.world.running("exec_async")
+        if positive(priority, "priority") != 1.0:
+            raise work.unbound("priority of an asynchronous execution")
+        place = me.host if host is None else host_of(self.world, host)
+        return work.checked_execution(me, flops, place, priority, bound, label).begun()
+
+    def parallel_execute(
+        self,
+        hosts: Sequence[Host | str],
+        flops: Sequence[float],
+        sizes: Sequence[Sequence[float]],
+        *,
+        label: str | None = None,
+    ) -> Blocking[None]:
+        """Run a parallel task."""
+        return self._parallel(hosts, flops, sizes, label).blocking()
+
+    def parallel_async(
+        self,
+        hosts: Sequence[Host | str],
+        flops: Sequence[float],
+        sizes: Sequence[Sequence[float]],
+        *,
+        label: str | None = None,
+    ) -> work.Work:
+        """Start a parallel task."""
+        return self._parallel(hosts, flops, sizes, label).begun()
+
+    def _parallel(self, hosts: Any, flops: Any, sizes: Any, label: str | None) -> work.ParallelTask:
+        """Make a parallel task."""
+        me = self.world.running("parallel_execute")
+        if not self.world.takes_parallel_tasks:
+            raise SimpluginError(
+                "parallel tasks need the host model ptask_L07: "
+                "SimGridOptions(host_model='ptask_L07')"
+            )
+        places = [host_of(self.world, host) for host in hosts]
+        return work.ParallelTask(me, places, flops, sizes, label)
+
+    def sleep_for(self, duration: float) -> Blocking[None]:
+        """Sleep for a duration [s]."""
+        return work.sleep(self.world.running("sleep"), a_number(duration, "duration"))
+
+    def sleep_until(self, date: float) -> Blocking[None]:
+        """Sleep until a date [s]."""
+        return work.sleep(self.world.running("sleep"), a_number(date, "date") - self.now)
+
+    def yield_(self) -> Blocking[None]:
+        """Let the other actors of this date go first."""
+        return Blocking(self.world, lambda: "yield", simgrid.this_actor.yield_)
+
+    # ---- communication ----
+
+    def mailbox(self, name: str) -> Mailbox:
+        """Return the mailbox of that name."""
+        return self._meeting(Mailbox, name)
+
+    def message_queue(self, name: str) -> MessageQueue:
+        """Return the message queue of that name."""
+        return self._meeting(MessageQueue, name)
+
+    def _meeting(self, kind: type[M], name: str) -> M:
+        """Get or create."""
+        if not isinstance(name, str):
+            raise TypeError(f"a name is a str, not {name!r}")
+        return self._named(kind.__name__, name, lambda: kind(self.world, name))
+
+    def sendto(
+        self,
+        source: Host | str,
+        destination: Host | str,
+        size: float,
+        *,
+        rate: float | None = None,
+        label: str | None = None,
+    ) -> Blocking[None]:
+        """Transfer bytes between two hosts."""
+        return self._transfer(source, destination, size, rate, label).blocking()
+
+    def sendto_async(
+        self,
+        source: Host | str,
+        destination: Host | str,
+        size: float,
+        *,
+        rate: float | None = None,
+        label: str | None = None,
+    ) -> work.Work:
+        """Start a transfer between two hosts."""
+        return self._transfer(source, destination, size, rate, label).begun()
+
+    def _transfer(
+        self, source: Any, destination: Any, size: float, rate: float | None, label: str | None
+    ) -> work.DirectTransfer:
+        """Make a transfer."""
+        me = self.world.running("sendto")
+        ends = host_of(self.world, source), host_of(self.world, destination)
+        if rate is not None:
+            raise work.unbound("rate of a direct transfer")
+        return work.DirectTransfer(me, *ends, size, label)
+
+    def wait_any(
+        self, activities: Sequence[Activity], timeout: float | None = None
+    ) -> Blocking[Activity]:
+        """Wait for the first of some activities."""
+        return waiting.wait_any(self.world, activities, timeout)
+
+    def wait_all(
+        self, activities: Sequence[Activity], timeout: float | None = None
+    ) -> Blocking[list[Any]]:
+        """Wait for all of some activities."""
+        return waiting.wait_all(self.world, activities, timeout)
+
+    def test_any(self, activities: Sequence[Activity]) -> Activity | None:
+        """Return the first activity that is over, or None."""
+        return next((each for each in waiting.checked(activities) if each.test()), None)
+
+    # ---- other actors ----
+
+    def spawn(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        host: Host | str | None = None,
+        name: str | None = None,
+        daemon: bool = False,
+        restart: bool = False,
+        properties: Mapping[str, str] | None = None,
+    ) -> Actor:
+        """Start another actor."""
+        from simplugin.simulation.threads.life import Life
+
+        me = self.world.running("spawn")
+        place = me.host if host is None else host_of(self.world, host)
+        called = str(getattr(function, "__name__", "actor")) if name is None else name
+        if not place.is_on:
+            raise HostFailureException(f"cannot start actor {called!r}: host {place.name!r} is off")
+        life = Life(self.world, function, args, place, called, daemon, restart, properties or {})
+        child = life.actor()
+        child.is_held = True
+        me.held.append(child)
+        self.world.call(life.start)
+        return child
+
+    def join(self, timeout: float | None = None) -> Blocking[Any]:
+        """Wait for its end; gives its returned value."""
+        limit = time_limit(timeout)
+        return Blocking(self.world, lambda: f"join {self.name!r}", lambda: self._join(limit))
+
+    def _join(self, limit: float) -> Any:
+        """Block until it ended."""
+        self.native.join(limit)
+        if not self.ended and not self.dying:
+            raise TimeoutException(f"join {self.name!r}: the time limit was reached")
+        return self.value
+
+    def kill(self) -> None:
+        """End it."""
+        if self is self.world.running("kill"):
+            self.exit()
+        if self.ended or self.dying:
+            return
+        self.dying = True
+        self.world.call_even_dying(self.native.kill)
+        if not self.world.running("kill").dying:
+            self.world.do_deferred()
+
+    def exit(self) -> None:
+        """End the caller."""
+        self.world.running("exit")
+        raise ForcefulKillException("exited")
+
+    def suspend(self) -> Blocking[None]:
+        """Stop it until it is resumed."""
+        return Blocking(self.world, lambda: f"suspend {self.name!r}", self._suspend)
+
+    def _suspend(self) -> None:
+        """Suspend it."""
+        if not self.ended:
+            self.native.suspend()
+
+    def resume(self) -> None:
+        """Let it go on."""
+        if not self.ended:
+            self.world.call_even_dying(self.native.resume)
+
+    def daemonize(self) -> None:
+        """Make it end when only daemons are left."""
+        if not self.ended:
+            self.is_daemon = True
+            self.world.call(self.native.daemonize)
+
+    def on_exit(self, callback: Callable[[bool], object]) -> None:
+        """Call a function at its end."""
+        if not callable(callback):
+            raise TypeError(f"on_exit() needs a function, not {callback!r}")
+        self.on_exit_callbacks.append(callback)
+
+    def set_host(self, host: Host | str) -> None:
+        """Migrate it."""
+        place = host_of(self.world, host)
+        for activity in self.activities:
+            if isinstance(activity, work.Execution):
+                activity.migrate(place)
+        self.world.call(setattr, self.native, "host", place.native)
+        self.host = place
+
+    # ---- platform ----
+
+    def host_by_name(self, name: str) -> Host:
+        """Return the host of that name."""
+        return host_of(self.world, name)
+
+    def link_by_name(self, name: str) -> Link:
+        """Return the link of that name."""
+        if name not in self.world.links:
+            raise SimpluginError(f"the platform has no link {name!r}")
+        return self.world.links[name]
+
+    @property
+    def hosts(self) -> list[Host]:
+        """All hosts."""
+        return list(self.world.hosts.values())
+
+    @property
+    def links(self) -> list[Link]:
+        """All links."""
+        return list(self.world.links.values())
+
+    @property
+    def actors(self) -> list[Actor]:
+        """All actors alive."""
+        return [actor for actor in self.world.actors if actor.is_alive]
+
+    def route(self, source: Host | str, destination: Host | str) -> Route:
+        """Return links and latency between two hosts."""
+        return route_between(
+            self.world, host_of(self.world, source), host_of(self.world, destination)
+        )
+
+    # ---- synchronisation ----
+
+    def mutex(self, name: str | None = None) -> Mutex:
+        """Return a mutex."""
+        return self._named("mutex", name, lambda: Mutex(self.world, name))
+
+    def semaphore(self, capacity: int, name: str | None = None) -> Semaphore:
+        """Return a semaphore."""
+        return self._named("semaphore", name, lambda: Semaphore(self.world, capacity, name))
+
+    def condition(self, mutex: Mutex, name: str | None = None) -> Condition:
+        """Return a condition variable on a mutex."""
+        return self._named("condition", name, lambda: Condition(self.world, mutex, name))
+
+    def barrier(self, size: int, name: str | None = None) -> Barrier:
+        """Return a barrier."""
+        return self._named("barrier", name, lambda: Barrier(self.world, size, name))
+
+    def _named(self, kind: str, name: str | None, make: Callable[[], N]) -> N:
+        """Get or create what all actors share by name."""
+        if name is None:
+            return make()
+        found: N | None = self.world.named.get((kind, name))
+        if found is None:
+            made = make()
+            # Others may have run meanwhile, and made it.
+            found = self.world.named.setdefault((kind, name), made)
+        return found

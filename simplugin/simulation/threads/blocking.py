@@ -1,0 +1,79 @@
+"""What `await` sees: a request that the actor's thread performs by a blocking call."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Generator
+from typing import Any, Generic, TypeVar
+
+from simplugin.errors import ForcefulKillException
+from simplugin.simulation.threads.world import World
+
+T = TypeVar("T")
+
+
+class Blocking(Generic[T]):
+    """An operation that starts when awaited.
+
+    Parameters
+    ----------
+    world : World
+        The simulation.
+    waits_for : callable
+        Gives the text that says what is waited for.
+    perform : callable
+        Blocks this thread until it is done; gives the result.
+    """
+
+    def __init__(
+        self, world: World, waits_for: Callable[[], str], perform: Callable[[], T]
+    ) -> None:
+        self._world = world
+        self._begun = False
+        self.waits_for = waits_for
+        self.perform = perform
+
+    def __await__(self) -> Generator[Blocking[T], Any, T]:
+        self._begun = True
+        if self._world.running("await").dying:
+            raise ForcefulKillException("exited")
+        result: T = yield self
+        return result
+
+    def __del__(self) -> None:
+        # Where __init__ failed there is nothing to complain about.
+        if not self.__dict__.get("_begun", True):
+            warnings.warn(f"{self.waits_for()} was never awaited", RuntimeWarning, stacklevel=2)
+
+
+def done(world: World) -> Blocking[None]:
+    """Return an operation that is over at once, without letting others go first."""
+    return _Done(world, lambda: "nothing", lambda: None)
+
+
+class _Done(Blocking[None]):
+    """Something that nobody has to wait for."""
+
+    def __await__(self) -> Generator[Blocking[None], Any, None]:
+        self._begun = True
+        yield from ()
+
+
+def a_number(value: float, what: str) -> float:
+    """Check that a number is finite and not negative."""
+    result = float(value)
+    if not 0 <= result < float("inf"):
+        raise ValueError(f"{what} must be a finite number >= 0, not {value!r}")
+    return result
+
+
+def time_limit(timeout: float | None) -> float:
+    """Return SimGrid's way to say a time limit: negative for none."""
+    return -1.0 if timeout is None else a_number(timeout, "timeout")
+
+
+def positive(value: float, what: str) -> float:
+    """Check that a number is finite and above zero."""
+    if a_number(value, what) <= 0:
+        raise ValueError(f"{what} must be > 0, not {value!r}")
+    return float(value)

@@ -1,0 +1,138 @@
+"""The back end itself: it starts SimGrid, places actors, runs and collects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import simgrid
+from simplugin.simulation import _driver
+from simplugin.simulation.back_end import OPTIONS_IN_FORCE, Collected
+from simplugin.simulation.threads.life import Life
+from simplugin.simulation.threads.platform import Host, Link, host_of
+from simplugin.simulation.threads.record import Record
+from simplugin.simulation.threads.world import World
+
+
+class ThreadsBackEnd:
+    """SimGrid through its own Python bindings; see :class:`simplugin.simulation.back_end.BackEnd`.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        SimGrid's command-line options.
+    trace : bool
+        Keep a row for each activity.
+    energy : bool
+        Measure the energy of hosts and links.
+    seed : int
+        Seed of the actors' random generators.
+    """
+
+    def __init__(self, arguments: Sequence[str], *, trace: bool, energy: bool, seed: int) -> None:
+        self._engine = simgrid.Engine(["simplugin", *arguments])
+        self._record = Record(trace)
+        self._world = World(self._record, energy=energy, seed=seed)
+        self._world.takes_parallel_tasks = _driver.option("host/model", "s") == "ptask_L07"
+        if energy:
+            _driver.init_energy()
+
+    def load_platform(self, path: str) -> None:
+        """Read a platform file."""
+        self._engine.load_platform(path)
+        world = self._world
+        world.hosts = {host.name: Host(world, host) for host in self._engine.all_hosts}
+        world.links = {link.name: Link(world, link) for link in self._engine.all_links}
+
+    def spawn(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        *,
+        host: str,
+        name: str,
+        start_time: float,
+        kill_time: float | None,
+        restart: bool,
+        daemon: bool,
+        properties: dict[str, str],
+    ) -> None:
+        """Place an actor."""
+        place = host_of(self._world, host)
+        life = Life(self._world, function, args, place, name, daemon, restart, properties)
+        life.start_time = start_time
+        actor = life.actor()
+        life.start()
+        if kill_time is None:
+            return
+
+        def kill() -> None:
+            simgrid.this_actor.sleep_until(kill_time)
+            if not actor.ended and not actor.dying:
+                actor.dying = True
+                actor.native.kill()
+
+        place.native.add_actor("killer", kill).daemonize()
+
+    def run(self, until: float | None, progress: Callable[[float, int], None] | None) -> None:
+        """Simulate until the end, an error or the simulated date `until` [s]."""
+        world = self._world
+        world.progress = progress
+        if until is not None:
+            world.limit = until
+            self._engine.run_until(until)
+            # Whoever goes on from here is late; if nobody does, it is a deadlock.
+            world.beyond_limit = True
+        self._engine.run()
+        for transfer in world.transfers:
+            transfer.settle()
+        if world.error is not None:
+            raise world.error
+
+    def collect(self) -> Collected:
+        """Hand over totals, trace and returned values."""
+        world, record = self._world, self._record
+        hosts, links = list(world.hosts), list(world.links)
+        returned = [
+            (
+                actor.name,
+                actor.host.name,
+                actor.value,
+                "running" if not actor.ended else "killed" if actor.was_killed else "ended",
+            )
+            for actor in world.actors
+        ]
+        return Collected(
+            clock=self._clock(),
+            returned=returned,
+            host_names=hosts,
+            host_flops=record.flops(hosts),
+            host_busy=record.busy(hosts),
+            host_energy=self._energy(hosts, _driver.energy_of_host),
+            link_names=links,
+            link_bytes=record.bytes_of(links),
+            link_energy=self._energy(links, _driver.energy_of_link),
+            trace=record.columns([actor.name for actor in world.actors]),
+            options={
+                name: str(_driver.option(name, kind)) for name, kind in OPTIONS_IN_FORCE.items()
+            },
+        )
+
+    def _clock(self) -> float:
+        """Return the date of the end."""
+        world = self._world
+        if world.error is not None and world.error.clock is not None:
+            return world.error.clock
+        # With a limit SimGrid's clock goes there even if all was over before.
+        return world.now if world.limit is None else world.last_date
+
+    def _energy(self, names: list[str], energy_of: Callable[[str], float]) -> NDArray[np.float64]:
+        """Return the energy of some resources [J], NaN if it is not measured."""
+        nothing = float("nan")
+        return np.array(
+            [energy_of(name) if self._world.energy else nothing for name in names],
+            dtype=np.float64,
+        )

@@ -1,0 +1,173 @@
+"""The life of an actor, in the thread that SimGrid gives it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import simgrid
+from simplugin.errors import ForcefulKillException
+from simplugin.simulation.threads.actor import Actor
+from simplugin.simulation.threads.blocking import Blocking
+from simplugin.simulation.threads.platform import Host
+from simplugin.simulation.threads.world import AbandonedError, World
+
+
+class Life:
+    """What an actor runs; lived again each time that the host of a restartable actor comes back.
+
+    Parameters
+    ----------
+    world : World
+        The simulation.
+    function, args
+        The coroutine function, and what it gets after `me`.
+    host : Host
+        Where.
+    name : str
+        Its name.
+    daemon, restart : bool
+        Whether it ends with the others; whether it starts again.
+    properties : mapping of str to str
+        Its properties.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        host: Host,
+        name: str,
+        daemon: bool,
+        restart: bool,
+        properties: Mapping[str, str],
+    ) -> None:
+        self.world = world
+        self.function = function
+        self.args = args
+        self.host = host
+        self.name = name
+        self.daemon = daemon
+        self.restart = restart
+        self.properties = properties
+        self.start_time = 0.0
+        self._next: Actor | None = None
+
+    def actor(self) -> Actor:
+        """Make the actor that will live this next."""
+        self._next = Actor(self.world, self)
+        return self._next
+
+    def start(self) -> None:
+        """Give it a thread of SimGrid's."""
+        actor = self._next
+        assert actor is not None
+        actor.native = self.host.native.add_actor(self.name, self._live)
+        if self.daemon:
+            actor.native.daemonize()
+        if self.restart:
+            actor.native.set_auto_restart(True)
+
+    def _live(self) -> None:
+        """Live once; SimGrid calls it."""
+        actor, self._next = self._next, None
+        if actor is None:
+            actor = Actor(self.world, self)
+            actor.native = simgrid.Actor.by_pid(simgrid.this_actor.get_pid())
+            start_time = 0.0
+        else:
+            start_time = self.start_time
+        self.world.enter(actor)
+        try:
+            _live(actor, start_time)
+        except AbandonedError:
+            pass
+        except BaseException as error:
+            self.world.failed(actor, error)
+            if not actor.dying:
+                simgrid.Actor.kill_all()
+
+
+def _live(actor: Actor, start_time: float) -> None:
+    """Run the actor's coroutine and its on-exit callbacks."""
+    try:
+        _await_start(actor, start_time)
+        coroutine = actor.life.function(actor, *actor.life.args)
+        if not inspect.iscoroutine(coroutine):
+            raise TypeError(
+                f"an actor is an 'async def' function, but {actor.life.function!r} "
+                f"returned {coroutine!r}"
+            )
+        actor.coroutine = coroutine
+        value = _drive(actor)
+        actor.value = None if actor.dying else value
+        actor.was_killed = actor.dying
+    except ForcefulKillException:
+        actor.was_killed = True
+    for callback in reversed(actor.on_exit_callbacks):
+        callback(actor.was_killed)
+    actor.ended = True
+    _let_children_start(actor)
+    for activity in list(actor.activities):
+        # It may be over since this very date.
+        if not activity.test():
+            activity.abandoned()
+    actor.coroutine = None
+    actor.world.last_date = actor.world.now
+
+
+def _await_start(actor: Actor, start_time: float) -> None:
+    """Wait for the start time, and for the parent to let it start."""
+    world = actor.world
+    if actor.dying or not actor.host.is_on:
+        actor.dying = True
+        raise ForcefulKillException("exited")
+    if start_time > world.now:
+        actor.waits_for = lambda: "its start"
+        world.call(simgrid.this_actor.sleep_until, start_time)
+    while actor.is_held:
+        world.call(simgrid.this_actor.yield_)
+    world.resumed()
+
+
+def _let_children_start(actor: Actor) -> None:
+    """Let the actors that it spawned run."""
+    for child in actor.held:
+        child.is_held = False
+    actor.held.clear()
+
+
+def _drive(actor: Actor) -> Any:
+    """Do what the coroutine asks for until it returns; return its value."""
+    step: Callable[[], Any] = functools.partial(actor.coroutine.send, None)
+    while True:
+        try:
+            request = step()
+        except StopIteration as end:
+            return end.value
+        if not isinstance(request, Blocking):
+            raise RuntimeError("an actor awaited something that is not simplugin's")
+        step = _performed(actor, request)
+
+
+def _performed(actor: Actor, request: Blocking[Any]) -> Callable[[], Any]:
+    """Perform a request; return how to go on with the coroutine."""
+    world = actor.world
+    actor.waits_for, actor.since = request.waits_for, world.now
+    _let_children_start(actor)
+    try:
+        result = request.perform()
+    except simgrid.ActorKilled:
+        world.killed(actor)
+        return functools.partial(actor.coroutine.throw, ForcefulKillException("exited"))
+    except (AbandonedError, AssertionError):
+        raise
+    except (Exception, ForcefulKillException) as error:
+        if not actor.dying:
+            world.resumed()
+        return functools.partial(actor.coroutine.throw, error)
+    world.resumed()
+    return functools.partial(actor.coroutine.send, result)

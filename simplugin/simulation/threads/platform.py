@@ -1,0 +1,184 @@
+"""Hosts, links and routes as actors see them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import simgrid
+from simplugin.errors import SimpluginError
+from simplugin.simulation import _driver
+from simplugin.simulation.threads.world import World
+
+
+class Host:
+    """A host; see :class:`simplugin.simulation.api.Host`."""
+
+    def __init__(self, world: World, native: simgrid.Host) -> None:
+        self._world = world
+        self.native = native
+        self.name: str = native.name
+        self.properties: dict[str, str] = dict(native.get_properties())
+
+    def __repr__(self) -> str:
+        return f"<Host {self.name}>"
+
+    @property
+    def speed(self) -> float:
+        """Peak speed of a core in this pstate [flop/s]."""
+        return float(self.native.speed)
+
+    @property
+    def available_speed(self) -> float:
+        """Fraction of the speed that its profile leaves."""
+        return float(self.native.available_speed)
+
+    @property
+    def cores(self) -> int:
+        """Number of cores."""
+        return int(self.native.core_count)
+
+    @property
+    def load(self) -> float:
+        """Speed in use [flop/s]."""
+        return float(self.native.load)
+
+    @property
+    def is_on(self) -> bool:
+        """Whether it is on."""
+        return bool(self.native.is_on)
+
+    @property
+    def pstate_count(self) -> int:
+        """Number of performance states."""
+        return int(self.native.pstate_count)
+
+    @property
+    def pstate(self) -> int:
+        """Its performance state."""
+        return int(self.native.pstate)
+
+    @pstate.setter
+    def pstate(self, value: int) -> None:
+        self._world.call(setattr, self.native, "pstate", self._checked(value))
+
+    def pstate_speed(self, pstate: int) -> float:
+        """Return the speed of a pstate [flop/s]."""
+        return float(self.native.pstate_speed(self._checked(pstate)))
+
+    def _checked(self, pstate: int) -> int:
+        """Return a pstate that exists."""
+        if not 0 <= pstate < self.pstate_count:
+            raise ValueError(
+                f"host {self.name!r} has pstates 0 to {self.pstate_count - 1}, not {pstate}"
+            )
+        return pstate
+
+    @property
+    def energy(self) -> float:
+        """Energy so far [J]."""
+        check_energy(self._world)
+        return _driver.energy_of_host(self.name)
+
+    def turn_on(self) -> None:
+        """Turn it on: its restartable actors start again."""
+        self._world.call(self.native.turn_on)
+
+    def turn_off(self) -> None:
+        """Turn it off: its actors are killed."""
+        self._world.call(self.native.turn_off)
+        self._world.do_deferred()
+
+
+class Link:
+    """A link; see :class:`simplugin.simulation.api.Link`."""
+
+    def __init__(self, world: World, native: simgrid.Link) -> None:
+        self._world = world
+        self.native = native
+        self.name: str = native.name
+        self.properties: dict[str, str] = dict(native.get_properties())
+
+    def __repr__(self) -> str:
+        return f"<Link {self.name}>"
+
+    @property
+    def bandwidth(self) -> float:
+        """Bandwidth [byte/s]."""
+        return float(self.native.bandwidth)
+
+    @bandwidth.setter
+    def bandwidth(self, value: float) -> None:
+        self._world.call(self.native.set_bandwidth, float(value))
+
+    @property
+    def latency(self) -> float:
+        """Latency [s]."""
+        return float(self.native.latency)
+
+    @latency.setter
+    def latency(self, value: float) -> None:
+        self._world.call(self.native.set_latency, float(value))
+
+    @property
+    def load(self) -> float:
+        """Bandwidth in use [byte/s]."""
+        return float(self.native.load)
+
+    @property
+    def is_on(self) -> bool:
+        """Whether it is on."""
+        return bool(self.native.is_on())
+
+    @property
+    def sharing_policy(self) -> str:
+        """SHARED, FATPIPE, SPLITDUPLEX, ..."""
+        return str(self.native.get_sharing_policy().name)
+
+    @property
+    def energy(self) -> float:
+        """Energy so far [J]."""
+        check_energy(self._world)
+        return _driver.energy_of_link(self.name)
+
+    def turn_on(self) -> None:
+        """Turn it on."""
+        self._world.call(self.native.turn_on)
+
+    def turn_off(self) -> None:
+        """Turn it off: its transfers fail."""
+        self._world.call(self.native.turn_off)
+
+
+class Route(NamedTuple):
+    """How two hosts are connected."""
+
+    links: tuple[Link, ...]
+    latency: float
+
+
+def check_energy(world: World) -> None:
+    """Refuse to give an energy that is not measured."""
+    if not world.energy:
+        raise SimpluginError("energy is not measured; run simulate(..., energy=True)")
+
+
+def host_of(world: World, host: Host | str) -> Host:
+    """Return a host by its name, or itself."""
+    if isinstance(host, Host):
+        return host
+    if not isinstance(host, str):
+        raise TypeError(f"expected a host or its name, not {host!r}")
+    if host not in world.hosts:
+        raise SimpluginError(f"the platform has no host {host!r}")
+    return world.hosts[host]
+
+
+def _link_of(world: World, native: simgrid.Link) -> Link:
+    """Return the link that stands for SimGrid's; loopbacks are not in the platform's list."""
+    return world.links.get(native.name) or Link(world, native)
+
+
+def route_between(world: World, source: Host, destination: Host) -> Route:
+    """Ask SimGrid for the route between two hosts."""
+    links, latency = source.native.route_to(destination.native)
+    return Route(tuple(_link_of(world, link) for link in links), float(latency))

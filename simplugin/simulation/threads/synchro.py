@@ -1,0 +1,185 @@
+"""Synchronisation in simulated time: mutex, semaphore, condition variable, barrier."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import simgrid
+from simplugin.errors import TimeoutException
+from simplugin.simulation.threads.blocking import Blocking, done, time_limit
+from simplugin.simulation.threads.signal import fire, signal
+from simplugin.simulation.threads.world import World
+
+if TYPE_CHECKING:
+    from simplugin.simulation.threads.actor import Actor
+
+
+class _Named:
+    """What all of them have."""
+
+    def __init__(self, world: World, name: str | None) -> None:
+        self._world = world
+        self.name = name
+
+    def _blocking(self, kind: str, perform: Any) -> Blocking[Any]:
+        """Return an operation that says whom it waits for."""
+        text = kind if self.name is None else f"{kind} {self.name!r}"
+        return Blocking(self._world, lambda: text, perform)
+
+
+def _acquire(native: Any, limit: float, what: str) -> None:
+    """Take a place of SimGrid's semaphore."""
+    # SimGrid never times out with a limit of 0.
+    if (limit == 0 and native.would_block) or native.acquire_timeout(limit):
+        raise TimeoutException(f"{what}: the time limit was reached")
+
+
+class Semaphore(_Named):
+    """A semaphore; see :class:`simplugin.simulation.api.Semaphore`."""
+
+    def __init__(self, world: World, capacity: int, name: str | None) -> None:
+        super().__init__(world, name)
+        if capacity < 0:
+            raise ValueError(f"the capacity of a semaphore must be at least 0, not {capacity}")
+        self._native = world.call(simgrid.Semaphore, capacity)
+
+    @property
+    def capacity(self) -> int:
+        """Free places."""
+        return int(self._native.capacity)
+
+    @property
+    def would_block(self) -> bool:
+        """Whether none is free."""
+        return bool(self._native.would_block)
+
+    def acquire(self, timeout: float | None = None) -> Blocking[None]:
+        """Take a place, or wait for it."""
+        limit = time_limit(timeout)
+        return self._blocking("acquire", lambda: _acquire(self._native, limit, "acquire"))
+
+    def release(self) -> None:
+        """Free a place."""
+        self._world.call_even_dying(self._native.release)
+
+    def __aenter__(self) -> Blocking[None]:
+        return self.acquire()
+
+    def __aexit__(self, *exception: object) -> Blocking[None]:
+        self.release()
+        return done(self._world)
+
+
+class Mutex(_Named):
+    """A mutex; see :class:`simplugin.simulation.api.Mutex`."""
+
+    def __init__(self, world: World, name: str | None) -> None:
+        super().__init__(world, name)
+        self._native = world.call(simgrid.Semaphore, 1)
+        self._owner: Actor | None = None
+
+    @property
+    def owner(self) -> Actor | None:
+        """The actor that holds it."""
+        return self._owner
+
+    def lock(self) -> Blocking[None]:
+        """Make it this actor's, or wait for it."""
+        return self._blocking("lock", self.perform_lock)
+
+    def perform_lock(self) -> None:
+        """Block until it is this actor's."""
+        self._native.acquire()
+        self._owner = self._world.running("lock")
+
+    def try_lock(self) -> bool:
+        """Lock it if it is free."""
+        if self._native.would_block:
+            return False
+        self._world.call(self._native.acquire)
+        self._owner = self._world.running("try_lock")
+        return True
+
+    def unlock(self) -> None:
+        """Give it to the next actor that waits."""
+        self.check_owner("unlock")
+        self._owner = None
+        self._world.call_even_dying(self._native.release)
+
+    def check_owner(self, operation: str) -> None:
+        """Refuse an operation that is the owner's."""
+        if self._owner is not self._world.running(operation):
+            who = "not locked" if self._owner is None else "held by another actor"
+            raise RuntimeError(f"{operation}: the mutex {self.name!r} is {who}")
+
+    def __aenter__(self) -> Blocking[None]:
+        return self.lock()
+
+    def __aexit__(self, *exception: object) -> Blocking[None]:
+        self.unlock()
+        return done(self._world)
+
+
+class Condition(_Named):
+    """A condition variable; see :class:`simplugin.simulation.api.Condition`."""
+
+    def __init__(self, world: World, mutex: Mutex, name: str | None) -> None:
+        super().__init__(world, name)
+        self._mutex = mutex
+        self._waiting: deque[Any] = deque()
+
+    def wait(self, timeout: float | None = None) -> Blocking[bool]:
+        """Release the mutex, wait to be notified or for the time limit, lock it again."""
+        limit = time_limit(timeout)
+        return self._blocking("condition", lambda: self._perform_wait(limit))
+
+    def _perform_wait(self, limit: float) -> bool:
+        """Block until notified."""
+        self._mutex.check_owner("wait")
+        mine = signal(self._world)
+        self._waiting.append(mine)
+        self._mutex.unlock()
+        try:
+            mine.wait_for(limit)
+        except simgrid.NetworkFailureException:
+            notified = True
+        except simgrid.TimeoutException:
+            notified = mine not in self._waiting
+        except simgrid.ActorKilled:
+            if mine in self._waiting:
+                self._waiting.remove(mine)
+            raise
+        if not notified:
+            self._waiting.remove(mine)
+            mine.cancel()
+        self._mutex.perform_lock()
+        return notified
+
+    def notify_one(self) -> None:
+        """Wake the first that waits."""
+        if self._waiting:
+            fire(self._world, self._waiting.popleft())
+
+    def notify_all(self) -> None:
+        """Wake all that wait now."""
+        for _ in range(len(self._waiting)):
+            self.notify_one()
+
+
+class Barrier(_Named):
+    """A barrier; see :class:`simplugin.simulation.api.Barrier`.
+
+    SimGrid 4.1 crashes if an actor is killed while it waits at a barrier.
+    """
+
+    def __init__(self, world: World, size: int, name: str | None) -> None:
+        super().__init__(world, name)
+        if size < 1:
+            raise ValueError(f"the size of a barrier must be at least 1, not {size}")
+        self.size = size
+        self._native = world.call(simgrid.Barrier, size)
+
+    def wait(self) -> Blocking[bool]:
+        """Wait until all have come; True for the last."""
+        return self._blocking("barrier", lambda: bool(self._native.wait()))

@@ -1,0 +1,275 @@
+"""What occupies hosts and links: executions, parallel tasks, direct transfers; and sleeping."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import simgrid
+from simplugin.errors import SimpluginError
+from simplugin.simulation.threads.activity import NAN, NATIVE_FAILURES, Activity, watch
+from simplugin.simulation.threads.blocking import Blocking, a_number, done, positive
+from simplugin.simulation.threads.platform import Host
+from simplugin.simulation.threads.record import Row
+from simplugin.simulation.threads.world import World
+
+
+def unbound(what: str) -> SimpluginError:
+    """Say that SimGrid's Python bindings cannot do something."""
+    return SimpluginError(
+        f"SimGrid's Python bindings have no {what}; run it with back_end='coroutines'"
+    )
+
+
+class Work(Activity):
+    """Something that SimGrid computes or transfers."""
+
+    def begin(self) -> None:
+        """Start it."""
+        raise NotImplementedError
+
+    def perform(self) -> None:
+        """Start it and block until it ends."""
+        self.begin()
+        self.perform_wait(-1.0)
+
+    def blocking(self) -> Blocking[None]:
+        """Return an operation that starts when awaited."""
+        return Blocking(self.world, self.describe, self.perform)
+
+    def begun(self) -> Work:
+        """Start it now."""
+        self.begin()
+        watch(self)
+        return self
+
+    def _row(self, place: str, kind: str, amount: float) -> None:
+        """Add a row to the trace."""
+        assert self.start_time is not None
+        assert self.finish_time is not None
+        row = (self.start_time, self.finish_time, amount, self._state)
+        self.world.record.add(Row(self.owner.pid, place, kind, self.label, *row))
+
+
+class Execution(Work):
+    """Flops on one host.
+
+    Parameters
+    ----------
+    flops : float
+        How many.
+    host : Host
+        Where.
+    priority : float
+        Its share of the host, relative to others'.
+    """
+
+    kind = "execution"
+
+    def __init__(self, owner: Any, flops: float, host: Host, priority: float, label: Any) -> None:
+        super().__init__(owner.world, owner, label, a_number(flops, "flops"))
+        self.host = host
+        self.priority = priority
+        self._here_since = 0.0
+
+    def describe(self) -> str:
+        """Say what it is, for messages."""
+        return f"execution on {self.host.name}"
+
+    def begin(self) -> None:
+        """Start it."""
+        native = self.world.call(simgrid.this_actor.exec_init, self.amount)
+        if self.host is not self.owner.host:
+            self.world.call(setattr, native, "host", self.host.native)
+        self._here_since = self.world.now
+        self.started(native)
+        self.world.call(native.start)
+
+    def perform(self) -> None:
+        """Start it and block until it ends."""
+        if self.priority == 1.0:
+            super().perform()
+            return
+        # A priority is bound for this call only, which gives no handle.
+        self._here_since = self.world.now
+        self.started(None)
+        try:
+            simgrid.this_actor.execute(self.amount, self.priority)
+        except NATIVE_FAILURES as failure:
+            self.ends_natively(failure)
+        else:
+            self.ends_natively(None)
+        self.outcome()
+
+    def migrate(self, host: Host) -> None:
+        """Take note that it goes on elsewhere: the rest is the new host's."""
+        left = self._remaining()
+        now = self.world.now
+        self.world.record.computed(self.host.name, self._here_since, now, self.amount - left)
+        self.host, self.amount, self._here_since = host, left, now
+
+    def _account(self, amount: float) -> None:
+        """Record what was computed."""
+        assert self.finish_time is not None
+        place = self.host.name
+        self.world.record.computed(place, self._here_since, self.finish_time, amount)
+        self._row(place, "exec", amount)
+
+
+class ParallelTask(Work):
+    """Flops on several hosts, bytes between them, all at the same pace.
+
+    Parameters
+    ----------
+    hosts : list of Host
+        Where.
+    flops : list of float
+        Work of each host [flop].
+    sizes : list of lists of float
+        Bytes from each host (row) to each host (column).
+    """
+
+    kind = "parallel task"
+
+    def __init__(
+        self,
+        owner: Any,
+        hosts: Sequence[Host],
+        flops: Sequence[float],
+        sizes: Sequence[Sequence[float]],
+        label: str | None,
+    ) -> None:
+        count = len(hosts)
+        if count == 0:
+            raise ValueError("a parallel task needs at least one host")
+        if len(flops) != count:
+            raise ValueError(f"flops must have one entry a host: {count}, not {len(flops)}")
+        if len(sizes) != count or any(len(row) != count for row in sizes):
+            raise ValueError(f"sizes must have a row and a column for each of the {count} hosts")
+        self.hosts = list(hosts)
+        self.flops = [a_number(amount, "flops") for amount in flops]
+        self.sizes = [[a_number(size, "sizes") for size in row] for row in sizes]
+        super().__init__(owner.world, owner, label, sum(self.flops))
+
+    def begin(self) -> None:
+        """Start it."""
+        native = self.world.call(
+            simgrid.this_actor.exec_init,
+            [host.native for host in self.hosts],
+            self.flops,
+            [size for row in self.sizes for size in row],
+        )
+        self.started(native)
+        self.world.call(native.start)
+
+    def _remaining(self) -> float:
+        """Return the part that is left, from 1 to 0."""
+        return float(self.world.call(getattr, self.native, "remaining_ratio"))
+
+    def _account(self, amount: float) -> None:
+        """Record what was computed and transferred; unknown if it did not finish."""
+        assert self.start_time is not None
+        assert self.finish_time is not None
+        part = 1.0 if amount == self.amount else NAN
+        record = self.world.record
+        for host, flops in zip(self.hosts, self.flops, strict=True):
+            record.computed(host.name, self.start_time, self.finish_time, part * flops)
+        for i, row in enumerate(self.sizes):
+            for j, size in enumerate(row):
+                if i != j and size > 0:
+                    record.carried(self.hosts[i].name, self.hosts[j].name, part * size)
+        self._row(",".join(host.name for host in self.hosts), "ptask", part * self.amount)
+
+
+class DirectTransfer(Work):
+    """Bytes from a host to another, without actors there.
+
+    SimGrid does not count it among its actor's activities: it goes on when the actor ends.
+    """
+
+    kind = "transfer"
+
+    def __init__(
+        self, owner: Any, source: Host, destination: Host, size: float, label: str | None
+    ) -> None:
+        # SimGrid counts whole bytes.
+        super().__init__(owner.world, owner, label, float(int(a_number(size, "size"))))
+        self.source = source
+        self.destination = destination
+        self._blocks = False
+
+    def describe(self) -> str:
+        """Say what it is, for messages."""
+        return f"transfer from {self.source.name} to {self.destination.name}"
+
+    def begin(self) -> None:
+        """Start it."""
+        native = self.world.call(
+            simgrid.Comm.sendto_init, self.source.native, self.destination.native
+        )
+        self.world.call(native.set_payload_size, int(self.amount))
+        self.started(native)
+        self.world.call(native.start)
+        self.world.transfers.append(self)
+
+    def perform(self) -> None:
+        """Start it and block until it ends."""
+        self._blocks = True
+        super().perform()
+
+    def begun(self) -> Work:
+        """Start it now; nobody watches, since SimGrid cancels what a killed watcher waits for."""
+        self.begin()
+        return self
+
+    def abandoned(self) -> None:
+        """Outlive the owner unless it was waiting."""
+        if self._blocks:
+            super().abandoned()
+
+    def settle(self) -> None:
+        """After the simulation: note the end of a transfer that nobody waited for."""
+        if not self.over and self.native.finish_time >= 0:
+            self.ends(None, self.amount)
+
+    def _account(self, amount: float) -> None:
+        """Record what was transferred."""
+        if self._state == "FINISHED" and self.native.finish_time >= 0:
+            self.finish_time = float(self.native.finish_time)
+        self.world.record.carried(self.source.name, self.destination.name, amount)
+        self._row(f"{self.source.name}->{self.destination.name}", "comm", amount)
+
+
+def sleep(owner: Any, duration: float) -> Blocking[None]:
+    """Return an operation that sleeps for a duration [s]."""
+    world: World = owner.world
+    if duration <= 0:
+        return done(world)
+
+    def perform() -> None:
+        start, state = world.now, "CANCELED"
+        try:
+            simgrid.this_actor.sleep_for(duration)
+            state = "FINISHED"
+        finally:
+            # A suspended actor sees the end of its sleep late.
+            end = min(world.now, start + duration)
+            row = (None, start, end, end - start, state)
+            world.record.add(Row(owner.pid, owner.host.name, "sleep", *row))
+
+    return Blocking(world, lambda: "sleep", perform)
+
+
+def checked_execution(
+    owner: Any,
+    flops: float,
+    host: Host,
+    priority: float,
+    bound: float | None,
+    label: str | None,
+) -> Execution:
+    """Make an execution, or say that the bindings cannot."""
+    if bound is not None:
+        positive(bound, "bound")
+        raise unbound("bound of an execution")
+    return Execution(owner, flops, host, priority, label)

@@ -1,0 +1,204 @@
+"""The one simulation of this process: who is in it, and how it is brought to its end."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+import simgrid
+from simplugin.errors import (
+    ActorError,
+    BlockedActor,
+    DeadlockError,
+    ForcefulKillException,
+    SimulatedTimeLimitError,
+    SimulationError,
+)
+from simplugin.simulation.back_end import await_place
+
+if TYPE_CHECKING:
+    from simplugin.simulation.threads.actor import Actor
+    from simplugin.simulation.threads.platform import Host, Link
+    from simplugin.simulation.threads.record import Record
+    from simplugin.simulation.threads.work import DirectTransfer
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_PROGRESS_EVERY = 1024
+_HERE = str(Path(__file__).parent)
+
+
+class AbandonedError(BaseException):
+    """Ends a thread of a simulation that is over, without touching its coroutine."""
+
+
+class World:
+    """State shared by all actors of the simulation.
+
+    Attributes
+    ----------
+    actors : list of Actor
+        In order of their pid, ended ones included.
+    stopping : bool
+        The simulation is over; threads must end without doing anything.
+    error : SimulationError or None
+        Why it is over.
+    last_date : float
+        Date at which something happened last [s]; SimGrid's clock may be ahead of it.
+    """
+
+    def __init__(self, record: Record, *, energy: bool, seed: int) -> None:
+        self.record = record
+        self.energy = energy
+        self.seed = seed
+        self.hosts: dict[str, Host] = {}
+        self.links: dict[str, Link] = {}
+        self.actors: list[Actor] = []
+        self.named: dict[tuple[str, str], Any] = {}
+        self.transfers: list[DirectTransfer] = []
+        self.takes_parallel_tasks = False
+        self.stopping = False
+        self.error: SimulationError | None = None
+        self.limit: float | None = None
+        self.beyond_limit = False
+        self.last_date = 0.0
+        self.progress: Callable[[float, int], None] | None = None
+        self._resumptions = 0
+        self._deferred: list[Callable[[], object]] = []
+        self._thread = threading.local()
+
+    @property
+    def now(self) -> float:
+        """The simulated date [s]."""
+        return float(simgrid.Engine.clock)
+
+    @property
+    def alive(self) -> int:
+        """Number of actors that have not ended."""
+        return sum(not actor.ended for actor in self.actors)
+
+    # ---- the running actor ----
+
+    def enter(self, actor: Actor) -> None:
+        """Say that this thread is the actor's."""
+        self._thread.actor = actor
+
+    def running(self, operation: str) -> Actor:
+        """Return the actor that runs in this thread.
+
+        Raises
+        ------
+        RuntimeError
+            There is none.
+        """
+        actor: Actor | None = getattr(self._thread, "actor", None)
+        if actor is None:
+            raise RuntimeError(f"{operation} outside of a running actor")
+        return actor
+
+    def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call the bindings for the running actor.
+
+        Raises
+        ------
+        ForcefulKillException
+            The actor is being killed, or was killed by this very call.
+        """
+        actor = self.running("a call of SimGrid")
+        if actor.dying:
+            raise ForcefulKillException("exited")
+        try:
+            return function(*args, **kwargs)
+        except simgrid.ActorKilled:
+            self.killed(actor)
+            raise ForcefulKillException("exited") from None
+
+    def call_even_dying(self, function: Callable[[], object]) -> None:
+        """Call the bindings; a dying actor, who may not, leaves it to the next that runs."""
+        if self.running("a call of SimGrid").dying:
+            self._deferred.append(function)
+        else:
+            self.call(function)
+
+    def do_deferred(self) -> None:
+        """Do what dying actors left behind."""
+        while self._deferred:
+            self.call(self._deferred.pop(0))
+
+    def resumed(self) -> None:
+        """Take note that an actor goes on; end its thread instead if the simulation is over."""
+        if self.beyond_limit and self.error is None:
+            limit = SimulatedTimeLimitError(
+                f"the simulated clock reached its limit of {self.limit:g} s; actors still run"
+            )
+            limit.limit = limit.clock = float(self.limit or 0.0)
+            self.stop(limit)
+        if self.stopping:
+            simgrid.Actor.kill_all()
+            raise AbandonedError
+        self.last_date = self.now
+        self._resumptions += 1
+        if self.progress is not None and self._resumptions % _PROGRESS_EVERY == 0:
+            self.progress(self.now, self.alive)
+        self.do_deferred()
+
+    # ---- the end ----
+
+    def stop(self, error: SimulationError) -> None:
+        """End the simulation with an error; the first one counts."""
+        if not self.stopping:
+            self.stopping = True
+            self.error = error
+
+    def killed(self, actor: Actor) -> None:
+        """Find out why SimGrid killed an actor.
+
+        Raises
+        ------
+        AbandonedError
+            The simulation is over, for instance because this is SimGrid's way of ending a deadlock.
+        """
+        if self.stopping:
+            raise AbandonedError
+        only_daemons = all(other.is_daemon for other in self.actors if not other.ended)
+        host_failed = not actor.host.is_on
+        if not (actor.dying or host_failed or only_daemons):
+            self.stop(self._deadlock())
+            raise AbandonedError
+        actor.dying = True
+
+    def failed(self, actor: Actor, error: BaseException) -> None:
+        """End the simulation because an exception left an actor."""
+        inside = _inside(error.__traceback__)
+        lines = traceback.format_exception(type(error), error, inside)
+        summary = traceback.format_exception_only(error)[-1].strip()
+        wrapped = ActorError(actor.name, actor.host.name, self.now, summary, "".join(lines))
+        wrapped.__cause__ = error
+        self.stop(wrapped)
+
+    def _deadlock(self) -> DeadlockError:
+        """Describe the actors that are left."""
+        blocked = tuple(
+            BlockedActor(
+                actor.name,
+                actor.host.name,
+                await_place(actor.coroutine),
+                "to be resumed" if actor.is_suspended else actor.waits_for(),
+                actor.since,
+            )
+            for actor in self.actors
+            if not actor.ended
+        )
+        clock = self.now if self.limit is None else self.last_date
+        return DeadlockError(clock, blocked)
+
+
+def _inside(trace: TracebackType | None) -> TracebackType | None:
+    """Drop the frames of this package above the actor's own."""
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_HERE):
+        trace = trace.tb_next
+    return trace

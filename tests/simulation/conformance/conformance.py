@@ -1,0 +1,170 @@
+"""What a conformance scenario is, how it is run, and when two outcomes agree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from simplugin.errors import ActorError, DeadlockError, SimulationError
+from simplugin.simulation import Placement, SimGridOptions, simulate
+
+RELATIVE = 1e-9
+LATEST = 900.0  # s; at later dates a microsecond would be within the tolerance
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A small program with what it must give.
+
+    Attributes
+    ----------
+    name : str
+        Its id in the tests.
+    platform : str
+        SimGrid XML.
+    actors : tuple of Placement
+        The program.
+    expected : mapping
+        By actor's name, the value that it must return: dates come from the platform's numbers,
+        not from a run. By ``"error"``, ``"clock"``, ... what must be wrong if that is expected.
+    clock : float, optional
+        Date of the end [s].
+    options : SimGridOptions
+        The linear model unless something else is tested.
+    energy : bool
+        Measure energy.
+    until : float, optional
+        Limit of simulated time [s].
+    only : str
+        Why the official bindings cannot run it; empty if they can.
+    """
+
+    name: str
+    platform: str
+    actors: tuple[Placement, ...]
+    expected: Mapping[str, Any]
+    clock: float | None = None
+    options: SimGridOptions = field(default_factory=SimGridOptions.linear)
+    energy: bool = False
+    until: float | None = None
+    only: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a scenario gave.
+
+    Attributes
+    ----------
+    values : dict
+        Returned values by actor's name, or what was wrong.
+    clock : float
+        Date of the end [s].
+    states : dict
+        How each actor ended.
+    finished : list of tuples
+        Rows of the trace of activities that finished, sorted.
+    totals : dict
+        Flops and busy time of hosts, bytes of links.
+    """
+
+    values: dict[str, Any]
+    clock: float
+    states: dict[str, str]
+    finished: list[tuple[Any, ...]]
+    totals: dict[str, Any]
+
+
+def run(scenario: Scenario, back_end: Any, directory: Path) -> Outcome:
+    """Run a scenario in a process of its own."""
+    platform = directory / f"{scenario.name}.xml"
+    platform.write_text(scenario.platform)
+    try:
+        result = simulate(
+            platform,
+            list(scenario.actors),
+            options=scenario.options,
+            back_end=back_end,
+            until=scenario.until,
+            energy=scenario.energy,
+            seed=42,
+            wall_limit=60,
+        )
+    except SimulationError as error:
+        return Outcome(_wrong(error), error.clock or 0.0, {}, [], {})
+    rows = [
+        (row.actor, row.resource, row.kind, row.label, row.start, row.end, row.amount)
+        for row in result.trace.to_pandas().itertuples(index=False)
+        if row.state == "done"
+    ]
+    finished = [tuple(None if item != item else item for item in row) for row in rows]
+    # What unfinished activities had done is unknown to the bindings.
+    whole = len(finished) == len(result.trace.start)
+    return Outcome(
+        values={each.name: each.value for each in result.returned},
+        clock=result.clock,
+        states={each.name: each.state for each in result.returned},
+        finished=sorted(finished, key=repr),
+        totals={
+            "busy": dict(zip(result.hosts.name, result.hosts.busy.tolist(), strict=True)),
+            "flops": whole and dict(zip(result.hosts.name, result.hosts.flops, strict=True)),
+            "bytes": whole and dict(zip(result.links.name, result.links.bytes, strict=True)),
+        },
+    )
+
+
+def _wrong(error: SimulationError) -> dict[str, Any]:
+    """Return what is to be compared of an error."""
+    wrong: dict[str, Any] = {"error": type(error).__name__, "clock": error.clock}
+    if isinstance(error, DeadlockError):
+        wrong["blocked"] = [
+            (each.name, each.host, each.since, Path(each.where.partition(":")[0]).name)
+            for each in error.blocked
+        ]
+    if isinstance(error, ActorError):
+        wrong["actor"] = (error.actor, error.host)
+        wrong["cause"] = repr(error.__cause__)
+    return wrong
+
+
+def differences(expected: Any, measured: Any, place: str = "") -> Iterator[str]:
+    """Say where two values differ; numbers may by 1e-9 of their size."""
+    if isinstance(expected, bool) or isinstance(measured, bool):
+        if expected is not measured:
+            yield f"{place}: {measured!r} instead of {expected!r}"
+    elif isinstance(expected, int | float) and isinstance(measured, int | float):
+        if not math.isclose(expected, measured, rel_tol=RELATIVE, abs_tol=1e-12):
+            yield f"{place}: {measured!r} instead of {expected!r}"
+    elif isinstance(expected, Mapping) and isinstance(measured, Mapping):
+        for key in sorted({*expected, *measured}, key=repr):
+            if key not in expected or key not in measured:
+                yield f"{place}[{key!r}] is on one side only"
+            else:
+                yield from differences(expected[key], measured[key], f"{place}[{key!r}]")
+    elif isinstance(expected, list | tuple) and isinstance(measured, list | tuple):
+        if len(expected) != len(measured):
+            yield f"{place}: {measured!r} instead of {expected!r}"
+        else:
+            for index, pair in enumerate(zip(expected, measured, strict=True)):
+                yield from differences(*pair, f"{place}[{index}]")
+    elif expected != measured:
+        yield f"{place}: {measured!r} instead of {expected!r}"
+
+
+def shifted(value: Any, by: float) -> Iterator[Any]:
+    """Return copies of a value in each of which one date is a little off."""
+    if isinstance(value, float):
+        # Larger numbers are flops or bytes.
+        if abs(value) < LATEST:
+            yield value + by
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            for changed in shifted(item, by):
+                yield [*value[:index], changed, *value[index + 1 :]]
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            for changed in shifted(item, by):
+                yield {**value, key: changed}

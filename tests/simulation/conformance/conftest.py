@@ -1,0 +1,8 @@
+"""Lets the scenarios, here and in the simulations' processes, import one another by name."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
