@@ -315,6 +315,7 @@ PyObject* all_links();
 PyObject* find_route(Host* source, Host* destination);
 
 // ---- record.cpp: totals and trace -----------------------------------------------------------------------------------
+double host_energy(s4u::Host const* host); // J, NaN without wattages
 void execution_began(Host* host);
 void execution_ended(Host* host, double flops);
 void transfer_boundary(s4u::Host* source, s4u::Host* destination); // energy of links is updated where the load changes

@@ -221,7 +221,7 @@ PyObject* init_energy(PyObject* /*module*/, PyObject* /*unused*/)
 PyObject* energy_of_host(PyObject* /*module*/, PyObject* name)
 {
   char const* text = PyUnicode_AsUTF8(name);
-  return text == nullptr ? nullptr : PyFloat_FromDouble(sg_host_get_consumed_energy(s4u::Host::by_name(text)));
+  return text == nullptr ? nullptr : PyFloat_FromDouble(host_energy(s4u::Host::by_name(text)));
 }
 
 PyObject* energy_of_link(PyObject* /*module*/, PyObject* name)

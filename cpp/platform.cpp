@@ -137,9 +137,9 @@ PyObject* host_pstate_speed(PyObject* self, PyObject* value)
   return PyFloat_FromDouble(host_in(self)->get_pstate_speed(static_cast<unsigned long>(pstate)));
 }
 
-PyObject* host_energy(PyObject* self, void* /*closure*/)
+PyObject* get_host_energy(PyObject* self, void* /*closure*/)
 {
-  return sim.energy ? PyFloat_FromDouble(sg_host_get_consumed_energy(host_in(self))) : energy_error();
+  return sim.energy ? PyFloat_FromDouble(host_energy(host_in(self))) : energy_error();
 }
 
 PyObject* host_turn_on(PyObject* self, PyObject* /*unused*/)
@@ -174,7 +174,7 @@ PyGetSetDef host_attributes[] = {
     {"properties", host_properties, nullptr, "Its properties.", nullptr},
     {"pstate", host_pstate, set_host_pstate, "Its performance state.", nullptr},
     {"pstate_count", host_pstate_count, nullptr, "Number of performance states.", nullptr},
-    {"energy", host_energy, nullptr, "Energy so far [J].", nullptr},
+    {"energy", get_host_energy, nullptr, "Energy so far [J].", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyTypeObject make_host_type()

@@ -114,7 +114,7 @@ bool collect_hosts(PyObject* into)
     names.push_back(host->get_name());
     flops.push_back(known->flops);
     busy.push_back(known->busy + (known->running > 0 ? now() - known->busy_since : 0.0));
-    energy.push_back(sim.energy ? sg_host_get_consumed_energy(host) : std::numeric_limits<double>::quiet_NaN());
+    energy.push_back(sim.energy ? host_energy(host) : std::numeric_limits<double>::quiet_NaN());
   }
   return put(into, "host_names", names_of(names)) && put(into, "host_flops", bytes_of(flops)) &&
          put(into, "host_busy", bytes_of(busy)) && put(into, "host_energy", bytes_of(energy));
@@ -185,10 +185,17 @@ PyObject* collect_returned()
 
 } // namespace
 
+double host_energy(s4u::Host const* host)
+{
+  if (host->get_property("wattage_per_state") == nullptr) // SimGrid would abort
+    return std::numeric_limits<double>::quiet_NaN();
+  return sg_host_get_consumed_energy(host);
+}
+
 void execution_began(Host* host)
 {
   if (sim.energy)
-    sg_host_get_consumed_energy(host->host);
+    host_energy(host->host); // where the load changes
   if (host->running++ == 0)
     host->busy_since = now();
 }

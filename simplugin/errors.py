@@ -81,7 +81,15 @@ class DeploymentError(FileError):
 
 
 class ScenarioError(FileError):
-    """A scenario file with an unknown key or a value out of range."""
+    """A scenario file with an unknown key or a value out of range.
+
+    Attributes
+    ----------
+    key : str or None
+        The dotted key concerned.
+    """
+
+    key: str | None = None
 
 
 class SimulationError(SimpluginError):

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from simplugin.simulation.simulate import simulate
 
 if TYPE_CHECKING:
-    from simplugin.simulation.activities import Activity, Mailbox, MessageQueue
-    from simplugin.simulation.actor import Actor
+    from simplugin.simulation.api import Activity, Actor, Mailbox, MessageQueue
     from simplugin.simulation.options import SimGridOptions
     from simplugin.simulation.placement import Placement
     from simplugin.simulation.result import HostTotals, LinkTotals, Result, Returned
@@ -35,12 +34,12 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Activity": "activities",
-    "Actor": "actor",
+    "Activity": "api",
+    "Actor": "api",
     "HostTotals": "result",
     "LinkTotals": "result",
-    "Mailbox": "activities",
-    "MessageQueue": "activities",
+    "Mailbox": "api",
+    "MessageQueue": "api",
     "Placement": "placement",
     "Result": "result",
     "Returned": "result",

@@ -6,21 +6,9 @@ from importlib import import_module
 
 import pytest
 
-from simplugin.simulation import _driver, activities, actor, resources, synchronisation, threads
+from simplugin.simulation import _driver, api, threads
 
-INTERFACES = [
-    actor.Actor,
-    activities.Activity,
-    activities.Mailbox,
-    activities.MessageQueue,
-    synchronisation.Mutex,
-    synchronisation.Semaphore,
-    synchronisation.Condition,
-    synchronisation.Barrier,
-    resources.Host,
-    resources.Link,
-    resources.Route,
-]
+INTERFACES = [getattr(api, name) for name in api.__all__]
 
 
 def names_of(interface):
@@ -39,7 +27,7 @@ def in_threads(name):
 @pytest.mark.parametrize("interface", INTERFACES, ids=lambda interface: interface.__name__)
 def test_the_compiled_types_offer_the_interface(interface):
     # A route is a named tuple that the driver makes on demand.
-    if interface is not resources.Route:
+    if interface is not api.Route:
         assert names_of(interface) - set(dir(getattr(_driver, interface.__name__))) == set()
 
 

@@ -1,4 +1,4 @@
-"""Hosts, links and routes as actors see them: the interfaces of both back ends."""
+"""Hosts, links and routes as actors see them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from typing import Protocol
 class Host(Protocol):
     """A host of the platform."""
 
-    pstate: int
-    """Its performance state; may be set."""
+    @property
+    def pstate(self) -> int:
+        """Performance state; may be set."""
+
+    @pstate.setter
+    def pstate(self, value: int) -> None: ...
 
     @property
     def name(self) -> str:
@@ -17,11 +21,11 @@ class Host(Protocol):
 
     @property
     def speed(self) -> float:
-        """Peak speed of a core in this performance state [flop/s]."""
+        """Peak speed of a core in the current pstate [flop/s]."""
 
     @property
     def available_speed(self) -> float:
-        """Fraction of that speed that its profile leaves, from 0 to 1."""
+        """Fraction of the speed that its profile leaves, 0 to 1."""
 
     @property
     def cores(self) -> int:
@@ -37,7 +41,7 @@ class Host(Protocol):
 
     @property
     def properties(self) -> dict[str, str]:
-        """Its properties in the platform."""
+        """From the platform file."""
 
     @property
     def pstate_count(self) -> int:
@@ -45,30 +49,41 @@ class Host(Protocol):
 
     @property
     def energy(self) -> float:
-        """Energy so far [J]; needs ``simulate(..., energy=True)``."""
+        """Consumed so far [J]; needs ``simulate(..., energy=True)``."""
 
     def pstate_speed(self, pstate: int, /) -> float:
-        """Return the speed of a core in a performance state [flop/s]."""
+        """Return the peak speed of a core in a performance state [flop/s]."""
 
     def turn_on(self) -> None:
-        """Turn it on; actors that restart start again."""
+        """Turn it on; its restartable actors start again."""
 
     def turn_off(self) -> None:
-        """Turn it off; its actors are killed."""
+        """Turn it off: its actors are killed and what runs on it or crosses it fails."""
 
 
 class Link(Protocol):
     """A link of the platform."""
 
-    bandwidth: float
-    """Bandwidth [byte/s]; may be set."""
+    @property
+    def bandwidth(self) -> float:
+        """In byte/s; may be set.
 
-    latency: float
-    """Latency [s]; may be set."""
+        Transfers under way never become faster than they could at their start.
+        """
+
+    @bandwidth.setter
+    def bandwidth(self, value: float) -> None: ...
+
+    @property
+    def latency(self) -> float:
+        """In s; may be set, for the transfers that start later."""
+
+    @latency.setter
+    def latency(self, value: float) -> None: ...
 
     @property
     def name(self) -> str:
-        """Its name; the two directions of a split-duplex link end in ``_UP`` and ``_DOWN``."""
+        """Its name."""
 
     @property
     def load(self) -> float:
@@ -80,21 +95,21 @@ class Link(Protocol):
 
     @property
     def properties(self) -> dict[str, str]:
-        """Its properties in the platform."""
+        """From the platform file."""
 
     @property
     def sharing_policy(self) -> str:
-        """One of SHARED, FATPIPE, SPLITDUPLEX, WIFI, NONLINEAR."""
+        """``"SHARED"``, ``"FATPIPE"``, ``"SPLITDUPLEX"``, ..."""
 
     @property
     def energy(self) -> float:
-        """Energy so far [J]; needs ``simulate(..., energy=True)``."""
+        """Consumed so far [J]; needs ``simulate(..., energy=True)``."""
 
     def turn_on(self) -> None:
         """Turn it on."""
 
     def turn_off(self) -> None:
-        """Turn it off; transfers over it fail."""
+        """Turn it off: its transfers fail, and new ones do at once."""
 
 
 class Route(Protocol):
@@ -102,7 +117,7 @@ class Route(Protocol):
 
     @property
     def links(self) -> tuple[Link, ...]:
-        """The links, in order."""
+        """In order."""
 
     @property
     def latency(self) -> float:

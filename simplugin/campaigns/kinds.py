@@ -1,0 +1,65 @@
+"""The kinds of workload that a scenario can have: one line each."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
+
+from simplugin.rows import Row
+from simplugin.simulation import Result
+
+if TYPE_CHECKING:
+    from simplugin.campaigns.scenario import Scenario
+
+Progress = Callable[[float, int], None]
+
+# The module of each kind is loaded when a scenario of that kind is.
+KINDS = {
+    "actors": "simplugin.campaigns.actors:KIND",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What running a scenario returns.
+
+    Attributes
+    ----------
+    row : Row
+        Metrics, best, provenance.
+    result : Result
+        The simulation's.
+    """
+
+    row: Row
+    result: Result
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How scenarios with one kind of workload are read and run.
+
+    Attributes
+    ----------
+    workload : class
+        The keys of ``[workload]`` besides `kind`.
+    run : callable
+        ``(scenario, progress) -> Outcome``.
+    schedulers : tuple of str, optional
+        Names of the shipped policies; None if the kind takes no ``[scheduler]``.
+    """
+
+    workload: type[BaseModel]
+    run: Callable[[Scenario, Progress | None], Outcome]
+    schedulers: tuple[str, ...] | None = None
+
+
+def kind_called(name: str) -> Kind:
+    """Return a kind by its name, a key of `KINDS`."""
+    module, _, attribute = KINDS[name].partition(":")
+    found: Kind = getattr(importlib.import_module(module), attribute)
+    return found

@@ -1,0 +1,88 @@
+"""Functions that a scenario names as ``module:function``."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+
+class UnresolvedError(ValueError):
+    """A reference that leads nowhere; says why."""
+
+
+@contextmanager
+def importable(directory: Path) -> Iterator[None]:
+    """Let modules beside a scenario be imported, as those beside a script are.
+
+    Another scenario's modules of the same names do not get in the way: what was imported from
+    `directory` is forgotten at the end.
+    """
+    place = str(directory.resolve())
+    beside = _modules_beside(directory)
+    shadows = {
+        name: module
+        for name, module in sys.modules.items()
+        if name.partition(".")[0] in beside and not _is_inside(module, directory)
+    }
+    for name in shadows:
+        del sys.modules[name]
+    forgettable = beside - set(sys.modules)
+    sys.path.insert(0, place)
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path.remove(place)
+        for name in [each for each in sys.modules if each.partition(".")[0] in forgettable]:
+            del sys.modules[name]
+        sys.modules.update(shadows)
+
+
+def resolve(reference: str) -> Callable[..., Any]:
+    """Return the function that ``module:function`` names.
+
+    Raises
+    ------
+    UnresolvedError
+        There is no such module or function, or the module cannot be imported.
+    """
+    module_name, _, path = reference.partition(":")
+    try:
+        found: Any = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+            raise UnresolvedError(f"module {module_name!r} cannot be imported: {error}") from error
+        raise UnresolvedError(
+            f"there is no module {module_name!r}, neither beside the scenario nor installed"
+        ) from error
+    except Exception as error:
+        raise UnresolvedError(
+            f"module {module_name!r} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
+    for step in path.split("."):
+        try:
+            found = getattr(found, step)
+        except AttributeError as error:
+            raise UnresolvedError(f"module {module_name!r} has no {path!r}") from error
+    if not callable(found):
+        raise UnresolvedError(f"{reference!r} is no function but {found!r}")
+    function: Callable[..., Any] = found
+    return function
+
+
+def _modules_beside(directory: Path) -> set[str]:
+    """Return the names of the modules and packages in a directory."""
+    found = {path.stem for path in directory.glob("*.py")}
+    found |= {path.parent.name for path in directory.glob("*/__init__.py")}
+    return found - set(sys.stdlib_module_names) - {"simplugin"}
+
+
+def _is_inside(module: ModuleType, directory: Path) -> bool:
+    """Whether a module comes from a file under a directory."""
+    file = getattr(module, "__file__", None)
+    return bool(file) and Path(str(file)).resolve().is_relative_to(directory.resolve())

@@ -1,0 +1,159 @@
+"""The sections of a scenario file, as pydantic checks them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from simplugin.simulation.options import SimGridOptions
+
+
+def _located(value: Any, info: ValidationInfo) -> Path:
+    """Take a path as relative to the directory of the scenario file."""
+    if not isinstance(value, str) or not value:
+        raise ValueError("give a path as a text")
+    directory: Path = (info.context or {}).get("directory", Path())
+    return directory / Path(value).expanduser()
+
+
+def _existing(value: Any, info: ValidationInfo) -> Path:
+    """Refuse the path of a file that is not there."""
+    path = _located(value, info)
+    if not path.is_file():
+        raise ValueError(f"there is no file {str(path)!r}; paths are relative to the scenario file")
+    return path
+
+
+AnyPath = Annotated[Path, BeforeValidator(_located)]
+ExistingFile = Annotated[Path, BeforeValidator(_existing)]
+Reference = Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")]
+
+
+class Section(BaseModel):
+    """A table whose keys are all known."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True
+    )
+
+
+class PlatformSection(Section):
+    """``[platform]``: where.
+
+    Attributes
+    ----------
+    file : path, optional
+        A SimGrid platform file.
+    generator : str, optional
+        Instead of a file: a shipped generator, or ``module:function`` of one's own.
+    parameters : dict
+        What the generator is given, by name.
+    seed : int, optional
+        Its seed, given as `seed`.
+    """
+
+    file: ExistingFile | None = None
+    generator: str | None = None
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    seed: Annotated[int, Field(ge=0)] | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> PlatformSection:
+        """Refuse no source and two of them."""
+        if (self.file is None) == (self.generator is None):
+            raise ValueError("give either a file or a generator")
+        if self.generator is None and ("parameters" in self.model_fields_set or self.seed):
+            raise ValueError("parameters and seed go with a generator, not with a file")
+        return self
+
+
+class SchedulerSection(Section):
+    """``[scheduler]``: the policy, shipped or ``module:function``, and its parameters."""
+
+    name: str
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+
+class SimulationSection(Section):
+    """``[simulation]``: how; the arguments of `simplugin.simulate` by their names.
+
+    Attributes
+    ----------
+    options : SimGridOptions
+        From the table ``[simulation.options]``.
+    """
+
+    back_end: Literal["coroutines", "threads"] = "coroutines"
+    seed: Annotated[int, Field(ge=0)] = 0
+    until: Annotated[float, Field(ge=0)] | None = None
+    wall_limit: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    memory_limit: Annotated[int, Field(gt=0)] | None = None
+    trace: bool = True
+    energy: bool = False
+    options: SimGridOptions = SimGridOptions()
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the keyword arguments for `simulate`."""
+        return {name: getattr(self, name) for name in type(self).model_fields}
+
+
+class OutputSection(Section):
+    """``[output]``: which files are written.
+
+    Attributes
+    ----------
+    directory : path, optional
+        Where; without, the directory of the scenario file.
+    result : str, optional
+        The row, totals and returned values as JSON.
+    trace : str, optional
+        Activities as CSV or Parquet, by the suffix.
+    gantt : str, optional
+        The Gantt chart as PNG, SVG or PDF, by the suffix.
+    """
+
+    directory: AnyPath | None = None
+    result: str | None = None
+    trace: str | None = None
+    gantt: str | None = None
+
+    @field_validator("result", "trace", "gantt")
+    @classmethod
+    def _known_format(cls, value: str | None, info: ValidationInfo) -> str | None:
+        """Refuse a suffix that names no format."""
+        suffixes = FORMATS[str(info.field_name)]
+        if value is not None and Path(value).suffix.lower() not in suffixes:
+            raise ValueError(f"end the file's name with {' or '.join(suffixes)}")
+        return value
+
+    def relocated(self, directory: Path, *, trace: bool) -> OutputSection:
+        """Return the section for writing to `directory`, files without a name included.
+
+        Parameters
+        ----------
+        directory : Path
+            Relative to the current directory.
+        trace : bool
+            Whether there will be a trace to write and to draw.
+        """
+        wanted = {name: file for name, file in DEFAULT_FILES.items() if trace or name == "result"}
+        named = {name: getattr(self, name) or file for name, file in wanted.items()}
+        return self.model_copy(update={"directory": directory, **named})
+
+
+FORMATS = {
+    "result": (".json",),
+    "trace": (".csv", ".parquet"),
+    "gantt": (".png", ".svg", ".pdf"),
+}
+DEFAULT_FILES = {"result": "result.json", "trace": "trace.csv", "gantt": "gantt.png"}

@@ -1,0 +1,5 @@
+"""The ``simplugin`` command."""
+
+from simplugin.cli.app import app
+
+__all__ = ["app"]

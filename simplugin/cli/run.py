@@ -1,0 +1,112 @@
+"""``simplugin run``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import nullcontext, redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from simplugin.campaigns.outputs import outcome_document, output_path, write_outputs
+from simplugin.campaigns.references import importable
+from simplugin.campaigns.scenario import Scenario, load_scenario, run_scenario
+from simplugin.cli.progress import Progress
+from simplugin.errors import SimpluginError
+
+if TYPE_CHECKING:
+    from simplugin.campaigns.kinds import Outcome
+
+# Asking SimGrid for the links of larger platforms takes longer than anyone waits for a table.
+_MOST_LINKS = 20000
+
+
+def run_command(
+    file: Path,
+    back_end: str | None,
+    seed: int | None,
+    directory: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Run a scenario, print what came out, write files."""
+    scenario = _overridden(load_scenario(file), back_end, seed, directory)
+    console = Console(stderr=True)
+    # What actors print must not get into the JSON.
+    elsewhere = redirect_stdout(sys.stderr) if as_json else nullcontext()
+    with elsewhere, Progress(console, scenario.simulation.until) as progress:
+        outcome = run_scenario(scenario, progress.report)
+        progress.report(outcome.result.clock, 0)
+    if as_json:
+        written = _written(scenario, outcome, console)
+        document = outcome_document(outcome) | {"files": [str(path) for path in written]}
+        sys.stdout.write(json.dumps(document, allow_nan=False) + "\n")
+        return
+    _print_tables(scenario, outcome)
+    for path in _written(scenario, outcome, console):
+        sys.stdout.write(f"wrote {_short(path)}\n")
+
+
+def _overridden(
+    scenario: Scenario, back_end: str | None, seed: int | None, directory: Path | None
+) -> Scenario:
+    """Put the command line's wishes into the scenario."""
+    changes: dict[str, Any] = {}
+    if back_end is not None:
+        changes["back_end"] = back_end
+    if seed is not None:
+        changes["seed"] = seed
+    simulation = scenario.simulation.model_copy(update=changes)
+    output = scenario.output
+    if directory is not None:
+        output = output.relocated(directory, trace=simulation.trace)
+    return replace(scenario, simulation=simulation, output=output)
+
+
+def _print_tables(scenario: Scenario, outcome: Outcome) -> None:
+    """Print what came out, for humans."""
+    from simplugin.reports.tables import print_result
+
+    console = Console(highlight=False)
+    title = scenario.title or scenario.file.stem
+    bandwidths = _bandwidths(scenario, len(outcome.result.links))
+    print_result(outcome.result, outcome.row, console=console, title=title, bandwidths=bandwidths)
+
+
+def _bandwidths(scenario: Scenario, count: int) -> dict[str, float] | None:
+    """Ask SimGrid for the bandwidths of shared links, which are not in the result."""
+    from simplugin.simulation.resolve import resolve
+
+    if not 0 < count <= _MOST_LINKS:
+        return None
+    try:
+        with importable(scenario.directory):
+            links = resolve(scenario.make_platform()).links
+    except SimpluginError:
+        return None  # the table does without
+    return {link.name: link.bandwidth for link in links if link.sharing_policy == "SHARED"}
+
+
+def _written(scenario: Scenario, outcome: Outcome, console: Console) -> list[Path]:
+    """Write the files that are asked for."""
+    written = write_outputs(scenario, outcome)
+    path = output_path(scenario, "gantt")
+    if path is not None:
+        # Terminals only: a spinner in a log file is noise.
+        spinner = console.status("drawing") if console.is_terminal else nullcontext()
+        with spinner:
+            from simplugin.reports.gantt import gantt
+
+            gantt(outcome.result, path, title=scenario.title)
+        written.append(path)
+    return written
+
+
+def _short(path: Path) -> str:
+    """Return a path as seen from here, if it is below."""
+    resolved = path.resolve()
+    here = Path.cwd()
+    return str(resolved.relative_to(here) if resolved.is_relative_to(here) else resolved)

@@ -1,0 +1,90 @@
+"""Colours that the colour-blind tell apart, and what they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simplugin.errors import SimpluginError
+from simplugin.simulation import Result
+from simplugin.simulation.trace import KINDS
+
+# Okabe and Ito's, without black and with a paler yellow last.
+PALETTE = (
+    "#0072b2",
+    "#e69f00",
+    "#009e73",
+    "#cc79a7",
+    "#56b4e9",
+    "#d55e00",
+    "#5d5d5d",
+    "#f0e442",
+)
+_NAMELESS = "#8c8c8c"
+_WORK = [KINDS.index("exec"), KINDS.index("ptask")]
+
+
+@dataclass(frozen=True)
+class Colouring:
+    """Colours of activities.
+
+    Attributes
+    ----------
+    of_activity : str, shape (n,)
+        Colour of each activity of the trace, ``#rrggbb``.
+    legend : dict of str to str
+        Name to colour; empty where there are more names than colours.
+    """
+
+    of_activity: NDArray[np.str_]
+    legend: dict[str, str]
+
+
+def colouring(result: Result, by: Literal["auto", "label", "actor", "host"]) -> Colouring:
+    """Give each execution a colour.
+
+    Parameters
+    ----------
+    result : Result
+        With its trace.
+    by : {"auto", "label", "actor", "host"}
+        What a colour stands for. "auto" takes labels if executions have from one to eight of
+        them, else names of actors, if they are several.
+    """
+    if by not in ("auto", "label", "actor", "host"):
+        raise SimpluginError(f"colour is {by!r}; choose 'auto', 'label', 'actor' or 'host'")
+    trace = result.trace
+    work = np.isin(trace.kind_code, _WORK)
+    if by == "auto":
+        labels = set(np.unique(trace.label_code[work]).tolist()) - {-1}
+        actors = {trace.actor_names[code] for code in np.unique(trace.actor_code[work]).tolist()}
+        several = 1 < len(actors) <= len(PALETTE)
+        by = "label" if 1 <= len(labels) <= len(PALETTE) or (labels and not several) else "actor"
+    if by == "label":
+        return _coloured(trace.label_code, (*trace.label_names, ""), work)
+    if by == "actor":
+        return _coloured(trace.actor_code, trace.actor_names, work)
+    return _coloured(trace.resource_code, trace.resource_names, work)
+
+
+def _coloured(codes: NDArray[np.int32], names: Sequence[str], work: NDArray[np.bool_]) -> Colouring:
+    """Give names colours in the order of their first appearance; what has no name is grey."""
+    palette = np.array([*PALETTE, _NAMELESS])
+    order: dict[str, int] = {"": len(PALETTE)}
+    position = np.full(len(names), len(PALETTE), dtype=np.int64)
+    used, first = np.unique(codes[work], return_index=True)
+    for code in used[np.argsort(first)].tolist():
+        name = names[code]
+        if name:
+            order.setdefault(name, (len(order) - 1) % len(PALETTE))
+            position[code] = order[name]
+    colours = palette[position[codes]]
+    named = [name for name in order if name]
+    legend = {name: str(palette[order[name]]) for name in named}
+    if named and bool((position[codes[work]] == len(PALETTE)).any()):
+        legend["(none)"] = _NAMELESS
+    return Colouring(colours, legend if len(named) <= len(PALETTE) else {})

@@ -1,0 +1,351 @@
+"""Gantt charts: who did what, when, and how fast the data came."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simplugin.errors import SimpluginError
+from simplugin.reports.colours import Colouring, colouring
+from simplugin.reports.gantt_layout import (
+    RECEIVED,
+    SENT,
+    SLEEP,
+    WORK,
+    Layout,
+    by_actor,
+    by_host,
+)
+from simplugin.reports.quantities import readable, scale_of
+from simplugin.simulation import Result
+from simplugin.simulation.trace import STATES
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SUFFIXES = (".png", ".svg", ".pdf")
+_WIDTH = 11.0
+# Of one bar of work and of the rows together [inch].
+_HEIGHT_OF_BAR, _LEAST_HEIGHT, _MOST_HEIGHT = 0.15, 1.2, 14.0
+_HEIGHT_OF_LOAD, _HEIGHT_OF_REST = 0.7, 1.7
+_MOST_ROW_LABELS = 60
+# Vector files with more bars than this take long to open.
+_RASTERISE_FROM = 20000
+# White lines between bars would hide short ones.
+_SEPARATE_UP_TO = 3000
+# Part of the largest transfer.
+_LIGHT = 0.01
+_DONE = STATES.index("done")
+
+
+def gantt(
+    result: Result,
+    path: str | PathLike[str],
+    *,
+    by: Literal["host", "actor"] = "host",
+    colour: Literal["auto", "label", "actor", "host"] = "auto",
+    only: Sequence[str] | None = None,
+    window: tuple[float, float] | None = None,
+    title: str = "",
+) -> None:
+    """Draw the Gantt chart of a simulation.
+
+    Executions are bars whose colour says what was done; transfers are thin bars above (sent) and
+    below them (received), the darker the slower: contention shows. Overlapping activities are
+    side by side. What failed or was cancelled is hatched in red.
+
+    Parameters
+    ----------
+    result : Result
+        Of a simulation with ``trace=True``.
+    path : path
+        A PNG, SVG or PDF file, by its suffix; an existing file is replaced.
+    by : {"host", "actor"}
+        What a row is.
+    colour : {"auto", "label", "actor", "host"}
+        What the colours of executions stand for; by default labels if there are a few, else
+        names of actors.
+    only : sequence of str, optional
+        Hosts or actors to show; by default those that did something.
+    window : tuple of float, optional
+        First and last date to show [s].
+    title : str
+        Above the chart.
+
+    Raises
+    ------
+    SimpluginError
+        The suffix is unknown, a name is, the window is empty, or the result has no trace.
+    """
+    target = Path(path)
+    if target.suffix.lower() not in SUFFIXES:
+        raise SimpluginError(f"{target}: cannot draw that; end the name with {', '.join(SUFFIXES)}")
+    figure = draw_gantt(result, by=by, colour=colour, only=only, window=window, title=title)
+    save(figure, target)
+
+
+def draw_gantt(
+    result: Result,
+    *,
+    by: Literal["host", "actor"] = "host",
+    colour: Literal["auto", "label", "actor", "host"] = "auto",
+    only: Sequence[str] | None = None,
+    window: tuple[float, float] | None = None,
+    title: str = "",
+) -> Figure:
+    """Return the chart that `gantt` writes, as a matplotlib figure to be adorned further."""
+    if by not in ("host", "actor"):
+        raise SimpluginError(f"by is {by!r}; choose 'host' or 'actor'")
+    if not len(result.trace) and not result.provenance.get("trace", True):
+        raise SimpluginError("the result has no trace to draw; simulate with trace=True")
+    span = _span(result, window)
+    layout = by_host(result, only) if by == "host" else by_actor(result, only)
+    chart = _Chart(result, layout, colouring(result, colour), span, title)
+    return chart.draw()
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure; the same figure gives the same bytes."""
+    from matplotlib import rc_context
+
+    dates: dict[str, dict[str, Any]] = {
+        ".svg": {"Date": None},
+        ".pdf": {"CreationDate": None},
+    }
+    with rc_context({"svg.hashsalt": "simplugin", "svg.fonttype": "none", "pdf.fonttype": 42}):
+        try:
+            figure.savefig(path, dpi=150, metadata=dates.get(path.suffix.lower()))
+        except OSError as error:
+            raise SimpluginError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _span(result: Result, window: tuple[float, float] | None) -> tuple[float, float]:
+    """Return the first and the last date to show."""
+    if window is None:
+        return 0.0, max(result.clock, float(result.trace.end.max(initial=0.0))) or 1.0
+    first, last = window
+    if not first < last:
+        raise SimpluginError(f"window is {window!r}; give a first date and a later one")
+    return float(first), float(last)
+
+
+@dataclass
+class _Chart:
+    """A chart in the making."""
+
+    result: Result
+    layout: Layout
+    colours: Colouring
+    span: tuple[float, float]
+    title: str
+
+    def draw(self) -> Figure:
+        """Draw everything."""
+        from matplotlib.figure import Figure
+
+        inches = min(max(self.layout.extent * _HEIGHT_OF_BAR, _LEAST_HEIGHT), _MOST_HEIGHT)
+        figure = Figure(figsize=(_WIDTH, inches + _HEIGHT_OF_REST), layout="constrained")
+        grid = figure.add_gridspec(2, 1, height_ratios=[inches, _HEIGHT_OF_LOAD])
+        axes = figure.add_subplot(grid[0])
+        below = figure.add_subplot(grid[1], sharex=axes)
+        self._rows(axes, inches)
+        self._sleeps(axes)
+        rates = self._transfers(axes)
+        self._work(axes)
+        self._failures(axes)
+        self._load(below)
+        self._words(figure, axes)
+        if rates is not None:
+            self._explain(figure, axes, rates, inches)
+        return figure
+
+    def _explain(self, figure: Figure, axes: Axes, rates: Any, inches: float) -> None:
+        """Put the scale of the transfers' colours above the chart, on the right."""
+        place = axes.inset_axes((0.82, 1 + 0.1 / inches, 0.18, 0.09 / inches))
+        bar = figure.colorbar(rates, cax=place, orientation="horizontal")
+        bar.outline.set_visible(False)
+        place.xaxis.set_ticks_position("top")
+        place.tick_params(labelsize=7.5, length=2, pad=1)
+        place.text(
+            -0.03, 0.5, f"transfers [{self._rate_unit}]", transform=place.transAxes,
+            ha="right", va="center", fontsize=8.5,
+        )  # fmt: skip
+
+    def _rows(self, axes: Axes, inches: float) -> None:
+        """Name the rows, as many as can be read."""
+        layout = self.layout
+        every = max(1, -(-len(layout.rows) // max(1, min(_MOST_ROW_LABELS, int(inches / 0.13)))))
+        axes.set_yticks(layout.centre[::every], layout.rows[::every])
+        size = 8.5 if len(layout.rows) <= 40 else 6.5
+        axes.tick_params(axis="y", length=0, labelsize=size)
+        axes.tick_params(axis="x", labelbottom=False, length=0)
+        if len(layout.rows) <= _MOST_ROW_LABELS:
+            for edge in layout.centre + (layout.height + layout.gap) / 2:
+                axes.axhline(edge, color="#e4e4e4", linewidth=0.5, zorder=0)
+        axes.set_ylim(layout.extent, -layout.gap / 2)
+        axes.set_xlim(*self.span)
+        axes.grid(axis="x", color="#e4e4e4", linewidth=0.6)
+        axes.set_axisbelow(True)
+        for side in ("top", "right", "left", "bottom"):
+            axes.spines[side].set_visible(False)
+
+    def _bars(self, axes: Axes, chosen: NDArray[np.bool_], **style: Any) -> Any:
+        """Draw some of the bars as one collection."""
+        from matplotlib.collections import PolyCollection
+
+        layout, trace = self.layout, self.result.trace
+        activity = layout.activity[chosen]
+        start, end = trace.start[activity], trace.end[activity]
+        bottom, top = layout.bottom[chosen], layout.top[chosen]
+        # An array is much faster than the sequences that matplotlib's stubs ask for.
+        corners: Any = np.empty((len(activity), 4, 2))
+        corners[:, :, 0] = np.stack([start, start, end, end], axis=1)
+        corners[:, :, 1] = np.stack([bottom, top, top, bottom], axis=1)
+        collection = PolyCollection(
+            corners, rasterized=len(layout.activity) > _RASTERISE_FROM, **style
+        )
+        axes.add_collection(collection, autolim=False)
+        return collection
+
+    def _work(self, axes: Axes) -> None:
+        """Draw executions and parallel tasks."""
+        chosen = self.layout.band == WORK
+        colours = self.colours.of_activity[self.layout.activity[chosen]]
+        few = np.count_nonzero(chosen) <= _SEPARATE_UP_TO
+        self._bars(
+            axes,
+            chosen,
+            facecolors=colours,
+            edgecolors="white" if few else "none",
+            linewidths=0.4 if few else 0.0,
+            zorder=3,
+        )
+
+    def _sleeps(self, axes: Axes) -> None:
+        """Draw sleeps."""
+        chosen = self.layout.band == SLEEP
+        if chosen.any():
+            self._bars(axes, chosen, facecolors="#c8c8c8", linewidths=0.0, zorder=2)
+
+    def _transfers(self, axes: Axes) -> Any:
+        """Draw transfers, coloured by their rates; return what the colour bar explains."""
+        from matplotlib.colors import LinearSegmentedColormap, Normalize
+
+        layout, trace = self.layout, self.result.trace
+        chosen = (layout.band == SENT) | (layout.band == RECEIVED)
+        activity = layout.activity[chosen]
+        lasting = trace.end[activity] > trace.start[activity]
+        if not lasting.any():
+            return None
+        chosen[chosen] = lasting
+        activity = activity[lasting]
+        rate = trace.amount[activity] / (trace.end[activity] - trace.start[activity])
+        # Short messages are bound by latency, not by bandwidth: they are not what is slow.
+        light = trace.amount[activity] < _LIGHT * float(trace.amount[activity].max())
+        most = float(rate[~light].max())
+        rate[light] = most
+        factor, prefix = scale_of(most)
+        self._rate_unit = f"{prefix}B/s"
+        scale = Normalize(0.0, most / factor or 1.0)
+        shades = LinearSegmentedColormap.from_list("rates", RATE_COLOURS)
+        return self._bars(
+            axes, chosen, array=rate / factor, cmap=shades, norm=scale, linewidths=0.0, zorder=2
+        )
+
+    def _failures(self, axes: Axes) -> None:
+        """Hatch what did not come to its end."""
+        layout = self.layout
+        chosen = self.result.trace.state_code[layout.activity] != _DONE
+        chosen &= layout.band != SLEEP
+        if chosen.any():
+            self._bars(
+                axes, chosen, facecolors="none", edgecolors="#c00000", hatch="////",
+                linewidths=0.8, zorder=4,
+            )  # fmt: skip
+
+    def _load(self, axes: Axes) -> None:
+        """Draw how many activities there are at each date."""
+        from matplotlib.ticker import MaxNLocator
+
+        band = self.layout.band
+        for chosen, colour, name in (
+            (band == WORK, "#4c566a", "executions"),
+            (band == RECEIVED, "#d1495b", "transfers"),
+        ):
+            if chosen.any():
+                dates, counts = self._counts(chosen)
+                axes.step(dates, counts, where="post", color=colour, linewidth=1.1, label=name)
+                axes.fill_between(dates, counts, step="post", color=colour, alpha=0.15, linewidth=0)
+        axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_locator(MaxNLocator(nbins=3, integer=True))
+        axes.set_ylabel("at a time", fontsize=8.5)
+        axes.set_xlabel("simulated time [s]", fontsize=9)
+        axes.tick_params(labelsize=8.5, length=2)
+        axes.grid(axis="x", color="#e4e4e4", linewidth=0.6)
+        for side in ("top", "right", "left"):
+            axes.spines[side].set_visible(False)
+        if axes.lines:
+            axes.legend(
+                loc="lower right",
+                bbox_to_anchor=(1.0, 0.95),
+                ncols=2,
+                frameon=False,
+                fontsize=8.5,
+                handlelength=1.2,
+                borderaxespad=0,
+            )
+
+    def _counts(self, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Count the bars at each date at which their number changes."""
+        trace = self.result.trace
+        activity = np.unique(self.layout.activity[chosen])
+        dates = np.concatenate([trace.start[activity], trace.end[activity]])
+        steps = np.repeat([1, -1], len(activity))
+        order = np.argsort(dates, kind="stable")
+        last = np.append(np.diff(dates[order]) > 0, True)
+        at, counts = dates[order][last], np.cumsum(steps[order])[last]
+        return np.append(self.span[0], at), np.append(0, counts)
+
+    def _words(self, figure: Figure, axes: Axes) -> None:
+        """Write title, figures and legend."""
+        from matplotlib.patches import Patch
+
+        result = self.result
+        done = int((result.trace.state_code == _DONE).sum())
+        facts = f"ends at {readable(result.clock, 's')} · {readable(done)} activities"
+        if self.title:
+            figure.suptitle(self.title, x=0.01, ha="left", fontsize=13, fontweight="bold")
+        axes.annotate(
+            facts,
+            (0, 1),
+            xytext=(0, 7),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            fontsize=9,
+            color="#555555",
+        )
+        legend = self.colours.legend.items()
+        if legend:
+            axes.legend(
+                handles=[Patch(facecolor=colour, label=name) for name, colour in legend],
+                loc="lower center",
+                bbox_to_anchor=(0.45, 1.0),
+                ncols=len(legend) if len(legend) <= 4 else -(-len(legend) // 2),
+                frameon=False,
+                fontsize=8.5,
+                handlelength=1.0,
+                borderaxespad=0.2,
+                columnspacing=1.2,
+            )
+
+
+# From slow to fast.
+RATE_COLOURS = ("#7f0f3f", "#d1495b", "#f2b8a0", "#d9d9d9")

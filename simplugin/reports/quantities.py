@@ -1,0 +1,42 @@
+"""Numbers as one reads them in a table."""
+
+from __future__ import annotations
+
+import math
+
+_PREFIXES = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_SYMBOLS = {"byte": "B", "byte/s": "B/s"}
+_SCALED = ("flop", "flop/s", "byte", "byte/s", "J")
+
+
+def scale_of(value: float) -> tuple[float, str]:
+    """Return the decimal factor below a value and its prefix, such as ``(1e6, "M")``."""
+    for factor, prefix in _PREFIXES:
+        if abs(value) >= factor:
+            return factor, prefix
+    return 1.0, ""
+
+
+def readable(value: float | int | str | None, unit: str = "") -> str:
+    """Write a value with four digits and a prefix of its unit: ``1.25 GB``.
+
+    Times and counts have no prefix; a missing value is a dash.
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "-"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) and not unit:
+        return f"{value:,}".replace(",", "\u202f")
+    symbol = _SYMBOLS.get(unit, unit)
+    factor, prefix = scale_of(value) if unit in _SCALED else (1.0, "")
+    scaled = value / factor
+    digits = f"{scaled:.4g}" if abs(scaled) < 1e4 else f"{scaled:,.0f}".replace(",", "\u202f")
+    return f"{digits} {prefix}{symbol}".rstrip()
+
+
+def percent(value: float | None) -> str:
+    """Write a ratio in percent."""
+    if value is None or not math.isfinite(value):
+        return "-"
+    return f"{100 * value:.1f} %"

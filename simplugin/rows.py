@@ -1,0 +1,147 @@
+"""The flat row of numbers that running a scenario gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, Literal
+
+from simplugin.errors import SimpluginError
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One number that a run gave.
+
+    Attributes
+    ----------
+    name : str
+        In snake_case, unique in its row.
+    value : float, int, str or None
+        None where the run does not have it.
+    unit : str
+        SimGrid's symbol (``s``, ``flop``, ``byte``, ``J``), empty for counts and ratios.
+    """
+
+    name: str
+    value: float | int | str | None
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """What a metric could be at best.
+
+    Attributes
+    ----------
+    metric : str
+        Name of the metric concerned.
+    value : float
+        The best value, in the metric's unit.
+    proof : {"optimum", "bound"}
+        Whether some schedule reaches it, or whether none can pass it.
+    sense : {"min", "max"}
+        Whether less or more is better.
+    """
+
+    metric: str
+    value: float
+    proof: Literal["optimum", "bound"] = "optimum"
+    sense: Literal["min", "max"] = "min"
+
+    def gap(self, value: float) -> float:
+        """Return how much worse `value` is, relative to the best; negative if it is better."""
+        distance = value - self.value if self.sense == "min" else self.value - value
+        if distance == 0:
+            return 0.0
+        return distance / abs(self.value) if self.value else float("inf") * distance
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is kept of a run: metrics, how far from the best, and where the numbers come from.
+
+    Plain data: it pickles and becomes JSON.
+
+    Attributes
+    ----------
+    metrics : tuple of Metric
+        In the order in which they are shown.
+    provenance : dict
+        Seed, versions, SimGrid options in force, hashes of the platform and of the contents.
+    best : Best, optional
+        The optimum, or a bound, of one of the metrics.
+
+    Raises
+    ------
+    SimpluginError
+        Two metrics have the same name, or `best` is about none of them.
+    """
+
+    metrics: tuple[Metric, ...]
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    best: Best | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse names that do not tell metrics apart."""
+        object.__setattr__(self, "metrics", tuple(self.metrics))
+        names = [metric.name for metric in self.metrics]
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise SimpluginError(f"metric {min(twice)!r} is twice in a row; name them apart")
+        if self.best is not None:
+            self.metric(self.best.metric)
+
+    def __iter__(self) -> Iterator[Metric]:
+        """Go through the metrics."""
+        return iter(self.metrics)
+
+    def metric(self, name: str) -> Metric:
+        """Return a metric by its name."""
+        for metric in self.metrics:
+            if metric.name == name:
+                return metric
+        names = [metric.name for metric in self.metrics]
+        close = get_close_matches(name, names, 1)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names)}"
+        raise SimpluginError(f"there is no metric {name!r}; {hint}")
+
+    def __getitem__(self, name: str) -> float | int | str | None:
+        """Return the value of a metric."""
+        return self.metric(name).value
+
+    @property
+    def gap(self) -> float | None:
+        """How far the metric concerned is from the best, relative to it; None if unknown."""
+        if self.best is None:
+            return None
+        value = self[self.best.metric]
+        return self.best.gap(value) if isinstance(value, float | int) else None
+
+    def flat(self) -> dict[str, float | int | str | None]:
+        """Return one level of names and values, as a table of many runs has its columns."""
+        columns = {metric.name: metric.value for metric in self.metrics}
+        best = self.best
+        columns["optimum"] = best.value if best and best.proof == "optimum" else None
+        columns["bound"] = best.value if best and best.proof == "bound" else None
+        columns["gap"] = self.gap
+        return columns
+
+    def document(self) -> dict[str, Any]:
+        """Return the row as plain containers, for JSON."""
+        return {
+            "metrics": {
+                metric.name: {"value": metric.value, "unit": metric.unit} for metric in self
+            },
+            "best": None
+            if self.best is None
+            else {
+                "metric": self.best.metric,
+                "value": self.best.value,
+                "proof": self.best.proof,
+                "sense": self.best.sense,
+            },
+            "gap": self.gap,
+            "provenance": dict(self.provenance),
+        }

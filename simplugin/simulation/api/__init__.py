@@ -1,0 +1,39 @@
+"""What actors see: `me` and all that it gives, the same on both back ends.
+
+These protocols are for annotations and for reading; nobody has to inherit from them:
+
+>>> from simplugin.simulation.api import Actor
+>>> async def greet(me: Actor, name: str) -> float:
+...     await me.execute(1e9)
+...     await me.mailbox(name).put("hello", 1000)
+...     return me.now
+
+Dates and durations are in simulated seconds, work in flop, sizes in byte, energy in joule. A time
+limit of None is none. What an operation does is told in ``docs/semantics.md``.
+
+Operations that take time return an awaitable and start when awaited; those whose name ends in
+``_async`` start at once and return an `Activity`. A failed await raises an exception of
+`simplugin.errors` whose `activity` names the culprit.
+"""
+
+from __future__ import annotations
+
+from simplugin.simulation.api.activity import Activity
+from simplugin.simulation.api.actor import Actor
+from simplugin.simulation.api.meeting import Mailbox, MessageQueue
+from simplugin.simulation.api.platform import Host, Link, Route
+from simplugin.simulation.api.synchro import Barrier, Condition, Mutex, Semaphore
+
+__all__ = [
+    "Activity",
+    "Actor",
+    "Barrier",
+    "Condition",
+    "Host",
+    "Link",
+    "Mailbox",
+    "MessageQueue",
+    "Mutex",
+    "Route",
+    "Semaphore",
+]

@@ -1,0 +1,356 @@
+"""`me`: what an actor can do."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from simplugin.simulation.api.activity import Activity
+    from simplugin.simulation.api.meeting import Mailbox, MessageQueue
+    from simplugin.simulation.api.platform import Host, Link, Route
+    from simplugin.simulation.api.synchro import Barrier, Condition, Mutex, Semaphore
+
+
+class Actor(Protocol):
+    """An actor; `me` in its own function."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def pid(self) -> int:
+        """1, 2, ... in order of creation."""
+
+    @property
+    def host(self) -> Host:
+        """Where it runs."""
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """Its properties."""
+
+    @property
+    def now(self) -> float:
+        """The simulated date [s]."""
+
+    @property
+    def random(self) -> np.random.Generator:
+        """Its own, seeded by the simulation's seed and its pid."""
+
+    @property
+    def is_daemon(self) -> bool:
+        """Whether it ends when only daemons are left."""
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether it is suspended."""
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it has not ended."""
+
+    @property
+    def hosts(self) -> list[Host]:
+        """All hosts of the platform."""
+
+    @property
+    def links(self) -> list[Link]:
+        """All links of the platform."""
+
+    @property
+    def actors(self) -> list[Actor]:
+        """All actors that are alive."""
+
+    # ---- work and time ----
+
+    def execute(
+        self,
+        flops: float,
+        *,
+        host: Host | str | None = None,
+        priority: float = 1.0,
+        bound: float | None = None,
+        label: str | None = None,
+    ) -> Awaitable[None]:
+        """Compute.
+
+        Parameters
+        ----------
+        flops : float
+            How much [flop], on one core.
+        host : Host or str, optional
+            Where; this actor's own host without.
+        priority : float
+            Share of the host relative to the others'.
+        bound : float, optional
+            Largest speed [flop/s].
+        label : str, optional
+            Label in the trace.
+
+        Raises
+        ------
+        HostFailureException
+            The host is not this actor's and failed.
+        """
+
+    def exec_async(
+        self,
+        flops: float,
+        *,
+        host: Host | str | None = None,
+        priority: float = 1.0,
+        bound: float | None = None,
+        label: str | None = None,
+    ) -> Activity:
+        """Start to compute; the parameters are those of `execute`."""
+
+    def parallel_execute(
+        self,
+        hosts: Sequence[Host | str],
+        flops: Sequence[float],
+        sizes: Sequence[Sequence[float]],
+        *,
+        label: str | None = None,
+    ) -> Awaitable[None]:
+        """Run a parallel task, whose parts progress together at the pace of the slowest.
+
+        Parameters
+        ----------
+        hosts : sequence of Host or str
+            Where.
+        flops : sequence of float, shape (n_hosts,)
+            Work on each host [flop].
+        sizes : nested sequences of float, shape (n_hosts, n_hosts)
+            What each host (row) sends to each other (column) [byte].
+        label : str, optional
+            Label in the trace.
+
+        Raises
+        ------
+        SimpluginError
+            The host model is not ptask_L07.
+        HostFailureException
+            A host failed.
+        """
+
+    def parallel_async(
+        self,
+        hosts: Sequence[Host | str],
+        flops: Sequence[float],
+        sizes: Sequence[Sequence[float]],
+        *,
+        label: str | None = None,
+    ) -> Activity:
+        """Start a parallel task; the parameters are those of `parallel_execute`."""
+
+    def sleep_for(self, duration: float, /) -> Awaitable[None]:
+        """Sleep for a duration [s]; nothing happens if it is 0."""
+
+    def sleep_until(self, date: float, /) -> Awaitable[None]:
+        """Sleep until a date [s]; nothing happens if it has passed."""
+
+    def yield_(self) -> Awaitable[None]:
+        """Let the other actors that are ready at this date go first."""
+
+    # ---- communication ----
+
+    def mailbox(self, name: str, /) -> Mailbox:
+        """Return the mailbox of that name; there is one for each."""
+
+    def message_queue(self, name: str, /) -> MessageQueue:
+        """Return the message queue of that name; there is one for each."""
+
+    def sendto(
+        self,
+        source: Host | str,
+        destination: Host | str,
+        size: float,
+        *,
+        rate: float | None = None,
+        label: str | None = None,
+    ) -> Awaitable[None]:
+        """Transfer bytes between two hosts, neither of which has to be this actor's.
+
+        Parameters
+        ----------
+        source, destination : Host or str
+            Where from and where to.
+        size : float
+            How much [byte], rounded down to whole bytes.
+        rate : float, optional
+            Largest speed [byte/s].
+        label : str, optional
+            Label in the trace.
+
+        Raises
+        ------
+        NetworkFailureException
+            A link or one of the hosts failed.
+        """
+
+    def sendto_async(
+        self,
+        source: Host | str,
+        destination: Host | str,
+        size: float,
+        *,
+        rate: float | None = None,
+        label: str | None = None,
+    ) -> Activity:
+        """Start a transfer between two hosts; it survives the end of this actor."""
+
+    # ---- waiting ----
+
+    def wait_any(
+        self, activities: Sequence[Activity], timeout: float | None = None
+    ) -> Awaitable[Activity]:
+        """Wait for the first of some activities to end.
+
+        Parameters
+        ----------
+        activities : sequence of Activity
+            At least one.
+        timeout : float, optional
+            Time limit [s].
+
+        Returns
+        -------
+        awaitable of Activity
+            The first to finish; of those that end at the same date, the first in the sequence.
+
+        Raises
+        ------
+        TimeoutException
+            The limit was reached first; the activities go on.
+        NetworkFailureException, HostFailureException, CancelException
+            The first to end failed: it is the exception's `activity`.
+        """
+
+    def wait_all(
+        self, activities: Sequence[Activity], timeout: float | None = None
+    ) -> Awaitable[list[Any]]:
+        """Wait for all of some activities to end.
+
+        Parameters
+        ----------
+        activities : sequence of Activity
+            Any number.
+        timeout : float, optional
+            Time limit [s].
+
+        Returns
+        -------
+        awaitable of list
+            Their results, in order.
+
+        Raises
+        ------
+        TimeoutException
+            The limit was reached first; the activities go on.
+        NetworkFailureException, HostFailureException, CancelException
+            One failed; raised at that date, without waiting for the others.
+        """
+
+    def test_any(self, activities: Sequence[Activity], /) -> Activity | None:
+        """Return the first in the sequence that is over, or None, without waiting."""
+
+    # ---- actors ----
+
+    def spawn(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        host: Host | str | None = None,
+        name: str | None = None,
+        daemon: bool = False,
+        restart: bool = False,
+        properties: Mapping[str, str] | None = None,
+    ) -> Actor:
+        """Start another actor; it first runs after this one's next await.
+
+        Parameters
+        ----------
+        function : async function
+            Called with the new actor and `args`.
+        *args
+            Its further arguments.
+        host : Host or str, optional
+            Where; this actor's own host without.
+        name : str, optional
+            The function's name without.
+        daemon : bool
+            Whether it ends when only daemons are left.
+        restart : bool
+            Whether it starts again each time its host comes back.
+        properties : mapping of str to str, optional
+            Its properties.
+
+        Raises
+        ------
+        HostFailureException
+            The host is off.
+        """
+
+    def join(self, timeout: float | None = None) -> Awaitable[Any]:
+        """Wait for this actor's end, up to a time limit [s].
+
+        Returns
+        -------
+        awaitable of object
+            What its function returned; None if it was killed.
+
+        Raises
+        ------
+        TimeoutException
+            The limit was reached first.
+        """
+
+    def kill(self) -> None:
+        """End it now: its ``finally`` blocks and on-exit callbacks run, what it does fails."""
+
+    def exit(self) -> None:
+        """End the actor that calls this; it counts as killed."""
+
+    def suspend(self) -> Awaitable[None]:
+        """Stop it, with its executions and transfers, until `resume`; it may be the caller."""
+
+    def resume(self) -> None:
+        """Let it go on."""
+
+    def daemonize(self) -> None:
+        """Make it a daemon."""
+
+    def on_exit(self, callback: Callable[[bool], object], /) -> None:
+        """Call a function when it ends, with whether it was killed; the last given runs first."""
+
+    def set_host(self, host: Host | str, /) -> None:
+        """Move it, and its running executions, to another host."""
+
+    # ---- platform ----
+
+    def host_by_name(self, name: str, /) -> Host:
+        """Return a host; `SimpluginError` if there is none of that name."""
+
+    def link_by_name(self, name: str, /) -> Link:
+        """Return a link; `SimpluginError` if there is none of that name."""
+
+    def route(self, source: Host | str, destination: Host | str) -> Route:
+        """Return the links and the latency between two hosts."""
+
+    # ---- synchronisation ----
+
+    def mutex(self, name: str | None = None) -> Mutex:
+        """Return a new mutex, or with a name the one that all actors share."""
+
+    def semaphore(self, capacity: int, name: str | None = None) -> Semaphore:
+        """Return a new semaphore, or with a name the one that all actors share."""
+
+    def condition(self, mutex: Mutex, name: str | None = None) -> Condition:
+        """Return a new condition variable, or with a name the one that all actors share."""
+
+    def barrier(self, size: int, name: str | None = None) -> Barrier:
+        """Return a new barrier, or with a name the one that all actors share."""

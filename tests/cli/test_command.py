@@ -1,0 +1,240 @@
+"""The command as users call it: a process with arguments, streams and an exit status."""
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "simplugin.cli"]
+# 200 MB at 100 MB/s, then 6 Gflop at 2 Gflop/s.
+END = 2.0 + 3.0
+
+
+def call(*arguments, cwd=None, **environment):
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        cwd=cwd,
+        env=os.environ | {"COLUMNS": "120"} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def lines_of(text):
+    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+
+
+def test_version_names_simgrid():
+    done = call("--version")
+    assert done.returncode == 0
+    words = done.stdout.split()
+    assert words[0] == "simplugin"
+    assert words[2:4] == ["SimGrid", "4.1.0,"]
+
+
+def test_help_names_the_commands():
+    done = call()
+    assert "run" in done.stdout + done.stderr
+    assert "check" in done.stdout + done.stderr
+
+
+def test_start_is_light():
+    program = (
+        "import sys; import simplugin.cli\n"
+        "heavy = {'pydantic', 'pandas', 'numpy', 'matplotlib', 'lxml', 'simgrid', 'cloudpickle'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_run_prints_tables(lab):
+    done = call("run", "scenario.toml", cwd=lab)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = lines_of(done.stdout)
+    assert lines[0] == "Send, then work"
+    assert "makespan 5 s" in lines
+    assert "execution crunch 1 3 s 6 Gflop 2 Gflop/s" in lines
+    assert "transfer data 1 2 s 200 MB 100 MB/s" in lines
+    assert any(line.startswith("wire 200 MB 40 MB/s 40.0 %") for line in lines)
+    assert not any(line.startswith("wrote") for line in lines)
+
+
+def test_run_prints_json_and_nothing_else(lab):
+    done = call("run", "scenario.toml", "--json", "--seed", 3, cwd=lab)
+    assert (done.returncode, done.stderr) == (0, "")
+    [line] = done.stdout.splitlines()
+    document = json.loads(line)
+    assert document["metrics"]["makespan"]["value"] == pytest.approx(END)
+    assert document["provenance"]["seed"] == 3
+    assert document["returned"][1]["value"] == pytest.approx(END)
+    assert document["files"] == []
+
+
+def test_what_actors_print_stays_out_of_the_json(lab):
+    actors = lab / "my_actors.py"
+    actors.write_text(actors.read_text().replace("return me.now", "print('done')"))
+    done = call("run", "scenario.toml", "--json", cwd=lab)
+    assert json.loads(done.stdout)["metrics"]["actors"]["value"] == 2
+    assert done.stderr == "done\n"
+    assert "done\n" in call("run", "scenario.toml", cwd=lab).stdout
+
+
+def test_output_directory_gets_everything(lab):
+    done = call("run", "scenario.toml", "-o", "made", cwd=lab)
+    assert done.returncode == 0
+    assert lines_of(done.stdout)[-3:] == [
+        "wrote made/result.json",
+        "wrote made/trace.csv",
+        "wrote made/gantt.png",
+    ]
+    assert (lab / "made" / "gantt.png").read_bytes().startswith(b"\x89PNG")
+    assert len((lab / "made" / "trace.csv").read_text().splitlines()) == 3
+
+
+def test_same_inputs_same_files(lab):
+    for directory in ("one", "two"):
+        assert call("run", "scenario.toml", "-o", directory, cwd=lab).returncode == 0
+    for name in ("result.json", "trace.csv", "gantt.png"):
+        assert (lab / "one" / name).read_bytes() == (lab / "two" / name).read_bytes()
+
+
+@pytest.mark.parametrize("back_end", ["coroutines", "threads"])
+def test_back_end_from_the_command_line(lab, back_end):
+    done = call("run", "scenario.toml", "--back-end", back_end, "--json", cwd=lab)
+    document = json.loads(done.stdout)
+    assert document["provenance"]["back_end"] == back_end
+    assert document["metrics"]["makespan"]["value"] == pytest.approx(END, rel=1e-9)
+
+
+FAILURES = {
+    "unknown key": ("title =", "titel =", "scenario.toml:1: unknown key 'titel'"),
+    "actor's exception": ("work = ", "work = ", "ValueError: not today"),
+    "unknown host": ('"deployment.xml"', '"elsewhere.xml"', "dave"),
+    "deadlock": ("my_actors:send", "my_actors:silent", "deadlock at 0 s"),
+    "too long": ("[simulation.options]", "[simulation]\nuntil = 1.0\n[simulation.options]", "1"),
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_failures_are_one_message_and_status_one(lab, name):
+    old, new, told = FAILURES[name]
+    actors = lab / "my_actors.py"
+    if name == "actor's exception":
+        actors.write_text(
+            actors.read_text().replace("return me.now", "raise ValueError('not today')")
+        )
+    actors.write_text(actors.read_text() + "\n\nasync def silent(me, size):\n    return None\n")
+    elsewhere = (lab / "deployment.xml").read_text().replace('"bob"', '"dave"')
+    (lab / "elsewhere.xml").write_text(elsewhere)
+    path = lab / "scenario.toml"
+    path.write_text(path.read_text().replace(old, new))
+    done = call("run", "scenario.toml", cwd=lab)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("simplugin: ")
+    assert told in done.stderr
+    # The traceback of the user's actor may be shown, never ours.
+    assert "simplugin/cli" not in done.stderr
+    assert "simplugin/campaigns" not in done.stderr
+
+
+def test_missing_scenario():
+    done = call("run", "nowhere.toml")
+    assert done.returncode == 1
+    assert done.stderr == "simplugin: nowhere.toml: cannot be read: No such file or directory\n"
+
+
+def test_wrong_option_is_status_two(lab):
+    assert call("run", "scenario.toml", "--back-end", "magic", cwd=lab).returncode == 2
+
+
+def test_check_clean(lab):
+    done = call("check", "platform.xml", "deployment.xml", cwd=lab)
+    assert done.returncode == 0
+    assert done.stdout == ""
+    assert done.stderr == "2 files: nothing found\n"
+
+
+def test_check_findings(lab):
+    path = lab / "platform.xml"
+    path.write_text(path.read_text().replace('src="alice" dst="bob"', 'src="alice" dst="bobby"'))
+    done = call("check", "platform.xml", cwd=lab)
+    assert done.returncode == 1
+    assert any(line.startswith("platform.xml:9: error: ") for line in done.stdout.splitlines())
+    as_json = call("check", "platform.xml", "--json", cwd=lab)
+    document = json.loads(as_json.stdout)
+    assert (as_json.returncode, document["status"]) == (1, 1)
+    assert {"file", "line", "severity", "message", "remedy"} == set(document["findings"][0])
+    assert as_json.stderr == ""
+
+
+def test_check_unreadable(lab):
+    done = call("check", "platform.xml", "gone.xml", cwd=lab)
+    assert done.returncode == 2
+    assert "gone.xml" in done.stdout
+
+
+def run_on_terminal(lab, *arguments, interrupt_after=None):
+    """Run on a pseudo-terminal; return what a user sees, and the exit status."""
+    master, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *arguments],
+        cwd=lab,
+        env=os.environ | {"TERM": "xterm-256color", "COLUMNS": "120", "LINES": "40"},
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
+        # A shell's background jobs ignore the signal, and so would their children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    os.close(terminal)
+    seen = b""
+    deadline = time.monotonic() + 30
+    try:
+        while time.monotonic() < deadline:
+            ready, _, _ = select.select([master], [], [], 0.1)
+            try:
+                seen += os.read(master, 65536) if ready else b""
+            except OSError:  # the other end is closed
+                break
+            if interrupt_after is not None and interrupt_after in seen:
+                process.send_signal(signal.SIGINT)
+                interrupt_after = None
+        return seen.decode(errors="replace"), process.wait(10)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(master)
+
+
+def test_progress_on_a_terminal(lab):
+    seen, status = run_on_terminal(lab, "run", "scenario.toml")
+    assert status == 0
+    assert "simulating" in seen
+    assert "━" in seen
+    assert "makespan" in seen
+
+
+def test_interrupt_ends_quickly_and_says_so(lab):
+    actors = lab / "my_actors.py"
+    endless = "    while True:\n        await me.sleep_for(1.0)\n"
+    actors.write_text(actors.read_text().replace("    return me.now\n", endless))
+    path = lab / "scenario.toml"
+    # A trace without an end would fill the memory.
+    without_trace = "[simulation]\ntrace = false\n[simulation.options]"
+    path.write_text(path.read_text().replace("[simulation.options]", without_trace))
+    seen, status = run_on_terminal(lab, "run", "scenario.toml", interrupt_after=b"actors: 1")
+    assert status == 130
+    assert "simplugin: interrupted" in seen
+    assert "Traceback" not in seen

@@ -1,0 +1,162 @@
+"""The code of README.md and docs/*.md works as it is shown."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)[ \t]*(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# What the pages may name, as from the project's root.
+SHOWN = ("scenarios", "platforms_xml", "deployments")
+# Pages may run something on "platform.xml".
+PLATFORM = """<?xml version="1.0"?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="all" routing="Full">
+    <host id="Tremblay" speed="1Gf"/>
+    <host id="Jupiter" speed="1Gf"/>
+    <host id="Fafard" speed="1Gf"/>
+    <link id="bus" bandwidth="125MBps" latency="50us"/>
+    <route src="Tremblay" dst="Jupiter"><link_ctn id="bus"/></route>
+    <route src="Tremblay" dst="Fafard"><link_ctn id="bus"/></route>
+    <route src="Jupiter" dst="Fafard"><link_ctn id="bus"/></route>
+  </zone>
+</platform>
+"""
+
+
+@dataclass
+class Block:
+    language: str
+    file: str
+    text: str
+    line: int
+
+
+def blocks_of(page):
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(match[1], match[2], match[3], text.count("\n", 0, match.start()) + 1)
+        for match in BLOCK.finditer(text)
+    ]
+
+
+@pytest.fixture
+def place(tmp_path):
+    for name in SHOWN:
+        shutil.copytree(ROOT / name, tmp_path / name)
+    (tmp_path / "platform.xml").write_text(PLATFORM)
+    programs = tmp_path / ".programs"
+    programs.mkdir()
+    command = programs / "simplugin"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m simplugin.cli "$@"\n')
+    command.chmod(0o755)
+    return tmp_path
+
+
+def surroundings(place):
+    return os.environ | {
+        "PATH": f"{place / '.programs'}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]),
+        "PYTHONWARNINGS": "error",
+        "COLUMNS": "120",
+    }
+
+
+def run_python(blocks, page, place):
+    # All blocks of a page are one program, with the page's line numbers in its tracebacks.
+    program = "from pathlib import Path\n"
+    for block in blocks:
+        padded = "\n" * block.line + block.text
+        program += f"exec(compile({padded!r}, {str(page)!r}, 'exec'))\n"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=place,
+        env=surroundings(place),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def run_console(block, page, place):
+    status = 0
+    for command, shown in commands_of(block.text):
+        if command == "echo $?":
+            assert shown == [str(status)], f"{page.name}:{block.line}: status {status}"
+            status = 0
+            continue
+        assert status == 0, f"{page.name}:{block.line}: status {status} before {command!r}"
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=place,
+            env=surroundings(place),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        status = done.returncode
+        check_output(shown, done.stdout, f"{page.name}:{block.line}: {command}")
+    assert status == 0, f"{page.name}:{block.line}: status {status}"
+
+
+def commands_of(text):
+    commands = []
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            commands.append((line[2:], []))
+        else:
+            commands[-1][1].append(line)
+    return commands
+
+
+def check_output(shown, output, where):
+    """Shown lines appear in order, one after the other unless `...` is between them."""
+    lines = iter(" ".join(line.split()) for line in output.splitlines() if line.strip())
+    anywhere = False
+    for expected in (" ".join(line.split()) for line in shown if line.strip()):
+        if expected == "...":
+            anywhere = True
+            continue
+        for line in lines:
+            if line == expected:
+                break
+            assert anywhere, f"{where}\nshown: {expected}\nprinted:\n{output}"
+        else:
+            pytest.fail(f"{where}\nshown: {expected}\nprinted:\n{output}")
+        anywhere = False
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_code_works(page, place):
+    blocks = blocks_of(page)
+    for block in blocks:
+        if block.file:
+            (place / block.file).write_text(block.text, encoding="utf-8")
+    run_python([b for b in blocks if b.language == "python" and not b.file], page, place)
+    for block in blocks:
+        if block.language == "console":
+            run_console(block, page, place)
+
+
+def test_readme_example_is_short():
+    [example] = [block for block in blocks_of(ROOT / "README.md") if block.language == "python"]
+    assert len([line for line in example.text.splitlines() if line.strip()]) <= 20
+
+
+def test_readme_names_every_directory():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    packages = [path.parent for path in (ROOT / "simplugin").glob("*/__init__.py")]
+    missing = [
+        path.name for path in packages if f"`{path.relative_to(ROOT).as_posix()}/`" not in text
+    ]
+    assert not missing

@@ -1,0 +1,134 @@
+import numpy as np
+import pytest
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_hex
+
+from simplugin import Cluster, Platform, simulate
+from simplugin.errors import SimpluginError
+from simplugin.reports import draw_gantt, gantt
+from simplugin.reports.colours import PALETTE, colouring
+from simplugin.reports.gantt import RATE_COLOURS
+
+SIGNATURES = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+
+
+@pytest.mark.parametrize("suffix", SIGNATURES)
+def test_files_are_what_their_suffix_says_and_repeatable(result, tmp_path, suffix):
+    first, second = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
+    for path in (first, second):
+        gantt(result, path, title="Title")
+    assert first.read_bytes().startswith(SIGNATURES[suffix])
+    assert first.read_bytes() == second.read_bytes()
+
+
+def collections(figure):
+    return [each for each in figure.axes[0].collections if isinstance(each, PolyCollection)]
+
+
+def test_bars_are_where_the_trace_says(result):
+    transfers, work, failed = collections(draw_gantt(result))
+    spans = sorted(
+        (path.vertices[:, 0].min(), path.vertices[:, 0].max()) for path in work.get_paths()
+    )
+    executions = result.trace.kind == "exec"
+    expected = zip(result.trace.start[executions], result.trace.end[executions], strict=True)
+    assert spans == sorted(expected)
+    assert len(transfers.get_paths()) == 4
+    # Two transfers share 100 MB/s: both are at half of it.
+    np.testing.assert_allclose(transfers.get_array(), 50.0)
+    assert len(failed.get_paths()) == 2
+    assert failed.get_hatch()
+
+
+def test_colours_stand_for_labels(result):
+    colours = colouring(result, "auto")
+    assert set(colours.legend) == {"crunch one", "crunch two", "report", "(none)"}
+    labels = result.trace.label
+    for name in ("crunch one", "crunch two", "report"):
+        of_label = set(colours.of_activity[labels == name])
+        assert of_label == {colours.legend[name]}
+    assert len(set(colours.legend.values())) == 4
+
+
+def test_colours_stand_for_actors_or_hosts(result):
+    assert set(colouring(result, "actor").legend) == {"sender", "receiver"}
+    assert set(colouring(result, "host").legend) == {"node-10", "node-2"}
+
+
+def test_more_names_than_colours_have_no_legend():
+    async def busy(me):
+        for number in range(len(PALETTE) + 1):
+            await me.execute(1e9, label=f"task {number}")
+
+    result = simulate(Platform(Cluster("c", "0-0", 1e9, 1e8, 1e-4)), [("0", busy)])
+    colours = colouring(result, "label")
+    assert colours.legend == {}
+    assert set(colours.of_activity) == set(PALETTE)
+    assert colours.of_activity[0] == colours.of_activity[-1]
+
+
+def test_colours_can_be_told_apart():
+    def linear(colour):
+        channel = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+        return np.where(channel <= 0.04045, channel / 12.92, ((channel + 0.055) / 1.055) ** 2.4)
+
+    # Simulated deuteranopia and protanopia (Viénot, Brettel and Mollon 1999, linear RGB).
+    confusions = (
+        np.array([[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]]),
+        np.array([[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]]),
+    )
+    for confusion in confusions:
+        seen = [confusion @ linear(to_hex(colour)) for colour in PALETTE]
+        for position, colour in enumerate(seen):
+            for other in seen[position + 1 :]:
+                assert np.linalg.norm(colour - other) > 0.05
+    # Slow to fast is also dark to light.
+    luminance = [linear(colour) @ [0.2126, 0.7152, 0.0722] for colour in RATE_COLOURS]
+    assert luminance == sorted(luminance)
+
+
+def test_window_and_title(result):
+    figure = draw_gantt(result, window=(1.0, 2.5), title="A title", by="actor")
+    assert figure.axes[0].get_xlim() == (1.0, 2.5)
+    assert figure.get_suptitle() == "A title"
+
+
+def test_hundreds_of_hosts():
+    cluster = Cluster("c", "0-299", 1e9, 1e8, 1e-4, prefix="h-")
+
+    async def busy(me):
+        for _ in range(10):
+            await me.execute(1e9 * (1 + me.pid / 300), label="task")
+
+    result = simulate(Platform(cluster), [(host, busy) for host in cluster.host_names()])
+    figure = draw_gantt(result)
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert 20 <= len(labels) <= 60
+    assert labels[0] == "h-0"
+    assert max(figure.get_size_inches()) <= 16
+    assert len(collections(figure)[0].get_paths()) == 3000
+
+
+def test_empty_simulation(nothing, tmp_path):
+    gantt(nothing, tmp_path / "x.png")
+    assert (tmp_path / "x.png").stat().st_size > 0
+
+
+def test_what_cannot_be_drawn(result, tmp_path):
+    with pytest.raises(SimpluginError, match="end the name with"):
+        gantt(result, tmp_path / "x.gif")
+    with pytest.raises(SimpluginError, match="cannot be written"):
+        gantt(result, tmp_path / "nowhere" / "x.png")
+    with pytest.raises(SimpluginError, match="window is"):
+        draw_gantt(result, window=(2.0, 1.0))
+    with pytest.raises(SimpluginError, match="by is"):
+        draw_gantt(result, by="link")
+    with pytest.raises(SimpluginError, match="colour is"):
+        draw_gantt(result, colour="red")
+
+    async def idle(me):
+        await me.execute(1e9)
+
+    untraced = simulate(Platform(Cluster("c", "0-0", 1e9, 1e8, 1e-4)), [("0", idle)], trace=False)
+    with pytest.raises(SimpluginError, match="trace=True"):
+        draw_gantt(untraced)

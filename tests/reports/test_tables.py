@@ -1,0 +1,97 @@
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from simplugin import Cluster, Platform, simulate
+from simplugin.reports import print_result
+from simplugin.reports.quantities import percent, readable
+from simplugin.rows import Best, Metric, Row
+
+
+def printed(result, **arguments):
+    out = StringIO()
+    print_result(result, console=Console(file=out, width=110), **arguments)
+    return [" ".join(line.split()) for line in out.getvalue().splitlines() if line.strip()]
+
+
+def test_everything_is_there(result):
+    row = Row((Metric("makespan", result.clock, "s"),), best=Best("makespan", 2.5, "bound"))
+    lines = printed(result, row=row, title="Title", bandwidths={"wire": 1e8})
+    assert lines[0] == "Title"
+    assert f"makespan {result.clock:.4g} s" in lines
+    assert "bound of makespan 2.5 s" in lines
+    # 200 MB through 100 MB/s.
+    load = 2.0 / result.clock
+    [wire] = [line for line in lines if line.startswith("wire")]
+    assert wire.startswith(f"wire 200 MB {readable(2e8 / result.clock, 'byte/s')} {percent(load)}")
+    [data] = [line for line in lines if line.startswith("transfer data")]
+    assert data == "transfer data 2 2 s 200 MB 50 MB/s"
+    [host] = [line for line in lines if line.startswith("node-10")]
+    assert host.startswith(f"node-10 1 Gflop 1 s {percent(1 / result.clock)}")
+
+
+def test_without_bandwidths_there_is_no_load(result):
+    lines = printed(result)
+    assert "name carried mean rate" in lines
+    assert not any("mean load" in line for line in lines)
+
+
+def test_long_tables_are_cut():
+    cluster = Cluster("c", "0-29", 1e9, 1e8, 1e-4)
+
+    async def busy(me):
+        await me.execute(1e9 * me.pid)
+
+    lines = printed(simulate(Platform(cluster), [(h, busy) for h in cluster.host_names()]), most=5)
+    assert "and 25 more" in lines
+    assert [line.split()[0] for line in lines[lines.index("Hosts") + 3 :][:5]] == [
+        "29", "28", "27", "26", "25",
+    ]  # fmt: skip
+
+
+def test_nothing_to_print(nothing):
+    assert printed(nothing) == []
+
+
+def test_energy_has_a_column():
+    watts = {"wattage_per_state": "100.0:120.0:200.0"}
+    cluster = Cluster("c", "0-1", 1e9, 1e8, 1e-4, properties=watts)
+
+    async def busy(me):
+        await me.execute(10e9)
+
+    result = simulate(Platform(cluster), [("0", busy)], energy=True)
+    lines = printed(result)
+    assert "name computed busy of the time energy" in lines
+    # One core at full load for 10 s.
+    assert any(
+        line.startswith("0 10 Gflop 10 s 100.0 %") and line.endswith("2 kJ") for line in lines
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (0.0, "byte", "0 B"),
+        (999.0, "byte", "999 B"),
+        (1.25e9, "byte", "1.25 GB"),
+        (3.2e12, "flop", "3.2 Tflop"),
+        (-2e6, "J", "-2 MJ"),
+        (459.85, "s", "459.9 s"),
+        (123456.0, "s", "123\u202f456 s"),
+        (1234567, "", "1\u202f234\u202f567"),
+        (0.25, "", "0.25"),
+        (None, "s", "-"),
+        (float("nan"), "J", "-"),
+        ("text", "", "text"),
+    ],
+)
+def test_readable(value, unit, text):
+    assert readable(value, unit) == text
+
+
+def test_percent():
+    assert percent(0.123) == "12.3 %"
+    assert percent(None) == "-"
+    assert percent(float("inf")) == "-"
