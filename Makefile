@@ -38,7 +38,7 @@ test: install
 	$(MAKE) --no-print-directory wheel
 	echo "== Tests"
 	rm -f .coverage .coverage.*
-	$(BIN)/python -m pytest --cov --cov-report=term --wheel dist/*.whl
+	$(BIN)/python -m pytest --cov --cov-report=term --wheel="$$(echo dist/*.whl)" tests
 
 .PHONY: lint
 lint: install
@@ -65,8 +65,8 @@ wheel: $(STAMPS)/dependencies $(STAMPS)/simgrid
 # New versions of what the checks run with.
 .PHONY: constraints
 constraints: $(BIN)/python
-	@$(PIP) install -qq --upgrade pip
-	$(PIP) install -qq --upgrade --upgrade-strategy eager --group dev
+	@$(PIP) install -qq --no-compile --upgrade pip
+	$(PIP) install -qq --no-compile --upgrade --upgrade-strategy eager --group dev
 	{ head -n 2 tools/constraints.txt; $(PIP) freeze --all --exclude-editable; } >tools/constraints.new
 	mv tools/constraints.new tools/constraints.txt
 
@@ -76,7 +76,7 @@ install: $(STAMPS)/plugin
 # The editable install: Python files are used where they are, the plug-in is rebuilt when its sources change.
 $(STAMPS)/plugin: $(STAMPS)/dependencies $(STAMPS)/simgrid CMakeLists.txt pyproject.toml cpp $(SOURCES)
 	@echo "== Plug-in"
-	$(PIP) install -qq $(BUILD) -C cmake.define.SIMPLUGIN_SIMGRID="$$(cat $(STAMPS)/simgrid)" -c tools/constraints.txt -e .
+	$(PIP) install -qq --no-compile $(BUILD) -C cmake.define.SIMPLUGIN_SIMGRID="$$(cat $(STAMPS)/simgrid)" -c tools/constraints.txt -e .
 	touch $@
 
 # Always asked, since the cache may have been harmed; the stamp changes only when the answer does.
@@ -92,8 +92,8 @@ $(STAMPS)/dependencies: pyproject.toml tools/constraints.txt | $(BIN)/python
 	@echo "== Python packages"
 	mkdir -p $(STAMPS)
 	$(PIP) --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV) # it was interrupted
-	$(PIP) install -qq --upgrade -c tools/constraints.txt "pip>=25.1"
-	$(PIP) install -qq -c tools/constraints.txt --group dev
+	$(PIP) install -qq --no-compile --upgrade -c tools/constraints.txt "pip>=25.1"
+	$(PIP) install -qq --no-compile -c tools/constraints.txt --group dev
 	touch $@
 
 $(BIN)/python: | system

@@ -28,7 +28,9 @@ def shared_data(request: pytest.FixtureRequest) -> Path:
     """Directory of outside data; the test is skipped where it is absent."""
     directory: Path = request.config.getoption("--shared-data").resolve()
     if not directory.is_dir():
-        pytest.skip(f"no outside data in {directory}; name its directory with --shared-data")
+        pytest.skip(
+            f"no outside data in {directory}; name its directory with --shared-data=DIRECTORY"
+        )
     return directory
 
 
@@ -48,5 +50,5 @@ def wheel(request: pytest.FixtureRequest) -> Path:
     """The wheel to test; the test is skipped where none is named."""
     path: Path | None = request.config.getoption("--wheel")
     if path is None:
-        pytest.skip("no wheel named with --wheel; `make test` does")
+        pytest.skip("no wheel named with --wheel=FILE; `make test` does")
     return path.resolve(strict=True)

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from simplugin.simulation.placement import Actors
     from simplugin.simulation.result import Result
 
-# SimGrid announces each option on standard error otherwise.
-_QUIET = "--log=xbt_cfg.threshold:warning"
+# SimGrid announces each option, and the total energy, on standard error otherwise.
+_QUIET = [
+    f"--log={category}.threshold:warning" for category in ("xbt_cfg", "host_energy", "link_energy")
+]
 
 
 def simulate(
@@ -106,7 +108,7 @@ def simulate(
     with _platform_file(platform) as file:
         settings = _settings(
             platform=file,
-            arguments=[_QUIET, *chosen.arguments()],
+            arguments=[*_QUIET, *chosen.arguments()],
             back_end=_place_of(back_end),
             until=until,
             memory_limit=memory_limit,

@@ -208,10 +208,14 @@ class Activity:
             self.owner.activities.remove(self)
         self._account(amount)
 
+    @property
+    def ends_with_owner(self) -> bool:
+        """Whether the end of the owner cancels it."""
+        return True
+
     def abandoned(self) -> None:
         """End with the owner; SimGrid cancels what it knows by itself."""
         self.ends(CancelException, NAN)
-        self.wake_waiters()
 
     def wake_waiters(self) -> None:
         """Wake those whom SimGrid would not."""

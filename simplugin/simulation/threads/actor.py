@@ -285,9 +285,22 @@ class Actor:
         if self.ended or self.dying:
             return
         self.dying = True
+        abandoned = self.abandon()
         self.world.call_even_dying(self.native.kill)
+        for activity in abandoned:
+            activity.wake_waiters()
         if not self.world.running("kill").dying:
             self.world.do_deferred()
+
+    def abandon(self) -> list[Activity]:
+        """Note the end of all that SimGrid is about to cancel, and return it.
+
+        Before SimGrid does it: those who run between must not find it in a mailbox any more.
+        """
+        abandoned = [each for each in self.activities if each.ends_with_owner]
+        for activity in abandoned:
+            activity.abandoned()
+        return abandoned
 
     def exit(self) -> None:
         """End the caller."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 import simgrid
 from simplugin.simulation import _driver
 from simplugin.simulation.back_end import OPTIONS_IN_FORCE, Collected
+from simplugin.simulation.threads.actor import Actor
 from simplugin.simulation.threads.life import Life
 from simplugin.simulation.threads.platform import Host, Link, host_of
 from simplugin.simulation.threads.record import Record
@@ -64,18 +65,23 @@ class ThreadsBackEnd:
         place = host_of(self._world, host)
         life = Life(self._world, function, args, place, name, daemon, restart, properties)
         life.start_time = start_time
-        actor = life.actor()
+        life.actor()
         life.start()
         if kill_time is None:
             return
 
         def kill() -> None:
+            if kill_time <= simgrid.Engine.clock:
+                return
             simgrid.this_actor.sleep_until(kill_time)
-            if not actor.ended and not actor.dying:
+            actor = life.current
+            if actor is not None and actor.is_alive:
                 actor.dying = True
+                actor.abandon()
                 actor.native.kill()
 
-        place.native.add_actor("killer", kill).daemonize()
+        killer = place.native.add_actor("killer", kill).daemonize()
+        killer.set_auto_restart(True)
 
     def run(self, until: float | None, progress: Callable[[float, int], None] | None) -> None:
         """Simulate until the end, an error or the simulated date `until` [s]."""
@@ -101,7 +107,7 @@ class ThreadsBackEnd:
                 actor.name,
                 actor.host.name,
                 actor.value,
-                "running" if not actor.ended else "killed" if actor.was_killed else "ended",
+                _state_of(actor),
             )
             for actor in world.actors
         ]
@@ -136,3 +142,11 @@ class ThreadsBackEnd:
             [energy_of(name) if self._world.energy else nothing for name in names],
             dtype=np.float64,
         )
+
+
+def _state_of(actor: Actor) -> str:
+    """Say how an actor ended."""
+    if not actor.ended:
+        # An actor whose host never came back before its start time is none.
+        return "killed" if actor.coroutine is None else "running"
+    return "killed" if actor.was_killed else "ended"

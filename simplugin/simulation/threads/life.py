@@ -11,6 +11,7 @@ import simgrid
 from simplugin.errors import ForcefulKillException
 from simplugin.simulation.threads.actor import Actor
 from simplugin.simulation.threads.blocking import Blocking
+from simplugin.simulation.threads.meeting import Message
 from simplugin.simulation.threads.platform import Host
 from simplugin.simulation.threads.world import AbandonedError, World
 
@@ -54,11 +55,16 @@ class Life:
         self.restart = restart
         self.properties = properties
         self.start_time = 0.0
+        self.current: Actor | None = None
         self._next: Actor | None = None
+
+    def wait_for_boot(self, actor: Actor) -> None:
+        """Let the actor wait for its start time again when its host is back."""
+        self._next = actor
 
     def actor(self) -> Actor:
         """Make the actor that will live this next."""
-        self._next = Actor(self.world, self)
+        self.current = self._next = Actor(self.world, self)
         return self._next
 
     def start(self) -> None:
@@ -68,18 +74,19 @@ class Life:
         actor.native = self.host.native.add_actor(self.name, self._live)
         if self.daemon:
             actor.native.daemonize()
-        if self.restart:
+        if self.restart or self.start_time > 0:
             actor.native.set_auto_restart(True)
 
     def _live(self) -> None:
         """Live once; SimGrid calls it."""
         actor, self._next = self._next, None
+        if actor is None and not self.restart:
+            return  # SimGrid restarts those that waited for their start time, too
+        start_time = self.start_time
         if actor is None:
-            actor = Actor(self.world, self)
-            actor.native = simgrid.Actor.by_pid(simgrid.this_actor.get_pid())
+            actor = self.current = Actor(self.world, self)
             start_time = 0.0
-        else:
-            start_time = self.start_time
+        actor.native = simgrid.Actor.by_pid(simgrid.this_actor.get_pid())
         self.world.enter(actor)
         try:
             _live(actor, start_time)
@@ -111,26 +118,50 @@ def _live(actor: Actor, start_time: float) -> None:
         callback(actor.was_killed)
     actor.ended = True
     _let_children_start(actor)
-    for activity in list(actor.activities):
-        # It may be over since this very date.
-        if not activity.test():
-            activity.abandoned()
+    _abandon_activities(actor)
     actor.coroutine = None
     actor.world.last_date = actor.world.now
+
+
+def _abandon_activities(actor: Actor) -> None:
+    """End what the actor started, as SimGrid is about to do."""
+    for activity in list(actor.activities):
+        activity.test()  # it may be over since this very date
+    waited_for = [each for each in actor.activities if each.signals or isinstance(each, Message)]
+    for activity in waited_for:
+        if activity.ends_with_owner:
+            activity.abandoned()
+            activity.wake_waiters()
+    # From here to the end of the thread no call of SimGrid: others must find us and SimGrid agree.
+    actor.abandon()
 
 
 def _await_start(actor: Actor, start_time: float) -> None:
     """Wait for the start time, and for the parent to let it start."""
     world = actor.world
-    if actor.dying or not actor.host.is_on:
+    missed_its_start = 0.0 < start_time < world.now
+    if actor.dying or missed_its_start or not actor.host.is_on:
         actor.dying = True
         raise ForcefulKillException("exited")
     if start_time > world.now:
         actor.waits_for = lambda: "its start"
-        world.call(simgrid.this_actor.sleep_until, start_time)
+        _sleep_until_start(actor, start_time)
     while actor.is_held:
         world.call(simgrid.this_actor.yield_)
     world.resumed()
+
+
+def _sleep_until_start(actor: Actor, date: float) -> None:
+    """Sleep; if the host fails meanwhile, the actor is not there yet, and waits for it to boot."""
+    try:
+        simgrid.this_actor.sleep_until(date)
+    except simgrid.ActorKilled:
+        actor.world.killed(actor)
+        if actor.host.is_on:
+            raise ForcefulKillException("exited") from None
+        actor.dying = False
+        actor.life.wait_for_boot(actor)
+        raise AbandonedError from None
 
 
 def _let_children_start(actor: Actor) -> None:

@@ -260,14 +260,18 @@ class Message(Half):
                 half._result = half.peer.payload
         self.ends(None, NAN)
         self.peer.ends(None, NAN)
-        if self.peer.native is not None:
-            fire(self.world, self.peer.native)
+        self.peer.wake_waiters()
 
-    def abandoned(self) -> None:
-        """End with the owner; a detached put does not."""
-        if not self.detached:
-            super().abandoned()
+    def wake_waiters(self) -> None:
+        """Wake who waits for the exchange."""
+        super().wake_waiters()
+        if self.native is not None:
             fire(self.world, self.native)
+
+    @property
+    def ends_with_owner(self) -> bool:
+        """A detached put does not."""
+        return not self.detached
 
     def perform_start(self, limit: float) -> Any:
         """Start and block; others go first even if the partner was there, as in SimGrid."""

@@ -85,7 +85,15 @@ class Host:
 
     def turn_off(self) -> None:
         """Turn it off: its actors are killed."""
-        self._world.call(self.native.turn_off)
+        if not self.is_on:
+            return
+        here = [actor for actor in self._world.actors if actor.host is self and actor.is_alive]
+        abandoned = [activity for actor in here for activity in actor.abandon()]
+        try:
+            self._world.call(self.native.turn_off)
+        finally:
+            for activity in abandoned:
+                activity.wake_waiters()
         self._world.do_deferred()
 
 

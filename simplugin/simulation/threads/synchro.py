@@ -117,7 +117,10 @@ class Mutex(_Named):
         return self.lock()
 
     def __aexit__(self, *exception: object) -> Blocking[None]:
-        self.unlock()
+        me = self._world.running("unlock")
+        # An actor that is killed while it waits for a condition does not hold the mutex.
+        if not me.dying or self._owner is me:
+            self.unlock()
         return done(self._world)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import simgrid
-from simplugin.errors import SimpluginError
+from simplugin.errors import NetworkFailureException, SimpluginError
 from simplugin.simulation.threads.activity import NAN, NATIVE_FAILURES, Activity, watch
 from simplugin.simulation.threads.blocking import Blocking, a_number, done, positive
 from simplugin.simulation.threads.platform import Host
@@ -204,6 +204,11 @@ class DirectTransfer(Work):
 
     def begin(self) -> None:
         """Start it."""
+        if not (self.source.is_on and self.destination.is_on):
+            # SimGrid aborts.
+            self.started(None)
+            self.ends(NetworkFailureException, 0.0)
+            return
         native = self.world.call(
             simgrid.Comm.sendto_init, self.source.native, self.destination.native
         )
@@ -222,10 +227,10 @@ class DirectTransfer(Work):
         self.begin()
         return self
 
-    def abandoned(self) -> None:
-        """Outlive the owner unless it was waiting."""
-        if self._blocks:
-            super().abandoned()
+    @property
+    def ends_with_owner(self) -> bool:
+        """Not unless the owner waits for it."""
+        return self._blocks
 
     def settle(self) -> None:
         """After the simulation: note the end of a transfer that nobody waited for."""
