@@ -99,12 +99,13 @@ class Activity:
         """Say whether it is over, without waiting."""
         asks = not self.over and self.native is not None
         if asks and not self.world.running("test").dying:
-            self.world.call(self._poll)
+            self.world.call(self.poll)
         return self.over
 
     def cancel(self) -> None:
         """End it now; who waits for it gets a CancelException."""
-        if self.over:
+        # It may be over without anybody having noticed.
+        if self.test():
             return
         dying = self.world.running("cancel").dying
         self.ends(CancelException, NAN if dying else self.amount - self._remaining())
@@ -157,7 +158,7 @@ class Activity:
         """Block until the end or the time limit; the limit does not end the activity."""
         if not self.over:
             block([self], limit)
-            if not self._poll():
+            if not self.poll():
                 raise self.error(TimeoutException)
         return self.outcome()
 
@@ -170,7 +171,7 @@ class Activity:
                 self.cancel()
             raise
 
-    def _poll(self) -> bool:
+    def poll(self) -> bool:
         """Ask SimGrid whether it is over."""
         if not self.over and self.native.test():
             # A test swallows failures: wait for what is over already, to learn how it ended.

@@ -53,6 +53,7 @@ class Actor:
         self.on_exit_callbacks: list[Callable[[bool], object]] = []
         self.value: Any = None
         self.ended = False
+        self.ended_at = 0.0
         self.was_killed = False
         # Being killed: what remains to run are `finally` blocks and on-exit callbacks.
         self.dying = False
@@ -62,6 +63,7 @@ class Actor:
         # Children that may not run before this actor's next await.
         self.held: list[Actor] = []
         self.is_held = False
+        self.waits_for_boot = False
         self._random: Generator | None = None
         world.actors.append(self)
 
@@ -92,7 +94,12 @@ class Actor:
     @property
     def is_alive(self) -> bool:
         """Whether it has not ended."""
-        return not (self.ended or self.dying)
+        return not (self.ended or self.dying or self.missed_its_start)
+
+    @property
+    def missed_its_start(self) -> bool:
+        """Whether its host was off at its start time, and still is."""
+        return self.waits_for_boot and self.life.start_time < self.now
 
     # ---- work and time ----
 
@@ -273,8 +280,12 @@ class Actor:
 
     def _join(self, limit: float) -> Any:
         """Block until it ended."""
+        deadline = self.now + limit
+        has_ended = self.ended
         self.native.join(limit)
-        if not self.ended and not self.dying:
+        # Time limits expire before actors run: an end at that very date is too late.
+        in_time = limit < 0 or has_ended or self.ended_at < deadline
+        if self.is_alive or not in_time:
             raise TimeoutException(f"join {self.name!r}: the time limit was reached")
         return self.value
 

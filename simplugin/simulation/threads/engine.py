@@ -38,6 +38,7 @@ class ThreadsBackEnd:
         self._record = Record(trace)
         self._world = World(self._record, energy=energy, seed=seed)
         self._world.takes_parallel_tasks = _driver.option("host/model", "s") == "ptask_L07"
+        self._world.precision = float(_driver.option("precision/timing", "d"))
         if energy:
             _driver.init_energy()
 
@@ -147,6 +148,5 @@ class ThreadsBackEnd:
 def _state_of(actor: Actor) -> str:
     """Say how an actor ended."""
     if not actor.ended:
-        # An actor whose host never came back before its start time is none.
-        return "killed" if actor.coroutine is None else "running"
+        return "killed" if actor.missed_its_start else "running"
     return "killed" if actor.was_killed else "ended"

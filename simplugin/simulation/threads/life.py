@@ -61,6 +61,7 @@ class Life:
     def wait_for_boot(self, actor: Actor) -> None:
         """Let the actor wait for its start time again when its host is back."""
         self._next = actor
+        actor.waits_for_boot = True
 
     def actor(self) -> Actor:
         """Make the actor that will live this next."""
@@ -116,7 +117,7 @@ def _live(actor: Actor, start_time: float) -> None:
         actor.was_killed = True
     for callback in reversed(actor.on_exit_callbacks):
         callback(actor.was_killed)
-    actor.ended = True
+    actor.ended, actor.ended_at = True, actor.now
     _let_children_start(actor)
     _abandon_activities(actor)
     actor.coroutine = None
@@ -139,10 +140,10 @@ def _abandon_activities(actor: Actor) -> None:
 def _await_start(actor: Actor, start_time: float) -> None:
     """Wait for the start time, and for the parent to let it start."""
     world = actor.world
-    missed_its_start = 0.0 < start_time < world.now
-    if actor.dying or missed_its_start or not actor.host.is_on:
+    if actor.dying or actor.missed_its_start or not actor.host.is_on:
         actor.dying = True
         raise ForcefulKillException("exited")
+    actor.waits_for_boot = False
     if start_time > world.now:
         actor.waits_for = lambda: "its start"
         _sleep_until_start(actor, start_time)

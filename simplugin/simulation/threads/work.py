@@ -232,10 +232,16 @@ class DirectTransfer(Work):
         """Not unless the owner waits for it."""
         return self._blocks
 
-    def settle(self) -> None:
-        """After the simulation: note the end of a transfer that nobody waited for."""
+    def settle(self) -> bool:
+        """Note the end of a transfer that nobody waited for, and say whether it is over."""
         if not self.over and self.native.finish_time >= 0:
             self.ends(None, self.amount)
+        return self.over
+
+    def poll(self) -> bool:
+        """Ask SimGrid whether it is over."""
+        # Asked about the outcome, SimGrid looks whether the hosts are on now.
+        return self.settle() or super().poll()
 
     def _account(self, amount: float) -> None:
         """Record what was transferred."""
@@ -258,7 +264,7 @@ def sleep(owner: Any, duration: float) -> Blocking[None]:
             state = "FINISHED"
         finally:
             # A suspended actor sees the end of its sleep late.
-            end = min(world.now, start + duration)
+            end = min(world.now, start + max(duration, world.precision))
             row = (None, start, end, end - start, state)
             world.record.add(Row(owner.pid, owner.host.name, "sleep", *row))
 

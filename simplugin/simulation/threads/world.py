@@ -47,6 +47,10 @@ class World:
         The simulation is over; threads must end without doing anything.
     error : SimulationError or None
         Why it is over.
+    takes_parallel_tasks : bool
+        Whether the host model is ptask_L07.
+    precision : float
+        SimGrid's shortest sleep [s].
     last_date : float
         Date at which something happened last [s]; SimGrid's clock may be ahead of it.
     """
@@ -61,6 +65,7 @@ class World:
         self.named: dict[tuple[str, str], Any] = {}
         self.transfers: list[DirectTransfer] = []
         self.takes_parallel_tasks = False
+        self.precision = 0.0
         self.stopping = False
         self.error: SimulationError | None = None
         self.limit: float | None = None

@@ -11,6 +11,7 @@ from conformance import Outcome, Scenario, differences, run, shifted
 
 MODULES = (
     "scenarios_actors",
+    "scenarios_edges",
     "scenarios_ends",
     "scenarios_execution",
     "scenarios_failures",

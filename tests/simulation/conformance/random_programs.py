@@ -1,0 +1,236 @@
+"""Actors that do random things, described by plain data so that both back ends do the same.
+
+Left out is what SimGrid itself does not survive: suspending actors whose executions have ended, and
+detached puts of hosts that fail. Short sleeps of random lengths keep actors from competing at the
+very same date, where the order of events may differ.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from worlds import HOSTS, LINKS, ROUTES, platform
+
+from simplugin.errors import ActivityError, TimeoutException
+from simplugin.simulation import Placement
+
+PLATFORM = platform(
+    f"""{HOSTS}<host id="safe" speed="1Gf"/>{LINKS}<link id="s" bandwidth="4MBps" latency="110ms"/>
+    {ROUTES}"""
+    + "".join(
+        f'<route src="{host}" dst="safe"><link_ctn id="s"/></route>'
+        for host in ("ada", "bob", "cyd")
+    )
+)
+PLACES = ("ada", "bob", "cyd")
+END = 100.0  # s; later than any program ends by itself
+BASIC = ("execute", "sleep", "put", "get", "put", "get", "put_async", "get_async", "work")
+WAITS = ("wait_any", "wait_all", "test")
+KINDS = {
+    "transfers": (*BASIC, *WAITS, "detach"),
+    "cancelled": (*BASIC, *WAITS, "cancel", "cancel"),
+    "messages": (*BASIC, *WAITS, "say", "hear", "say_async", "hear_async"),
+    "synchronised": (*BASIC, *WAITS, "lock", "acquire", "wait", "notify"),
+    "killed": (*BASIC, *WAITS, "spawn", "spawn", "join", "kill"),
+    "failing": (*BASIC, *WAITS, "fail_host", "fail_link", "transfer", "transfer_async", "change"),
+}
+KINDS["everything"] = tuple(sorted({*sum(KINDS.values(), ())} - {"detach"}))
+
+# What the actors of this process did; each simulation has its own process.
+DIARIES: dict[Any, list[Any]] = {}
+
+
+class Step(NamedTuple):
+    """One thing to do: the name of a method of `Follower`, and whatever it may need."""
+
+    word: str
+    pause: float  # s
+    name: str
+    host: str
+    other: str
+    part: float  # 0 to 1
+    limit: float | None  # s
+    inner: list[Any]
+
+
+def program(draw: np.random.Generator, words: tuple[str, ...], depth: int = 0) -> list[Step]:
+    """Return random steps."""
+    steps = []
+    for _ in range(draw.integers(3, 9)):
+        word = str(draw.choice(words))
+        numbers = float(draw.uniform(1e-3, 5e-2)), float(draw.random())
+        limit = None if draw.random() < 0.3 else float(draw.uniform(0.1, 3))
+        name, host, other = (str(draw.choice(some)) for some in (list("xyz"), PLACES, PLACES))
+        inner = program(draw, words, depth + 1) if word == "spawn" and depth < 2 else []
+        steps.append(Step(word, numbers[0], name, host, other, numbers[1], limit, inner))
+    return steps
+
+
+def placements(kind: str, seed: int) -> tuple[Placement, ...]:
+    """Return the keeper and a few actors with random programs."""
+    draw = np.random.default_rng((seed, list(KINDS).index(kind)))
+    actors = [Placement("safe", keep)]
+    for number in range(draw.integers(2, 6)):
+        steps = program(draw, KINDS[kind])
+        start, host = float(draw.uniform(0, 1)), str(draw.choice(PLACES))
+        actors.append(Placement(host, follow, (steps,), name=f"actor{number}", start_time=start))
+    return tuple(actors)
+
+
+async def keep(me: Any) -> dict[Any, Any]:
+    """Return what everybody wrote down, and end those who are stuck."""
+    await me.sleep_for(END)
+    found = {key: list(lines) for key, lines in DIARIES.items()}
+    found["left"] = [actor.pid for actor in me.actors if actor.pid != me.pid]
+    for actor in me.actors:
+        if actor.pid != me.pid:
+            actor.kill()
+    return found
+
+
+async def follow(me: Any, steps: list[Step]) -> None:
+    """Follow a program, and write down what happens when."""
+    diary = DIARIES.setdefault((me.name, me.pid), [])
+    me.on_exit(lambda failed: diary.append(("exit", failed, me.now)))
+    follower = Follower(me)
+    for step in steps:
+        await me.sleep_for(step.pause)
+        try:
+            done = await getattr(follower, step.word)(step)
+        except ActivityError as error:
+            done = type(error).__name__
+        diary.append((step.word, done, me.now))
+
+
+class Follower:
+    """What a program's words mean."""
+
+    def __init__(self, me: Any) -> None:
+        self.me = me
+        self.handles: list[Any] = []
+        self.children: list[Any] = []
+
+    async def execute(self, step: Step) -> None:
+        await self.me.execute(1e8 + 3e9 * step.part, host=step.host)
+
+    async def sleep(self, step: Step) -> None:
+        await self.me.sleep_for(2 * step.part)
+
+    async def put(self, step: Step) -> None:
+        box = self.me.mailbox(step.name)
+        await box.put(self.me.pid, 3e6 * step.part, timeout=step.limit)
+
+    async def get(self, step: Step) -> Any:
+        return await self.me.mailbox(step.name).get(timeout=step.limit)
+
+    async def put_async(self, step: Step) -> None:
+        box = self.me.mailbox(step.name)
+        self.handles.append(box.put_async(self.me.pid, 3e6 * step.part))
+
+    async def get_async(self, step: Step) -> None:
+        self.handles.append(self.me.mailbox(step.name).get_async())
+
+    async def detach(self, step: Step) -> None:
+        self.me.mailbox(step.name).put_detached(self.me.pid, 3e6 * step.part)
+
+    async def work(self, step: Step) -> None:
+        self.handles.append(self.me.exec_async(1e8 + 3e9 * step.part, host=step.host))
+
+    async def wait_any(self, step: Step) -> Any:
+        if not self.handles:
+            return None
+        try:
+            first = await self.me.wait_any(self.handles, step.limit)
+        except TimeoutException:
+            raise
+        except ActivityError as error:
+            self.handles.remove(error.activity)
+            raise
+        index = self.handles.index(first)
+        del self.handles[index]
+        return index, first.result
+
+    async def wait_all(self, step: Step) -> Any:
+        try:
+            return await self.me.wait_all(self.handles, step.limit)
+        finally:
+            self.handles = [handle for handle in self.handles if not handle.test()]
+
+    async def test(self, step: Step) -> Any:
+        return step.part, [handle.test() for handle in self.handles]
+
+    async def cancel(self, step: Step) -> None:
+        if self.handles:
+            self.handles[int(step.part * len(self.handles))].cancel()
+
+    async def say(self, step: Step) -> None:
+        await self.me.message_queue(step.name).put(self.me.pid, timeout=step.limit)
+
+    async def hear(self, step: Step) -> Any:
+        return await self.me.message_queue(step.name).get(timeout=step.limit)
+
+    async def say_async(self, step: Step) -> None:
+        self.handles.append(self.me.message_queue(step.name).put_async(self.me.pid))
+
+    async def hear_async(self, step: Step) -> None:
+        self.handles.append(self.me.message_queue(step.name).get_async())
+
+    async def lock(self, step: Step) -> None:
+        async with self.me.mutex(step.name):
+            await self.me.sleep_for(step.part)
+
+    async def acquire(self, step: Step) -> None:
+        places = self.me.semaphore(2, step.name)
+        await places.acquire(step.limit)
+        try:
+            await self.me.sleep_for(step.part)
+        finally:
+            places.release()
+
+    async def wait(self, step: Step) -> Any:
+        mutex = self.me.mutex(f"of {step.name}")
+        async with mutex:
+            return await self.me.condition(mutex, step.name).wait(step.limit or 3.7)
+
+    async def notify(self, step: Step) -> None:
+        mutex = self.me.mutex(f"of {step.name}")
+        condition = self.me.condition(mutex, step.name)
+        async with mutex:
+            (condition.notify_one if step.part < 0.5 else condition.notify_all)()
+
+    async def spawn(self, step: Step) -> None:
+        child = self.me.spawn(follow, step.inner, host=step.host, daemon=step.part < 0.3)
+        self.children.append(child)
+
+    async def join(self, step: Step) -> Any:
+        if self.children:
+            await self.children[int(step.part * len(self.children))].join(step.limit)
+
+    async def kill(self, step: Step) -> Any:
+        others = [actor for actor in self.me.actors if actor.pid not in (1, self.me.pid)]
+        if not others:
+            return None
+        other = others[int(step.part * len(others))]
+        other.kill()
+        return other.pid
+
+    async def fail_host(self, step: Step) -> None:
+        await self._fail(self.me.host_by_name(step.host), step.part)
+
+    async def fail_link(self, step: Step) -> None:
+        await self._fail(self.me.route(*PLACES[:2]).links[0], step.part)
+
+    async def _fail(self, resource: Any, part: float) -> None:
+        resource.turn_off()
+        await self.me.sleep_for(0.1 + part)
+        resource.turn_on()
+
+    async def transfer(self, step: Step) -> None:
+        await self.me.sendto(step.host, step.other, 3e6 * step.part)
+
+    async def transfer_async(self, step: Step) -> None:
+        self.handles.append(self.me.sendto_async(step.host, step.other, 3e6 * step.part))
+
+    async def change(self, step: Step) -> None:
+        self.me.link_by_name("ab").bandwidth = 5e5 + 4e6 * step.part
