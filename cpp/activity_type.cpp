@@ -13,6 +13,14 @@ char const* const state_names[] = {"INITED", "STARTED", "FINISHED", "FAILED", "C
 
 } // namespace
 
+bool set_label(Activity* activity, PyObject* label)
+{
+  if (label == nullptr || label == Py_None)
+    return true;
+  activity->label = PyObject_Str(label);
+  return activity->label != nullptr;
+}
+
 PyObject* itself(PyObject* self)
 {
   return Py_NewRef(self);
@@ -128,8 +136,9 @@ std::string describe(PyObject* waiting)
   auto const* activity = reinterpret_cast<Activity*>(waiting);
   std::string text     = kind_names[static_cast<int>(activity->kind)];
   PyObject* name       = activity->target == nullptr ? nullptr : PyObject_GetAttrString(activity->target, "name");
-  if (name != nullptr && PyUnicode_Check(name))
-    text += std::string(" '") + PyUnicode_AsUTF8(name) + "'";
+  char const* utf8     = name != nullptr && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
+  if (utf8 != nullptr)
+    text += std::string(" '") + utf8 + "'";
   Py_XDECREF(name);
   PyErr_Clear();
   if (activity->kind == Kind::EXEC)
@@ -166,6 +175,7 @@ PySendResult activity_send(PyObject* self, PyObject* /*value*/, PyObject** resul
     return PYGEN_ERROR;
   }
   if (activity->state == State::INITED) {
+    activity->owner = actor; // it is whose that awaits it
     if (not start(activity))
       return PYGEN_ERROR;
     if (is_over(activity)) { // no time passes, but the others that are ready go first, as in SimGrid

@@ -43,9 +43,10 @@ void run_on_exit(Actor* actor)
   actor->on_exit      = nullptr;
   for (Py_ssize_t i = PyList_GET_SIZE(callbacks) - 1; i >= 0; i--) {
     PyObject* result = PyObject_CallOneArg(PyList_GET_ITEM(callbacks, i), actor->killed ? Py_True : Py_False);
-    if (result == nullptr)
+    if (result == nullptr && not PyErr_ExceptionMatches(error_class("ForcefulKillException")))
       fail(actor);
-    Py_DECREF(result);
+    PyErr_Clear(); // one that ends its actor, which is ending
+    Py_XDECREF(result);
   }
   Py_DECREF(callbacks);
 }
@@ -85,15 +86,11 @@ void end(Actor* actor, PyObject* value)
     Py_CLEAR(actor->function);
     Py_CLEAR(actor->arguments);
   }
-  if (actor->joiners != nullptr) {
-    std::vector<Activity*> joiners;
-    joiners.swap(*actor->joiners);
-    for (Activity* join : joiners) {
-      Py_INCREF(actor->value);
-      Py_XSETREF(join->payload, actor->value);
-      abort_activity(join, State::FINISHED, Failure::NONE);
-      Py_DECREF(join);
-    }
+  while (actor->joiners.size > 0) {
+    Activity* join = actor->joiners.pop();
+    Py_XSETREF(join->payload, Py_NewRef(actor->value));
+    abort_activity(join, State::FINISHED, Failure::NONE);
+    Py_DECREF(join);
   }
   Py_DECREF(actor);
 }
@@ -265,6 +262,8 @@ void kill(Actor* actor, bool host_failed)
   forget_timer(actor->start_timer);
   forget_timer(actor->kill_timer);
   PyObject* waiting = actor->waiting;
+  if (actor->phase != Actor::Phase::RUNNING && waiting != nullptr && Py_TYPE(waiting) == &ActivityType)
+    give_back(reinterpret_cast<Activity*>(waiting), actor);
   if (actor->phase == Actor::Phase::BLOCKED && waiting != nullptr) {
     if (Py_TYPE(waiting) == &WaitType)
       unregister(reinterpret_cast<Wait*>(waiting));
@@ -289,6 +288,8 @@ void suspend(Actor* actor)
 
 void migrate(Actor* actor, Host* host)
 {
+  if (actor->phase == Actor::Phase::ENDED || actor->host == host)
+    return;
   for (Activity* activity = actor->activities; activity != nullptr; activity = activity->owner_next)
     if (activity->kind == Kind::EXEC && activity->work != nullptr)
       migrate_execution(activity, host);

@@ -29,13 +29,18 @@ PyObject* actor_spawn(PyObject* /*self*/, PyObject* arguments, PyObject* keyword
     PyErr_SetString(PyExc_TypeError, "spawn() needs the actor's function");
     good = false;
   }
+  if (good && name != Py_None && not PyUnicode_Check(name)) {
+    PyErr_Format(PyExc_TypeError, "name must be a str, not %R", name);
+    good = false;
+  }
   Host* host = good ? host_argument(host_value, parent->host) : nullptr;
   if (host == nullptr)
     return nullptr;
   PyObject* function = PyTuple_GET_ITEM(arguments, 0);
   PyObject* given    = name == Py_None ? PyObject_GetAttrString(function, "__name__") : Py_NewRef(name);
-  if (given == nullptr) {
+  if (given == nullptr || not PyUnicode_Check(given)) {
     PyErr_Clear();
+    Py_XDECREF(given);
     given = PyUnicode_FromString("actor");
   }
   PyObject* rest   = PyTuple_GetSlice(arguments, 1, PyTuple_GET_SIZE(arguments));
@@ -289,7 +294,6 @@ void actor_dealloc(PyObject* self)
   for (PyObject* part : {actor->coroutine, actor->function, actor->arguments, actor->name, actor->properties,
                          actor->random, actor->value, actor->on_exit, actor->waiting})
     Py_XDECREF(part);
-  delete actor->joiners;
   PyObject_Free(self);
 }
 

@@ -91,7 +91,7 @@ struct Activity {
   bool detached;
   bool suspended;
   bool peer_first;      // the partner waited first, so it is woken first
-  Actor* owner;         // borrowed: cleared when the owner ends
+  Actor* owner;         // borrowed: actors live as long as the process
   Activity* owner_next; // in owner->activities while started
   Activity* owner_prev;
   Activity* queue_next;
@@ -134,7 +134,7 @@ struct Actor {
   Activity* activities;
   PyObject* waiting; // the Activity or Wait that blocks it, strong, NULL if none
   double since;
-  std::vector<Activity*>* joiners; // strong
+  Fifo joiners;
   uint64_t start_timer;
   uint64_t kill_timer;
   double kill_time; // armed again when it restarts
@@ -203,11 +203,12 @@ struct Simulation {
   long last_pid          = 0;
   long alive             = 0; // actors that were spawned and have not ended
   long daemons           = 0;
-  long works             = 0; // kernel actions in progress
   bool tracing           = false;
   bool energy            = false;
   bool ending            = false;
   double limit           = NEVER;
+  double stepped         = 0.0; // the engine's models are up to date to here
+  double stepped_before  = 0.0;
   PyObject* failed_actor = nullptr;
   PyObject* progress     = nullptr;
   PyObject* mailboxes    = nullptr;
@@ -273,6 +274,7 @@ void raise_failure(Activity* activity, Failure failure);
 std::string describe(PyObject* waiting);
 /// An awaitable of `kind` that starts when awaited.
 PyObject* blocking_operation(Kind kind, PyObject* target, double timeout);
+bool set_label(Activity* activity, PyObject* label); // NULL and None: none; false with an exception
 PyObject* itself(PyObject* self);
 /// For callers that drive an awaitable by hand instead of by PyIter_Send.
 PyObject* next_by_hand(PyObject* self, sendfunc send);
@@ -300,6 +302,7 @@ PyObject* new_wait(Wait::Mode mode, PyObject* activities, double timeout);
 // ---- synchro.cpp ----------------------------------------------------------------------------------------------------
 bool start_synchro(Activity* activity);
 void condition_timed_out(Activity* activity);
+void give_back(Activity* activity, Actor* actor);
 PyObject* named_object(const char* kind, PyObject* name, PyTypeObject* type);
 
 // ---- mailbox.cpp ----------------------------------------------------------------------------------------------------

@@ -2,8 +2,6 @@
 
 #include "driver.hpp"
 
-#include <csignal>
-
 #include <simgrid/Exception.hpp>
 #include <simgrid/plugins/energy.h>
 #include <simgrid/version.h>

@@ -62,9 +62,9 @@ Activity* mailbox_put(PyObject* self, Signature& signature, PyObject* const* arg
   put->amount  = std::floor(size); // SimGrid counts whole bytes
   put->rate    = rate;
   put->timeout = timeout;
-  if (values[3] != nullptr && values[3] != Py_None) {
-    Py_INCREF(values[3]);
-    put->label = values[3];
+  if (not set_label(put, values[3])) {
+    Py_DECREF(put);
+    return nullptr;
   }
   return put;
 }

@@ -12,14 +12,6 @@ static PyObject* object(Activity* activity)
   return reinterpret_cast<PyObject*>(activity);
 }
 
-static void set_label(Activity* activity, PyObject* label)
-{
-  if (label == nullptr || label == Py_None)
-    return;
-  Py_INCREF(label);
-  activity->label = label;
-}
-
 /// Lazy operations start when awaited, asynchronous ones now.
 static PyObject* launch(Activity* activity, bool asynchronous)
 {
@@ -55,7 +47,10 @@ static PyObject* execution(PyObject* const* args, Py_ssize_t count, PyObject* ke
   activity->priority    = priority;
   activity->rate        = bound;
   activity->destination = host;
-  set_label(activity, values[4]);
+  if (not set_label(activity, values[4])) {
+    Py_DECREF(activity);
+    return nullptr;
+  }
   return launch(activity, asynchronous);
 }
 
@@ -141,7 +136,10 @@ static PyObject* parallel(PyObject* const* args, Py_ssize_t count, PyObject* key
   Activity* activity = new_activity(Kind::PTASK, actor);
   if (activity == nullptr)
     return nullptr;
-  set_label(activity, values[3]);
+  if (not set_label(activity, values[3])) {
+    Py_DECREF(activity);
+    return nullptr;
+  }
   if (not read_parallel(activity, values[0], values[1], values[2])) {
     Py_DECREF(activity);
     return nullptr;
@@ -245,7 +243,10 @@ static PyObject* transfer(PyObject* const* args, Py_ssize_t count, PyObject* key
   activity->rate        = rate;
   activity->source      = source;
   activity->destination = destination;
-  set_label(activity, values[4]);
+  if (not set_label(activity, values[4])) {
+    Py_DECREF(activity);
+    return nullptr;
+  }
   return launch(activity, asynchronous);
 }
 

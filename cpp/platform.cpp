@@ -233,10 +233,24 @@ PyObject* link_policy(PyObject* self, void* /*closure*/)
   }
 }
 
+bool is_wireless(PyObject* self)
+{
+  return link_in(self)->get_sharing_policy() == s4u::Link::SharingPolicy::WIFI;
+}
+
+bool settable(PyObject* self, PyObject* value)
+{
+  if (value == nullptr || value == Py_None)
+    PyErr_SetString(PyExc_TypeError, "expected a number");
+  else if (is_wireless(self))
+    PyErr_SetString(PyExc_ValueError, "SimGrid cannot change a Wi-Fi link");
+  return PyErr_Occurred() == nullptr;
+}
+
 int set_link_bandwidth(PyObject* self, PyObject* value, void* /*closure*/)
 {
   double bandwidth;
-  if (not positive(value == nullptr ? Py_None : value, "bandwidth", -1.0, bandwidth))
+  if (not settable(self, value) || not positive(value, "bandwidth", -1.0, bandwidth))
     return -1;
   link_in(self)->set_bandwidth(bandwidth);
   return 0;
@@ -245,7 +259,7 @@ int set_link_bandwidth(PyObject* self, PyObject* value, void* /*closure*/)
 int set_link_latency(PyObject* self, PyObject* value, void* /*closure*/)
 {
   double latency;
-  if (not number(value, "latency", 0.0, latency))
+  if (not settable(self, value) || not number(value, "latency", 0.0, latency))
     return -1;
   link_in(self)->set_latency(latency);
   return 0;
@@ -253,6 +267,8 @@ int set_link_latency(PyObject* self, PyObject* value, void* /*closure*/)
 
 PyObject* link_energy(PyObject* self, void* /*closure*/)
 {
+  if (sim.energy && is_wireless(self))
+    return PyFloat_FromDouble(std::numeric_limits<double>::quiet_NaN());
   return sim.energy ? PyFloat_FromDouble(sg_link_get_consumed_energy(link_in(self))) : energy_error();
 }
 

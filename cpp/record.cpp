@@ -72,15 +72,13 @@ int32_t label_of(PyObject* label)
     return -1;
   if (trace.label_codes == nullptr)
     trace.label_codes = PyDict_New();
-  PyObject* text = PyObject_Str(label);
-  PyObject* code = text == nullptr ? nullptr : PyDict_GetItem(trace.label_codes, text);
+  PyObject* code = PyDict_GetItem(trace.label_codes, label);
   long value     = code == nullptr ? PyDict_Size(trace.label_codes) : PyLong_AsLong(code);
-  if (code == nullptr && text != nullptr) {
+  if (code == nullptr) {
     code = PyLong_FromLong(value);
-    PyDict_SetItem(trace.label_codes, text, code);
+    PyDict_SetItem(trace.label_codes, label, code);
     Py_XDECREF(code);
   }
-  Py_XDECREF(text);
   return static_cast<int32_t>(value);
 }
 

@@ -226,6 +226,10 @@ void install_scheduler()
   sim.engine->add_model(std::make_shared<Scheduler>());
   sim.engine->add_model(std::make_shared<ProfileDates>());
   s4u::Host::on_onoff_cb(host_switched);
+  s4u::Engine::on_time_advance_cb([](double /*delta*/) {
+    sim.stepped_before = sim.stepped;
+    sim.stepped        = now();
+  });
 }
 
 void make_ready(Actor* actor)

@@ -354,10 +354,7 @@ void start_join(Activity* activity)
     finish(activity);
     return;
   }
-  if (actor->joiners == nullptr)
-    actor->joiners = new std::vector<Activity*>();
-  Py_INCREF(activity);
-  actor->joiners->push_back(activity);
+  actor->joiners.push(activity);
 }
 
 } // namespace
@@ -411,6 +408,17 @@ bool start_synchro(Activity* activity)
       finish(activity);
       return true;
   }
+}
+
+/// Granted to an actor that is killed before it could go on: it goes to the next one.
+void give_back(Activity* activity, Actor* actor)
+{
+  if (activity->state != State::FINISHED)
+    return;
+  if (activity->kind == Kind::LOCK && as<Mutex>(activity->target)->owner == actor)
+    release(as<Mutex>(activity->target));
+  else if (activity->kind == Kind::ACQUIRE)
+    Py_DECREF(semaphore_release(activity->target, nullptr));
 }
 
 void condition_timed_out(Activity* activity)

@@ -67,9 +67,6 @@ PySendResult wait_send(PyObject* self, PyObject* /*value*/, PyObject** result)
   }
   if (not wait->begun) {
     wait->begun = true;
-    for (Activity* activity : *wait->activities)
-      if (activity->state == State::INITED && not start(activity))
-        return PYGEN_ERROR;
     if (not satisfied(wait)) {
       wait->actor      = actor;
       wait->registered = true;
@@ -83,6 +80,9 @@ PySendResult wait_send(PyObject* self, PyObject* /*value*/, PyObject** result)
       Py_INCREF(Py_None);
       return PYGEN_NEXT;
     }
+  } else if (not wait->timed_out && not satisfied(wait)) {
+    PyErr_SetString(PyExc_RuntimeError, "this wait is being awaited already");
+    return PYGEN_ERROR;
   }
   *result = outcome(wait);
   return *result == nullptr ? PYGEN_ERROR : PYGEN_RETURN;
@@ -133,6 +133,11 @@ PyObject* new_wait(Wait::Mode mode, PyObject* activities, double timeout)
   for (Py_ssize_t i = 0; i < count; i++)
     if (Py_TYPE(PySequence_Fast_GET_ITEM(sequence, i)) != &ActivityType) {
       PyErr_Format(PyExc_TypeError, "expected activities, not %R", PySequence_Fast_GET_ITEM(sequence, i));
+      Py_DECREF(sequence);
+      return nullptr;
+    } else if (reinterpret_cast<Activity*>(PySequence_Fast_GET_ITEM(sequence, i))->state == State::INITED) {
+      PyErr_Format(PyExc_TypeError, "%R has not started; use the operation whose name ends in _async",
+                   PySequence_Fast_GET_ITEM(sequence, i));
       Py_DECREF(sequence);
       return nullptr;
     }

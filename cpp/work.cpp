@@ -34,7 +34,6 @@ Work* new_work(Activity* owner)
   Py_INCREF(owner);
   work->owner = owner;
   owner->work = work;
-  sim.works++;
   return work;
 }
 
@@ -62,16 +61,23 @@ bool any_host_off(Activity const* activity)
 
 } // namespace
 
+/// Work left [flop or byte], a fraction of a parallel task.
 double Work::remaining() const
 {
   Action* action = model_action_;
   if (action == nullptr || action->get_state() == Action::State::FINISHED)
     return 0.0;
-  if (action->get_state() == Action::State::STARTED || not action->get_model()->is_update_lazy())
-    return action->get_remains();
-  // It failed: SimGrid refuses to bring it up to date, so do what it would have done.
-  double const since = now() - action->get_last_update();
-  return std::max(0.0, action->get_remains_no_update() - action->get_last_value() * since);
+  bool const failed = action->get_state() == Action::State::FAILED;
+  double left;
+  if (not action->get_model()->is_update_lazy()) // up to date at each step of the engine
+    left = action->get_remains() - action->get_rate() * (now() - (failed ? sim.stepped_before : sim.stepped));
+  else if (not failed)
+    left = action->get_remains();
+  else // SimGrid refuses to bring it up to date, so do what it would have done
+    left = action->get_remains_no_update() - action->get_last_value() * (now() - action->get_last_update());
+  if (owner->kind != Kind::PTASK && takes_parallel_tasks())
+    left *= owner->amount; // ptask_L07 counts every action in fractions
+  return std::max(0.0, left);
 }
 
 /// Back into the pool; the action, if it has not ended, is destroyed and frees its share of the resource at once.
@@ -90,7 +96,6 @@ void Work::release()
   owner          = nullptr;
   next_free      = free_works;
   free_works     = this;
-  sim.works--;
   Py_DECREF(activity);
 }
 
@@ -141,24 +146,29 @@ void start_execution(Activity* activity)
 
 void migrate_execution(Activity* activity, Host* host)
 {
-  Action* old    = activity->work->model_action_;
-  Action* action = host->host->get_cpu()->execution_start(old->get_cost(), activity->rate);
-  action->set_remains(old->get_remains());
+  Action* old = activity->work->model_action_;
+  if (old->get_state() != Action::State::STARTED)
+    return; // it failed at this very date: who waits for it is about to hear
+  double const left = activity->work->remaining();
+  Action* action    = host->host->get_cpu()->execution_start(left, activity->rate);
   action->set_sharing_penalty(old->get_sharing_penalty());
-  execution_ended(activity->destination, activity->amount - old->get_remains());
+  if (activity->suspended)
+    action->suspend();
+  execution_ended(activity->destination, activity->amount - left);
   execution_began(host);
   old->set_activity(nullptr);
   old->cancel();
   old->unref();
   activity->work->model_action_ = action;
   action->set_activity(activity->work);
-  activity->amount      = action->get_remains(); // the rest is the new host's
+  activity->amount      = left;
   activity->destination = host;
 }
 
 bool takes_parallel_tasks()
 {
-  return simgrid::config::get_value<std::string>("host/model") == "ptask_L07";
+  static bool const parallel = simgrid::config::get_value<std::string>("host/model") == "ptask_L07";
+  return parallel;
 }
 
 bool start_parallel(Activity* activity)

@@ -81,7 +81,7 @@ class CoroutinesBackEnd:
             at_end = _driver.run(-1.0 if until is None else until, progress)
         except BaseException as error:
             failed = _driver.failed_actor()
-            if failed is None:
+            if failed is None or isinstance(error, KeyboardInterrupt):
                 raise
             raise _actor_error(error, *failed) from error
         if not at_end:
