@@ -26,6 +26,7 @@ HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "simplugin" / "benchmarks"
 SYSTEMS = ("official", "coroutines", "cpp")
 SIZES = {"ping_pong": (2, 200, 2_000, 10_000, 100_000), "master_worker": (1, 100, 5_000)}
+QUICK_SIZES = {"ping_pong": (2, 200, 10_000, 100_000), "master_worker": (1, 100)}
 # Messages in a cell, full and quick: enough for about a second, more where the system is slow.
 MESSAGES = {
     "official": {
@@ -300,7 +301,7 @@ def main() -> None:
     compiled = compiled_program()
     results = {}
     with tempfile.TemporaryDirectory() as directory:
-        for program, sizes in SIZES.items():
+        for program, sizes in (QUICK_SIZES if arguments.quick else SIZES).items():
             results[program] = {}
             for actors in sizes:
                 repeats = 1 if arguments.quick else 5

@@ -1,0 +1,220 @@
+"""Rare orders of events in the compiled driver, each with its closed form."""
+
+import pytest
+
+from simplugin.errors import CancelException, HostFailureException, TimeoutException
+from simplugin.simulation import Placement, SimGridOptions, simulate
+
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+<cluster id="star" prefix="h" suffix="" radical="0-4" speed="1Gf" bw="125MBps" lat="0"/>
+</platform>
+"""
+PTASKS = SimGridOptions(host_model="ptask_L07")
+
+
+@pytest.fixture(scope="module")
+def star(tmp_path_factory):
+    path = tmp_path_factory.mktemp("driver") / "star.xml"
+    path.write_text(PLATFORM)
+    return path
+
+
+def value(star, *actors, options=None):
+    return simulate(star, actors, options=options, wall_limit=30).returned[0].value
+
+
+@pytest.mark.parametrize("options", [None, PTASKS, SimGridOptions(cpu_optim="Full")])
+def test_work_left_and_done_is_in_flop_under_any_model(star, options):
+    async def half(me):
+        work = me.exec_async(1e9)
+        await me.sleep_for(0.5)
+        left = work.remaining
+        work.cancel()
+        return left
+
+    result = simulate(star, [("h0", half)], options=options)
+    assert result.returned[0].value == pytest.approx(5e8)
+    assert result.hosts.flops[0] == pytest.approx(5e8)
+
+
+@pytest.mark.parametrize("options", [None, PTASKS])
+def test_migration_keeps_the_work(star, options):
+    async def mover(me):
+        work = me.exec_async(1e9)
+        await me.sleep_for(0.25)
+        me.set_host("h1")
+        await work
+        return me.now
+
+    result = simulate(star, [("h0", mover)], options=options)
+    assert result.returned[0].value == pytest.approx(1.0)
+    assert list(result.hosts.flops[:2]) == pytest.approx([2.5e8, 7.5e8])
+
+
+def test_migrating_a_suspended_execution_leaves_it_suspended(star):
+    async def mover(me):
+        work = me.exec_async(1e9)
+        await me.sleep_for(0.25)
+        work.suspend()
+        me.set_host("h1")
+        await me.sleep_for(1)
+        return work.remaining
+
+    assert value(star, ("h0", mover)) == pytest.approx(7.5e8)
+
+
+def test_migrating_when_an_execution_has_just_failed(star):
+    async def mover(me):
+        work = me.exec_async(1e9, host="h2")
+        await me.sleep_for(0.1)
+        me.host_by_name("h2").turn_off()
+        me.set_host("h1")
+        with pytest.raises(HostFailureException):
+            await work
+        return me.now
+
+    assert value(star, ("h0", mover)) == pytest.approx(0.1)
+
+
+def test_migrating_the_dead_spares_the_living(star):
+    async def sleeper(me):
+        await me.sleep_for(10)
+
+    async def short(me):
+        await me.yield_()
+
+    async def main(me):
+        first = me.spawn(short, host="h1")
+        second = me.spawn(sleeper, host="h1")
+        await me.sleep_for(1)
+        first.set_host("h2")
+        me.host_by_name("h1").turn_off()
+        await second.join()
+        return me.now
+
+    assert value(star, ("h0", main)) == 1.0
+
+
+@pytest.mark.parametrize("kind", ["mutex", "semaphore"])
+def test_a_place_granted_to_the_dead_goes_to_the_next(star, kind):
+    def place(me):
+        return me.mutex("one") if kind == "mutex" else me.semaphore(1, "one")
+
+    async def holder(me):
+        async with place(me):
+            await me.sleep_for(1)
+        for other in me.actors:
+            if other.name == "victim":
+                other.kill()
+
+    async def waiter(me):
+        await me.sleep_for(0.1 if me.name == "victim" else 0.2)
+        async with place(me):
+            return me.now
+
+    result = simulate(
+        star,
+        [
+            ("h0", holder),
+            Placement("h1", waiter, name="victim"),
+            Placement("h2", waiter, name="heir"),
+        ],
+    )
+    assert result.value_of("victim") is None
+    assert result.value_of("heir") == 1.0
+
+
+def test_a_wait_is_awaited_by_one(star):
+    async def other(_me, waiting):
+        await waiting
+
+    async def maker(me):
+        waiting = me.wait_any([me.exec_async(1e9)])
+        me.spawn(other, waiting)
+        await waiting
+
+    with pytest.raises(Exception, match="awaited already"):
+        simulate(star, [("h0", maker)], wall_limit=30)
+
+
+def test_only_what_has_started_is_waited_for_with_others(star):
+    async def confused(me):
+        started_later = me.mailbox("box").put(None, 0)
+        with pytest.raises(TypeError, match="_async"):
+            me.wait_any([started_later])
+        receiver = me.mailbox("box").get_async()
+        await started_later
+        await receiver
+        return True
+
+    assert value(star, ("h0", confused))
+
+
+def test_an_operation_belongs_to_who_awaits_it(star):
+    async def user(me, locking):
+        await me.sleep_for(1)
+        await locking
+        me.mutex("one").unlock()
+        return "unlocked"
+
+    async def maker(me):
+        me.spawn(user, me.mutex("one").lock(), name="user")
+
+    result = simulate(star, [("h0", maker)], wall_limit=30)
+    assert result.value_of("user") == "unlocked"
+
+
+def test_polled_joins(star):
+    async def target(me):
+        await me.sleep_for(2.5)
+
+    async def main(me):
+        other = me.spawn(target, host="h1")
+        for limits in range(10):
+            try:
+                await other.join(timeout=1)
+            except TimeoutException:
+                continue
+            return limits, me.now
+        return None
+
+    assert value(star, ("h0", main)) == (2, 2.5)
+
+
+def test_odd_names_are_refused_or_kept(star):
+    async def main(me):
+        with pytest.raises(TypeError, match="name must be a str"):
+            me.spawn(main, name=5)
+        with pytest.raises(TimeoutException):
+            await me.mailbox("\ud800").get(timeout=1)
+        with pytest.raises(TypeError):
+            me.links[0].bandwidth = None
+        return me.now
+
+    assert value(star, ("h0", main)) == 1.0
+
+
+def test_leaving_during_an_exit_callback(star):
+    async def main(me):
+        me.on_exit(lambda _failed: me.exit())
+        return 1
+
+    assert simulate(star, [("h0", main)], wall_limit=30).clock == 0.0
+
+
+def test_cancel_reaches_every_waiter(star):
+    async def waiter(me, work):
+        with pytest.raises(CancelException):
+            await work
+        return me.now
+
+    async def main(me):
+        work = me.exec_async(1e9)
+        others = [me.spawn(waiter, work) for _ in range(3)]
+        await me.sleep_for(0.5)
+        work.cancel()
+        return [await other.join() for other in others]
+
+    assert value(star, ("h0", main)) == [0.5, 0.5, 0.5]
