@@ -2,7 +2,7 @@
 //
 //   actors PLATFORM ping_pong|master_worker ACTORS ROUNDS
 //
-// Prints the messages that were exchanged, the seconds that it took and the simulated date of the end.
+// Prints the seconds that it took and the simulated date of the end.
 
 #include <chrono>
 #include <cstdio>
@@ -19,20 +19,24 @@ static void ping(const std::string& number, int rounds)
 {
   auto* out = s4u::Mailbox::by_name("ping-" + number);
   auto* in  = s4u::Mailbox::by_name("pong-" + number);
-  for (int i = 0; i < rounds; i++) {
+  for (int i = 0; i < rounds / 2; i++) {
     out->put(&payload, 1000);
     in->get<int>();
   }
+  if (rounds % 2 != 0)
+    out->put(&payload, 1000);
 }
 
 static void pong(const std::string& number, int rounds)
 {
   auto* in  = s4u::Mailbox::by_name("ping-" + number);
   auto* out = s4u::Mailbox::by_name("pong-" + number);
-  for (int i = 0; i < rounds; i++) {
+  for (int i = 0; i < rounds / 2; i++) {
     in->get<int>();
     out->put(&payload, 1000);
   }
+  if (rounds % 2 != 0)
+    in->get<int>();
 }
 
 static void master(int workers, int rounds)
@@ -74,6 +78,6 @@ int main(int argc, char* argv[])
   }
   engine.run();
   double const seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::printf("%d %.9f %.12g\n", actors * rounds, seconds, s4u::Engine::get_clock());
+  std::printf("%.9f %.12g\n", seconds, s4u::Engine::get_clock());
   return 0;
 }
