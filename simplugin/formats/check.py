@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["Finding", "check", "exit_status"]
 
 MOST_FINDINGS = 1000
+# Elements of deployments, and of platforms and deployments alike.
+_NO_HARDWARE = {"actor", "argument", "prop", "config"}
 
 
 @dataclass(slots=True)
@@ -41,6 +43,20 @@ class _Checked:
     platform: Platform = field(default_factory=Platform)
     lines: Mapping[int, int] = field(default_factory=dict)
     broken: tuple[Broken, ...] = ()
+    broken_actors: tuple[Node, ...] = ()
+
+    @property
+    def has_hardware(self) -> bool:
+        """Whether it is, or is meant to be, a platform."""
+        return bool(self.platform.elements or self.broken)
+
+    def actors(self) -> Iterable[tuple[int | None, str, str]]:
+        """Yield line, function and host of each actor, also of those that could not be built."""
+        for actor in self.platform.actors:
+            yield self.lines.get(id(actor)), actor.function, actor.host
+        for node in self.broken_actors:
+            if node.attributes.get("host"):
+                yield node.line, node.attributes.get("function", ""), node.attributes["host"]
 
     def add(self, line: int | None, severity: str, message: str, remedy: str | None) -> None:
         """Note a finding."""
@@ -77,7 +93,7 @@ def check(files: Iterable[str | os.PathLike[str]]) -> list[Finding]:
         In the order of the files, then by line. `exit_status` turns it into a status.
     """
     checked = [_check_file(os.fspath(path)) for path in dict.fromkeys(files)]
-    platforms = [file for file in checked if file.platform.elements or file.broken]
+    platforms = [file for file in checked if file.has_hardware]
     if platforms:
         for file in checked:
             if file not in platforms:
@@ -121,6 +137,7 @@ def _check_content(file: _Checked, document: Document) -> None:
         return
     file.platform = replace(platform, directory=Path(file.name).absolute().parent)
     file.lines, file.broken = reader.lines, tuple(_broken(reader.broken))
+    file.broken_actors = tuple(node for node in reader.broken if standard_tag(node.tag) == "actor")
     _check_dtd(file, document)
     for line, message, remedy in unitless_quantities(document.root):
         file.add(line, WARNING, message, remedy)
@@ -138,7 +155,7 @@ def _check_content(file: _Checked, document: Document) -> None:
         if isinstance(config, Config):
             for message, remedy in option_problems(config.options):
                 file.add(file.lines.get(id(config)), ERROR, message, remedy)
-    if not platform.actors and not platform.host_count and not file.broken:
+    if not (platform.actors or platform.host_count or file.broken or file.broken_actors):
         message = "the file has neither hosts nor actors"
         file.add(document.root.line, WARNING, message, "write a <host>, a <cluster> or an <actor>")
 
@@ -159,6 +176,8 @@ def _broken(nodes: Iterable[Node]) -> Iterable[Broken]:
     for node in nodes:
         given = node.attributes
         tag = standard_tag(node.tag)
+        if tag in _NO_HARDWARE:
+            continue
         hosts = None
         if tag in {"cluster", "cabinet"}:
             hosts = (given.get("prefix", ""), given.get("suffix", ""))
@@ -178,13 +197,12 @@ def _check_deployment(file: _Checked, platforms: list[_Checked]) -> None:
         patterns += [broken.hosts for broken in other.broken if broken.hosts is not None]
         known.update(other.platform.host_names())
     names = ", ".join(repr(other.name) for other in platforms)
-    for actor in file.platform.actors:
-        name = actor.host
+    for line, function, name in file.actors():
         if name in known or any(name.startswith(a) and name.endswith(b) for a, b in patterns):
             continue
         file.add(
-            file.lines.get(id(actor)),
+            line,
             ERROR,
-            f"actor {actor.function!r} is on host {name!r}, which {names} lacks",
+            f"actor {function!r} is on host {name!r}, which {names} lacks",
             "name a host of the platform",
         )

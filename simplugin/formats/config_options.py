@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,9 +36,45 @@ _OPTIONS = {
 _KNOWN = {"help-nostop", "path", "plugin", "tracing"} | {
     f"{section}/{name}" for section, names in _OPTIONS.items() for name in names.split()
 }
+_SOLVERS = ("maxmin", "fairbottleneck", "bmf")
 _CHOICES = {
+    "cpu/model": ("Cas01",),
+    "cpu/optim": ("Lazy", "TI", "Full"),
+    "cpu/solver": _SOLVERS,
+    "contexts/synchro": ("futex", "posix", "busy_wait"),
+    "disk/model": ("S19",),
+    "disk/solver": _SOLVERS,
+    "host/solver": _SOLVERS,
+    "network/optim": ("Lazy", "Full"),
+    "network/solver": _SOLVERS,
     "network/model": ("raw", "LV08", "CM02", "SMPI", "Constant"),
     "host/model": ("default", "compound", "ptask_L07"),
+}
+_SWITCHES = {
+    "cpu/maxmin-selective-update",
+    "exception/cutpath",
+    "network/crosstraffic",
+    "network/maxmin-selective-update",
+    "tracing",
+    "tracing/actor",
+    "tracing/basic",
+    "tracing/categorized",
+    "tracing/disable-destroy",
+    "tracing/disable_link",
+    "tracing/disable_power",
+    "tracing/platform",
+    "tracing/platform/topology",
+    "tracing/uncategorized",
+    "tracing/vm",
+}
+_WHOLE_NUMBER = re.compile(r"[+-]?\d{1,10}", re.ASCII)
+_SWITCH_WORDS = {"yes", "on", "true", "1", "no", "off", "false", "0"}
+_WHOLE_NUMBERS = {
+    "contexts/guard-size",
+    "contexts/nthreads",
+    "contexts/stack-size",
+    "maxmin/concurrency-limit",
+    "tracing/precision",
 }
 _NUMBERS = {
     "network/TCP-gamma",
@@ -64,7 +101,6 @@ def option_problems(options: Mapping[str, str]) -> list[tuple[str, str]]:
     """
     problems = []
     for option, value in options.items():
-        choices = _CHOICES.get(option)
         # A plug-in may bring options of its own.
         if option not in _KNOWN and "plugin" not in options:
             near = sorted(
@@ -72,13 +108,25 @@ def option_problems(options: Mapping[str, str]) -> list[tuple[str, str]]:
             )
             remedy = f"choose among {', '.join(near)}" if near else "remove it"
             problems.append((f"SimGrid has no option {option!r}", remedy))
-        elif choices is not None and value not in choices:
-            problems.append(
-                (f"option {option!r} is {value!r}", f"choose among {', '.join(choices)}")
-            )
-        elif option in _NUMBERS and not _is_number(value):
-            problems.append((f"option {option!r} is {value!r}", "give a number without a unit"))
+        else:
+            remedy = _value_remedy(option, value)
+            if remedy:
+                problems.append((f"option {option!r} is {value!r}", remedy))
     return problems
+
+
+def _value_remedy(option: str, value: str) -> str:
+    """Say what to write instead of a value that SimGrid would refuse; empty if it is right."""
+    choices = _CHOICES.get(option)
+    if choices is not None and value not in choices:
+        return f"choose among {', '.join(choices)}" if len(choices) > 1 else f"write {choices[0]}"
+    if option in _SWITCHES and value.lower() not in _SWITCH_WORDS:
+        return "write yes or no"
+    if option in _WHOLE_NUMBERS and _WHOLE_NUMBER.fullmatch(value) is None:
+        return "give a whole number"
+    if option in _NUMBERS and not _is_number(value):
+        return "give a number without a unit"
+    return ""
 
 
 def _is_number(text: str) -> bool:

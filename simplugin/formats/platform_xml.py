@@ -56,9 +56,9 @@ def write_platform(
 ) -> None:
     """Write a platform to a file that SimGrid 4.1 loads.
 
-    Reading the file gives the platform back. A cluster is one element. Profile files that are
-    absolute, or relative to the directory of another file, are named relative to the new file:
-    SimGrid 4.1 opens none by an absolute path.
+    Reading the file gives the platform back, up to the names of profile files: those that are
+    absolute, or relative to the directory of another file, are named relative to the new file,
+    since SimGrid 4.1 opens none by an absolute path. A cluster is one element.
 
     Parameters
     ----------

@@ -12,6 +12,17 @@ if TYPE_CHECKING:
     from simplugin.formats.xml_tree import Document
 
 
+# SimGrid's script renames, but adds no units; its converter of units is for Python 2.
+_UPGRADE = (
+    'write version="4.1" and <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">, rename '
+    'the attribute power to speed and kind="POWER" to kind="SPEED", and add units to '
+    "numbers (1e9f, 1e6Bps, 1e-3s); before version 3, also put everything but actors into one "
+    '<zone id="world" routing="Full"> and write symmetrical="NO" in routes. Of this, '
+    "tools/simgrid_update_xml.pl in SimGrid's source distribution (simgrid-4.1.tar.gz on PyPI) "
+    "does all but the units"
+)
+
+
 def version_error(document: Document, file: str | os.PathLike[str]) -> MalformedError | None:
     """Say why SimGrid 4.1 would refuse the root element or the DOCTYPE.
 
@@ -63,5 +74,5 @@ def _old(version: str, line: int, file: str | os.PathLike[str]) -> MalformedErro
         f"this is a file of version {version}, which SimGrid 4.1 no longer reads",
         file=file,
         line=line,
-        remedy=f"upgrade it with SimGrid's own tool: simgrid_update_xml {file}",
+        remedy=_UPGRADE,
     )

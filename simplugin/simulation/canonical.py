@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 import types
 from collections.abc import Iterable
+from dataclasses import fields
 from functools import partial
 from hashlib import sha256
 from typing import Any
@@ -36,6 +37,25 @@ def canonical_bytes(value: object) -> bytes:
     followed. Floats are compared by their bits, so NaN equals itself.
     """
     return _encode(value, ())
+
+
+class EqualByContents:
+    """Data classes that are equal when the canonical bytes of their fields are."""
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the fields; NaN equals itself."""
+        if type(other) is not type(self):
+            return NotImplemented
+        return self is other or _fields_bytes(self) == _fields_bytes(other)
+
+    def __hash__(self) -> int:
+        """Hash the fields."""
+        return hash(_fields_bytes(self))
+
+
+def _fields_bytes(instance: Any) -> bytes:
+    """Return the canonical bytes of the fields of a data class."""
+    return canonical_bytes([getattr(instance, each.name) for each in fields(instance)])
 
 
 def _frame(tag: bytes, *parts: bytes) -> bytes:

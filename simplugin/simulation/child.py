@@ -253,11 +253,12 @@ def _checked(actor: ActorJob) -> Callable[..., Any]:
     if inspect.iscoroutinefunction(function):
         return function
 
-    def call(*arguments: Any) -> Any:
-        coroutine = function(*arguments)
-        if not inspect.isawaitable(coroutine):
+    async def call(*arguments: Any) -> Any:
+        # An operation that the function starts needs an actor that runs already.
+        awaitable = function(*arguments)
+        if not inspect.isawaitable(awaitable):
             raise not_async(actor.name, actor.host, function)
-        return coroutine
+        return await awaitable
 
     return call
 

@@ -60,10 +60,8 @@ def packed_error(error: BaseException) -> bytes:
         kind = type(cause)
         parts["cause_type"] = f"{kind.__module__}.{kind.__qualname__}"
         parts["cause_text"] = _repr(cause)
-        try:
-            parts["cause"] = pack(cause)
-        except Exception:
-            parts["cause"] = b""
+        parts["cause"] = _packed_or_empty(cause)
+        parts["cause_parts"] = _packed_or_empty((kind, cause.args, cause.__dict__))
     return pickle.dumps(parts)
 
 
@@ -72,10 +70,43 @@ def unpacked_error(data: bytes) -> SimpluginError:
     parts = pickle.loads(data)
     error: SimpluginError = pickle.loads(parts["error"])
     if parts["cause"] is not None:
+        error.__cause__ = _unpacked_cause(parts)
+    return error
+
+
+def _packed_or_empty(value: object) -> bytes:
+    """Pickle a value; nothing if it cannot be."""
+    try:
+        return pack(value)
+    except Exception:
+        return b""
+
+
+def _unpacked_cause(parts: dict[str, Any]) -> BaseException:
+    """Rebuild an exception as pickle does, else without its `__init__`, else as a stand-in."""
+    for key, rebuild in (("cause", _as_pickled), ("cause_parts", _without_init)):
         try:
-            error.__cause__ = pickle.loads(parts["cause"])
+            return rebuild(pickle.loads(parts[key]), parts)
         except Exception:  # exceptions often cannot be made from their arguments alone
-            error.__cause__ = OriginalError(parts["cause_type"], parts["cause_text"])
+            continue
+    return OriginalError(parts["cause_type"], parts["cause_text"])
+
+
+def _as_pickled(error: BaseException, parts: dict[str, Any]) -> BaseException:
+    """Return what pickle made, with the arguments that it had: `__init__` may change them."""
+    if type(error).__reduce__ is BaseException.__reduce__:
+        error.args = pickle.loads(parts["cause_parts"])[1]
+    return error
+
+
+def _without_init(
+    state: tuple[type[BaseException], tuple[Any, ...], dict[str, Any]], _parts: dict[str, Any]
+) -> BaseException:
+    """Make an exception whose `__init__` takes other arguments than it hands on."""
+    kind, arguments, attributes = state
+    error: BaseException = kind.__new__(kind, *arguments)
+    error.args = arguments
+    error.__dict__.update(attributes)
     return error
 
 

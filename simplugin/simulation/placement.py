@@ -35,7 +35,7 @@ class Placement:
         Where.
     function : callable
         An ``async def`` whose first argument is the actor itself; lambdas and partial functions
-        that return a coroutine will do.
+        that return a coroutine or another awaitable will do.
     args : tuple
         Its further arguments.
     name : str, optional

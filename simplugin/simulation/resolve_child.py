@@ -26,7 +26,8 @@ def _answer(question: dict[str, Any]) -> dict[str, Any]:
     try:
         import simgrid
     except ImportError as error:
-        return {"setup": f"SimGrid's Python bindings cannot be imported ({error}); run: make setup"}
+        message = f"SimGrid's Python bindings cannot be imported ({error}); run: make install"
+        return {"setup": message}
     # A platform file may ask for a trace of the simulation; there is none, so write no file.
     quiet = ["--log=root.thresh:critical", "--cfg=tracing:no"]
     arguments = ["resolve", *quiet, *question["options"]]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import SimpluginError
-from simplugin.simulation.canonical import digest
+from simplugin.simulation.canonical import EqualByContents, digest
 from simplugin.simulation.trace import Trace, read_only
 
 
@@ -34,7 +34,7 @@ class Returned:
     state: str
 
 
-class _Columns:
+class _Columns(EqualByContents):
     """Data classes of a name column and number columns that cannot be written to."""
 
     name: tuple[str, ...]

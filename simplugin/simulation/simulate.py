@@ -8,8 +8,9 @@ import os
 import pickle
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from simplugin.errors import PlatformError, SimpluginError, SimulationError
 from simplugin.simulation import guard
@@ -103,6 +104,8 @@ def simulate(
     """
     guard.check()
     chosen = SimGridOptions() if options is None else options
+    if not isinstance(chosen, SimGridOptions):
+        raise SimpluginError(f"options is {options!r}; give SimGridOptions")
     _check_limits(until, wall_limit, memory_limit, seed)
     jobs = [_job(each) for each in placements(actors, functions)]
     with _platform_file(platform) as file:
@@ -220,12 +223,17 @@ def _platform_file(platform: Platform | str | os.PathLike[str]) -> Iterator[str]
     """Give the path of a platform's file, written for the occasion if need be."""
     if isinstance(platform, str | os.PathLike):
         file = os.fspath(platform)
+        if not isinstance(file, str):
+            raise _no_platform(platform)
         if not Path(file).is_file():
             raise PlatformError("there is no such file", file=file)
         yield file
         return
     from simplugin.formats.platform_xml import write_platform
+    from simplugin.platforms.platform import Platform
 
+    if not isinstance(platform, Platform):
+        raise _no_platform(platform)
     with tempfile.TemporaryDirectory(prefix="simplugin-") as directory:
         file = os.path.join(directory, "platform.xml")
         write_platform(platform, file)
@@ -238,15 +246,27 @@ def _platform_file(platform: Platform | str | os.PathLike[str]) -> Iterator[str]
             raise PlatformError(error.message, remedy=error.remedy) from error.__cause__
 
 
-def _check_limits(
-    until: float | None, wall_limit: float | None, memory_limit: object, seed: object
-) -> None:
+def _no_platform(given: object) -> PlatformError:
+    """Say that something is no platform."""
+    return PlatformError(
+        f"platform is {given!r}", remedy="give a Platform, or the path of a platform file as a text"
+    )
+
+
+def _check_limits(until: object, wall_limit: object, memory_limit: object, seed: object) -> None:
     """Refuse limits that limit nothing, and seeds that numpy refuses."""
-    if until is not None and not until >= 0:
+    if until is not None and not (_is_real(until) and until >= 0):
         raise SimpluginError(f"until is {until!r}; give a date of 0 s or more")
-    if wall_limit is not None and not (wall_limit > 0 and math.isfinite(wall_limit)):
+    if wall_limit is not None and not (
+        _is_real(wall_limit) and wall_limit > 0 and math.isfinite(wall_limit)
+    ):
         raise SimpluginError(f"wall_limit is {wall_limit!r}; give a time above 0 s")
     if memory_limit is not None and not (isinstance(memory_limit, int) and memory_limit > 0):
         raise SimpluginError(f"memory_limit is {memory_limit!r}; give a number of bytes")
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         raise SimpluginError(f"seed is {seed!r}; give an integer of 0 or more")
+
+
+def _is_real(value: object) -> TypeGuard[float]:
+    """Whether a value is a number that compares with 0."""
+    return isinstance(value, Real) and not isinstance(value, bool)

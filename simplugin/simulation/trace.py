@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import SetupError
+from simplugin.simulation.canonical import EqualByContents
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -42,8 +43,10 @@ def read_only(values: Any, dtype: Any) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class Trace(EqualByContents):
     """The activities of a simulation, in order of their end.
+
+    Two traces are equal when all their columns are, to the last bit; NaN equals itself.
 
     Texts are stored once: row i concerns actor ``actor_names[actor_code[i]]``, and so on. The
     properties `actor`, `resource`, `kind`, `label` and `state` give the texts row by row.

@@ -90,6 +90,23 @@ def test_old_names_are_read_and_new_ones_written(tmp_path: Path) -> None:
     assert resolve(tmp_path / "new.xml", 2) == resolve(path, 2)
 
 
+def test_a_copy_elsewhere_is_equal_up_to_the_names_of_its_profiles(tmp_path: Path) -> None:
+    (tmp_path / "speed.txt").write_text("0 1.0\n")
+    (tmp_path / "copies").mkdir()
+
+    def platform(profile: str) -> Platform:
+        hosts = (Host("a", 1e9, speed_profile=profile), Host("b", 2e9, state_profile="absent.txt"))
+        return Platform((Zone("w", "None", hosts),))
+
+    write_platform(platform("speed.txt"), tmp_path / "first.xml")
+    first = read_platform(tmp_path / "first.xml")
+    assert first == platform("speed.txt")
+    write_platform(first, tmp_path / "same_directory.xml")
+    assert read_platform(tmp_path / "same_directory.xml") == first
+    write_platform(first, tmp_path / "copies" / "copy.xml")
+    assert read_platform(tmp_path / "copies" / "copy.xml") == platform("../speed.txt")
+
+
 def test_an_absolute_profile_becomes_relative(tmp_path: Path) -> None:
     # SimGrid 4.1 never opens a profile by an absolute path.
     profile = tmp_path / "speed.txt"

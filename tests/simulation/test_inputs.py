@@ -56,6 +56,15 @@ def test_platform_object_is_the_same_as_its_file(platform: Platform, two_hosts: 
     assert simulate(platform, actors) == from_object
 
 
+@pytest.mark.parametrize("given", [None, 3, b"x", ["platform.xml"]])
+def test_what_is_no_platform(given: Any) -> None:
+    with pytest.raises(
+        PlatformError, match=r"platform is .*; give a Platform, or the path"
+    ) as caught:
+        simulate(given, [])
+    assert repr(given) in str(caught.value)
+
+
 def test_platform_object_that_simgrid_refuses(platform: Platform) -> None:
     options = SimGridOptions(network_model="Constant")
     with pytest.raises(PlatformError, match="Refusing to create the link wire") as caught:
@@ -117,7 +126,10 @@ def test_placement_out_of_range(choice: dict[str, Any]) -> None:
     [
         {"until": -1.0},
         {"until": float("nan")},
+        {"until": "later"},
         {"wall_limit": 0.0},
+        {"wall_limit": "1 s"},
+        {"options": {"network_model": "CM02"}},
         {"memory_limit": 1.5},
         {"seed": -1},
         {"seed": 1.0},

@@ -53,6 +53,25 @@ class Unpicklable(Exception):
         self.lock = threading.Lock()
 
 
+class TwoArguments(Exception):
+    def __init__(self, first: int, second: str) -> None:
+        super().__init__(f"{first} and {second}")
+        self.second = second
+
+
+class OneArgument(Exception):
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no {name}")
+
+
+async def raising_one_argument(_me: Any) -> None:
+    raise OneArgument("bread")
+
+
+async def raising_two_arguments(_me: Any) -> None:
+    raise TwoArguments(1, "two")
+
+
 async def raising_unpicklable(_me: Any) -> None:
     raise Unpicklable(1, 2)
 
@@ -128,6 +147,35 @@ def test_exception_that_does_not_pickle_has_a_stand_in(two_hosts: Path) -> None:
     assert isinstance(cause, OriginalError)
     assert cause.type_name.endswith("Unpicklable")
     assert cause.text == "Unpicklable(1)"
+
+
+def test_exception_with_other_arguments_keeps_its_type(two_hosts: Path) -> None:
+    with pytest.raises(ActorError) as caught:
+        simulate(two_hosts, [("ada", raising_two_arguments)])
+    cause = caught.value.__cause__
+    assert type(cause) is TwoArguments
+    assert str(cause) == "1 and two"
+    assert cause.second == "two"
+
+
+@pytest.mark.parametrize("back_end", BACK_ENDS)
+def test_function_that_returns_an_operation(two_hosts: Path, back_end: Any) -> None:
+    actors = [
+        ("ada", lambda me: me.execute(3e9)),
+        Placement("bob", lambda me: me.sleep_for(2), start_time=5),
+        ("bob", lambda me, flops: me.execute(flops), 2e9),
+    ]
+    result = simulate(two_hosts, actors, back_end=back_end)
+    assert result.clock == pytest.approx(7.0)
+    assert [actor.state for actor in result.returned] == ["ended"] * 3
+    assert sorted(result.trace.end) == pytest.approx([1.0, 3.0, 7.0])
+
+
+def test_exception_that_changes_its_argument_keeps_its_text(two_hosts: Path) -> None:
+    with pytest.raises(ActorError) as caught:
+        simulate(two_hosts, [("ada", raising_one_argument)])
+    assert type(caught.value.__cause__) is OneArgument
+    assert str(caught.value.__cause__) == "no bread"
 
 
 def test_deadlock_lists_who_waits_for_what(two_hosts: Path) -> None:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from simplugin.errors import PlatformError, WallClockLimitError
 from simplugin.platforms import Cluster, Config, Host, Link, LinkUse, Platform, Route, Zone
+from simplugin.simulation import resolve_child
 from simplugin.simulation.resolve import ResolvedHost, ResolvedLink, ResolvedRoute, resolve
 
 PLATFORM = Platform(
@@ -105,3 +107,11 @@ def test_the_wall_limit_holds() -> None:
     with pytest.raises(WallClockLimitError) as caught:
         resolve(PLATFORM, wall_limit=1e-3)
     assert caught.value.limit == 1e-3
+
+
+def test_missing_bindings_name_a_target_that_exists(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "simgrid", None)
+    message = resolve_child._answer({})["setup"]
+    target = message.rpartition("run: make ")[2]
+    makefile = (Path(__file__).parents[2] / "Makefile").read_text().splitlines()
+    assert any(line.startswith(f"{target}:") for line in makefile)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import math
 import pickle
 import subprocess
@@ -60,6 +61,20 @@ def test_pickle_keeps_everything(result: Result) -> None:
     assert copy.digest() == result.digest()
     with pytest.raises(ValueError, match="read-only"):
         copy.trace.start[0] = 1.0
+
+
+def test_parts_are_equal_by_their_columns(result: Result) -> None:
+    copy = pickle.loads(pickle.dumps(result))
+    assert np.isnan(result.hosts.energy).all()
+    for name in ("hosts", "links", "trace"):
+        one, other = getattr(result, name), getattr(copy, name)
+        assert one is not other
+        assert one == other
+        assert hash(one) == hash(other)
+    assert result.hosts != dataclasses.replace(result.hosts, flops=result.hosts.flops + 1)
+    assert result.links != dataclasses.replace(result.links, name=("another",))
+    assert result.trace != dataclasses.replace(result.trace, end=result.trace.end + 1)
+    assert result.hosts != result.links
 
 
 def test_reading_needs_no_simgrid(result: Result, tmp_path: Path) -> None:
