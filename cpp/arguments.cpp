@@ -71,6 +71,14 @@ bool number(PyObject* value, const char* what, double fallback, double& result)
   return false;
 }
 
+bool quantity(PyObject* value, const char* what, double& result)
+{
+  if (value != Py_None)
+    return number(value, what, 0.0, result);
+  PyErr_Format(PyExc_TypeError, "%s must be a number, not None", what);
+  return false;
+}
+
 bool positive(PyObject* value, const char* what, double fallback, double& result)
 {
   if (not number(value, what, fallback, result))

@@ -344,6 +344,9 @@ inline PyMethodDef fast(const char* name, Fast function, const char* documentati
 bool parse(Signature& signature, PyObject* const* args, Py_ssize_t count, PyObject* keywords, PyObject** values);
 /// A finite number >= 0, `fallback` for NULL and None; on error sets an exception and returns false.
 bool number(PyObject* value, const char* what, double fallback, double& result);
+/// The same for what must be given.
+bool quantity(PyObject* value, const char* what, double& result);
+/// A finite number > 0.
 bool positive(PyObject* value, const char* what, double fallback, double& result);
 
 } // namespace driver

@@ -53,7 +53,7 @@ Activity* mailbox_put(PyObject* self, Signature& signature, PyObject* const* arg
   double size, rate, timeout;
   Actor* actor = running_actor(signature.function);
   if (actor == nullptr || not parse(signature, args, count, keywords, values) ||
-      not number(values[1], "size", 0.0, size) || not positive(values[2], "rate", -1.0, rate) ||
+      not quantity(values[1], "size", size) || not positive(values[2], "rate", -1.0, rate) ||
       not number(values[4], "timeout", NEVER, timeout))
     return nullptr;
   Activity* put = new_put(self, actor, values[0]);

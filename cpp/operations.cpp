@@ -34,7 +34,7 @@ static PyObject* execution(PyObject* const* args, Py_ssize_t count, PyObject* ke
   double flops, priority, bound;
   Actor* actor = running_actor("execute");
   if (actor == nullptr || not parse(signature, args, count, keywords, values) ||
-      not number(values[0], "flops", 0.0, flops) || not positive(values[2], "priority", 1.0, priority) ||
+      not quantity(values[0], "flops", flops) || not positive(values[2], "priority", 1.0, priority) ||
       not positive(values[3], "bound", -1.0, bound))
     return nullptr;
   Host* host = host_argument(values[1], actor->host);
@@ -178,13 +178,13 @@ static PyObject* sleep_of(double duration)
 PyObject* sleep_for(PyObject* /*self*/, PyObject* duration)
 {
   double seconds;
-  return number(duration, "duration", 0.0, seconds) ? sleep_of(seconds) : nullptr;
+  return quantity(duration, "duration", seconds) ? sleep_of(seconds) : nullptr;
 }
 
 PyObject* sleep_until(PyObject* /*self*/, PyObject* date)
 {
   double seconds;
-  return number(date, "date", 0.0, seconds) ? sleep_of(seconds - now()) : nullptr;
+  return quantity(date, "date", seconds) ? sleep_of(seconds - now()) : nullptr;
 }
 
 PyObject* yield_(PyObject* /*self*/, PyObject* /*unused*/)
@@ -230,7 +230,7 @@ static PyObject* transfer(PyObject* const* args, Py_ssize_t count, PyObject* key
   double size, rate;
   Actor* actor = running_actor("sendto");
   if (actor == nullptr || not parse(signature, args, count, keywords, values) ||
-      not number(values[2], "size", 0.0, size) || not positive(values[3], "rate", -1.0, rate))
+      not quantity(values[2], "size", size) || not positive(values[3], "rate", -1.0, rate))
     return nullptr;
   Host* source      = host_argument(values[0], nullptr);
   Host* destination = source == nullptr ? nullptr : host_argument(values[1], nullptr);

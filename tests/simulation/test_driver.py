@@ -191,6 +191,8 @@ def test_odd_names_are_refused_or_kept(star):
             await me.mailbox("\ud800").get(timeout=1)
         with pytest.raises(TypeError):
             me.links[0].bandwidth = None
+        with pytest.raises(TypeError, match="flops must be a number"):
+            me.execute(None)
         return me.now
 
     assert value(star, ("h0", main)) == 1.0

@@ -201,7 +201,7 @@ class Activity:
         """End, having done `amount`."""
         if self.over:
             return
-        self.finish_time = self.world.last_date = self.world.now
+        self.finish_time = self.world.now
         self._failure = failure
         cancelled = failure in (CancelException, TimeoutException)
         self._state = "FINISHED" if failure is None else "CANCELED" if cancelled else "FAILED"

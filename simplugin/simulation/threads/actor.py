@@ -64,6 +64,8 @@ class Actor:
         self.held: list[Actor] = []
         self.is_held = False
         self.waits_for_boot = False
+        # What it waits for while it is suspended by itself.
+        self._parked: Any = None
         self._random: Generator | None = None
         world.actors.append(self)
 
@@ -324,13 +326,27 @@ class Actor:
 
     def _suspend(self) -> None:
         """Suspend it."""
-        if not self.ended:
-            self.native.suspend()
+        if self is not self.world.running("suspend"):
+            if not self.ended:
+                self.native.suspend()
+            return
+        # SimGrid cannot list an actor that suspended itself in a deadlock: somebody else does it.
+        parked = self._parked = simgrid.Semaphore(0)
+
+        def suspend() -> None:
+            if self._parked is parked:
+                self.native.suspend()
+
+        self.host.native.add_actor("suspender", suspend).daemonize()
+        parked.acquire()
 
     def resume(self) -> None:
         """Let it go on."""
         if not self.ended:
+            parked, self._parked = self._parked, None
             self.world.call_even_dying(self.native.resume)
+            if parked is not None:
+                self.world.call_even_dying(parked.release)
 
     def daemonize(self) -> None:
         """Make it end when only daemons are left."""

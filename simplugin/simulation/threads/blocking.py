@@ -61,6 +61,10 @@ class _Done(Blocking[None]):
 
 def a_number(value: float, what: str) -> float:
     """Check that a number is finite and not negative."""
+    given: object = value
+    # Python would read a number in a text.
+    if isinstance(given, str | bytes | bytearray):
+        raise TypeError(f"{what} must be a number, not {value!r}")
     result = float(value)
     if not 0 <= result < float("inf"):
         raise ValueError(f"{what} must be a finite number >= 0, not {value!r}")

@@ -88,11 +88,7 @@ class ThreadsBackEnd:
         """Simulate until the end, an error or the simulated date `until` [s]."""
         world = self._world
         world.progress = progress
-        if until is not None:
-            world.limit = until
-            self._engine.run_until(until)
-            # Whoever goes on from here is late; if nobody does, it is a deadlock.
-            world.beyond_limit = True
+        world.limit = until
         self._engine.run()
         for transfer in world.transfers:
             transfer.settle()
@@ -133,8 +129,7 @@ class ThreadsBackEnd:
         world = self._world
         if world.error is not None and world.error.clock is not None:
             return world.error.clock
-        # With a limit SimGrid's clock goes there even if all was over before.
-        return world.now if world.limit is None else world.last_date
+        return world.now
 
     def _energy(self, names: list[str], energy_of: Callable[[str], float]) -> NDArray[np.float64]:
         """Return the energy of some resources [J], NaN if it is not measured."""

@@ -121,7 +121,6 @@ def _live(actor: Actor, start_time: float) -> None:
     _let_children_start(actor)
     _abandon_activities(actor)
     actor.coroutine = None
-    actor.world.last_date = actor.world.now
 
 
 def _abandon_activities(actor: Actor) -> None:
@@ -140,6 +139,10 @@ def _abandon_activities(actor: Actor) -> None:
 def _await_start(actor: Actor, start_time: float) -> None:
     """Wait for the start time, and for the parent to let it start."""
     world = actor.world
+    world.check_limit()
+    if world.stopping:
+        simgrid.Actor.kill_all()
+        raise AbandonedError
     if actor.dying or actor.missed_its_start or not actor.host.is_on:
         actor.dying = True
         raise ForcefulKillException("exited")

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import simgrid
 from simplugin.errors import SimpluginError
 from simplugin.simulation import _driver
+from simplugin.simulation.threads.blocking import a_number, positive
 from simplugin.simulation.threads.world import World
 
 
@@ -116,7 +117,8 @@ class Link:
 
     @bandwidth.setter
     def bandwidth(self, value: float) -> None:
-        self._world.call(self.native.set_bandwidth, float(value))
+        checked = positive(self._settable(value), "bandwidth")
+        self._world.call(self.native.set_bandwidth, checked)
 
     @property
     def latency(self) -> float:
@@ -125,7 +127,16 @@ class Link:
 
     @latency.setter
     def latency(self, value: float) -> None:
-        self._world.call(self.native.set_latency, float(value))
+        checked = a_number(self._settable(value), "latency")
+        self._world.call(self.native.set_latency, checked)
+
+    def _settable(self, value: float) -> float:
+        """Refuse what SimGrid cannot change, and no number."""
+        if value is None:
+            raise TypeError("expected a number")
+        if self.sharing_policy == "WIFI":
+            raise ValueError("SimGrid cannot change a Wi-Fi link")
+        return value
 
     @property
     def load(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import simgrid
@@ -40,7 +41,7 @@ class Semaphore(_Named):
 
     def __init__(self, world: World, capacity: int, name: str | None) -> None:
         super().__init__(world, name)
-        if capacity < 0:
+        if index(capacity) < 0:
             raise ValueError(f"the capacity of a semaphore must be at least 0, not {capacity}")
         self._native = world.call(simgrid.Semaphore, capacity)
 
@@ -173,16 +174,44 @@ class Condition(_Named):
 class Barrier(_Named):
     """A barrier; see :class:`simplugin.simulation.api.Barrier`.
 
-    SimGrid 4.1 crashes if an actor is killed while it waits at a barrier.
+    Made of semaphores: with its own, SimGrid 4.1 crashes when an actor is killed there, and when it
+    lists a deadlock.
     """
 
     def __init__(self, world: World, size: int, name: str | None) -> None:
         super().__init__(world, name)
-        if size < 1:
+        if index(size) < 1:
             raise ValueError(f"the size of a barrier must be at least 1, not {size}")
         self.size = size
-        self._native = world.call(simgrid.Barrier, size)
+        self._waiting: list[Any] = []
 
     def wait(self) -> Blocking[bool]:
         """Wait until all have come; True for the last."""
-        return self._blocking("barrier", lambda: bool(self._native.wait()))
+        return self._blocking("barrier", self._perform_wait)
+
+    def _perform_wait(self) -> bool:
+        """Block until all have come, or let the others go."""
+        mine = simgrid.Semaphore(0)
+        if len(self._waiting) + 1 >= self.size:
+            others, self._waiting = self._waiting, []
+            self._let_go(others)
+            return True
+        self._waiting.append(mine)
+        try:
+            mine.acquire()
+        except simgrid.ActorKilled:
+            if mine in self._waiting:
+                self._waiting.remove(mine)
+            raise
+        return False
+
+    def _let_go(self, others: list[Any]) -> None:
+        """Wake those who wait, even if the caller is killed meanwhile."""
+        left = iter(others)
+        try:
+            for each in left:
+                each.release()
+        except simgrid.ActorKilled:
+            for each in left:
+                self._world.defer(each.release)
+            raise

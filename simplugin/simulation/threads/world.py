@@ -51,8 +51,9 @@ class World:
         Whether the host model is ptask_L07.
     precision : float
         SimGrid's shortest sleep [s].
-    last_date : float
-        Date at which something happened last [s]; SimGrid's clock may be ahead of it.
+    limit : float or None
+        Limit of simulated time [s]. SimGrid does not know it, because it would go there even if
+        all was over before: the first actor that goes on after it ends the simulation.
     """
 
     def __init__(self, record: Record, *, energy: bool, seed: int) -> None:
@@ -69,8 +70,6 @@ class World:
         self.stopping = False
         self.error: SimulationError | None = None
         self.limit: float | None = None
-        self.beyond_limit = False
-        self.last_date = 0.0
         self.progress: Callable[[float, int], None] | None = None
         self._resumptions = 0
         self._deferred: list[Callable[[], object]] = []
@@ -125,9 +124,13 @@ class World:
     def call_even_dying(self, function: Callable[[], object]) -> None:
         """Call the bindings; a dying actor, who may not, leaves it to the next that runs."""
         if self.running("a call of SimGrid").dying:
-            self._deferred.append(function)
+            self.defer(function)
         else:
             self.call(function)
+
+    def defer(self, function: Callable[[], object]) -> None:
+        """Leave a call of the bindings to the next actor that runs."""
+        self._deferred.append(function)
 
     def do_deferred(self) -> None:
         """Do what dying actors left behind."""
@@ -136,22 +139,26 @@ class World:
 
     def resumed(self) -> None:
         """Take note that an actor goes on; end its thread instead if the simulation is over."""
-        if self.beyond_limit and self.error is None:
-            limit = SimulatedTimeLimitError(
-                f"the simulated clock reached its limit of {self.limit:g} s; actors still run"
-            )
-            limit.limit = limit.clock = float(self.limit or 0.0)
-            self.stop(limit)
+        self.check_limit()
         if self.stopping:
             simgrid.Actor.kill_all()
             raise AbandonedError
-        self.last_date = self.now
         self._resumptions += 1
         if self.progress is not None and self._resumptions % _PROGRESS_EVERY == 0:
             self.progress(self.now, self.alive)
         self.do_deferred()
 
     # ---- the end ----
+
+    def check_limit(self) -> None:
+        """Stop if the limit of simulated time has passed."""
+        if self.limit is None or self.now <= self.limit:
+            return
+        error = SimulatedTimeLimitError(
+            f"the simulated clock reached its limit of {self.limit:g} s; actors still run"
+        )
+        error.limit = error.clock = float(self.limit)
+        self.stop(error)
 
     def stop(self, error: SimulationError) -> None:
         """End the simulation with an error; the first one counts."""
@@ -167,6 +174,7 @@ class World:
         AbandonedError
             The simulation is over, for instance because this is SimGrid's way of ending a deadlock.
         """
+        self.check_limit()
         if self.stopping:
             raise AbandonedError
         only_daemons = all(other.is_daemon for other in self.actors if not other.ended)
@@ -198,8 +206,7 @@ class World:
             for actor in self.actors
             if not actor.ended
         )
-        clock = self.now if self.limit is None else self.last_date
-        return DeadlockError(clock, blocked)
+        return DeadlockError(self.now, blocked)
 
 
 def _inside(trace: TracebackType | None) -> TracebackType | None:

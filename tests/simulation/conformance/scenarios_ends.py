@@ -21,6 +21,15 @@ async def lock_for_ever(me: Any) -> None:
     await mutex.lock()
 
 
+async def wait_at_a_barrier(me: Any) -> None:
+    await me.barrier(5, "start").wait()
+
+
+async def suspend_oneself(me: Any, delay: float) -> None:
+    await me.sleep_for(delay)
+    await me.suspend()
+
+
 async def send(me: Any) -> None:
     await me.mailbox("box").put("data", 1e6)
 
@@ -102,6 +111,47 @@ SCENARIOS = [
         PLAIN,
         (Placement("ada", get_for_ever, (1.5,), name="one"),),
         stuck(("one", "ada", 1.5), clock=1.5),
+        until=10.0,
+    ),
+    *(
+        Scenario(
+            f"deadlock_at_a_barrier_{until}",
+            PLAIN,
+            (
+                Placement("ada", wait_at_a_barrier, name="one"),
+                Placement("bob", wait_at_a_barrier, name="two"),
+                Placement("cyd", last_to_sleep, (2.5,), name="ends"),
+            ),
+            stuck(("one", "ada", 0.0), ("two", "bob", 0.0), clock=2.5),
+            until=until,
+        )
+        for until in (None, 10.0)
+    ),
+    *(
+        Scenario(
+            f"deadlock_by_suspension_{until}",
+            PLAIN,
+            (Placement("ada", suspend_oneself, (1.5,), name="one"),),
+            stuck(("one", "ada", 1.5), clock=1.5),
+            until=until,
+        )
+        for until in (None, 10.0)
+    ),
+    Scenario(
+        "deadlock_after_the_limit",
+        PLAIN,
+        (
+            Placement("ada", get_for_ever, (1.5,), name="one"),
+            Placement("bob", last_to_sleep, (20.0,), name="ends"),
+        ),
+        {"error": "SimulatedTimeLimitError", "clock": 10.0},
+        until=10.0,
+    ),
+    Scenario(
+        "start_after_the_limit",
+        PLAIN,
+        (Placement("ada", last_to_sleep, (1.0,), start_time=20.0),),
+        {"error": "SimulatedTimeLimitError", "clock": 10.0},
         until=10.0,
     ),
     Scenario(

@@ -43,6 +43,18 @@ async def knock(me: Any) -> list[Any]:
     return seen
 
 
+async def wait_at_the_gate(me: Any, delay: float) -> list[Any]:
+    await me.sleep_for(delay)
+    return [await me.barrier(3, "gate").wait(), me.now]
+
+
+async def kill_at_the_gate(me: Any) -> float:
+    waiter = me.spawn(wait_at_the_gate, 0.0, name="victim")
+    await me.sleep_for(1)
+    waiter.kill()
+    return me.now
+
+
 async def hold(me: Any) -> None:
     async with me.mutex("door"):
         await me.sleep_for(100)
@@ -181,6 +193,24 @@ async def meet(me: Any, delay: float) -> list[Any]:
 
 
 SCENARIOS = [
+    Scenario(
+        "killed_at_a_barrier",
+        PLAIN,
+        (
+            Placement("ada", kill_at_the_gate),
+            Placement("ada", wait_at_the_gate, (0.5,), name="first"),
+            Placement("bob", wait_at_the_gate, (2.0,), name="second"),
+            Placement("cyd", wait_at_the_gate, (3.0,), name="third"),
+        ),
+        {
+            "kill_at_the_gate": 1.0,
+            "victim": None,
+            "first": [False, 3.0],
+            "second": [False, 3.0],
+            "third": [True, 3.0],
+        },
+        3.0,
+    ),
     Scenario(
         "mutex_in_order",
         PLAIN,
