@@ -96,7 +96,8 @@ class SimGridOptions:
     precision_work_amount : float, optional
         ``precision/work-amount`` [flop or byte]; 1e-5 by default.
     cpu_optim : {"Lazy", "TI", "Full"}, optional
-        ``cpu/optim``: update algorithm; does not change results.
+        ``cpu/optim``: update algorithm; does not change dates. Under TI, what a failed execution
+        had computed is not known: it counts as nothing.
     network_optim : {"Lazy", "Full"}, optional
         ``network/optim``: update algorithm; does not change results.
     extra : mapping of str to str
