@@ -205,7 +205,6 @@ struct Simulation {
   long daemons           = 0;
   bool tracing           = false;
   bool energy            = false;
-  bool ending            = false;
   double limit           = NEVER;
   double stepped         = 0.0; // the engine's models are up to date to here
   double stepped_before  = 0.0;

@@ -135,7 +135,6 @@ PyObject* run(PyObject* /*module*/, PyObject* args)
       return nullptr;
     Py_RETURN_NONE;
   });
-  sim.ending           = true;
   if (done == nullptr)
     return nullptr;
   Py_DECREF(done);

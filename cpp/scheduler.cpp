@@ -257,7 +257,7 @@ void drain()
     }
     ready.clear();
     ready_head = 0;
-    if (sim.ending || sim.daemons == 0 || sim.alive > sim.daemons)
+    if (sim.daemons == 0 || sim.alive > sim.daemons)
       return;
     end_daemons(); // only daemons are left: they end with the others
   }

@@ -96,8 +96,8 @@ class SimGridOptions:
     precision_work_amount : float, optional
         ``precision/work-amount`` [flop or byte]; 1e-5 by default.
     cpu_optim : {"Lazy", "TI", "Full"}, optional
-        ``cpu/optim``: update algorithm; does not change dates. Under TI, what a failed execution
-        had computed is not known: it counts as nothing.
+        ``cpu/optim``: update algorithm. Lazy and Full give the same dates; under TI the failure
+        of a host is noticed only when what it executes would have ended.
     network_optim : {"Lazy", "Full"}, optional
         ``network/optim``: update algorithm; does not change results.
     extra : mapping of str to str

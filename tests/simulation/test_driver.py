@@ -78,6 +78,23 @@ def test_migrating_when_an_execution_has_just_failed(star):
     assert value(star, ("h0", mover)) == pytest.approx(0.1)
 
 
+@pytest.mark.parametrize(("optim", "date"), [("Lazy", 0.6), ("Full", 0.6), ("TI", 1.0)])
+@pytest.mark.parametrize("back_end", ["coroutines", "threads"])
+def test_a_dead_host_fails_its_executions(star, optim, date, back_end):
+    async def remote(me):
+        with pytest.raises(HostFailureException):
+            await me.execute(1e9, host="h2")
+        return me.now
+
+    async def killer(me):
+        await me.sleep_for(0.6)
+        me.host_by_name("h2").turn_off()
+
+    options = SimGridOptions(cpu_optim=optim)
+    result = simulate(star, [("h0", remote), ("h1", killer)], options=options, back_end=back_end)
+    assert result.returned[0].value == pytest.approx(date)
+
+
 def test_migrating_the_dead_spares_the_living(star):
     async def sleeper(me):
         await me.sleep_for(10)
