@@ -21,6 +21,14 @@ class SetupError(SimpluginError):
     """SimGrid or a compiled module is missing; the message names the command that makes it."""
 
 
+class WorkloadError(SimpluginError):
+    """A workload, or what it shares, makes no sense."""
+
+
+class InfeasibleError(SimpluginError):
+    """An optimisation problem has no solution, or no finite one."""
+
+
 class FileError(SimpluginError):
     """A file that says something wrong.
 

@@ -1,0 +1,1 @@
+"""The best that can be: optima and bounds computed by cvxpy."""

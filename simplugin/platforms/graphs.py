@@ -1,0 +1,150 @@
+"""Platforms as graphs: hosts joined by directed links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.errors import PlatformError
+from simplugin.platforms.hosts import Host
+from simplugin.platforms.links import Link
+from simplugin.platforms.platform import Platform, Zone
+from simplugin.platforms.routes import Route
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+# What stands for no speed at all in a platform file, where SimGrid wants a positive one [flop/s].
+NO_SPEED = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Hosts and the directed links between neighbours, as arrays.
+
+    Attributes
+    ----------
+    hosts : tuple of str
+        Names.
+    speed : float64, shape (n_hosts,)
+        Of each host [flop/s]; 0 for one that only forwards.
+    source, destination : int64, shape (n_links,)
+        The hosts that each directed link joins, at most one link a direction.
+    bandwidth : float64, shape (n_links,)
+        Of each link [byte/s].
+    latency : float64, shape (n_links,)
+        Of each link [s].
+
+    Raises
+    ------
+    PlatformError
+        Lengths or ranges are wrong, a link joins a host to itself, or two links are alike.
+    """
+
+    hosts: tuple[str, ...]
+    speed: NDArray[np.float64]
+    source: NDArray[np.int64]
+    destination: NDArray[np.int64]
+    bandwidth: NDArray[np.float64]
+    latency: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        object.__setattr__(self, "hosts", tuple(self.hosts))
+        for name, kind in (
+            ("speed", np.float64),
+            ("source", np.int64),
+            ("destination", np.int64),
+            ("bandwidth", np.float64),
+            ("latency", np.float64),
+        ):
+            values = np.ascontiguousarray(getattr(self, name), dtype=kind)
+            length = len(self.hosts) if name == "speed" else len(self.source)
+            if values.shape != (length,):
+                raise PlatformError(f"{name} has shape {values.shape}; give ({length},)")
+            if kind is np.float64 and not np.all(np.isfinite(values) & (values >= 0)):
+                raise PlatformError(f"{name} has a negative or infinite value; give numbers >= 0")
+            object.__setattr__(self, name, values)
+        for ends in (self.source, self.destination):
+            if np.any((ends < 0) | (ends >= self.n_hosts)):
+                raise PlatformError(f"an end of a link is not in 0..{self.n_hosts - 1}")
+        if np.any(self.source == self.destination):
+            raise PlatformError("a link joins a host to itself; leave it out")
+        if len(np.unique(self.source * self.n_hosts + self.destination)) < self.n_links:
+            raise PlatformError("two links join the same hosts in the same direction; merge them")
+
+    @classmethod
+    def duplex(
+        cls,
+        hosts: Iterable[str],
+        speed: NDArray[np.float64],
+        ends: NDArray[np.int64],
+        bandwidth: NDArray[np.float64],
+        latency: NDArray[np.float64] | float = 1e-3,
+    ) -> Graph:
+        """Return a graph with one link a direction between neighbours.
+
+        Parameters
+        ----------
+        hosts : iterable of str
+            Names.
+        speed : float64, shape (n_hosts,)
+            Of each host [flop/s].
+        ends : int64, shape (n_edges, 2)
+            The hosts that each edge joins.
+        bandwidth : float64, shape (n_edges,) or (n_edges, 2)
+            Of each edge, or of each of its directions, from the first end first [byte/s].
+        latency : float or float64, shape (n_edges,)
+            Of each edge [s].
+        """
+        ends = np.asarray(ends, dtype=np.int64).reshape(-1, 2)
+        both = np.broadcast_to(np.asarray(bandwidth, float).T, (2, len(ends)))
+        late = np.broadcast_to(np.asarray(latency, float), (2, len(ends)))
+        return cls(
+            tuple(hosts),
+            speed,
+            ends.ravel(),
+            ends[:, ::-1].ravel(),
+            both.T.ravel(),
+            late.T.ravel(),
+        )
+
+    @property
+    def n_hosts(self) -> int:
+        """How many hosts there are."""
+        return len(self.hosts)
+
+    @property
+    def n_links(self) -> int:
+        """How many directed links there are."""
+        return len(self.source)
+
+    def link_name(self, link: int) -> str:
+        """Return the name of a directed link, ``<source>-><destination>``."""
+        return f"{self.hosts[self.source[link]]}->{self.hosts[self.destination[link]]}"
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The names of all directed links."""
+        return tuple(self.link_name(link) for link in range(self.n_links))
+
+    def platform(self) -> Platform:
+        """Return the platform: one flat zone with a route between neighbours and no others.
+
+        A host that only forwards has a speed of `NO_SPEED`.
+        """
+        hosts = [
+            Host(name, max(float(speed), NO_SPEED))
+            for name, speed in zip(self.hosts, self.speed, strict=True)
+        ]
+        links, routes = [], []
+        for i in range(self.n_links):
+            name = self.link_name(i)
+            links.append(Link(name, float(self.bandwidth[i]), float(self.latency[i])))
+            ends = self.hosts[self.source[i]], self.hosts[self.destination[i]]
+            routes.append(Route(*ends, [name], symmetrical=False))
+        return Platform((Zone("graph", "Full", (*hosts, *links), tuple(routes)),))

@@ -1,0 +1,1 @@
+"""Decentralised pricing: shadow prices share a grid fairly between bags of tasks."""

@@ -1,0 +1,224 @@
+"""What applications share: hosts and directed links, reached along a tree per application."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.errors import WorkloadError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sharing:
+    """Applications deployed as trees over hosts and directed links.
+
+    An *agent* is a vertex of an application's tree. It stands on a host, and its application's
+    data come to it from its father through one directed link. A route of several links is a
+    chain of agents on the son's host, of which only the last may compute. Several agents, also
+    of one application, may use the same link.
+
+    Agents are ordered by depth, then by application, and sons of one father are neighbours.
+
+    Attributes
+    ----------
+    applications, hosts, links : tuple of str
+        Names.
+    flop, byte, weight : float64, shape (n_applications,)
+        Computation [flop] and data [byte] of a task, weight of the utility.
+    speed : float64, shape (n_hosts,)
+        What each host computes at most [flop/s]; 0 for one that only forwards.
+    bandwidth : float64, shape (n_links,)
+        What each directed link carries at most [byte/s].
+    application, host : int64, shape (n_agents,)
+        Of each agent.
+    father : int64, shape (n_agents,)
+        The agent before it on the way from the master; -1 for a master's.
+    link : int64, shape (n_agents,)
+        The link between the father and it; -1 for a master's.
+    computes : bool, shape (n_agents,)
+        Whether its application may compute there.
+
+    Raises
+    ------
+    WorkloadError
+        Lengths, ranges or the order of agents are wrong.
+    """
+
+    applications: tuple[str, ...]
+    hosts: tuple[str, ...]
+    links: tuple[str, ...]
+    flop: Floats
+    byte: Floats
+    weight: Floats
+    speed: Floats
+    bandwidth: Floats
+    application: Integers
+    host: Integers
+    father: Integers
+    link: Integers
+    computes: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        for name in ("flop", "byte", "weight", "speed", "bandwidth"):
+            values = np.ascontiguousarray(getattr(self, name), dtype=np.float64)
+            if not np.all(np.isfinite(values) & (values >= 0)):
+                raise WorkloadError(f"{name} has a negative or infinite value; give numbers >= 0")
+            object.__setattr__(self, name, values)
+        for name in ("application", "host", "father", "link"):
+            values = np.ascontiguousarray(getattr(self, name), dtype=np.int64)
+            object.__setattr__(self, name, values)
+        object.__setattr__(self, "computes", np.ascontiguousarray(self.computes, dtype=bool))
+        self._check_lengths()
+        self._check_agents()
+
+    def _check_lengths(self) -> None:
+        """Refuse arrays that do not go together."""
+        for length, names in (
+            (len(self.applications), ("flop", "byte", "weight")),
+            (len(self.hosts), ("speed",)),
+            (len(self.links), ("bandwidth",)),
+            (len(self.application), ("host", "father", "link", "computes")),
+        ):
+            for name in names:
+                shape = getattr(self, name).shape
+                if shape != (length,):
+                    raise WorkloadError(f"{name} has shape {shape}; give ({length},)")
+        if np.any(self.flop <= 0) or np.any(self.weight <= 0):
+            raise WorkloadError("flop and weight of an application must be positive")
+
+    def _check_agents(self) -> None:
+        """Refuse agents that make up no trees."""
+        agents = np.arange(self.n_agents)
+        masters = self.father < 0
+        for name, count in (("application", self.n_applications), ("host", self.n_hosts)):
+            values = getattr(self, name)
+            if np.any((values < 0) | (values >= count)):
+                raise WorkloadError(f"{name} of an agent is not in 0..{count - 1}")
+        if np.any(self.link[~masters] < 0) or np.any(self.link >= self.n_links):
+            raise WorkloadError(f"link of an agent is not in 0..{self.n_links - 1}")
+        if np.any(self.link[masters] >= 0):
+            raise WorkloadError("the agent of a master has a link; give -1")
+        if np.any(self.father >= agents) or np.any(np.diff(self.depth) < 0):
+            raise WorkloadError("agents are not ordered by depth; put fathers before their sons")
+        if np.any(self.application[self.father[~masters]] != self.application[~masters]):
+            raise WorkloadError("an agent and its father are of different applications")
+        if not np.array_equal(np.sort(self.application[masters]), np.arange(self.n_applications)):
+            raise WorkloadError("each application must have one agent without a father: its master")
+
+    @property
+    def n_applications(self) -> int:
+        """How many applications there are."""
+        return len(self.applications)
+
+    @property
+    def n_hosts(self) -> int:
+        """How many hosts there are."""
+        return len(self.hosts)
+
+    @property
+    def n_links(self) -> int:
+        """How many directed links there are."""
+        return len(self.links)
+
+    @property
+    def n_agents(self) -> int:
+        """How many agents there are."""
+        return len(self.application)
+
+    @cached_property
+    def depth(self) -> Integers:
+        """Number of links between each agent and its master, shape (n_agents,)."""
+        depth = np.zeros(self.n_agents, dtype=np.int64)
+        # Pointer jumping: log2(depth) passes, also on a path of a million hosts.
+        ancestor = self.father.copy()
+        reach = np.where(ancestor >= 0, 1, 0)
+        while np.any(ancestor >= 0):
+            known = ancestor >= 0
+            step = np.where(known, reach[ancestor], 0)
+            ancestor = np.where(known, ancestor[ancestor], -1)
+            reach = reach + step
+        depth[:] = reach
+        return depth
+
+    @cached_property
+    def levels(self) -> tuple[slice, ...]:
+        """The agents of each depth, from the masters down."""
+        edges = np.searchsorted(self.depth, np.arange(self.depth[-1] + 2)).tolist()
+        return tuple(slice(start, stop) for start, stop in pairwise(edges))
+
+    @cached_property
+    def masters(self) -> Integers:
+        """The master's agent of each application, shape (n_applications,)."""
+        masters = np.flatnonzero(self.father < 0)
+        return masters[np.argsort(self.application[masters])]
+
+    def gather(self, values: Floats) -> Floats:
+        """Sum values over each agent and all below it, sons in order.
+
+        Parameters
+        ----------
+        values : float64, shape (n_agents, ...)
+            One entry per agent.
+
+        Returns
+        -------
+        float64, shape (n_agents, ...)
+            The sums; with rates, the flow of tasks through the link above each agent.
+        """
+        sums = np.array(values, dtype=np.float64)
+        for level in reversed(self.levels[1:]):
+            np.add.at(sums, self.father[level], sums[level])
+        return sums
+
+    def throughput(self, rate: Floats) -> Floats:
+        """Return the tasks per second of each application, shape (n_applications,).
+
+        Parameters
+        ----------
+        rate : float64, shape (n_agents,)
+            Tasks that each agent computes [tasks/s].
+        """
+        return self.gather(rate)[self.masters]
+
+    def host_load(self, rate: Floats) -> Floats:
+        """Return the computation that rates ask of each host [flop/s], shape (n_hosts,)."""
+        load = np.bincount(self.host, self.flop[self.application] * rate, self.n_hosts)
+        return load.astype(np.float64, copy=False)
+
+    def link_load(self, rate: Floats) -> Floats:
+        """Return the traffic that rates put on each link [byte/s], shape (n_links,)."""
+        below = self.link >= 0
+        flow = self.byte[self.application] * self.gather(rate)
+        load = np.bincount(self.link[below], flow[below], self.n_links)
+        return load.astype(np.float64, copy=False)
+
+    def overload(self, rate: Floats) -> float:
+        """Return the largest excess of a load over its capacity, relative to the capacity.
+
+        Parameters
+        ----------
+        rate : float64, shape (n_agents,)
+            Tasks that each agent computes [tasks/s].
+
+        Returns
+        -------
+        float
+            0 if the rates are feasible; infinite if a resource without capacity is used.
+        """
+        load = np.concatenate([self.host_load(rate), self.link_load(rate)])
+        capacity = np.concatenate([self.speed, self.bandwidth])
+        excess = np.maximum(load - capacity, 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            relative = np.where(excess > 0, excess / capacity, 0.0)
+        return float(relative.max(initial=0.0))
