@@ -1,0 +1,41 @@
+"""Curves as plain data, to be drawn by whoever can."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from numpy.typing import ArrayLike
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """Curves over one axis.
+
+    Attributes
+    ----------
+    name : str
+        Of the file that it becomes, without a suffix.
+    title : str
+        Above the drawing.
+    x_label, y_label : str
+        What the axes show, with units in brackets.
+    series : mapping of str to (array_like, array_like)
+        For each curve, its name and its points.
+    lines : mapping of str to float
+        Levels to compare with, by their names.
+    log_y : bool
+        Whether the y axis is logarithmic.
+    cycle : int, optional
+        After how many curves colours start again, with other dashes, so that curves can be
+        compared with others; by default when colours are used up.
+    """
+
+    name: str
+    title: str
+    x_label: str
+    y_label: str
+    series: Mapping[str, tuple[ArrayLike, ArrayLike]]
+    lines: Mapping[str, float] = field(default_factory=dict)
+    log_y: bool = False
+    cycle: int | None = None

@@ -1,0 +1,182 @@
+"""Random graphs: trees, stars, clusters of clusters, graphs with cycles, alike or uneven."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.errors import PlatformError
+from simplugin.platforms.graphs import Graph
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Edges = NDArray[np.int64]
+    Shape = Callable[[int, np.random.Generator], Edges]
+
+# Geometric mean of speeds [flop/s] and bandwidths [byte/s].
+MEAN = 5e8
+
+
+def recursive_tree(n_hosts: int, generator: np.random.Generator) -> Edges:
+    """Return a tree in which each host joins one drawn evenly among those before it.
+
+    Parameters
+    ----------
+    n_hosts : int
+        How many hosts.
+    generator : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    int64, shape (n_edges, 2)
+        The hosts that each edge joins; so for every shape of this module.
+    """
+    sons = np.arange(1, n_hosts)
+    return _edges(generator.integers(0, sons), sons)
+
+
+def preferential_tree(n_hosts: int, generator: np.random.Generator) -> Edges:
+    """Return a tree in which each host joins one drawn in proportion to its neighbours."""
+    ends = [0]
+    fathers = []
+    for son in range(1, n_hosts):
+        father = ends[int(generator.integers(len(ends)))]
+        fathers.append(father)
+        ends += [father, son]
+    return _edges(np.array(fathers, dtype=np.int64), np.arange(1, n_hosts))
+
+
+def binary_tree(n_hosts: int, generator: np.random.Generator) -> Edges:  # noqa: ARG001 - a Shape
+    """Return the complete binary tree, filled level by level."""
+    sons = np.arange(1, n_hosts)
+    return _edges((sons - 1) // 2, sons)
+
+
+def deep_tree(n_hosts: int, generator: np.random.Generator) -> Edges:
+    """Return a tree in which each host joins one of the three before it."""
+    sons = np.arange(1, n_hosts)
+    return _edges(np.maximum(sons - generator.integers(1, 4, size=n_hosts - 1), 0), sons)
+
+
+def path(n_hosts: int, generator: np.random.Generator) -> Edges:  # noqa: ARG001 - a Shape
+    """Return a line of hosts."""
+    sons = np.arange(1, n_hosts)
+    return _edges(sons - 1, sons)
+
+
+def star(n_hosts: int, generator: np.random.Generator) -> Edges:  # noqa: ARG001 - a Shape
+    """Return a centre, host 0, with all others around it."""
+    sons = np.arange(1, n_hosts)
+    return _edges(np.zeros(n_hosts - 1, dtype=np.int64), sons)
+
+
+def clusters(n_hosts: int, generator: np.random.Generator) -> Edges:
+    """Return a centre with heads around it, and around each head its cluster.
+
+    There are about as many heads as hosts in a cluster; which head a host has is drawn.
+    """
+    heads = max(1, math.isqrt(n_hosts) - 1)
+    sons = np.arange(1, n_hosts)
+    fathers = np.where(sons <= heads, 0, generator.integers(1, heads + 1, size=n_hosts - 1))
+    return _edges(fathers, sons)
+
+
+def small_world(n_hosts: int, generator: np.random.Generator) -> Edges:
+    """Return a ring with half as many chords as hosts, drawn evenly."""
+    ring = np.arange(n_hosts)
+    ends = np.concatenate(
+        [
+            _edges(ring, (ring + 1) % n_hosts),
+            generator.integers(0, n_hosts, size=(n_hosts // 2, 2)),
+        ]
+    )
+    ends = np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1)
+    return np.unique(ends, axis=0)
+
+
+def grid(n_hosts: int, generator: np.random.Generator) -> Edges:  # noqa: ARG001 - a Shape
+    """Return a square mesh, whose last row may be incomplete."""
+    columns = max(1, math.isqrt(n_hosts))
+    hosts = np.arange(n_hosts)
+    right = hosts[(hosts % columns < columns - 1) & (hosts + 1 < n_hosts)]
+    below = hosts[hosts + columns < n_hosts]
+    return np.concatenate([_edges(right, right + 1), _edges(below, below + columns)])
+
+
+SHAPES: dict[str, Shape] = {
+    "recursive": recursive_tree,
+    "preferential": preferential_tree,
+    "binary": binary_tree,
+    "deep": deep_tree,
+    "path": path,
+    "star": star,
+    "clusters": clusters,
+    "small_world": small_world,
+    "grid": grid,
+}
+
+
+def random_graph(
+    shape: str,
+    n_hosts: int,
+    generator: np.random.Generator,
+    *,
+    decades: float = 0.0,
+    forwarding: float = 0.0,
+    latency: float = 1e-3,
+) -> Graph:
+    """Return a random platform.
+
+    Parameters
+    ----------
+    shape : str
+        A key of `SHAPES`.
+    n_hosts : int
+        How many hosts, from 2 on; named ``h0``, ``h1``...
+    generator : numpy.random.Generator
+        Source of the draws.
+    decades : float
+        Over how many powers of ten speeds and bandwidths spread, log-uniformly around 5e8; the
+        two directions of a link are drawn apart.
+    forwarding : float
+        The probability that a host only forwards; the first always computes.
+    latency : float
+        Of every link [s].
+
+    Returns
+    -------
+    Graph
+        Connected, with one link a direction between neighbours.
+
+    Raises
+    ------
+    PlatformError
+        There is no such shape, or too few hosts.
+    """
+    if shape not in SHAPES:
+        raise PlatformError(f"there is no shape {shape!r}; give one of {', '.join(SHAPES)}")
+    if n_hosts < 2:
+        raise PlatformError(f"a graph of {n_hosts} hosts has no link; give at least 2 hosts")
+    ends = SHAPES[shape](n_hosts, generator)
+    speed = _spread(n_hosts, decades, generator)
+    speed[1:][generator.random(n_hosts - 1) < forwarding] = 0.0
+    bandwidth = _spread(2 * len(ends), decades, generator).reshape(-1, 2)
+    names = [f"h{host}" for host in range(n_hosts)]
+    return Graph.duplex(names, speed, ends, bandwidth, latency)
+
+
+def _edges(first: Edges, second: Edges) -> Edges:
+    """Return pairs of ends."""
+    return np.column_stack([first, second]).astype(np.int64)
+
+
+def _spread(count: int, decades: float, generator: np.random.Generator) -> NDArray[np.float64]:
+    """Return log-uniform values around `MEAN`."""
+    exponent = generator.uniform(-decades / 2, decades / 2, size=count)
+    return np.asarray(MEAN * 10.0**exponent, dtype=float)

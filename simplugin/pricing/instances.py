@@ -1,0 +1,160 @@
+"""Seeded problems on which methods are compared: platforms of all kinds, and what shares them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.platforms.random_graphs import random_graph
+from simplugin.pricing.deployment import deploy
+from simplugin.workloads.applications import Application
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simplugin.platforms.graphs import Graph
+    from simplugin.workloads.sharing import Sharing
+
+SEED = 20061
+HOSTS = 5, 200
+APPLICATIONS = 2, 20
+
+# The shapes of each family, taken in turn.
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "trees": ("recursive", "preferential", "binary", "deep", "path"),
+    "stars": ("star",),
+    "clusters": ("clusters",),
+    "cycles": ("small_world", "grid"),
+}
+
+# Computation [flop] and data [byte] of the three kinds of task of the report's section 5.1.3.
+REPORT_TASKS = ((5000.0, 1000.0), (800.0, 2000.0), (1500.0, 1500.0))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How uneven a platform and its applications are.
+
+    Attributes
+    ----------
+    decades : float
+        Of speeds and bandwidths.
+    forwarding : float
+        The probability that a host only forwards.
+    flop : pair of float, optional
+        Computation of a task, least and most, log-uniform [flop]; None for the report's tasks.
+    intensity : pair of float
+        Data of a task per computation, least and most, log-uniform [byte/flop].
+    """
+
+    decades: float
+    forwarding: float
+    flop: tuple[float, float] | None
+    intensity: tuple[float, float] = (0.1, 1.0)
+
+
+SPREADS: dict[str, Spread] = {
+    "homogeneous": Spread(0.0, 0.0, None),
+    "mild": Spread(1.0, 0.0, (1e3, 1e4)),
+    "strong": Spread(3.0, 0.1, (1e2, 1e6), (1e-3, 1e-1)),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """A problem, and how it came about.
+
+    Attributes
+    ----------
+    name : str
+        Number, shape, hosts, spread and applications, e.g. ``000-recursive-17-mild-4``.
+    family : str
+        A key of `FAMILIES`.
+    spread : str
+        A key of `SPREADS`.
+    graph : Graph
+        The platform.
+    applications : tuple of Application
+        What shares it, deployed breadth-first.
+    sharing : Sharing
+        The problem.
+    """
+
+    name: str
+    family: str
+    spread: str
+    graph: Graph
+    applications: tuple[Application, ...]
+    sharing: Sharing
+
+
+def instances(count: int = 200, seed: int = SEED) -> Iterator[Instance]:
+    """Yield problems of all families and spreads in turn.
+
+    Parameters
+    ----------
+    count : int
+        How many; fewer are the first of more.
+    seed : int
+        Of the draws.
+
+    Yields
+    ------
+    Instance
+        5 to 200 hosts (log-uniform), 2 to 20 applications (uniform), masters drawn evenly.
+    """
+    for number in range(count):
+        yield instance(number, seed)
+
+
+def instance(number: int, seed: int = SEED) -> Instance:
+    """Return one problem; see `instances`."""
+    generator = np.random.default_rng([seed, number])
+    families = tuple(FAMILIES)
+    family = families[number % len(families)]
+    turn = number // len(families)
+    kind = tuple(SPREADS)[turn % len(SPREADS)]
+    shapes = FAMILIES[family]
+    shape = shapes[turn // len(SPREADS) % len(shapes)]
+    spread = SPREADS[kind]
+    low, high = np.log(HOSTS)
+    n_hosts = round(float(np.exp(generator.uniform(low, high))))
+    n_applications = int(generator.integers(APPLICATIONS[0], APPLICATIONS[1] + 1))
+    graph = random_graph(
+        shape, n_hosts, generator, decades=spread.decades, forwarding=spread.forwarding
+    )
+    drawn = random_applications(graph, n_applications, spread, generator)
+    name = f"{number:03d}-{shape}-{n_hosts}-{kind}-{n_applications}"
+    return Instance(name, family, kind, graph, drawn, deploy(graph, drawn))
+
+
+def random_applications(
+    graph: Graph, count: int, spread: Spread, generator: np.random.Generator, first: int = 0
+) -> tuple[Application, ...]:
+    """Return applications with masters drawn evenly.
+
+    Parameters
+    ----------
+    graph : Graph
+        The platform.
+    count : int
+        How many applications.
+    spread : Spread
+        What their tasks are like.
+    generator : numpy.random.Generator
+        Source of the draws.
+    first : int
+        The number in the name of the first, ``a<number>``.
+    """
+    drawn = []
+    for number in range(first, first + count):
+        master = graph.hosts[int(generator.integers(graph.n_hosts))]
+        if spread.flop is None:
+            flop, byte = REPORT_TASKS[number % len(REPORT_TASKS)]
+        else:
+            flop = float(np.exp(generator.uniform(*np.log(spread.flop))))
+            byte = flop * float(np.exp(generator.uniform(*np.log(spread.intensity))))
+        drawn.append(Application(f"a{number}", master, flop, byte))
+    return tuple(drawn)

@@ -1,0 +1,298 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simplugin.errors import WorkloadError
+from simplugin.platforms.graphs import Graph
+from simplugin.pricing.deployment import deploy
+from simplugin.pricing.five_hosts import five_hosts
+from simplugin.pricing.gradient import (
+    Gradient,
+    Reading,
+    Steps,
+    host_demand,
+    link_demand,
+    next_price,
+    path_price,
+)
+from simplugin.pricing.trajectory import iterate
+from simplugin.workloads import AlphaFair, Application, Sharing
+
+LOG = AlphaFair(1.0)
+EASY = Steps(0.5, 0.25, 2.0, 0.1, 0.2, start_rate=4.0, start_host_price=0.5, start_link_price=1.0)
+
+
+def pair(bandwidth: float = 6.0, byte: float = 3.0) -> Sharing:
+    """Return one application at the first of two hosts, of 10 and 20 flop/s."""
+    graph = Graph.duplex("ab", np.array([10.0, 20.0]), np.array([[0, 1]]), np.array([bandwidth]))
+    return deploy(graph, [Application("k", "a", flop=2.0, byte=byte)])
+
+
+def shared_link() -> Sharing:
+    """Return one application whose two routes of two links both start with link 0.
+
+    Agent 1 only forwards, on the host of agent 2, as agents of routes of several links do; so
+    does agent 3 of the other route.
+    """
+    return Sharing(
+        ("k",),
+        ("m", "p", "q"),
+        ("backbone", "to p", "to q"),
+        flop=np.array([2.0]),
+        byte=np.array([3.0]),
+        weight=np.array([1.0]),
+        speed=np.array([10.0, 10.0, 10.0]),
+        bandwidth=np.array([5.0, 6.0, 7.0]),
+        application=np.zeros(5, int),
+        host=np.array([0, 1, 2, 1, 2]),
+        father=np.array([-1, 0, 0, 1, 2]),
+        link=np.array([-1, 0, 0, 1, 2]),
+        computes=np.array([True, False, False, True, True]),
+    )
+
+
+def test_a_round_by_hand() -> None:
+    """Scaled, with two hosts and a link: the numbers are worked out on paper."""
+    state = Gradient(steps=EASY).start(pair(), LOG)
+    after = Gradient(steps=EASY).round(pair(), LOG, state)
+    # rho_k = 8; p = 2 * 0.5 = 1 at a, 3 * 1 + 1 = 4 at b; 4 + 2 (1 - 8 p), both below 0.
+    assert after.rate.tolist() == [0.0, 0.0]
+    # Denominators 2^2 * 8 = 32 and 3^2 * 8 = 72; loads 8, 8 and 12.
+    assert after.host_price == pytest.approx(
+        [0.5 + 0.1 * (8 - 10) / 32, 0.5 + 0.1 * (8 - 20) / 32], rel=1e-15
+    )
+    assert after.link_price == pytest.approx([1 + 0.2 * (12 - 6) / 72, 0.0], rel=1e-15)
+    again = Gradient(steps=EASY).round(pair(), LOG, after)
+    # rho_k = 0 now: 0.75 * 0 + 0.25 * 4 + 2 * 1; nobody asks for anything.
+    assert again.rate.tolist() == [3.0, 3.0]
+    assert again.memory.tolist() == [2.0, 2.0]
+    assert again.host_price.tolist() == [0.0, 0.0]
+    assert again.link_price.tolist() == [0.0, 0.0]
+
+
+def test_an_unscaled_round_by_hand() -> None:
+    """Prices move by the overload itself, and stop at 0."""
+    method = Gradient(scaled=False, steps=EASY)
+    after = method.round(pair(), LOG, method.start(pair(), LOG))
+    assert after.host_price == pytest.approx([0.5 + 0.1 * (8 - 10), 0.0], rel=1e-15)
+    assert after.link_price == pytest.approx([1 + 0.2 * (12 - 6), 0.0], rel=1e-15)
+
+
+def test_equation_12_by_hand() -> None:
+    """Eq. (12) draws to the marginal utility less the price; at 0 throughput, to the least's."""
+    method = Gradient(steps=replace(EASY, least=0.5), reading=Reading(normalised=False))
+    state = method.start(pair(), LOG)
+    state = replace(state, rate=np.array([4.0, 12.0]))
+    assert method.round(pair(), LOG, state).rate == pytest.approx(
+        [4 + 2 * (1 / 16 - 1), 0.75 * 12 + 1 + 2 * (1 / 16 - 4)]
+    )
+    state = replace(state, rate=np.zeros(2))
+    assert method.round(pair(), LOG, state).rate == pytest.approx([1 + 2 * (2 - 1), 0.0])
+
+
+def test_readings_by_hand() -> None:
+    """Late throughputs, fresh denominators and managers that see new rates, on one host."""
+    sharing = deploy(
+        Graph.duplex("a", np.array([10.0]), np.zeros((0, 2), int), np.zeros(0)),
+        [Application("k", "a", flop=2.0, byte=0.0)],
+    )
+    steps = replace(EASY, start_host_price=0.25)
+    state = Gradient(steps=steps).start(sharing, LOG)
+    state = replace(state, rate=np.array([2.0]), heard=np.array([8.0]))
+
+    def after(**choices: bool) -> tuple[float, float]:
+        found = Gradient(steps=steps, reading=Reading(**choices)).round(sharing, LOG, state)
+        assert found.heard.tolist() == [2.0]
+        return found.rate[0], found.host_price[0]
+
+    # p = 0.5; drawn 0.75 * 2 + 0.25 * 4 = 2.5; new rate 2.5 + 2 (1 - rho_k / 2).
+    assert after() == pytest.approx((2.5, 0.25 + 0.1 * (4 - 10) / 8))
+    assert after(late=True) == pytest.approx((0.0, 0.25 + 0.1 * (4 - 10) / 32))
+    assert after(late=True, fresh=True) == pytest.approx((0.0, 0.25 + 0.1 * (4 - 10) / 8))
+    assert after(seidel=True) == pytest.approx((2.5, 0.25 + 0.1 * (5 - 10) / 8))
+    assert after(seidel=True, fresh=True) == pytest.approx((2.5, 0.25 + 0.1 * (5 - 10) / 10))
+
+
+def test_agents_of_one_application_share_a_link() -> None:
+    """Prices add up along the chain; loads, routes and denominators add up on the link."""
+    sharing = shared_link()
+    assert path_price(sharing, np.array([1.0, 2.0, 4.0])).tolist() == [0, 1, 1, 3, 5]
+    state = Gradient(steps=EASY).start(sharing, LOG)
+    assert state.rate.tolist() == [4, 0, 0, 4, 4]
+    assert state.count.tolist() == [3, 1, 1, 1, 1]
+    assert host_demand(sharing, np.array([12.0])).tolist() == [48.0, 48.0, 48.0]
+    assert link_demand(sharing, np.array([12.0]), state.count).tolist() == [216.0, 108.0, 108.0]
+    after = Gradient(steps=EASY).round(sharing, LOG, state)
+    assert after.link_price == pytest.approx(
+        [1 + 0.2 * (24 - 5) / 216, 1 + 0.2 * (12 - 6) / 108, 1 + 0.2 * (12 - 7) / 108]
+    )
+    free = replace(state, host_price=np.zeros(3), link_price=np.zeros(3))
+    # Agents that only forward keep a rate of 0.
+    assert Gradient(steps=EASY).round(sharing, LOG, free).rate.tolist() == [6, 0, 0, 6, 6]
+
+
+def test_the_count_of_routes_can_be_left_out() -> None:
+    """A link above two hosts has twice the denominator with the count."""
+    graph = Graph.duplex("abc", np.full(3, 10.0), np.array([[0, 1], [1, 2]]), np.full(2, 6.0))
+    sharing = deploy(graph, [Application("k", "a", flop=2.0, byte=3.0)])
+    for counted, routes in ((True, 2), (False, 1)):
+        method = Gradient(steps=EASY, reading=Reading(counted=counted))
+        after = method.round(sharing, LOG, method.start(sharing, LOG))
+        first = sharing.links.index("a->b")
+        assert after.link_price[first] == pytest.approx(1 + 0.2 * (24 - 6) / (routes * 9 * 12))
+
+
+@given(
+    st.floats(0, 1e3),
+    st.floats(0, 1e9),
+    st.floats(0, 1e9),
+    st.sampled_from([0.0, 5e-324, 1e-300, 1.0, 1e30]),
+)
+def test_prices_are_finite_or_above(
+    price: float, load: float, capacity: float, demand: float
+) -> None:
+    """No denominator gives a negative price or none at all; 0 gives 0."""
+    found = float(next_price(price, load, capacity, demand, 0.5))
+    assert found >= 0
+    if demand == 0:
+        assert found == 0
+    elif demand == 1.0:
+        assert found == max(price + 0.5 * (load - capacity), 0)
+
+
+class Scalars:
+    """Algorithms 3 and 4 with one variable each, from the text: no code shared with the rest."""
+
+    def __init__(self, sharing: Sharing, *, scaled: bool, late: bool) -> None:
+        self.scaled, self.late = scaled, late
+        self.weights = list(zip(sharing.flop.tolist(), sharing.byte.tolist(), strict=True))
+        self.place = [
+            (int(k), int(i)) for k, i in zip(sharing.application, sharing.host, strict=True)
+        ]
+        self.father = {}
+        for agent, above in zip(self.place, sharing.father.tolist(), strict=True):
+            self.father[agent] = self.place[above] if above >= 0 else None
+        self.rate = dict.fromkeys(self.place, 6e5)
+        self.memory = dict(self.rate)
+        self.computing = {i: 2e-2 for _, i in self.place}
+        self.transfer = {
+            (above[1], agent[1]): 2e-2 for agent, above in self.father.items() if above is not None
+        }
+        self.told = self.throughput()
+
+    def flow(self, agent: tuple[int, int]) -> float:
+        sons = [son for son, above in self.father.items() if above == agent]
+        return self.rate[agent] + sum(self.flow(son) for son in sons)
+
+    def below(self, agent: tuple[int, int]) -> int:
+        return 1 + sum(self.below(son) for son, above in self.father.items() if above == agent)
+
+    def throughput(self) -> dict[int, float]:
+        return {a[0]: self.flow(a) for a, above in self.father.items() if above is None}
+
+    def price(self, agent: tuple[int, int]) -> float:
+        eta, here = 0.0, agent
+        while (above := self.father[here]) is not None:
+            eta += self.transfer[above[1], here[1]]
+            here = above
+        w, b = self.weights[agent[0]]
+        return b * eta + w * self.computing[agent[1]]
+
+    def round(self) -> None:
+        new = self.throughput()
+        rho = self.told if self.late else new
+        rates = {
+            a: max(
+                0.98 * self.rate[a] + 0.02 * self.memory[a] + 100 * (1 - rho[a[0]] * self.price(a)),
+                0.0,
+            )
+            for a in self.place
+        }
+        computing = {}
+        for i, price in self.computing.items():
+            mine = [a for a in self.place if a[1] == i]
+            excess = sum(self.weights[a[0]][0] * self.rate[a] for a in mine) - 5e8
+            squares = sum(self.weights[a[0]][0] ** 2 * rho[a[0]] for a in mine)
+            computing[i] = self.moved(price, 5e-3, excess, squares)
+        transfer = {}
+        for ends, price in self.transfer.items():
+            mine = [
+                a
+                for a, above in self.father.items()
+                if above is not None and (above[1], a[1]) == ends
+            ]
+            excess = sum(self.weights[a[0]][1] * self.flow(a) for a in mine) - 5e8
+            squares = sum(self.below(a) * self.weights[a[0]][1] ** 2 * rho[a[0]] for a in mine)
+            transfer[ends] = self.moved(price, 5e-4, excess, squares)
+        self.memory = {a: 0.98 * self.memory[a] + 0.02 * self.rate[a] for a in self.place}
+        self.rate, self.computing, self.transfer, self.told = rates, computing, transfer, new
+
+    def moved(self, price: float, step: float, excess: float, squares: float) -> float:
+        if not self.scaled:
+            return max(price + step * excess, 0.0)
+        return max(price + step * excess / squares, 0.0) if squares > 0 else 0.0
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize("late", [True, False])
+def test_equals_the_algorithms_written_out(scaled: bool, late: bool) -> None:
+    """Fifty rounds on the report's platform, agent by agent and manager by manager."""
+    sharing = five_hosts()
+    method = Gradient(scaled, reading=Reading(late=late))
+    found = iterate(method, sharing, LOG, 50, rates=True)
+    assert found.rates is not None
+    one = Scalars(sharing, scaled=scaled, late=late)
+    ends = [tuple("ABCDE".index(end) for end in name.split("->")) for name in sharing.links]
+    for number in range(51):
+        rates = [one.rate[a] for a in one.place]
+        assert found.rates[number] == pytest.approx(rates, rel=1e-9, abs=1e-3)
+        assert found.host_price[number] == pytest.approx(
+            [one.computing[i] for i in range(5)], rel=1e-9, abs=1e-15
+        )
+        used = [i for i, pair in enumerate(ends) if pair in one.transfer]
+        assert found.link_price[number][used] == pytest.approx(
+            [one.transfer[ends[i]] for i in used], rel=1e-9, abs=1e-15
+        )
+        one.round()
+
+
+MODERATE = Steps(0.2, 0.2, 0.05, 1.0, 1.0, 0.5, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
+def test_two_applications_share_a_host(alpha: float) -> None:
+    """With one host the throughputs go as (weight / flop) ** (1 / alpha)."""
+    flop, weight = np.array([1.0, 2.0]), np.array([1.0, 3.0])
+    sharing = deploy(
+        Graph.duplex("a", np.array([2.0]), np.zeros((0, 2), int), np.zeros(0)),
+        [
+            Application(str(k), "a", flop=flop[k], byte=0.0, weight=weight[k])
+            for k in range(len(flop))
+        ],
+    )
+    found = iterate(Gradient(steps=MODERATE), sharing, AlphaFair(alpha), 4000)
+    parts = (weight / flop) ** (1 / alpha)
+    best = parts * 2.0 / (flop @ parts)
+    assert found.throughput[-1] == pytest.approx(best, rel=1e-6)
+    assert found.host_price[-1] == pytest.approx(weight[0] * best[0] ** -alpha / flop[0], rel=1e-6)
+
+
+def test_a_link_is_scarce() -> None:
+    """The master computes 5 tasks/s by itself, and the link brings 2 more to the other host."""
+    found = iterate(Gradient(steps=MODERATE), pair(), LOG, 6000)
+    assert found.rate == pytest.approx([5.0, 2.0], rel=1e-5)
+    # p = 1 / 7 on both: 2 lambda, and 3 mu as the other host has capacity left.
+    assert found.host_price[-1] == pytest.approx([1 / 14, 0.0], rel=1e-4)
+    assert found.link_price[-1] == pytest.approx([1 / 21, 0.0], rel=1e-4)
+
+
+def test_max_min_fairness_is_refused() -> None:
+    """It has no utility to follow the gradient of."""
+    with pytest.raises(WorkloadError, match="finite alpha"):
+        Gradient().start(pair(), AlphaFair(math.inf))
