@@ -1,0 +1,183 @@
+"""Bottlenecks: which resources keep throughputs from growing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simplugin.errors import InfeasibleError
+from simplugin.optimum.flows import Flows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from simplugin.optimum.flows import Program
+
+    Floats = NDArray[np.float64]
+
+# Relative to a resource's capacity; the least that HiGHS takes.
+TOLERANCE = 1e-10
+# What a price brings in, of all that prices bring in, under which it is rounding.
+NOISE = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class Bottleneck:
+    """Prices of resources, and the bound ``price @ throughput <= 1`` that they prove.
+
+    Attributes
+    ----------
+    price : float64, shape (n_applications,)
+        Of a task of each application along its cheapest way [s/task].
+    host_price : float64, shape (n_hosts,)
+        Of computation [s/flop].
+    link_price : float64, shape (n_links,)
+        Of traffic [s/byte].
+    """
+
+    price: Floats
+    host_price: Floats
+    link_price: Floats
+
+
+class Bottlenecks:
+    """Finds the bottleneck of given throughputs; each search starts where the last one ended.
+
+    Parameters
+    ----------
+    flows : Flows
+        The ways that tasks can take.
+    """
+
+    def __init__(self, flows: Flows) -> None:
+        self.flows = flows
+        self.searches = 0
+        self._scale = flows.most[flows.sharing.masters]
+        self._program: Program | None = None
+        self._solver: Any = None
+
+    def bottleneck(self, price: Floats) -> Bottleneck:
+        """Return the bound that prices prove, whatever they are.
+
+        With prices of hosts and links that bring in 1 when all capacity is sold, no throughputs
+        can cost more than 1 along their cheapest ways.
+
+        Parameters
+        ----------
+        price : float64, shape (n_hosts + n_links,)
+            Of a flop on each host, then of a byte on each link, in any unit.
+        """
+        sharing = self.flows.sharing
+        income = price * np.concatenate([sharing.speed, sharing.bandwidth])
+        price = np.where(income > NOISE * income.sum(), price, 0.0) / income.sum()
+        host_price, link_price = price[: sharing.n_hosts], price[sharing.n_hosts :]
+        return Bottleneck(self.flows.cheapest(host_price, link_price), host_price, link_price)
+
+    def search(self, throughput: Floats) -> tuple[Floats, Bottleneck]:
+        """Return rates that make throughputs with the least load, and what bounds them.
+
+        Parameters
+        ----------
+        throughput : float64, shape (n_applications,)
+            Of each application [tasks/s].
+
+        Returns
+        -------
+        rate : float64, shape (n_agents,)
+            Tasks that each agent computes [tasks/s]; the largest load, relative to capacity, is
+            the least possible.
+        bottleneck : Bottleneck
+            The bound that forbids any smaller load.
+        """
+        sharing = self.flows.sharing
+        self._load(throughput)
+        program, solver = self._program, self._solver
+        assert program is not None
+        demand = throughput / program.unit[program.master]
+        columns = program.master.astype(np.int32)
+        solver.changeColsBounds(len(columns), columns, demand, demand)
+        self.searches += 1
+        solution = solved(solver)
+        prices = program.prices(solution.row_dual, sharing)
+        return program.rates(solution.col_value, sharing), self.bottleneck(prices)
+
+    def _load(self, throughput: Floats) -> None:
+        """Give the solver a program that suits the throughputs, unless the one it has does."""
+        with np.errstate(divide="ignore"):
+            off = np.abs(np.log(throughput) - np.log(self._scale))
+        if self._solver is not None and np.all((off < 3) | (throughput == 0)):
+            return
+        self._scale = np.where(throughput > 0, throughput, self._scale)
+        self._program = self.flows.program(self._scale)
+        basis = None if self._solver is None else self._solver.getBasis()
+        self._solver = highs(self._program)
+        if basis is not None:
+            self._solver.setBasis(basis)
+
+
+def solved(solver: Any) -> Any:
+    """Run HiGHS and return its solution.
+
+    Raises
+    ------
+    InfeasibleError
+        It found none.
+    """
+    import highspy
+
+    solver.run()
+    # What prices prove stays proven whatever the tolerance; only the search may take longer.
+    for tolerance in (TOLERANCE, 1e2 * TOLERANCE, 1e3 * TOLERANCE):
+        if solver.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+            break
+        solver.clearSolver()
+        _set_tolerance(solver, tolerance)
+        solver.run()
+    status = solver.getModelStatus()
+    _set_tolerance(solver, TOLERANCE)
+    if status != highspy.HighsModelStatus.kOptimal:
+        raise InfeasibleError(
+            f"HiGHS ended with {solver.modelStatusToString(status)!r};"
+            " the quantities may be too far apart, check their units"
+        )
+    return solver.getSolution()
+
+
+def _set_tolerance(solver: Any, tolerance: float) -> None:
+    """Have HiGHS solve to a tolerance, relative to capacities."""
+    solver.setOptionValue("primal_feasibility_tolerance", tolerance)
+    solver.setOptionValue("dual_feasibility_tolerance", tolerance)
+
+
+def highs(program: Program) -> Any:
+    """Return HiGHS with the program to minimise the largest load, its last column."""
+    import highspy
+    from scipy.sparse import block_array, coo_array
+
+    n_rows, n_columns = program.usage.shape
+    n_balances = program.balance.shape[0]
+    load = coo_array(-np.ones((n_rows, 1)))
+    matrix = block_array([[program.usage, load], [program.balance, None]], format="csc")
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = n_columns + 1, n_rows + n_balances
+    lp.col_cost_ = np.append(np.zeros(n_columns), 1.0)
+    lp.col_lower_ = np.zeros(n_columns + 1)
+    lp.col_upper_ = np.full(n_columns + 1, highspy.kHighsInf)
+    lp.row_lower_ = np.concatenate([np.full(n_rows, -highspy.kHighsInf), np.zeros(n_balances)])
+    lp.row_upper_ = np.zeros(n_rows + n_balances)
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_ = matrix.indptr
+    lp.a_matrix_.index_ = matrix.indices
+    lp.a_matrix_.value_ = matrix.data
+    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    for name, value in (
+        ("output_flag", False),
+        ("threads", 1),
+        ("small_matrix_value", 1e-12),
+    ):
+        solver.setOptionValue(name, value)
+    _set_tolerance(solver, TOLERANCE)
+    solver.passModel(lp)
+    return solver

@@ -1,0 +1,210 @@
+"""The most even throughputs where all that can be had is had: fairness as alpha goes to 0."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simplugin.errors import InfeasibleError
+from simplugin.optimum.fairest import TINY, damped, longest_step, stepped
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+
+# Share of a bound that it must leave free somewhere not to hold as an equation everywhere.
+IMPLIED = 1e-9
+
+
+def entropic(bound: Floats, equal: Floats, weight: Floats) -> Floats:
+    r"""Maximise :math:`-\sum_k w_k\rho_k\ln\rho_k` where ``equal @ rho = 1``, ``bound @ rho <= 1``.
+
+    As :math:`\rho^{1-\alpha}/(1-\alpha) = \rho + \alpha(\rho - \rho\ln\rho) + O(\alpha^2)`, the
+    alpha-fair throughputs go to those that maximise this among the ones with the largest
+    :math:`\sum_k w_k\rho_k`. The unit of time does not matter, as that sum is the same for all.
+
+    Parameters
+    ----------
+    bound : float64, shape (n_bounds, n_applications)
+        Nonnegative [s/task].
+    equal : float64, shape (n_equations, n_applications)
+        Nonnegative, with a positive entry for each application [s/task]; combinations of its
+        rows give `weight`.
+    weight : float64, shape (n_applications,)
+        :math:`w`.
+
+    Returns
+    -------
+    float64, shape (n_applications,)
+        :math:`\rho` [tasks/s].
+
+    Raises
+    ------
+    InfeasibleError
+        The method did not converge.
+    """
+    scale = 1 / np.vstack([bound, equal]).max(axis=0)
+    bound, equal = bound * scale, equal * scale
+    bound, equal, share, positive = _inside(bound, equal)
+    throughput = np.zeros(len(weight))
+    if np.any(positive):
+        bound, equal = bound[:, positive], equal[:, positive]
+        bound = bound[bound.max(axis=1, initial=0.0) > 0]
+        part = scale[positive]
+        solved = _interior_point(
+            bound, equal, weight[positive] * part, np.log(part), np.log(share[positive])
+        )
+        throughput[positive] = part * np.exp(solved)
+    return throughput
+
+
+def _inside(bound: Floats, equal: Floats) -> tuple[Floats, Floats, Floats, Mask]:
+    """Return what is left of bounds, all equations, a point inside, and what is not always 0.
+
+    A bound that holds as an equation wherever all equations do becomes one: an interior point
+    method needs an inside.
+    """
+    from scipy.linalg import qr
+    from scipy.optimize import linprog
+
+    n_bounds, n = bound.shape
+    # What is free below each bound, and above 0; each counted up to a tenth.
+    rows = np.vstack([bound, -np.eye(n)])
+    free = np.zeros(n_bounds + n, dtype=bool)
+    points: list[Floats] = []
+    while not np.all(free):
+        slack = np.eye(n_bounds + n)[:, ~free]
+        answer: Any = linprog(
+            np.append(np.zeros(n), -np.ones(slack.shape[1])),
+            A_ub=np.hstack([rows, slack]),
+            b_ub=np.append(np.ones(n_bounds), np.zeros(n)),
+            A_eq=np.hstack([equal, np.zeros((len(equal), slack.shape[1]))]),
+            b_eq=np.ones(len(equal)),
+            bounds=[(0, None)] * n + [(0, 0.1)] * slack.shape[1],
+            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        )
+        if answer.status != 0:
+            raise InfeasibleError(f"no throughputs reach the largest sum: {answer.message}")
+        points.append(answer.x[:n])
+        found = np.zeros(n_bounds + n, dtype=bool)
+        found[~free] = answer.x[n:] > IMPLIED
+        if not np.any(found):
+            break
+        free |= found
+    positive = free[n_bounds:]
+    point = np.mean(points, axis=0)
+    every = np.vstack([equal, bound[~free[:n_bounds]]])
+    _, triangle, order = qr((every * point).T, mode="economic", pivoting=True)
+    diagonal = np.abs(np.diag(triangle))
+    independent = order[: len(diagonal)][diagonal > IMPLIED * diagonal.max()]
+    return bound[free[:n_bounds]], every[independent], point, positive
+
+
+def _interior_point(
+    bound: Floats, equal: Floats, weight: Floats, log_scale: Floats, rho: Floats
+) -> Floats:
+    """Follow the central path from a point inside, then solve for the bounds that bind.
+
+    Throughputs are given and returned as logarithms.
+    """
+    n, n_bounds = len(rho), len(bound)
+    # The multiplier of a bound that changes the logarithm of some throughput by 1.
+    felt = np.min(
+        weight / np.where(bound > 0, bound, np.inf), axis=1, where=bound > 0, initial=np.inf
+    )
+    slack = 1 - bound @ np.exp(rho)
+    y, z = 0.1 * felt, np.zeros(len(equal))
+    part, step = 0.1, 1.0
+    every = np.ones(n_bounds, dtype=bool)
+    best, least, since = (rho, y, z, slack), np.inf, 0
+    for _ in range(200):
+        residual = rho + log_scale + (y @ bound + z @ equal) / weight
+        strength = y / felt
+        gap = float(np.max(strength * slack, initial=0.0) / (1 + strength.max(initial=0.0)))
+        # Prices are rounded relative to the largest of their terms.
+        error = max(float(np.abs(residual).max() / (1 + strength.max(initial=0.0))), gap)
+        since += 1
+        if error < least:
+            best, least, since = (rho, y, z, slack), error, 0
+        if least < 1e-14 or (least < 1e-9 and since > 20):
+            break
+        if gap > 1e-14 and np.abs(residual).max() < 1:
+            part *= 0.1 if step > 0.5 else 0.5
+        target = part * felt / y - slack
+        d_rho, d_y, d_z = _newton(bound, equal, weight, (rho, y, slack), residual, target, every)
+        d_slack = -(bound * np.exp(rho)) @ d_rho
+        step_rho = min(longest_step(slack, d_slack), longest_step(np.ones(n), d_rho, rho > TINY))
+        step_y = longest_step(np.ones(n_bounds), d_y)
+        step = min(step_rho, step_y)
+        rho = stepped(rho, step_rho, d_rho)
+        y = y * (1 + step_y * d_y)
+        z = z + step_y * d_z
+        slack = np.maximum(slack + step_rho * d_slack, 1e-300)
+    rho, y, z, slack = best
+    if not least < 1e-9:
+        raise InfeasibleError(
+            "the most even among the largest throughputs were not found; take an alpha above 0"
+        )
+    return _polished(bound, equal, weight, log_scale, (rho, y, z, slack < y / felt))
+
+
+def _polished(
+    bound: Floats,
+    equal: Floats,
+    weight: Floats,
+    log_scale: Floats,
+    state: tuple[Floats, Floats, Floats, Mask],
+) -> Floats:
+    """Solve for the bounds that bind as equations, where that is the solution."""
+    rho, y, z, binds = state
+    before = rho
+    y = np.where(binds, y, 0.0)
+    for _ in range(3):
+        residual = rho + log_scale + (y @ bound + z @ equal) / weight
+        slack = np.zeros(len(bound))
+        target = bound @ np.exp(rho) - 1
+        d_rho, d_y, d_z = _newton(bound, equal, weight, (rho, y, slack), residual, target, binds)
+        if np.abs(d_rho).max() > 1e-3:
+            return before
+        rho = rho + np.log1p(d_rho)
+        y = y * (1 + d_y)
+        z = z + d_z
+    if np.any(bound @ np.exp(rho) > 1 + 1e-12) or np.any(y < -1e-9 * np.abs(y).max(initial=0.0)):
+        return before
+    return rho
+
+
+def _newton(
+    bound: Floats,
+    equal: Floats,
+    weight: Floats,
+    state: tuple[Floats, Floats, Floats],
+    residual: Floats,
+    target: Floats,
+    binds: Mask,
+) -> tuple[Floats, Floats, Floats]:
+    """Return relative steps of throughputs and bounds' multipliers, and steps of equations'."""
+    rho, y, slack = state
+    n, n_binds = len(rho), int(np.count_nonzero(binds))
+    unit = 1 / (equal / weight).max(axis=1)
+    share = bound[binds] * y[binds, None] / weight
+    of_equal = equal * unit[:, None] / weight
+    n_equal = len(equal)
+    newton = np.block(
+        [
+            [np.diag(damped(rho, 1.0, residual)), share.T, of_equal.T],
+            [-bound[binds] * np.exp(rho), np.diag(slack[binds]), np.zeros((n_binds, n_equal))],
+            [equal * np.exp(rho), np.zeros((n_equal, n_binds + n_equal))],
+        ]
+    )
+    right = np.concatenate([-residual, target[binds], 1 - equal @ np.exp(rho)])
+    if np.all(slack[binds] > 0):
+        change = np.linalg.solve(newton, right)
+    else:
+        change = np.linalg.lstsq(newton, right, rcond=1e-14)[0]
+    d_y = np.zeros(len(bound))
+    d_y[binds] = change[n : n + n_binds]
+    return change[:n], d_y, unit * change[n + n_binds :]

@@ -1,0 +1,295 @@
+"""The fairest throughputs under a few linear bounds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.errors import InfeasibleError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
+
+# Logarithm of a share of a capacity that is lost in rounding.
+TINY = np.log(1e-20)
+
+
+def max_min(bound: Floats, weight: Floats) -> tuple[Floats, Integers]:
+    """Return the throughputs that are max-min fair under ``bound @ throughput <= 1`` [1]_.
+
+    All throughputs per weight grow together; those of a bound that is reached stop.
+
+    Parameters
+    ----------
+    bound : float64, shape (n_bounds, n_applications)
+        Nonnegative, with a positive entry for each application [s/task].
+    weight : float64, shape (n_applications,)
+        Of each application.
+
+    Returns
+    -------
+    throughput : float64, shape (n_applications,)
+        Exact and unique [tasks/s].
+    stop : int64, shape (n_applications,)
+        The bound that stopped each application.
+
+    References
+    ----------
+    .. [1] D. Bertsekas, R. Gallager (1992). Data Networks. Section 6.5.2.
+    """
+    throughput = np.zeros(len(weight))
+    stop = np.full(len(weight), -1, dtype=np.int64)
+    while np.any(stop < 0):
+        free = stop < 0
+        slope = bound[:, free] @ weight[free]
+        left = 1 - bound[:, ~free] @ throughput[~free]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            level = np.where(slope > 0, left / slope, np.inf)
+        first = int(np.argmin(level))
+        stopped = free & (bound[first] > 0)
+        throughput[stopped] = level[first] * weight[stopped]
+        stop[stopped] = first
+    return throughput, stop
+
+
+def alpha_fair(bound: Floats, weight: Floats, alpha: float) -> tuple[Floats, Floats]:
+    r"""Return the alpha-fair throughputs under ``bound @ throughput <= 1``, and multipliers.
+
+    A primal-dual interior point method. It works on logarithms of
+    throughputs and multipliers, and on :math:`\alpha\ln\rho_k + \ln\sum_j A_{jk}y_j = \ln w_k`
+    rather than on :math:`w_k\rho_k^{-\alpha} = \sum_j A_{jk}y_j`, so that neither units nor
+    orders of magnitude matter.
+
+    Parameters
+    ----------
+    bound : float64, shape (n_bounds, n_applications)
+        :math:`A`, nonnegative, with a positive entry in each row and column [s/task].
+    weight : float64, shape (n_applications,)
+        :math:`w`.
+    alpha : float
+        :math:`\alpha`, positive and finite.
+
+    Returns
+    -------
+    throughput : float64, shape (n_applications,)
+        :math:`\rho`, to about 1e-13 [tasks/s].
+    multiplier : float64, shape (n_bounds,)
+        Logarithms of :math:`y`; minus infinity for a bound that does not bind.
+
+    Raises
+    ------
+    InfeasibleError
+        The method did not converge.
+    """
+    scale = 1 / bound.max(axis=0)
+    bound = bound * scale
+    with np.errstate(divide="ignore"):
+        log_bound = np.log(bound)
+    log_weight = np.log(weight) + (1 - alpha) * np.log(scale)
+    rho, y = _scaled_start(log_bound, log_weight, alpha)
+    rho, y = _interior_point(bound, log_bound, log_weight, alpha, rho, y)
+    rho, y = _polished(bound, log_bound, log_weight, alpha, rho, y)
+    if not _error(bound, log_bound, log_weight, alpha, rho, y) < 1e-11:
+        raise InfeasibleError(
+            f"the fair throughputs for alpha {alpha!r} were not found to 1e-11; take an alpha"
+            " nearer to 1, or inf for max-min fairness"
+        )
+    return scale * np.exp(rho), y
+
+
+def _error(
+    bound: Floats, log_bound: Floats, log_weight: Floats, alpha: float, rho: Floats, y: Floats
+) -> float:
+    """Return by how much the conditions of optimality are missed.
+
+    The price of each throughput is missed relative to the rounding of its logarithm.
+    """
+    price = np.logaddexp.reduce(log_bound + y[:, None], axis=0)
+    slack = 1 - bound @ np.exp(rho)
+    share = np.exp(log_bound + y[:, None] - price).max(axis=1)
+    digits = max(1.0, 0.1 * alpha * np.abs(rho).max(), 0.1 * np.abs(price).max())
+    missed = np.abs(alpha * rho + price - log_weight).max() / digits
+    return float(max(missed, -slack.min(), np.max(share * slack)))
+
+
+def _scaled_start(log_bound: Floats, log_weight: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """Return logarithms of throughputs inside of all bounds and of multipliers to start with.
+
+    Multipliers grow or shrink with the load of their bounds, as in iterative proportional
+    fitting; where each application has a bound of its own this is exact.
+    """
+    y = np.zeros(len(log_bound))
+    for _ in range(100):
+        rho = (log_weight - np.logaddexp.reduce(log_bound + y[:, None], axis=0)) / alpha
+        load = np.logaddexp.reduce(log_bound + rho, axis=1)
+        y = y + alpha * load
+    return rho - load.max() + np.log(1 - 0.5 / (1 + alpha)), y
+
+
+def _interior_point(
+    bound: Floats,
+    log_bound: Floats,
+    log_weight: Floats,
+    alpha: float,
+    rho: Floats,
+    y: Floats,
+) -> tuple[Floats, Floats]:
+    """Follow the central path to its end, from logarithms of throughputs and multipliers."""
+    n_bounds, n = bound.shape
+    slack = 1 - bound @ np.exp(rho)
+    # A bound starts with a multiplier that some application feels.
+    price = log_weight - alpha * rho
+    felt = np.min(np.where(bound > 0, price - log_bound, np.inf), axis=1)
+    y = np.maximum(y, felt + np.log(1e-3))
+    target, step = y + np.log(slack), 1.0
+    # Throughputs go with prices to the power of 1 / alpha: what is far for one is near.
+    pace = max(1.0, 0.1 * alpha)
+    best, least, since = (rho, y), np.inf, 0
+    for _ in range(400):
+        price = np.logaddexp.reduce(log_bound + y[:, None], axis=0)
+        residual = alpha * rho + price - log_weight
+        share = np.exp(log_bound + y[:, None] - price)
+        gaps = share.max(axis=1) * slack
+        gap = float(gaps.max())
+        worst = float(np.abs(residual).max())
+        since += 1
+        if max(worst, gap) < least:
+            best, least, since = (rho, y), max(worst, gap), 0
+        if least < 1e-13 or (least < 1e-6 and since > 60):
+            break
+        if worst < 0.5 * pace:
+            target = target - np.where(gaps > 1e-14, pace * (2.3 if step > 0.5 else 1.2), 0.0)
+        usage = bound * np.exp(rho)
+        slope = damped(rho, alpha, residual)
+        change = _newton(usage, share, slope, slack, residual, np.exp(target - y) - slack)
+        if change is None:
+            break
+        d_rho, d_y = change
+        d_slack = -usage @ d_rho
+        step_rho = min(longest_step(slack, d_slack), longest_step(np.ones(n), d_rho, rho > TINY))
+        step_y = longest_step(np.ones(n_bounds), d_y)
+        step = min(step_rho, step_y)
+        rho = stepped(rho, step_rho, d_rho)
+        y = y + np.log1p(step_y * d_y)
+        slack = np.maximum(slack + step_rho * d_slack, 1e-300)
+    return best
+
+
+def _newton(
+    usage: Floats, share: Floats, slope: Floats, slack: Floats, residual: Floats, missing: Floats
+) -> tuple[Floats, Floats] | None:
+    """Return relative changes of throughputs and multipliers, None where numbers do not do."""
+    newton = np.block([[np.diag(slope), share.T], [-usage, np.diag(slack)]])
+    try:
+        change = np.linalg.solve(newton, np.concatenate([-residual, missing]))
+    except np.linalg.LinAlgError:
+        return None
+    return change[: len(slope)], change[len(slope) :]
+
+
+def longest_step(value: Floats, change: Floats, counts: Mask | bool = True) -> float:
+    """Return how far to go for positive values to stay so, at most 1.
+
+    Parameters
+    ----------
+    value, change : float64, shape (n,)
+        Positive values, and the direction to go.
+    counts : bool, shape (n,)
+        Which values matter.
+    """
+    shrinks = np.where(counts, -change / value, 0.0)
+    return float(1 / max(1.0, np.max(shrinks, initial=0.0) / 0.95))
+
+
+def damped(rho: Floats, slope: float, residual: Floats) -> Floats:
+    """Return slopes by which a Newton step changes no throughput by much more than itself.
+
+    Parameters
+    ----------
+    rho : float64, shape (n_applications,)
+        Logarithms of throughputs, relative to the largest that bounds allow.
+    slope : float
+        By which a residual changes with the logarithm of its throughput.
+    residual : float64, shape (n_applications,)
+        What is to become 0.
+
+    Returns
+    -------
+    float64, shape (n_applications,)
+        Not damped where bounds do not feel the throughput.
+    """
+    return np.where(rho > TINY, np.maximum(slope, np.abs(residual)), slope)
+
+
+def stepped(rho: Floats, step: float, change: Floats) -> Floats:
+    """Return logarithms of throughputs after a step of relative changes.
+
+    Parameters
+    ----------
+    rho, change : float64, shape (n_applications,)
+        Logarithms of throughputs, relative to the largest that bounds allow, and their changes.
+    step : float
+        Part of the change to go; those that bounds do not feel go all the way, where a
+        throughput of exp(-2000) or one of exp(-20) may be right, unless bounds would feel it.
+    """
+    felt = np.log1p(np.where(rho > TINY, step * change, 0.0))
+    return rho + np.where(rho > TINY, felt, np.minimum(change, TINY + 5 - rho))
+
+
+def _polished(
+    bound: Floats,
+    log_bound: Floats,
+    log_weight: Floats,
+    alpha: float,
+    rho: Floats,
+    y: Floats,
+) -> tuple[Floats, Floats]:
+    """Solve for the bounds that bind as equations, where that is the solution.
+
+    Interior points are off by the square root of their gap where a bound is just reached
+    without a price, and by more where an application uses next to nothing of its bounds.
+    """
+    price = np.logaddexp.reduce(log_bound + y[:, None], axis=0)
+    slack = np.maximum(1 - bound @ np.exp(rho), 1e-300)
+    strength = np.exp(log_bound + y[:, None] - price).max(axis=1) / slack
+    for least in (1.0, 1e3, 1e6, 1e9):
+        polished = _binding(bound, log_bound, log_weight, alpha, rho, y, strength > least)
+        if polished and _error(bound, log_bound, log_weight, alpha, *polished) < 1e-12:
+            return polished
+    return rho, y
+
+
+def _binding(
+    bound: Floats,
+    log_bound: Floats,
+    log_weight: Floats,
+    alpha: float,
+    rho: Floats,
+    y: Floats,
+    binds: Mask,
+) -> tuple[Floats, Floats] | None:
+    """Solve for given bounds as equations by Newton's method, None if that leads far away."""
+    n = len(rho)
+    y = np.where(binds, y, -np.inf)
+    for _ in range(3):
+        price = np.logaddexp.reduce(log_bound + y[:, None], axis=0)
+        if not np.all(np.isfinite(price)):
+            return None
+        residual = alpha * rho + price - log_weight
+        share = np.exp(log_bound[binds] + y[binds, None] - price)
+        usage = bound[binds] * np.exp(rho)
+        zero = np.zeros((len(usage), len(usage)))
+        newton = np.block([[alpha * np.eye(n), share.T], [usage, zero]])
+        right = np.concatenate([-residual, 1 - usage.sum(axis=1)])
+        change = np.linalg.lstsq(newton, right, rcond=1e-14)[0]
+        if np.any(np.abs(change[:n]) > 1e-3):
+            return None
+        rho = rho + np.log1p(change[:n])
+        with np.errstate(divide="ignore"):
+            y[binds] += np.log1p(np.maximum(change[n:], -1.0))
+    return rho, y

@@ -1,0 +1,269 @@
+"""Flows of tasks through the trees of applications, as a well-scaled linear program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.errors import InfeasibleError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+    from scipy.sparse import csc_array
+
+    from simplugin.workloads.sharing import Sharing
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Columns ``z >= 0`` with ``usage @ z <= 1`` per resource and ``balance @ z = 0``.
+
+    Attributes
+    ----------
+    usage : csc_array, shape (n_used_resources, n_columns)
+        Share of each resource's capacity that a unit of each column takes.
+    balance : csc_array, shape (n_branchings, n_columns)
+        What comes to an agent is what it computes and sends on.
+    resource : int64, shape (n_used_resources,)
+        Host, or number of hosts plus link, of each row of `usage`.
+    master : int64, shape (n_applications,)
+        Column of each application's throughput.
+    agent, column : int64, shape (n_computing,)
+        The agents that compute and the columns of their rates.
+    unit : float64, shape (n_columns,)
+        What one means in each column [tasks/s].
+    """
+
+    usage: csc_array[np.float64]
+    balance: csc_array[np.float64]
+    resource: Integers
+    master: Integers
+    agent: Integers
+    column: Integers
+    unit: Floats
+
+    def rates(self, values: ArrayLike, sharing: Sharing) -> Floats:
+        """Return the rate of each agent [tasks/s] from the value of each column."""
+        rate = np.zeros(sharing.n_agents)
+        of_column = np.asarray(values, dtype=float)[self.column] * self.unit[self.column]
+        rate[self.agent] = np.maximum(of_column, 0.0)
+        return rate
+
+    def prices(self, duals: ArrayLike, sharing: Sharing) -> Floats:
+        """Return the price of each host's flop and each link's byte from each row's dual."""
+        capacity = np.concatenate([sharing.speed, sharing.bandwidth])
+        price = np.zeros(len(capacity))
+        of_row = np.maximum(-np.asarray(duals, dtype=float)[: len(self.resource)], 0.0)
+        price[self.resource] = of_row / capacity[self.resource]
+        return price
+
+
+class Flows:
+    """The ways that tasks can take; agents that none can reach or leave are left out.
+
+    Parameters
+    ----------
+    sharing : Sharing
+        The problem.
+
+    Raises
+    ------
+    InfeasibleError
+        An application reaches no host that may compute for it.
+    """
+
+    def __init__(self, sharing: Sharing) -> None:
+        self.sharing = sharing
+        byte = sharing.byte[sharing.application]
+        self.carries = (sharing.link >= 0) & (byte > 0)
+        reached = np.ones(sharing.n_agents, dtype=bool)
+        reached[self.carries] = sharing.bandwidth[sharing.link[self.carries]] > 0
+        for level in sharing.levels[1:]:
+            reached[level] &= reached[sharing.father[level]]
+        self.computes = reached & sharing.computes & (sharing.speed[sharing.host] > 0)
+        # An agent is of use if something below it computes; those are reached as well.
+        self.useful = sharing.gather(self.computes.astype(np.float64)) > 0
+        self._check(reached)
+
+    def _check(self, reached: NDArray[np.bool_]) -> None:
+        """Refuse an application that reaches no host."""
+        sharing = self.sharing
+        for number in np.flatnonzero(~self.useful[sharing.masters]):
+            own = sharing.application == number
+            if not np.any(own & sharing.computes):
+                why = "no host of its tree may compute its tasks; allow one"
+            elif not np.any(own & sharing.computes & (sharing.speed[sharing.host] > 0)):
+                why = "every host that may compute its tasks has speed 0; give one a speed"
+            else:
+                lost = np.flatnonzero(own & ~reached & reached[sharing.father])[0]
+                name = sharing.links[sharing.link[lost]]
+                why = (
+                    "no host that may compute its tasks is reached over links with a bandwidth;"
+                    f" link {name!r} has bandwidth 0, give it one, or the tasks no data"
+                )
+            raise InfeasibleError(
+                f"application {sharing.applications[number]!r} reaches no host: {why}"
+            )
+
+    @cached_property
+    def most(self) -> Floats:
+        """Bound on the tasks that can pass each agent, were it alone [tasks/s]."""
+        sharing = self.sharing
+        own = np.where(
+            self.computes, sharing.speed[sharing.host] / sharing.flop[sharing.application], 0.0
+        )
+        through = np.full(sharing.n_agents, np.inf)
+        used = self.carries
+        through[used] = (
+            sharing.bandwidth[sharing.link[used]] / sharing.byte[sharing.application[used]]
+        )
+        for level in reversed(sharing.levels):
+            own[level] = np.minimum(own[level], through[level])
+            below = sharing.father[level] >= 0
+            np.add.at(own, sharing.father[level][below], own[level][below])
+        return own
+
+    def cheapest(self, host_price: Floats, link_price: Floats) -> Floats:
+        """Return the price of the cheapest way to have a task of each application computed.
+
+        Parameters
+        ----------
+        host_price : float64, shape (n_hosts,)
+            Of a flop.
+        link_price : float64, shape (n_links,)
+            Of a byte.
+
+        Returns
+        -------
+        float64, shape (n_applications,)
+            Of a task.
+        """
+        sharing = self.sharing
+        price = self.carriage(link_price) + (
+            sharing.flop[sharing.application] * host_price[sharing.host]
+        )
+        cheapest = np.full(sharing.n_applications, np.inf)
+        np.minimum.at(cheapest, sharing.application[self.computes], price[self.computes])
+        return cheapest
+
+    def carriage(self, link_price: Floats) -> Floats:
+        """Return the price of a task's way from its master to each agent, shape (n_agents,)."""
+        sharing = self.sharing
+        price = np.zeros(sharing.n_agents)
+        used = self.carries
+        price[used] = sharing.byte[sharing.application[used]] * link_price[sharing.link[used]]
+        for level in sharing.levels[1:]:
+            price[level] += price[sharing.father[level]]
+        return price
+
+    @cached_property
+    def _columns(self) -> tuple[Integers, Integers]:
+        """Column of the flow into each useful agent, and of what each computes; -1 for none."""
+        sharing = self.sharing
+        useful = np.flatnonzero(self.useful)
+        sons = np.zeros(sharing.n_agents, dtype=np.int64)
+        below = useful[sharing.father[useful] >= 0]
+        np.add.at(sons, sharing.father[below], 1)
+        only = np.full(sharing.n_agents, -1, dtype=np.int64)
+        only[sharing.father[below]] = below
+        rate = np.full(sharing.n_agents, -1, dtype=np.int64)
+        rate[self.computes] = np.arange(np.count_nonzero(self.computes))
+        # A leaf computes all that comes, a relay of one son sends all of it on: one column.
+        leaf = self.useful & (sons == 0)
+        relay = self.useful & ~self.computes & (sons == 1)
+        flow = np.where(leaf, rate, -1)
+        own = self.useful & ~leaf & ~relay
+        flow[own] = np.count_nonzero(self.computes) + np.arange(np.count_nonzero(own))
+        for level in reversed(sharing.levels):
+            through = np.flatnonzero(relay[level]) + level.start
+            flow[through] = flow[only[through]]
+        return flow, rate
+
+    def program(self, scale: Floats, *, capped: bool = True) -> Program:
+        """Return the linear program whose columns are about one where throughputs are `scale`.
+
+        Parameters
+        ----------
+        scale : float64, shape (n_applications,)
+            Throughputs to expect [tasks/s], all positive.
+        capped : bool
+            Whether a column's unit is at most what can pass there.
+        """
+        from scipy.sparse import coo_array
+
+        sharing = self.sharing
+        flow, rate = self._columns
+        application = sharing.application
+        unit = self._units(scale, capped=capped)
+        computing = np.flatnonzero(self.computes)
+        carried = np.flatnonzero(self.useful & self.carries)
+        rows = np.concatenate([sharing.host[computing], sharing.n_hosts + sharing.link[carried]])
+        columns = np.concatenate([rate[computing], flow[carried]])
+        demand = np.concatenate(
+            [sharing.flop[application[computing]], sharing.byte[application[carried]]]
+        )
+        capacity = np.concatenate([sharing.speed, sharing.bandwidth])
+        resource, row = np.unique(rows, return_inverse=True)
+        usage = coo_array(
+            (demand * unit[columns] / capacity[rows], (row, columns)),
+            shape=(len(resource), len(unit)),
+        ).tocsc()
+        return Program(
+            usage,
+            self._balance(flow, rate, unit),
+            resource,
+            flow[sharing.masters],
+            computing,
+            rate[computing],
+            unit,
+        )
+
+    def _units(self, scale: Floats, *, capped: bool) -> Floats:
+        """Return the unit of each column [tasks/s]."""
+        sharing = self.sharing
+        flow, rate = self._columns
+        computing = np.flatnonzero(self.computes)
+        size = scale[sharing.application]
+        alone = np.full(sharing.n_agents, np.inf)
+        if capped:
+            alone = sharing.speed[sharing.host] / sharing.flop[sharing.application]
+            size = np.minimum(size, self.most)
+            for level in sharing.levels[1:]:
+                size[level] = np.minimum(size[level], size[sharing.father[level]])
+        unit = np.zeros(int(max(flow.max(), rate.max())) + 1)
+        # Of the agents of a chain the last, the deepest and smallest, stays.
+        unit[flow[self.useful]] = size[self.useful]
+        unit[rate[computing]] = np.minimum(alone, size)[computing]
+        return unit
+
+    def _balance(self, flow: Integers, rate: Integers, unit: Floats) -> csc_array[np.float64]:
+        """Return the rows that say that what comes to an agent is computed or sent on."""
+        from scipy.sparse import coo_array
+
+        sharing = self.sharing
+        n_rates = np.count_nonzero(self.computes)
+        useful = np.flatnonzero(self.useful)
+        # The agent that a column of its own belongs to is the last of its chain.
+        owner = np.full(len(unit), -1, dtype=np.int64)
+        owner[flow[useful]] = useful
+        rows = np.arange(n_rates, len(unit))
+        sons = useful[sharing.father[useful] >= 0]
+        sons = sons[owner[flow[sharing.father[sons]]] == sharing.father[sons]]
+        sons = sons[flow[sharing.father[sons]] >= n_rates]
+        own = owner[rows][self.computes[owner[rows]]]
+        row = np.concatenate([rows, flow[sharing.father[sons]], flow[own]]) - n_rates
+        column = np.concatenate([rows, flow[sons], rate[own]])
+        value = np.concatenate(
+            [
+                np.ones(len(rows)),
+                -unit[flow[sons]] / unit[flow[sharing.father[sons]]],
+                -unit[rate[own]] / unit[flow[own]],
+            ]
+        )
+        return coo_array((value, (row, column)), shape=(len(rows), len(unit))).tocsc()

@@ -1,0 +1,161 @@
+"""Fair sharing against other solvers, on a dense program with a variable per way."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from simplugin.optimum.fair_sharing import fair_sharing
+from simplugin.platforms.graphs import Graph
+from simplugin.pricing.deployment import deploy
+from simplugin.workloads import Application, Sharing
+
+SEEDS = range(5)
+
+
+def instance(seed: int) -> Sharing:
+    """Return a tree of ten hosts and four applications over two orders of magnitude."""
+    rng = np.random.default_rng(seed)
+    n = 10
+    ends = np.array([(int(rng.integers(i)), i) for i in range(1, n)])
+    graph = Graph.duplex(
+        [f"h{i}" for i in range(n)],
+        10 ** rng.uniform(9, 10, n),
+        ends,
+        10 ** rng.uniform(7, 8, (n - 1, 2)),
+    )
+    flop = 10 ** rng.uniform(6, 8, 4)
+    return deploy(
+        graph,
+        [
+            Application(f"a{k}", f"h{rng.integers(n)}", w, w / 100, float(rng.uniform(0.5, 2)))
+            for k, w in enumerate(flop)
+        ],
+    )
+
+
+def dense(sharing: Sharing) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what each agent's rate takes of each capacity, its application, and units of rates.
+
+    Walked from each agent to its master: nothing in common with sums over flows.
+    """
+    capacity = np.concatenate([sharing.speed, sharing.bandwidth])
+    takes = np.zeros((len(capacity), sharing.n_agents))
+    owner = np.zeros((sharing.n_applications, sharing.n_agents))
+    for agent, number in enumerate(sharing.application):
+        owner[number, agent] = 1
+        takes[sharing.host[agent], agent] += sharing.flop[number]
+        above = agent
+        while sharing.father[above] >= 0:
+            takes[sharing.n_hosts + sharing.link[above], agent] += sharing.byte[number]
+            above = int(sharing.father[above])
+    unit = sharing.speed.sum() / sharing.flop / sharing.n_applications
+    return takes * unit[sharing.application] / capacity[:, None], owner, unit
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_utilities_are_those_of_clarabel(seed: int, alpha: float) -> None:
+    import cvxpy
+
+    sharing = instance(seed)
+    takes, owner, unit = dense(sharing)
+    rate = cvxpy.Variable(sharing.n_agents, nonneg=True)
+    reached = owner @ rate
+    utility = cvxpy.log(reached) if alpha == 1 else cvxpy.power(reached, 1 - alpha) / (1 - alpha)
+    factor = sharing.weight * unit ** (1 - alpha)
+    fits = takes @ rate <= 1
+    problem = cvxpy.Problem(cvxpy.Maximize((factor / factor.max()) @ utility), [fits])
+    problem.solve(solver=cvxpy.CLARABEL)
+    share = fair_sharing(sharing, alpha)
+    assert share.throughput == pytest.approx(unit * reached.value, rel=1e-4)
+    capacity = np.concatenate([sharing.speed, sharing.bandwidth])
+    income = np.concatenate([share.host_price, share.link_price]) * capacity
+    assert income == pytest.approx(factor.max() * fits.dual_value, abs=1e-4 * income.sum())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_proportional_fairness_is_that_of_sequential_quadratic_programming(seed: int) -> None:
+    from scipy.optimize import minimize
+
+    sharing = instance(seed)
+    takes, owner, unit = dense(sharing)
+    share = fair_sharing(sharing)
+    answer = minimize(
+        lambda rate: -float(sharing.weight @ np.log(owner @ rate)),
+        np.full(sharing.n_agents, 1e-3),
+        jac=lambda rate: -(sharing.weight / (owner @ rate)) @ owner,
+        bounds=[(1e-12, None)] * sharing.n_agents,
+        constraints={
+            "type": "ineq",
+            "fun": lambda rate: 1 - takes @ rate,
+            "jac": lambda _: -takes,
+        },
+        method="SLSQP",
+        options={"maxiter": 500, "ftol": 1e-12},
+    )
+    assert answer.success
+    assert share.throughput == pytest.approx(unit * (owner @ answer.x), rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_largest_throughput_is_that_of_a_linear_program_and_the_most_even(seed: int) -> None:
+    import cvxpy
+
+    sharing = instance(seed)
+    takes, owner, unit = dense(sharing)
+    rate = cvxpy.Variable(sharing.n_agents, nonneg=True)
+    worth = sharing.weight * unit
+    fits = takes @ rate <= 1
+    total = (worth / worth.max()) @ owner @ rate
+    linear = cvxpy.Problem(cvxpy.Maximize(total), [fits])
+    linear.solve(solver=cvxpy.HIGHS)
+    share = fair_sharing(sharing, 0.0)
+    assert share.objective == pytest.approx(linear.value * worth.max(), rel=1e-7)
+    # w rho (ln(unit z)) with rho = unit z: the unit's logarithm is linear.
+    evenness = (worth / worth.max()) @ (
+        cvxpy.entr(owner @ rate) - cvxpy.multiply(np.log(unit), owner @ rate)
+    )
+    even = cvxpy.Problem(cvxpy.Maximize(evenness), [fits, total >= linear.value * (1 - 1e-9)])
+    even.solve(solver=cvxpy.CLARABEL)
+    expected = owner @ rate.value
+    assert share.throughput / unit == pytest.approx(expected, abs=1e-3 * expected.max())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_max_min_is_that_of_one_linear_program_after_the_other(seed: int) -> None:
+    from scipy.optimize import linprog
+
+    sharing = instance(seed)
+    takes, owner, unit = dense(sharing)
+    n, n_applications = sharing.n_agents, sharing.n_applications
+    # Per level: the largest that all free ones reach; then who can do no better stops there.
+    level = np.full(n_applications, np.nan)
+    size = unit / sharing.weight
+    size = size / size.min()
+
+    def best(cost: np.ndarray, floor: np.ndarray, grows: np.ndarray) -> float:
+        rows = np.vstack([np.hstack([takes, np.zeros((len(takes), 1))]), np.zeros((0, n + 1))])
+        at_least = np.hstack([-owner * size[:, None], grows[:, None]])
+        answer = linprog(
+            cost,
+            A_ub=np.vstack([rows, at_least]),
+            b_ub=np.concatenate([np.ones(len(takes)), -floor]),
+        )
+        assert answer.status == 0
+        return float(-answer.fun)
+
+    while np.any(np.isnan(level)):
+        free = np.isnan(level)
+        floor = np.where(free, 0.0, level * (1 - 1e-9))
+        top = best(np.append(np.zeros(n), -1.0), floor, free.astype(float))
+        for number in np.flatnonzero(free):
+            others = np.where(free, top, level) * (1 - 1e-9)
+            cost = np.append(-owner[number] * size[number], 0.0)
+            if best(cost, others, np.zeros(n_applications)) < top * (1 + 1e-6):
+                level[number] = top
+    share = fair_sharing(sharing, math.inf)
+    scale = (unit / sharing.weight).min()
+    assert share.throughput / sharing.weight == pytest.approx(level * scale, rel=1e-5)

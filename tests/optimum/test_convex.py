@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from simplugin.errors import InfeasibleError
+from simplugin.optimum.convex import convex_program
+from simplugin.optimum.fair_sharing import fair_sharing
+from simplugin.pricing.instances import instance
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("number", [6, 53, 110, 147, 195])
+def test_the_interior_point_agrees_with_the_exact_optimum(number: int, alpha: float) -> None:
+    problem = instance(number).sharing
+    best, interior = fair_sharing(problem, alpha), convex_program(problem, alpha)
+    assert interior.throughput == pytest.approx(best.throughput, rel=2e-3)
+    # What all capacity is worth is what all throughputs are worth.
+    capacity = np.concatenate([problem.speed, problem.bandwidth])
+    worth = problem.weight @ best.throughput ** (1 - alpha)
+    assert interior.price @ capacity == pytest.approx(worth, rel=1e-3)
+    assert best.gap < 1e-9
+
+
+def test_max_min_fairness_is_no_convex_program() -> None:
+    with pytest.raises(InfeasibleError, match="give a finite number"):
+        convex_program(instance(6).sharing, math.inf)

@@ -1,0 +1,397 @@
+"""Fair sharing against closed forms, published values and its conditions of optimality."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.optimum.fair_sharing import FairShare, fair_sharing
+from simplugin.platforms.graphs import Graph
+from simplugin.pricing.deployment import deploy
+from simplugin.workloads import Application, Sharing
+
+ALPHAS = (0.1, 0.5, 1.0, 2.0, 8.0)
+
+
+def hosts(*speeds: float) -> Graph:
+    """Return hosts in a row, joined by links that never matter."""
+    names = [f"h{i}" for i in range(len(speeds))]
+    ends = np.array([[i, i + 1] for i in range(len(speeds) - 1)]).reshape(-1, 2)
+    return Graph.duplex(names, np.array(speeds), ends, np.full(len(ends), 1e30))
+
+
+def line(bandwidth: tuple[float, float]) -> Sharing:
+    """Return the classical line: one application over two links, one more over each."""
+    graph = Graph.duplex(
+        ["a", "b", "c"], np.full(3, 1e3), np.array([[0, 1], [1, 2]]), np.array(bandwidth)
+    )
+    return deploy(
+        graph,
+        [
+            Application("long", "a", 1.0, 1.0, hosts=("c",)),
+            Application("first", "a", 1.0, 1.0, hosts=("b",)),
+            Application("second", "b", 1.0, 1.0, hosts=("c",)),
+        ],
+    )
+
+
+def random_sharing(seed: int, *, cycles: bool = True) -> Sharing:
+    """Return a small instance over several orders of magnitude."""
+    rng = np.random.default_rng(seed)
+    n, n_applications = int(rng.integers(2, 9)), int(rng.integers(1, 5))
+    ends = [(int(rng.integers(i)), i) for i in range(1, n)]
+    if cycles and n > 3 and (0, n - 1) not in ends:
+        ends.append((0, n - 1))
+    graph = Graph.duplex(
+        [f"h{i}" for i in range(n)],
+        10 ** rng.uniform(8, 10, n) * (rng.random(n) > 0.2),
+        np.array(ends),
+        10 ** rng.uniform(6, 9, (len(ends), 2)),
+    )
+    # The first host computes, so that every application reaches one.
+    speed = np.where(np.arange(n) == 0, 1e9, graph.speed)
+    flop = 10 ** rng.uniform(4, 10, n_applications)
+    byte = flop * 10 ** rng.uniform(-3, 0, n_applications) * (rng.random(n_applications) > 0.1)
+    return deploy(
+        replace(graph, speed=speed),
+        [
+            Application(f"a{k}", f"h{rng.integers(n)}", flop[k], byte[k], 10 ** rng.uniform(-1, 1))
+            for k in range(n_applications)
+        ],
+    )
+
+
+def ways(sharing: Sharing, share: FairShare) -> np.ndarray:
+    """Return the price of a task at each agent, walked from agent to master."""
+    price = np.zeros(sharing.n_agents)
+    for agent in range(sharing.n_agents):
+        number = sharing.application[agent]
+        price[agent] = sharing.flop[number] * share.host_price[sharing.host[agent]]
+        above = agent
+        while sharing.father[above] >= 0:
+            price[agent] += sharing.byte[number] * share.link_price[sharing.link[above]]
+            above = int(sharing.father[above])
+    return price
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_one_host_is_shared_by_the_closed_form(alpha: float) -> None:
+    flop, weight, speed = np.array([3.0, 0.5, 20.0]), np.array([1.0, 2.0, 0.3]), 7.0
+    sharing = deploy(
+        hosts(speed),
+        [Application(f"a{k}", "h0", flop[k], 1.0, weight[k]) for k in range(3)],
+    )
+    share = fair_sharing(sharing, alpha)
+    # w rho^-alpha = price f, and f @ rho is the speed.
+    root = np.sum(flop * (weight / flop) ** (1 / alpha)) / speed
+    assert share.host_price[0] == pytest.approx(root**alpha, rel=1e-9)
+    expected = (weight / flop) ** (1 / alpha) / root
+    assert share.throughput == pytest.approx(expected, rel=1e-9)
+    assert share.rate.sum() == pytest.approx(expected.sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [0.2, 0.5, 1.0, 2.0, 20.0])
+def test_a_line_gives_less_to_who_uses_two_links(alpha: float) -> None:
+    share = fair_sharing(line((1.0, 1.0)), alpha)
+    long = 1 / (1 + 2 ** (1 / alpha))
+    assert share.throughput == pytest.approx([long, 1 - long, 1 - long], rel=1e-9)
+    used = share.link_price[share.link_price > 0]
+    assert used == pytest.approx([(1 - long) ** -alpha] * 2, rel=1e-9)
+
+
+def test_a_line_under_proportional_fairness_is_one_third_and_two_thirds() -> None:
+    share = fair_sharing(line((1.0, 1.0)))
+    assert share.throughput == pytest.approx([1 / 3, 2 / 3, 2 / 3], rel=1e-12)
+    assert share.objective == pytest.approx(math.log(4 / 27), rel=1e-12)
+
+
+def test_a_line_under_max_min_fairness_fills_its_second_link() -> None:
+    # Bertsekas and Gallager, Data Networks, section 6.5.2: bottlenecks one after the other.
+    share = fair_sharing(line((1.0, 2.0)), math.inf)
+    assert share.throughput == pytest.approx([0.5, 0.5, 1.5], rel=1e-12)
+    assert share.objective == pytest.approx(0.5, rel=1e-12)
+    # The smallest grows by half of what the first link does.
+    assert sorted(share.link_price)[-2:] == pytest.approx([0.0, 0.5], abs=1e-12)
+    assert share.gap < 1e-12
+
+
+def test_max_min_goes_on_where_a_dual_of_the_first_stage_may_be_zero() -> None:
+    # All four levels differ, and each application meets its own bottleneck.
+    graph = hosts(1.0, 2.0, 4.0, 8.0)
+    sharing = deploy(
+        graph,
+        [Application(f"a{k}", f"h{k}", 1.0, 1.0, hosts=(f"h{k}",)) for k in range(4)]
+        + [Application("any", "h0", 1.0, 1.0)],
+    )
+    share = fair_sharing(sharing, math.inf)
+    # "any" fills hosts 3 and 2 as long as that takes nothing from a lower level.
+    assert share.throughput == pytest.approx([1.0, 2.0, 4.0, 4.0, 4.0], rel=1e-12)
+
+
+def test_max_min_counts_throughputs_per_weight() -> None:
+    sharing = deploy(
+        hosts(6.0),
+        [Application("a", "h0", 1.0, 1.0, 2.0), Application("b", "h0", 1.0, 1.0, 1.0)],
+    )
+    assert fair_sharing(sharing, math.inf).throughput == pytest.approx([4.0, 2.0])
+
+
+def test_a_line_with_the_largest_throughput_leaves_out_the_long_way() -> None:
+    share = fair_sharing(line((1.0, 1.0)), 0.0)
+    assert share.throughput == pytest.approx([0.0, 1.0, 1.0], abs=1e-12)
+    assert share.objective == pytest.approx(2.0)
+
+
+def test_the_largest_throughput_is_shared_evenly_where_it_does_not_matter() -> None:
+    # Every sharing of the host is as good; the limit gives each the same, whatever its weight.
+    applications = [Application(f"a{k}", "h0", w, 1.0, w) for k, w in enumerate((1.0, 2.0, 5.0))]
+    share = fair_sharing(deploy(hosts(16.0), applications), 0.0)
+    assert share.throughput == pytest.approx([2.0, 2.0, 2.0], rel=1e-10)
+    # ... but only as far as their own bounds let them.
+    applications[0] = Application("a0", "h0", 1.0, 1.0, 1.0, hosts=("h1",))
+    share = fair_sharing(deploy(hosts(14.0, 1.0), applications), 0.0)
+    assert share.throughput == pytest.approx([1.0, 2.0, 2.0], rel=1e-10)
+
+
+def test_a_star_bound_by_its_links_shares_their_sum() -> None:
+    bandwidth, byte = np.array([1.0, 2.0, 4.0]), np.array([0.5, 3.0])
+    graph = Graph.duplex(
+        ["m", "x", "y", "z"],
+        np.array([0.0, 1e6, 1e6, 1e6]),
+        np.array([[0, 1], [0, 2], [0, 3]]),
+        bandwidth,
+    )
+    sharing = deploy(graph, [Application(f"a{k}", "m", 1.0, byte[k]) for k in range(2)])
+    share = fair_sharing(sharing)
+    assert share.throughput == pytest.approx(7.0 / 2 / byte, rel=1e-10)
+    assert share.link_price[::2] == pytest.approx(np.full(3, 2 / 7), rel=1e-10)
+    assert np.all(share.host_price == 0)
+
+
+def test_two_hosts_of_which_one_application_may_use_one() -> None:
+    sharing = deploy(
+        hosts(3.0, 1.0),
+        [Application("free", "h0", 1.0, 1.0), Application("tied", "h1", 1.0, 1.0, hosts=("h1",))],
+    )
+    share = fair_sharing(sharing)
+    assert share.throughput == pytest.approx([3.0, 1.0], rel=1e-10)
+    assert share.host_price == pytest.approx([1 / 3, 1.0], rel=1e-10)
+
+
+def test_a_link_that_just_suffices_has_no_price() -> None:
+    # Strict complementarity fails: the link is full, but nobody would pay for more of it.
+    graph = Graph.duplex(["a", "b"], np.array([1.0, 1.0]), np.array([[0, 1]]), np.array([0.5]))
+    sharing = deploy(
+        graph,
+        [Application("x", "a", 1.0, 1.0, 3.0), Application("y", "b", 1.0, 1.0, 1.0)],
+    )
+    share = fair_sharing(sharing)
+    assert share.throughput == pytest.approx([1.5, 0.5], rel=1e-10)
+    assert np.all(share.link_price < 1e-9)
+
+
+def test_links_between_the_same_hosts_are_shared_by_agents_of_one_application() -> None:
+    # Two hosts behind one backbone, whose relays stand on the hosts: 0 -> (b) 1 -> 2, (b) 3 -> 4.
+    sharing = Sharing(
+        ("a",),
+        ("m", "x", "y"),
+        ("backbone", "to x", "to y"),
+        flop=np.array([2.0]),
+        byte=np.array([1.0]),
+        weight=np.array([1.0]),
+        speed=np.array([0.0, 10.0, 10.0]),
+        bandwidth=np.array([4.0, 3.0, 3.0]),
+        application=np.zeros(5, int),
+        host=np.array([0, 1, 2, 1, 2]),
+        father=np.array([-1, 0, 0, 1, 2]),
+        link=np.array([-1, 0, 0, 1, 2]),
+        computes=np.array([False, False, False, True, True]),
+    )
+    share = fair_sharing(sharing)
+    assert share.throughput == pytest.approx([4.0], rel=1e-12)
+    assert share.link_price == pytest.approx([0.25, 0.0, 0.0], abs=1e-12)
+    assert sharing.overload(share.rate) < 1e-12
+
+
+def test_the_papers_instance_is_bound_by_its_hosts() -> None:
+    # Report, section 5.1, on a star around A: a third of all computation each.
+    graph = Graph.duplex(
+        list("ABCDE"),
+        np.full(5, 5e8),
+        np.array([[0, 1], [0, 2], [0, 3], [0, 4]]),
+        np.full(4, 5e8),
+    )
+    sharing = deploy(
+        graph,
+        [
+            Application("1", "D", 5000.0, 1000.0),
+            Application("2", "A", 800.0, 2000.0),
+            Application("3", "C", 1500.0, 1500.0),
+        ],
+    )
+    share = fair_sharing(sharing)
+    assert share.objective == pytest.approx(39.1078, abs=5e-5)
+    assert share.throughput == pytest.approx(2.5e9 / 3 / sharing.flop, rel=1e-9)
+    assert np.round(share.throughput).tolist() == [166667, 1041667, 555556]
+
+
+@pytest.mark.parametrize("alpha", [*ALPHAS, 0.0, math.inf])
+def test_throughputs_may_span_nine_orders_of_magnitude(alpha: float) -> None:
+    # Each application alone on a host of 1e9 flop/s, and all on one more that is far slower.
+    flop = np.array([1e3, 1e6, 1e9, 1e12])
+    own = tuple(f"h{k}" for k in range(4))
+    sharing = deploy(
+        hosts(1e9, 1e9, 1e9, 1e9),
+        [Application(f"a{k}", own[k], flop[k], 1.0, hosts=(own[k],)) for k in range(4)],
+    )
+    share = fair_sharing(sharing, alpha)
+    assert share.throughput == pytest.approx([1e6, 1e3, 1.0, 1e-3], rel=1e-9)
+    if 0 < alpha < math.inf:
+        assert share.host_price == pytest.approx(share.throughput**-alpha / flop, rel=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_unit_of_an_applications_tasks_does_not_matter(seed: int) -> None:
+    sharing = random_sharing(seed)
+    unit = 10 ** np.random.default_rng(seed).uniform(-5, 5, sharing.n_applications)
+    other = replace(sharing, flop=sharing.flop * unit, byte=sharing.byte * unit)
+    one, two = fair_sharing(sharing), fair_sharing(other)
+    assert two.throughput * unit == pytest.approx(one.throughput, rel=1e-8)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.sampled_from([0.0, *ALPHAS, math.inf]))
+def test_sharings_are_feasible_and_proven_best(seed: int, alpha: float) -> None:
+    sharing = random_sharing(seed)
+    share = fair_sharing(sharing, alpha)
+    assert np.all(share.rate >= 0)
+    assert np.all(share.rate[~sharing.computes] == 0)
+    assert sharing.overload(share.rate) < 1e-9
+    assert share.throughput == pytest.approx(sharing.throughput(share.rate), rel=1e-12)
+    assert share.gap < 1e-9
+    assert np.all(share.host_price >= 0)
+    assert np.all(share.link_price >= 0)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.sampled_from([0.0, *ALPHAS]))
+def test_prices_and_rates_fulfil_the_conditions_of_optimality(seed: int, alpha: float) -> None:
+    sharing = random_sharing(seed)
+    share = fair_sharing(sharing, alpha)
+    worth = sharing.weight * share.throughput**-alpha if alpha else sharing.weight
+    price = ways(sharing, share)[sharing.computes] / worth[sharing.application[sharing.computes]]
+    # No way is cheaper than a task is worth, and none is taken that is dearer.
+    assert price.min() > 1 - 1e-8
+    part = share.rate / np.where(share.throughput > 0, share.throughput, 1.0)[sharing.application]
+    taken = part[sharing.computes]
+    assert np.sum(taken * np.where(taken > 0, price - 1, 0.0)) < 1e-8
+    # What has a price is used up.
+    load = np.concatenate([sharing.host_load(share.rate), sharing.link_load(share.rate)])
+    capacity = np.concatenate([sharing.speed, sharing.bandwidth])
+    prices = np.concatenate([share.host_price, share.link_price])
+    income = prices * capacity
+    assert np.sum(prices * (capacity - load)) < 1e-8 * income.sum()
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.integers(0, 10**6), st.sampled_from([0.0, 0.5, 1.0, math.inf]))
+def test_relabelling_hosts_changes_nothing(seed: int, alpha: float) -> None:
+    sharing = random_sharing(seed)
+    order = np.random.default_rng(seed).permutation(sharing.n_hosts)
+    new = np.argsort(order)
+    other = replace(
+        sharing,
+        hosts=tuple(sharing.hosts[host] for host in order),
+        speed=sharing.speed[order],
+        host=new[sharing.host],
+    )
+    one, two = fair_sharing(sharing, alpha), fair_sharing(other, alpha)
+    assert two.throughput == pytest.approx(one.throughput, rel=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_large_alpha_comes_near_to_max_min(seed: int) -> None:
+    sharing = replace(random_sharing(seed), flop=np.full(random_sharing(seed).n_applications, 1e6))
+    best = fair_sharing(sharing, math.inf).throughput / sharing.weight
+    # Weights of max-min are those of the throughputs, w^alpha those of the utility.
+    errors = []
+    for alpha in (4.0, 16.0, 64.0):
+        weighted = replace(sharing, weight=sharing.weight**alpha)
+        level = fair_sharing(weighted, alpha).throughput / sharing.weight
+        errors.append(np.abs(np.log(level / best)).max())
+    assert errors[-1] < 0.1
+    assert errors[-1] <= errors[0] + 1e-9
+
+
+def test_a_small_alpha_comes_near_to_the_largest_throughput() -> None:
+    sharing = deploy(
+        hosts(14.0, 1.0),
+        [
+            Application("a", "h0", 1.0, 1.0, 1.0, hosts=("h1",)),
+            Application("b", "h0", 2.0, 1.0, 2.0),
+            Application("c", "h0", 5.0, 1.0, 5.0),
+            Application("d", "h0", 5.0, 1.0, 4.0),
+        ],
+    )
+    best = fair_sharing(sharing, 0.0).throughput
+    errors = [
+        float(np.abs(fair_sharing(sharing, alpha).throughput - best).max())
+        for alpha in (0.2, 0.1, 0.05, 0.02)
+    ]
+    assert best == pytest.approx([1.0, 2.0, 2.0, 0.0], abs=1e-9)
+    assert errors == sorted(errors, reverse=True)
+    assert errors[-1] < 1e-3
+
+
+def test_what_has_no_capacity_is_not_used_and_too_dear() -> None:
+    graph = Graph.duplex(
+        ["a", "b", "c"],
+        np.array([0.0, 2.0, 5.0]),
+        np.array([[0, 1], [1, 2]]),
+        np.array([[3.0, 3.0], [0.0, 0.0]]),
+    )
+    # The tree is given, as none would be laid over a link without bandwidth.
+    trees = {"x": {"b": "a", "c": "b"}}
+    sharing = deploy(graph, [Application("x", "a", 1.0, 1.0)], trees)
+    sharing = replace(sharing, computes=np.array([True, True, True]))
+    share = fair_sharing(sharing)
+    assert share.throughput == pytest.approx([2.0])
+    assert share.rate == pytest.approx([0.0, 2.0, 0.0])
+    assert ways(sharing, share).min() >= 0.5 * (1 - 1e-12)
+    assert np.isfinite(share.host_price).all()
+
+
+def test_an_application_that_may_compute_nowhere_is_named() -> None:
+    graph = hosts(0.0, 1.0)
+    fine = Application("fine", "h0", 1.0, 1.0)
+    with pytest.raises(InfeasibleError, match=r"'lost' reaches no host: no host .* allow one"):
+        fair_sharing(deploy(graph, [fine, Application("lost", "h0", 1.0, 1.0, hosts=("h0",))]))
+
+
+def test_an_application_without_speed_is_named() -> None:
+    sharing = deploy(hosts(1.0), [Application("still", "h0", 1.0, 1.0)])
+    with pytest.raises(InfeasibleError, match=r"'still' .* speed 0; give one a speed"):
+        fair_sharing(replace(sharing, speed=np.zeros(1)))
+
+
+def test_an_application_behind_a_link_without_bandwidth_is_named_with_the_link() -> None:
+    graph = Graph.duplex(["a", "b"], np.array([0.0, 1.0]), np.array([[0, 1]]), np.zeros(1))
+    cut_off = Application("cut off", "a", 1.0, 1.0)
+    trees = {"cut off": {"b": "a"}}
+    with pytest.raises(InfeasibleError, match=r"'cut off' .* link 'a->b' has bandwidth 0"):
+        fair_sharing(deploy(graph, [cut_off], trees))
+    # Tasks without data need none.
+    share = fair_sharing(deploy(graph, [replace(cut_off, byte=0.0)], trees))
+    assert share.throughput == pytest.approx([1.0])
+
+
+@pytest.mark.parametrize("alpha", [-1.0, math.nan])
+def test_an_alpha_below_0_is_refused(alpha: float) -> None:
+    with pytest.raises(WorkloadError, match="alpha"):
+        fair_sharing(line((1.0, 1.0)), alpha)
