@@ -31,6 +31,8 @@ help:
 .PHONY: demo
 demo: install
 	@$(BIN)/simplugin run scenarios/demo.toml
+	echo
+	$(BIN)/simplugin run scenarios/pricing.toml
 
 .PHONY: test
 test: install

@@ -8,9 +8,13 @@ from __future__ import annotations
 import sys
 from itertools import combinations
 
+import numpy as np
+
 from simplugin.formats.platform_xml import write_platform
 from simplugin.platforms import Cluster, Link, LinkUse, Platform, Zone, ZoneRoute
+from simplugin.platforms.graphs import Graph
 from simplugin.platforms.links import FATPIPE, SPLITDUPLEX
+from simplugin.pricing.five_hosts import BANDWIDTH, HOSTS, SPEED, TREE
 
 GIGABIT = 125e6
 US = 1e-6
@@ -68,6 +72,23 @@ def _cluster(name: str, count: int, speed: float) -> Cluster:
         prefix=f"{name}-",
         router=f"{name}-gw",
     )
+
+
+def five_hosts(latency: float = 1e-3) -> Platform:
+    """Return five equal hosts in a tree.
+
+    From section 5.1 of R. Bertin, A. Legrand and C. Touati, "Toward a fully decentralized
+    algorithm for multiple bag-of-tasks application scheduling on grids". Its Figure 2 is a
+    drawing; the edges are an assumption, and so is the latency.
+
+    Parameters
+    ----------
+    latency : float
+        Of each link [s].
+    """
+    edges = np.array([[HOSTS.index(end) for end in edge] for edge in TREE])
+    speed, bandwidth = np.full(len(HOSTS), SPEED), np.full(len(TREE), BANDWIDTH)
+    return Graph.duplex(HOSTS, speed, edges, bandwidth, latency).platform()
 
 
 if __name__ == "__main__":

@@ -115,7 +115,9 @@ def _translated(
 def _keys_at(model: type[BaseModel], path: tuple[str | int, ...]) -> list[str]:
     """Return the known keys of a table inside a section."""
     for step in path:
-        field = model.model_fields.get(str(step))
+        if isinstance(step, int):
+            continue
+        field = model.model_fields.get(step)
         inner = [] if field is None else [field.annotation, *get_args(field.annotation)]
         models = [each for each in inner if isinstance(each, type) and issubclass(each, BaseModel)]
         if not models:

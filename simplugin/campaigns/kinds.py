@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
+from simplugin.figures import Figure
+from simplugin.listings import Listing
 from simplugin.rows import Row
 from simplugin.simulation import Result
 
@@ -20,6 +22,7 @@ Progress = Callable[[float, int], None]
 # The module of each kind is loaded when a scenario of that kind is.
 KINDS = {
     "actors": "simplugin.campaigns.actors:KIND",
+    "bags": "simplugin.campaigns.bags:KIND",
 }
 
 
@@ -33,10 +36,16 @@ class Outcome:
         Metrics, best, provenance.
     result : Result
         The simulation's.
+    listings : tuple of Listing
+        Tables of the kind's own, to be shown below the row.
+    figures : tuple of Figure
+        Curves of the kind's own.
     """
 
     row: Row
     result: Result
+    listings: tuple[Listing, ...] = ()
+    figures: tuple[Figure, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,11 +60,14 @@ class Kind:
         ``(scenario, progress) -> Outcome``.
     schedulers : tuple of str, optional
         Names of the shipped policies; None if the kind takes no ``[scheduler]``.
+    outputs : tuple of str
+        The files that `-o` gets; ``curves`` can be asked for only where it is one of them.
     """
 
     workload: type[BaseModel]
     run: Callable[[Scenario, Progress | None], Outcome]
     schedulers: tuple[str, ...] | None = None
+    outputs: tuple[str, ...] = ("result", "trace", "gantt")
 
 
 def kind_called(name: str) -> Kind:

@@ -22,7 +22,7 @@ def output_path(scenario: Scenario, name: str) -> Path | None:
     ----------
     scenario : Scenario
         With its ``[output]``.
-    name : {"result", "trace", "gantt"}
+    name : {"result", "trace", "gantt", "curves"}
         Which output.
     """
     file = getattr(scenario.output, name)
@@ -71,8 +71,10 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
     ]
     document["hosts"] = _columns(result, "hosts", ("flops", "busy", "energy"))
     document["links"] = _columns(result, "links", ("bytes", "energy"))
-    plain: dict[str, Any] = _plain(document)
-    return plain
+    if outcome.listings:
+        document["listings"] = [listing.document() for listing in outcome.listings]
+    contents: dict[str, Any] = plain(document)
+    return contents
 
 
 def _columns(result: Result, part: str, columns: tuple[str, ...]) -> dict[str, Any]:
@@ -87,14 +89,14 @@ def _columns(result: Result, part: str, columns: tuple[str, ...]) -> dict[str, A
     return found | {column: getattr(totals, column)[used].tolist() for column in columns}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return a value as JSON has it."""
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, np.generic | np.ndarray):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else repr(value)

@@ -21,6 +21,7 @@ from simplugin.campaigns.complaints import (
 from simplugin.campaigns.kinds import KINDS, Kind, Outcome, Progress, kind_called
 from simplugin.campaigns.references import UnresolvedError, importable, resolve
 from simplugin.campaigns.sections import (
+    NEED_TRACE,
     OutputSection,
     PlatformSection,
     SchedulerSection,
@@ -29,10 +30,13 @@ from simplugin.campaigns.sections import (
 from simplugin.campaigns.toml_lines import place_of
 from simplugin.errors import ScenarioError, SimpluginError
 from simplugin.platforms import Platform
+from simplugin.platforms.graphs import Graph
 from simplugin.simulation.options import SimGridOptions
 
 # Shipped generators of platforms, as module:function.
-GENERATORS: dict[str, str] = {}
+GENERATORS: dict[str, str] = {
+    "random_graph": "simplugin.campaigns.generators:random_graph",
+}
 _SECTIONS = ("platform", "workload", "scheduler", "simulation", "output")
 _OPTIONS = tuple(each.name for each in fields(SimGridOptions))
 
@@ -88,7 +92,7 @@ class Scenario:
         except UnresolvedError as error:
             raise self.error(f"{'.'.join(key)}: {error}", *key) from error.__cause__
 
-    def error(self, message: str, *key: str, remedy: str | None = None) -> ScenarioError:
+    def error(self, message: str, *key: str | int, remedy: str | None = None) -> ScenarioError:
         """Return an exception about the value of a key."""
         return scenario_error([Complaint(key, message, remedy)], self.file, self.text)
 
@@ -113,6 +117,8 @@ class Scenario:
             message = f"generator {reference!r} refused its parameters: {error}"
             key = "parameters" if section.parameters else "generator"
             raise self.error(message, "platform", key) from error
+        if isinstance(platform, Graph):
+            return platform.platform()
         if not isinstance(platform, Platform):
             message = f"generator {reference!r} returned {type(platform).__name__}, not a Platform"
             raise self.error(message, "platform", "generator")
@@ -211,7 +217,7 @@ class _Checker:
         kind, workload = self._workload()
         scheduler = self._scheduler(kind)
         simulation = self._simulation()
-        output = self._output(simulation)
+        output = self._output(kind, simulation)
         if self.complaints:
             return None
         assert platform is not None
@@ -312,11 +318,17 @@ class _Checker:
             self.complaints.append(Complaint(path, f"simulation.options is {options!r}", remedy))
         return self._checked("simulation", SimulationSection, table)
 
-    def _output(self, simulation: SimulationSection | None) -> OutputSection | None:
+    def _output(
+        self, kind: Kind | None, simulation: SimulationSection | None
+    ) -> OutputSection | None:
         """Check ``[output]``."""
         output = self._section("output", OutputSection)
+        drawn = output is not None and output.curves is not None
+        if drawn and kind is not None and "curves" not in kind.outputs:
+            message = "this kind of workload has no curves"
+            self.complaints.append(Complaint(("output", "curves"), message, "remove the key"))
         if output is not None and simulation is not None and not simulation.trace:
-            for name in ("trace", "gantt"):
+            for name in NEED_TRACE:
                 if getattr(output, name) is not None:
                     message = f"output.{name} needs the trace, which simulation.trace turns off"
                     remedy = "remove one of the two"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,6 +17,8 @@ from pydantic import (
 )
 
 from simplugin.simulation.options import SimGridOptions
+
+_USUAL = ("result", "trace", "gantt")
 
 
 def _located(value: Any, info: ValidationInfo) -> Path:
@@ -120,14 +123,17 @@ class OutputSection(Section):
         Activities as CSV or Parquet, by the suffix.
     gantt : str, optional
         The Gantt chart as PNG, SVG or PDF, by the suffix.
+    curves : str, optional
+        What changed over the rounds, likewise.
     """
 
     directory: AnyPath | None = None
     result: str | None = None
     trace: str | None = None
     gantt: str | None = None
+    curves: str | None = None
 
-    @field_validator("result", "trace", "gantt")
+    @field_validator("result", "trace", "gantt", "curves")
     @classmethod
     def _known_format(cls, value: str | None, info: ValidationInfo) -> str | None:
         """Refuse a suffix that names no format."""
@@ -136,7 +142,9 @@ class OutputSection(Section):
             raise ValueError(f"end the file's name with {' or '.join(suffixes)}")
         return value
 
-    def relocated(self, directory: Path, *, trace: bool) -> OutputSection:
+    def relocated(
+        self, directory: Path, *, trace: bool, outputs: Iterable[str] = _USUAL
+    ) -> OutputSection:
         """Return the section for writing to `directory`, files without a name included.
 
         Parameters
@@ -145,9 +153,11 @@ class OutputSection(Section):
             Relative to the current directory.
         trace : bool
             Whether there will be a trace to write and to draw.
+        outputs : iterable of str
+            The files that are wanted even without a name.
         """
-        wanted = {name: file for name, file in DEFAULT_FILES.items() if trace or name == "result"}
-        named = {name: getattr(self, name) or file for name, file in wanted.items()}
+        wanted = [name for name in outputs if trace or name not in NEED_TRACE]
+        named = {name: getattr(self, name) or DEFAULT_FILES[name] for name in wanted}
         return self.model_copy(update={"directory": directory, **named})
 
 
@@ -155,5 +165,12 @@ FORMATS = {
     "result": (".json",),
     "trace": (".csv", ".parquet"),
     "gantt": (".png", ".svg", ".pdf"),
+    "curves": (".png", ".svg", ".pdf"),
 }
-DEFAULT_FILES = {"result": "result.json", "trace": "trace.csv", "gantt": "gantt.png"}
+DEFAULT_FILES = {
+    "result": "result.json",
+    "trace": "trace.csv",
+    "gantt": "gantt.png",
+    "curves": "curves.png",
+}
+NEED_TRACE = ("trace", "gantt")

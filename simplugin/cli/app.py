@@ -97,3 +97,29 @@ def check(
 
     with plain_errors():
         raise typer.Exit(check_command(files, as_json=as_json))
+
+
+@app.command()
+def reproduce(
+    name: Annotated[
+        str, typer.Argument(metavar="CAPABILITY", help="For instance pricing; or all.")
+    ],
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Do less, in under a minute; some claims need all.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object instead of a table.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="DIR", help="Write claims and figures there."),
+    ] = None,
+) -> None:
+    """Run a paper's experiments: what it says beside what is measured, claim by claim.
+
+    Exit status 0, also where a claim disagrees.
+    """
+    from simplugin.cli.reproduce import reproduce_command
+
+    with plain_errors():
+        reproduce_command(name, output, quick=quick, as_json=as_json)

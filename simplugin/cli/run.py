@@ -14,6 +14,7 @@ from rich.console import Console
 from simplugin.campaigns.outputs import outcome_document, output_path, write_outputs
 from simplugin.campaigns.references import importable
 from simplugin.campaigns.scenario import Scenario, load_scenario, run_scenario
+from simplugin.cli.paths import short
 from simplugin.cli.progress import Progress
 from simplugin.errors import SimpluginError
 
@@ -47,7 +48,7 @@ def run_command(
         return
     _print_tables(scenario, outcome)
     for path in _written(scenario, outcome, console):
-        sys.stdout.write(f"wrote {_short(path)}\n")
+        sys.stdout.write(f"wrote {short(path)}\n")
 
 
 def _overridden(
@@ -62,16 +63,20 @@ def _overridden(
     simulation = scenario.simulation.model_copy(update=changes)
     output = scenario.output
     if directory is not None:
-        output = output.relocated(directory, trace=simulation.trace)
+        output = output.relocated(directory, trace=simulation.trace, outputs=scenario.kind.outputs)
     return replace(scenario, simulation=simulation, output=output)
 
 
 def _print_tables(scenario: Scenario, outcome: Outcome) -> None:
     """Print what came out, for humans."""
+    from simplugin.reports.claims import print_listings
     from simplugin.reports.tables import print_result
 
     console = Console(highlight=False)
     title = scenario.title or scenario.file.stem
+    if outcome.listings:
+        print_listings(outcome.row, outcome.listings, console=console, title=title)
+        return
     bandwidths = _bandwidths(scenario, len(outcome.result.links))
     print_result(outcome.result, outcome.row, console=console, title=title, bandwidths=bandwidths)
 
@@ -102,11 +107,10 @@ def _written(scenario: Scenario, outcome: Outcome, console: Console) -> list[Pat
 
             gantt(outcome.result, path, title=scenario.title)
         written.append(path)
+    path = output_path(scenario, "curves")
+    if path is not None:
+        from simplugin.reports.curves import curves
+
+        curves(outcome.figures, path, title=scenario.title)
+        written.append(path)
     return written
-
-
-def _short(path: Path) -> str:
-    """Return a path as seen from here, if it is below."""
-    resolved = path.resolve()
-    here = Path.cwd()
-    return str(resolved.relative_to(here) if resolved.is_relative_to(here) else resolved)

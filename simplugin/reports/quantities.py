@@ -39,4 +39,4 @@ def percent(value: float | None) -> str:
     """Write a ratio in percent."""
     if value is None or not math.isfinite(value):
         return "-"
-    return f"{100 * value:.1f} %"
+    return f"{100 * value:z.1f} %"

@@ -96,7 +96,7 @@ def activities_table(result: Result, most: int = _MOST) -> Table | None:
     trace = result.trace
     if not len(trace):
         return None
-    table = _table("Activities")
+    table = house_table("Activities")
     table.add_column("kind")
     table.add_column("label")
     for name in ("number", "failed", "mean time", "amount", "mean rate"):
@@ -131,7 +131,7 @@ def hosts_table(result: Result, most: int = _MOST) -> Table | None:
     if not len(order):
         return None
     with_energy = not bool(np.isnan(hosts.energy).all())
-    table = _table("Hosts")
+    table = house_table("Hosts")
     table.add_column("name")
     for name in ("computed", "busy", "of the time"):
         table.add_column(name, justify="right")
@@ -167,7 +167,7 @@ def links_table(
         load = load if load.any() else None
     order = _largest(links.bytes if load is None else load)
     with_energy = not bool(np.isnan(links.energy).all())
-    table = _table("Links")
+    table = house_table("Links")
     table.add_column("name")
     for name in ("carried", "mean rate", *(["mean load", ""] if load is not None else [])):
         table.add_column(name, justify="right" if name else "left")
@@ -186,10 +186,10 @@ def links_table(
     return table
 
 
-def _table(title: str) -> Table:
+def house_table(title: str) -> Table:
     """Return an empty table in the house style."""
     return Table(
-        title=title,
+        title=title or None,
         title_justify="left",
         title_style="bold",
         box=box.SIMPLE_HEAD,

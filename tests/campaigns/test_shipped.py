@@ -11,7 +11,7 @@ from simplugin.formats.check import check
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = sorted((ROOT / "scenarios").glob("*.toml"))
-GENERATED = sorted((ROOT / "platforms_xml").glob("lille_nancy.xml"))
+GENERATED = [ROOT / "platforms_xml" / f"{name}.xml" for name in ("five_hosts", "lille_nancy")]
 
 
 def test_there_are_some():
@@ -53,6 +53,21 @@ def test_generated_file_is_what_its_command_makes(path, tmp_path):
 
 
 def test_files_are_clean():
-    files = [*(ROOT / "platforms_xml").glob("lille_nancy.xml")]
-    files += (ROOT / "deployments").glob("master_worker.xml")
-    assert check(files) == []
+    lille_nancy = ROOT / "platforms_xml" / "lille_nancy.xml"
+    assert check([lille_nancy, ROOT / "deployments" / "master_worker.xml"]) == []
+
+
+def test_hosts_of_a_graph_reach_their_neighbours_only():
+    [finding] = check([ROOT / "platforms_xml" / "five_hosts.xml"])
+    assert finding.severity == "warning"
+    assert "routing Full has no route" in finding.message
+
+
+def test_negotiation_reaches_the_optimum():
+    outcome = run_scenario(load_scenario(ROOT / "scenarios" / "pricing.toml"))
+    # All processors are busy, shared equally: 2.5e9 / 3 / flop.
+    best = (2.5e9 / 3 / 5000, 2.5e9 / 3 / 800, 2.5e9 / 3 / 1500)
+    [applications] = [each for each in outcome.listings if each.title == "Applications"]
+    assert applications.column("optimum") == pytest.approx(best, rel=1e-6)
+    assert applications.column("throughput") == pytest.approx(best, rel=1e-2)
+    assert outcome.row["rounds_to_1_percent"] <= 60

@@ -93,5 +93,6 @@ def test_readable(value, unit, text):
 
 def test_percent():
     assert percent(0.123) == "12.3 %"
+    assert percent(-1e-6) == "0.0 %"
     assert percent(None) == "-"
     assert percent(float("inf")) == "-"

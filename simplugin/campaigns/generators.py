@@ -1,0 +1,23 @@
+"""Shipped generators of platforms, as scenarios call them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from simplugin.platforms import Platform, random_graphs
+
+
+def random_graph(seed: int = 0, **parameters: Any) -> Platform:
+    """Return a random platform of hosts and links between neighbours.
+
+    Parameters
+    ----------
+    seed : int
+        Of the draws.
+    **parameters
+        Those of `simplugin.platforms.random_graphs.random_graph`, the generator apart.
+    """
+    generator = np.random.default_rng(seed)
+    return random_graphs.random_graph(generator=generator, **parameters).platform()

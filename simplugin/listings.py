@@ -1,0 +1,77 @@
+"""A table of results, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from simplugin.errors import SimpluginError
+
+Cell = float | int | str | None
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Lines of named columns.
+
+    Plain data: it pickles and becomes JSON.
+
+    Attributes
+    ----------
+    title : str
+        What it lists.
+    columns : tuple of (str, str)
+        Name and unit of each column, SimGrid's symbol; ``%`` for a ratio shown in percent, empty
+        for texts, counts and plain ratios.
+    lines : tuple of tuple
+        One value a column, None where there is none.
+    note : str
+        What there is to say about it.
+
+    Raises
+    ------
+    SimpluginError
+        A line has not one value a column.
+    """
+
+    title: str
+    columns: tuple[tuple[str, str], ...]
+    lines: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse lines that do not fit."""
+        object.__setattr__(self, "columns", tuple(self.columns))
+        object.__setattr__(self, "lines", tuple(tuple(line) for line in self.lines))
+        for line in self.lines:
+            if len(line) != len(self.columns):
+                raise SimpluginError(
+                    f"listing {self.title!r} has {len(self.columns)} columns,"
+                    f" but a line of {len(line)} values"
+                )
+
+    def column(self, name: str) -> Sequence[Cell]:
+        """Return the values of a column.
+
+        Raises
+        ------
+        SimpluginError
+            There is no such column.
+        """
+        names = [column for column, _ in self.columns]
+        if name not in names:
+            raise SimpluginError(
+                f"listing {self.title!r} has no column {name!r}; there are {', '.join(names)}"
+            )
+        place = names.index(name)
+        return tuple(line[place] for line in self.lines)
+
+    def document(self) -> dict[str, Any]:
+        """Return the listing as plain containers, for JSON."""
+        document: dict[str, Any] = {
+            "title": self.title,
+            "columns": [{"name": name, "unit": unit} for name, unit in self.columns],
+            "lines": [list(line) for line in self.lines],
+        }
+        return document | ({"note": self.note} if self.note else {})

@@ -1,0 +1,197 @@
+"""Past the report: its open problem, applications whose throughputs differ by magnitudes.
+
+Measured over seeded platforms, `simplugin.pricing.instances`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simplugin.claims import Claim
+from simplugin.optimum.fair_sharing import fair_sharing
+from simplugin.pricing.gradient import Gradient
+from simplugin.pricing.instances import SEED, SPREADS, instance
+from simplugin.pricing.policies import POLICIES
+from simplugin.pricing.survey import examine, spread
+from simplugin.pricing.trajectory import iterate, settled, throughput_error
+from simplugin.workloads import AlphaFair
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from simplugin.optimum.fair_sharing import FairShare
+    from simplugin.pricing.instances import Instance
+    from simplugin.pricing.survey import Finding
+    from simplugin.pricing.trajectory import Method, Trajectory
+
+PROPORTIONAL = AlphaFair(1.0)
+# Policies without steps: what they are called, and whether actors can run them.
+METHODS = {
+    "market_accelerated": ("accelerated markets", True),
+    "market": ("markets", True),
+}
+# Of how many platforms; the step of the quick run meets every family, spread and shape.
+_ALL, _QUICK_STEP = 200, 17
+# Actors run platforms of so many agents at most, in the quick run and in the full one, of which
+# this is what takes long.
+_QUICK_AGENTS, _MOST_AGENTS = 150, 1000
+# How far actors and pure iterations may be apart, relative to a throughput.
+_SAME = 1e-9
+# How many rounds each method gets, and what is asked of the one without steps: rounds until
+# every throughput is within 1 % (median, worst), and within 1e-6 (median).
+_SCALED_ROUNDS, _MARKET_ROUNDS = 2000, 400
+_MEDIAN, _WORST, _MEDIAN_EXACT = 25, 150, 60
+
+
+def scaled_rule(quick: bool) -> list[Claim]:
+    """Return on how many platforms Table 1's steps bring every throughput near the optimum."""
+    rounds = 500 if quick else _SCALED_ROUNDS
+    near: dict[str, list[bool]] = {spread: [] for spread in SPREADS}
+    for each, best, trajectory in runs(Gradient(), rounds, quick):
+        error = throughput_error(trajectory, best.throughput)
+        near[each.spread].append(settled(error, 0.01) is not None)
+    count, total = _count(near)
+    by_spread = ", ".join(f"{sum(hits)} of {len(hits)} {name}" for name, hits in near.items())
+    return [
+        Claim(
+            "The scaling may not do where throughputs are of different orders of magnitude",
+            "may not",
+            f"does on {count} of {total} platforms",
+            count < total / 2,
+            f"platforms on which every throughput is within 1 % after {rounds} rounds, with the"
+            f" steps and starting values of Table 1, by spread of speeds: {by_spread}; agrees if"
+            " fewer than half",
+            "section 6",
+            provenance=_provenance(quick, rounds),
+        )
+    ]
+
+
+def accelerated(quick: bool) -> list[Claim]:
+    """Return how many rounds the accelerated method without steps takes."""
+    return _without_steps("market_accelerated", quick)
+
+
+def local(quick: bool) -> list[Claim]:
+    """Return how many rounds the method without steps takes, all of it local."""
+    return _without_steps("market", quick)
+
+
+def _without_steps(policy: str, quick: bool) -> list[Claim]:
+    """Return how a method without steps fares on the platforms."""
+    what, simulated = METHODS[policy]
+    most = _QUICK_AGENTS if quick else _MOST_AGENTS
+    found = [
+        examine(
+            each,
+            POLICIES[policy](),
+            PROPORTIONAL,
+            _MARKET_ROUNDS,
+            simulated=simulated and each.sharing.n_agents <= most,
+        )
+        for each in chosen(quick)
+    ]
+    return [_fast(what, found, quick), _exact(what, found, quick)]
+
+
+def _fast(what: str, found: Sequence[Finding], quick: bool) -> Claim:
+    """Return how soon every throughput is within 1 %."""
+    median, worst = spread(found, "near")
+    return Claim(
+        "A scaling of each update to its rate would ensure fast convergence in all situations",
+        "still investigated",
+        f"{median:g} rounds (median), {worst:g} (worst)",
+        median <= _MEDIAN and worst <= _WORST and not _apart(found) > _SAME,
+        f"{what}: no step sizes, a cold start, {len(found)} platforms; from then on every"
+        " throughput is within 1 % and no resource overloaded by more; agrees up to"
+        f" {_MEDIAN} rounds in the median and {_WORST} in the worst. {_by_actors(found)}",
+        "section 6",
+        provenance=_provenance(quick, _MARKET_ROUNDS),
+    )
+
+
+def _exact(what: str, found: Sequence[Finding], quick: bool) -> Claim:
+    """Return how near it gets."""
+    median, worst = spread(found, "exact")
+    gap, worst_gap = spread(found, "throughput_gap")
+    return Claim(
+        "More rounds bring every throughput as near to the optimum as one likes",
+        "arbitrarily near",
+        f"1e-6 in {median:g} rounds (median)",
+        median <= _MEDIAN_EXACT,
+        f"{what}: {worst:g} rounds on the worst of {len(found)} platforms; after"
+        f" {_MARKET_ROUNDS} rounds the worst throughput of a platform is {gap:.1g} off in the"
+        f" median and {worst_gap:.1g} at worst; agrees up to {_MEDIAN_EXACT} rounds in the median",
+        "section 5.3",
+        provenance=_provenance(quick, _MARKET_ROUNDS),
+    )
+
+
+def _by_actors(found: Sequence[Finding]) -> str:
+    """Say how far actors on SimGrid did the same."""
+    simulated = [each for each in found if not np.isnan(each.apart)]
+    if not simulated:
+        return "Pure iterations"
+    near = [np.inf if np.isnan(each.date) else each.date for each in simulated]
+    return (
+        f"Actors on SimGrid ran {len(simulated)} of them: throughputs differ by"
+        f" {_apart(found):.1g} at most, and are within 1 % after {np.median(near):.2g} s (median)"
+    )
+
+
+def _apart(found: Sequence[Finding]) -> float:
+    """Return how far actors and pure iterations are apart; 0 if no actors ran."""
+    return max((each.apart for each in found if not np.isnan(each.apart)), default=0.0)
+
+
+def chosen(quick: bool) -> Iterator[Instance]:
+    """Yield the platforms to be looked at: all, or a few of all kinds."""
+    for number in range(0, _ALL, _QUICK_STEP if quick else 1):
+        yield instance(number)
+
+
+def runs(
+    method: Method[Any], rounds: int, quick: bool
+) -> Iterator[tuple[Instance, FairShare, Trajectory]]:
+    """Yield platforms, their optima, and what a method does on them.
+
+    Parameters
+    ----------
+    method : Method
+        From its own start.
+    rounds : int
+        How many.
+    quick : bool
+        Whether a few platforms are enough.
+    """
+    for each in chosen(quick):
+        best = fair_sharing(each.sharing)
+        yield each, best, iterate(method, each.sharing, PROPORTIONAL, rounds, prices=False)
+
+
+def _count(near: Mapping[str, list[bool]]) -> tuple[int, int]:
+    """Return how many are near, and how many there are."""
+    return sum(map(sum, near.values())), sum(map(len, near.values()))
+
+
+def _or_never(rounds: int | None) -> float:
+    """Return a number of rounds, infinite if there was none."""
+    return np.inf if rounds is None else float(rounds)
+
+
+def _provenance(quick: bool, rounds: int) -> dict[str, Any]:
+    """Return what determines the measurements."""
+    return {
+        "platforms": f"instances 0 to {_ALL - 1}" + f", every {_QUICK_STEP}th" * quick,
+        "seed": SEED,
+        "rounds": rounds,
+    }
+
+
+PARTS: dict[str, Callable[[bool], list[Claim]]] = {
+    "platforms, scaled rule": scaled_rule,
+    "platforms, accelerated markets": accelerated,
+    "platforms, markets": local,
+}

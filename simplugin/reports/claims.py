@@ -1,0 +1,93 @@
+"""Claims of a paper beside what was measured, and other listings, as tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from simplugin.claims import Claim
+from simplugin.listings import Cell, Listing
+from simplugin.reports.quantities import percent, readable
+from simplugin.reports.tables import house_table, summary_table
+from simplugin.rows import Row
+
+_WIDEST_VALUE = 18
+_VERDICTS = {True: Text("yes", style="green"), False: Text("no", style="bold red")}
+
+
+def claims_table(claims: Sequence[Claim], title: str = "") -> Table:
+    """Return claims one by one: what the paper says, what was measured, and why they differ."""
+    table = house_table(title)
+    table.leading = 1
+    table.add_column("claim", ratio=1)
+    for name in ("paper", "measured"):
+        table.add_column(name, justify="right", max_width=_WIDEST_VALUE)
+    table.add_column("agrees", justify="center", no_wrap=True)
+    for claim in claims:
+        words = Text.assemble(claim.claim, "\n", (f"{claim.source}: {claim.why}", "dim"))
+        measured = _shown(claim.measured)
+        if claim.optimum is not None:
+            measured += Text(f"\noptimum {readable(claim.optimum)}", style="dim")
+        table.add_row(words, _shown(claim.paper), measured, _VERDICTS[claim.agrees])
+    agreeing = sum(claim.agrees for claim in claims)
+    table.caption = f"{agreeing} of {len(claims)} claims agree"
+    return table
+
+
+def print_listings(
+    row: Row, listings: Sequence[Listing], *, console: Console | None = None, title: str = ""
+) -> None:
+    """Print the metrics of a run, then its listings.
+
+    Parameters
+    ----------
+    row : Row
+        Metrics.
+    listings : sequence of Listing
+        In their order.
+    console : Console, optional
+        Where; standard output without.
+    title : str
+        Above everything.
+    """
+    console = console or Console(highlight=False)
+    if title:
+        console.print(Text(title, style="bold"))
+    console.print(summary_table(row))
+    for listing in listings:
+        console.print()
+        # Not the table's own title and caption, which are broken to its width.
+        console.print(Text(listing.title, style="bold"))
+        console.print(listing_table(listing))
+        if listing.note:
+            console.print(Text(listing.note, style="dim"))
+
+
+def listing_table(listing: Listing) -> Table:
+    """Return the lines of a listing: names to the left, numbers to the right."""
+    table = house_table("")
+    for place, (name, unit) in enumerate(listing.columns):
+        values = [line[place] for line in listing.lines]
+        words = any(isinstance(value, str) for value in values) and not unit
+        table.add_column(Text(name), justify="left" if words else "right")
+    for line in listing.lines:
+        cells = zip(line, listing.columns, strict=True)
+        table.add_row(*(_cell(value, unit) for value, (_, unit) in cells))
+    return table
+
+
+def _cell(value: Cell, unit: str) -> Text:
+    """Write a value of a listing; as it stands, brackets included."""
+    if unit == "%" and isinstance(value, float):
+        return Text(percent(value))
+    return Text(readable(value, unit))
+
+
+def _shown(value: float | str | None) -> Text:
+    """Write a value of a claim; whole numbers as such."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)
+    return Text(readable(value))

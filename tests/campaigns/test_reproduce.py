@@ -1,0 +1,86 @@
+import json
+
+import pytest
+
+from simplugin.campaigns import reproduce as module
+from simplugin.campaigns.outputs import plain
+from simplugin.campaigns.reproduce import reproduce
+from simplugin.errors import SimpluginError
+
+MODULE = """
+from simplugin.claims import Claim
+from simplugin.figures import Figure
+
+
+def slow(quick):
+    print("a solver talks")
+    return [] if quick else [Claim("slow", 1, 2.5, False, "it is", "sec. 1")]
+
+
+def fast(quick):
+    yield Claim("fast {word}", "a few", 3, True, "as it must", "sec. 2", 4.0, {{"seed": 1}})
+
+
+def curves(quick):
+    return [Figure("wave", "A wave", "x", "y", {{"y": ([0, 1], [0, 1])}})]
+
+
+PARTS = {{"slow": slow, "fast": fast}}
+FIGURES = {{"wave": curves}}
+"""
+
+
+@pytest.fixture
+def capabilities(tmp_path, monkeypatch):
+    """Two capabilities with two parts and a figure each."""
+    for word in ("one", "two"):
+        (tmp_path / f"claims_of_{word}.py").write_text(MODULE.format(word=word))
+    monkeypatch.syspath_prepend(tmp_path)
+    names = {word: f"claims_of_{word}" for word in ("one", "two")}
+    monkeypatch.setattr(module, "CAPABILITIES", names)
+
+
+@pytest.mark.usefixtures("capabilities")
+def test_claims_stand_in_the_order_of_their_module(capsys):
+    told = []
+    found = reproduce("one", cores=1, report=lambda *facts: told.append(facts))
+    assert [claim.claim for claim in found.claims["one"]] == ["slow", "fast one"]
+    assert found.figures == {}
+    assert sorted(told) == [("fast", 2, 2), ("slow", 1, 2)]
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.usefixtures("capabilities")
+def test_document():
+    [slow, fast] = reproduce("one", cores=1).document()["claims"]
+    assert slow == {
+        "claim": "slow", "paper": 1, "measured": 2.5, "agrees": False, "why": "it is",
+        "source": "sec. 1",
+    }  # fmt: skip
+    assert (fast["optimum"], fast["provenance"]) == (4.0, {"seed": 1})
+    json.dumps(plain([slow, fast]), allow_nan=False)
+
+
+@pytest.mark.usefixtures("capabilities")
+def test_quick_leaves_out_what_it_does_not_measure():
+    assert [c.claim for c in reproduce("two", quick=True, cores=1).claims["two"]] == ["fast two"]
+
+
+@pytest.mark.usefixtures("capabilities")
+def test_all_says_whose_each_claim_is():
+    found = reproduce("all", figures=True, cores=1)
+    assert [(c["capability"], c["claim"]) for c in found.document()["claims"]] == [
+        ("one", "slow"), ("one", "fast one"), ("two", "slow"), ("two", "fast two"),
+    ]  # fmt: skip
+    assert [figure.name for figure in found.figures["two"]] == ["wave"]
+
+
+@pytest.mark.usefixtures("capabilities")
+def test_all_of_one_capability_says_so_too(monkeypatch):
+    monkeypatch.setattr(module, "CAPABILITIES", {"one": "claims_of_one"})
+    assert {c["capability"] for c in reproduce("all", cores=1).document()["claims"]} == {"one"}
+
+
+def test_unknown_capability():
+    with pytest.raises(SimpluginError, match=r"nothing called 'prices'.*pricing, all"):
+        reproduce("prices")

@@ -1,0 +1,148 @@
+from io import StringIO
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from simplugin.claims import Claim
+from simplugin.errors import SimpluginError
+from simplugin.figures import Figure
+from simplugin.listings import Listing
+from simplugin.reports.claims import claims_table, listing_table, print_listings
+from simplugin.reports.curves import curves, draw_curves
+from simplugin.rows import Best, Metric, Row
+
+ROUNDS = np.arange(101)
+HALVING = Figure(
+    "halving",
+    "It gets small",
+    "round",
+    "error [1]",
+    {"one": (ROUNDS, 0.5**ROUNDS), "two": (ROUNDS, 2 * 0.5**ROUNDS)},
+    {"level": 1e-3},
+    log_y=True,
+)
+
+
+def printed(renderable, width=110):
+    out = StringIO()
+    Console(file=out, width=width).print(renderable)
+    return [" ".join(line.split()) for line in out.getvalue().splitlines() if line.strip()]
+
+
+def test_curves_have_their_points_names_and_levels():
+    [axes] = draw_curves([HALVING], title="All").axes
+    one, two, level = axes.lines
+    assert np.array_equal(one.get_xdata(), ROUNDS)
+    assert np.array_equal(two.get_ydata(), 2 * 0.5**ROUNDS)
+    assert list(level.get_ydata()) == [1e-3, 1e-3]
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert names == ["one", "two", "level"]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("round", "error [1]")
+    assert axes.get_yscale() == "log"
+    assert one.get_color() != two.get_color()
+
+
+def test_one_panel_a_figure():
+    figure = draw_curves([HALVING, HALVING, HALVING], title="All")
+    assert len(figure.axes) == 3
+    assert figure.get_suptitle() == "All"
+
+
+def test_more_curves_than_colours_differ_in_their_dashes():
+    series = {str(k): (ROUNDS, ROUNDS + k) for k in range(12)}
+    [axes] = draw_curves([Figure("x", "", "", "", series)]).axes
+    styles = {(line.get_color(), str(line._dash_pattern)) for line in axes.lines}
+    assert len(styles) == 12
+
+
+def test_colours_start_again_after_a_cycle():
+    series = {str(k): (ROUNDS, ROUNDS + k) for k in range(6)}
+    [axes] = draw_curves([Figure("x", "", "", "", series, cycle=3)]).axes
+    colours = [line.get_color() for line in axes.lines]
+    assert colours[:3] == colours[3:]
+    assert len(set(colours)) == 3
+    assert axes.lines[0]._dash_pattern != axes.lines[3]._dash_pattern
+
+
+def test_a_start_that_is_far_off_runs_out_of_the_frame():
+    far = np.where(ROUNDS < 2, 1e7, 1.0 + 0.5 * np.sin(ROUNDS))
+    [axes] = draw_curves([Figure("x", "", "", "", {"y": (ROUNDS, far)})]).axes
+    assert axes.get_ylim()[1] < 2
+    # What swings for ever, and what starts a little off, stays whole.
+    swings = np.where(ROUNDS % 10 == 0, 1e7, 1.0)
+    [axes] = draw_curves([Figure("x", "", "", "", {"y": (ROUNDS, swings)})]).axes
+    assert axes.get_ylim()[1] > 1e7
+
+
+def test_swings_of_long_curves_stay():
+    x = np.arange(200_000)
+    y = np.where(x == 123_457, 5.0, np.where(x == 77_777, -3.0, np.sin(x)))
+    [axes] = draw_curves([Figure("x", "", "", "", {"y": (x, y)})]).axes
+    [line] = axes.lines
+    assert len(line.get_xdata()) <= 4100
+    assert (max(line.get_ydata()), min(line.get_ydata())) == (5.0, -3.0)
+    assert np.all(np.diff(line.get_xdata()) > 0)
+
+
+def test_values_that_are_not_finite_leave_gaps():
+    y = np.where(ROUNDS < 3, -np.inf, np.log1p(ROUNDS))
+    [axes] = draw_curves([Figure("x", "", "", "", {"y": (ROUNDS, y)})]).axes
+    assert np.isfinite(axes.get_ylim()).all()
+    # The start is shown nevertheless.
+    assert axes.get_xlim()[0] < 0
+
+
+def test_files(tmp_path):
+    for name in ("x.png", "x.svg", "x.pdf"):
+        curves([HALVING], tmp_path / name)
+        first = (tmp_path / name).read_bytes()
+        curves([HALVING], tmp_path / name)
+        assert first == (tmp_path / name).read_bytes()
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(SimpluginError, match="end the name with"):
+        curves([HALVING], tmp_path / "x.gif")
+    with pytest.raises(SimpluginError, match="no curves"):
+        curves([], tmp_path / "x.png")
+
+
+def test_claims_stand_beside_their_measurements():
+    claims = [
+        Claim("1 % after some rounds", 83, 85.0, True, "within a factor 1.6", "Figure 9"),
+        Claim("swings [for ever]", "0 to 6e5", "0 to 4e5", False, "reading [18]", "sec. 5",
+              optimum=39.1078),
+    ]  # fmt: skip
+    lines = printed(claims_table(claims, "pricing"), 200)
+    assert lines[0] == "pricing"
+    assert "1 % after some rounds 83 85 yes" in lines
+    assert "Figure 9: within a factor 1.6" in lines
+    assert "swings [for ever] 0 to 6e5 0 to 4e5 no" in lines
+    assert "sec. 5: reading [18] optimum 39.11" in lines
+    assert lines[-1] == "1 of 2 claims agree"
+
+
+def test_listings():
+    columns = (("name", ""), ("speed", "flop/s"), ("price [1/Gflop]", ""), ("load", "%"))
+    listing = Listing("Hosts", columns, [("a", 2e9, 0.5, 0.25), ("b", None, 3, None)], "and 2 more")
+    lines = printed(listing_table(listing))
+    assert lines[0] == "name speed price [1/Gflop] load"
+    assert lines[2:] == [
+        "a 2 Gflop/s 0.5 25.0 %", "b - 3 -",
+    ]  # fmt: skip
+    assert listing.column("load") == (0.25, None)
+    assert listing.document()["columns"][1] == {"name": "speed", "unit": "flop/s"}
+    with pytest.raises(SimpluginError, match="no column 'size'"):
+        listing.column("size")
+    with pytest.raises(SimpluginError, match="4 columns, but a line of 1"):
+        Listing("Hosts", columns, [("a",)])
+
+
+def test_listings_come_below_the_row():
+    row = Row((Metric("objective", 3.0),), best=Best("objective", 4.0, "optimum", "max"))
+    out = StringIO()
+    listing = Listing("Two", (("k", ""),), [(1,)], "and no more")
+    print_listings(row, [listing], console=Console(file=out, width=80), title="One")
+    lines = [" ".join(line.split()) for line in out.getvalue().splitlines() if line.strip()]
+    assert lines[:4] == ["One", "objective 3", "optimum of objective 4", "gap 25.0 %"]
+    assert lines[4:6] == ["Two", "k"]
+    assert lines[7:] == ["1", "and no more"]
