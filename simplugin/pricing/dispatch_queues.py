@@ -1,0 +1,141 @@
+"""What an agent decides when it dispatches tasks: which queue, how many to request, when.
+
+Pure functions of what the agent knows by itself: its rates, its queues, the date.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Rounding that a date may bring into a number of tasks.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Proportions:
+    """An agent's view of the rates: what goes to each of its queues, and from when.
+
+    Queue 0 is for its own computations, the others are for its sons, in order.
+
+    Attributes
+    ----------
+    date : tuple of float, shape (n_changes,)
+        When each line comes into force [s], ascending.
+    weight : tuple of tuples of float, shape (n_changes, 1 + n_sons)
+        Its own rate and the flow into the subtree of each son [tasks/s].
+    """
+
+    date: tuple[float, ...]
+    weight: tuple[tuple[float, ...], ...]
+
+    def at(self, now: float) -> tuple[float, ...]:
+        """Return the weights in force at a date, zeros before the first."""
+        line = bisect_right(self.date, now) - 1
+        return self.weight[line] if line >= 0 else (0.0,) * len(self.weight[0])
+
+    def next_change(self, now: float) -> float:
+        """Return the first date after `now` at which weights change; infinite if there is none."""
+        line = bisect_right(self.date, now)
+        return self.date[line] if line < len(self.date) else math.inf
+
+    def for_dispatch(self, now: float) -> tuple[float, ...]:
+        """Return the weights in force, or the last ones that were not all zero.
+
+        Tasks that were under way when all weights became zero have to go somewhere.
+        """
+        for line in range(bisect_right(self.date, now) - 1, -1, -1):
+            if any(self.weight[line]):
+                return self.weight[line]
+        return self.at(now)
+
+
+def next_queue(deficit: Sequence[float], weight: Sequence[float]) -> tuple[int, list[float]]:
+    """Choose the queue for a task: the one whose share lags behind most.
+
+    Each task adds to the deficit of a queue the queue's share of it, and takes 1 from that of
+    the queue chosen: after any number of tasks each queue has had its share of them, up to its
+    deficit. Ties go to the first queue; a queue of weight 0 gets nothing.
+
+    Parameters
+    ----------
+    deficit : sequence of float, shape (n_queues,)
+        Tasks that each queue should have had more than it had.
+    weight : sequence of float, shape (n_queues,)
+        Proportions, at least one positive.
+
+    Returns
+    -------
+    queue : int
+        The choice.
+    deficit : list of float
+        After it.
+    """
+    total = math.fsum(weight)
+    after = [lag + part / total for lag, part in zip(deficit, weight, strict=True)]
+    queue = max((n for n, part in enumerate(weight) if part > 0), key=after.__getitem__)
+    after[queue] -= 1.0
+    return queue, after
+
+
+def to_request(stock: int, requested: int, threshold: int, weight: Sequence[float]) -> int:
+    """Return how many tasks an agent should request from its father.
+
+    Parameters
+    ----------
+    stock : int
+        Tasks in its queues.
+    requested : int
+        Tasks requested and not yet there.
+    threshold : int
+        Tasks that it wants for each queue in use.
+    weight : sequence of float, shape (n_queues,)
+        Proportions; a queue of weight 0 is not in use.
+    """
+    in_use = sum(part > 0 for part in weight)
+    return max(0, threshold * in_use - stock - requested)
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How many tasks a master may still release: it gains them at its application's throughput.
+
+    Attributes
+    ----------
+    allowance : float
+        Tasks that may be released at `date`.
+    date : float
+        When that was [s].
+    """
+
+    allowance: float
+    date: float
+
+    def until(self, now: float, proportions: Proportions, most: float) -> Pace:
+        """Go on to a date, gaining tasks as they come in, but holding no more than `most`."""
+        allowance, date = self.allowance, self.date
+        while date < now:
+            change = min(proportions.next_change(date), now)
+            gained = allowance + sum(proportions.at(date)) * (change - date)
+            allowance, date = min(gained, most), change
+        return Pace(allowance, now)
+
+    def may_release(self) -> bool:
+        """Say whether a whole task may be released."""
+        return self.allowance >= 1.0 - _ROUNDING
+
+    def after_release(self) -> Pace:
+        """Take off one task."""
+        return Pace(self.allowance - 1.0, self.date)
+
+    def look_again(self, proportions: Proportions) -> float:
+        """Return when to look again [s]: at the next release, or when the rates change."""
+        throughput = sum(proportions.at(self.date))
+        missing = max(0.0, 1.0 - self.allowance)
+        date = self.date + missing / throughput if throughput > 0 else math.inf
+        return min(date, proportions.next_change(self.date))
