@@ -1,0 +1,233 @@
+"""Who an agent, or a price manager, exchanges messages with, and what it knows from the start."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from simplugin.workloads.applications import Application
+    from simplugin.workloads.sharing import Sharing
+
+
+ABOVE, BELOW, ACROSS = "above", "below", "across"
+
+
+def inbox(number: int, side: str) -> str:
+    """Return the name of the mailbox and of the message queue of a role."""
+    return f"{number} {side}"
+
+
+class Address(NamedTuple):
+    """Where a role receives messages.
+
+    Attributes
+    ----------
+    number : int
+        Of the role: agents first, then managers of hosts, then those of links.
+    name : str
+        Of its mailbox, and of its message queue. A role has one for what comes from below (an
+        agent's sons, a manager's members), and one for what comes from above (an agent's father
+        and managers), as the next message from above may overtake the last from below; and one
+        for what masters of different applications tell each other.
+    local : bool
+        Whether it is on the host of the one who has the address.
+    """
+
+    number: int
+    name: str
+    local: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSeat:
+    """What an application's agent knows from the start.
+
+    Attributes
+    ----------
+    number : int
+        Its own, which its messages bear.
+    application : int
+        Of its application.
+    flop, byte, weight : float
+        Of its application: computation [flop] and data [byte] of a task, weight of the utility.
+    computes : bool
+        Whether its application may compute on its host.
+    father : Address or None
+        The agent that data come from; None for a master's.
+    sons : tuple of Address
+        The agents that data go to, in order.
+    host_manager : Address or None
+        Who prices its host; None if it does not compute.
+    link_manager : Address or None
+        Who prices the link to it; None for a master's.
+    start, end : float
+        When the application is there [s]; only its master's agent knows.
+    gathers : bool
+        Whether it belongs to the tree in which sums over all applications are made: the first
+        that has an agent on the host of every master.
+    served : tuple of Address
+        The masters on its host for which it passes on such sums, if it is the one to do so.
+    relay : Address or None
+        A master's: the agent that does it for it; None in that tree, or if there is none.
+    """
+
+    number: int
+    application: int
+    flop: float
+    byte: float
+    weight: float
+    computes: bool
+    father: Address | None
+    sons: tuple[Address, ...]
+    host_manager: Address | None
+    link_manager: Address | None
+    start: float = 0.0
+    end: float = math.inf
+    gathers: bool = False
+    served: tuple[Address, ...] = ()
+    relay: Address | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ManagerSeat:
+    """What the price manager of a host or link knows from the start.
+
+    Attributes
+    ----------
+    number : int
+        Its own.
+    is_host : bool
+        Whether it prices a host.
+    members : tuple of Address
+        The agents that use the resource, in order.
+    """
+
+    number: int
+    is_host: bool
+    members: tuple[Address, ...]
+
+
+@dataclass(frozen=True)
+class Neighbourhoods:
+    """All roles of a deployment, by number: agents, managers of hosts, managers of links.
+
+    Attributes
+    ----------
+    agents : tuple of AgentSeat
+        One an agent.
+    managers : tuple of ManagerSeat
+        One for each host on which an agent computes and for each link that an agent uses.
+    host : tuple of int
+        Where each role stands, the unused managers included. A link's manager stands with the
+        first agent whose data come through the link.
+    """
+
+    agents: tuple[AgentSeat, ...]
+    managers: tuple[ManagerSeat, ...]
+    host: tuple[int, ...]
+
+
+def neighbourhoods(sharing: Sharing, applications: Sequence[Application] = ()) -> Neighbourhoods:
+    """Return who exchanges messages with whom.
+
+    Parameters
+    ----------
+    sharing : Sharing
+        The deployment.
+    applications : sequence of Application, optional
+        The same applications, for their dates.
+
+    Returns
+    -------
+    Neighbourhoods
+        Of every agent and every manager that has something to do.
+    """
+    agents, hosts = sharing.n_agents, sharing.n_hosts
+    stands = [*sharing.host.tolist(), *range(hosts), *[-1] * sharing.n_links]
+    sons: list[list[int]] = [[] for _ in range(agents)]
+    members: list[list[int]] = [[] for _ in range(hosts + sharing.n_links)]
+    for agent in range(agents):
+        father, link = int(sharing.father[agent]), int(sharing.link[agent])
+        if father >= 0:
+            sons[father].append(agent)
+            members[hosts + link].append(agent)
+            if stands[agents + hosts + link] < 0:
+                stands[agents + hosts + link] = stands[agent]
+        if sharing.computes[agent]:
+            members[int(sharing.host[agent])].append(agent)
+
+    def address(of: int, seen_from: int) -> Address:
+        # Managers are above agents, and fathers, whose numbers are smaller, above their sons.
+        from_above = of < agents and (seen_from >= agents or seen_from < of)
+        side = ABOVE if from_above else BELOW
+        return Address(of, inbox(of, side), stands[of] == stands[seen_from])
+
+    seats = [_seat(sharing, agent, sons[agent], address) for agent in range(agents)]
+    for application, master in zip(applications, sharing.masters.tolist(), strict=False):
+        seats[master] = replace(seats[master], start=application.start, end=application.end)
+    _join_masters(sharing, seats)
+    return Neighbourhoods(
+        tuple(seats),
+        tuple(
+            ManagerSeat(
+                agents + resource,
+                resource < hosts,
+                tuple(address(agent, agents + resource) for agent in users),
+            )
+            for resource, users in enumerate(members)
+            if users
+        ),
+        tuple(stands),
+    )
+
+
+def _seat(
+    sharing: Sharing, agent: int, sons: list[int], address: Callable[[int, int], Address]
+) -> AgentSeat:
+    """Return what one agent knows."""
+    application = int(sharing.application[agent])
+    father, computes = int(sharing.father[agent]), bool(sharing.computes[agent])
+    host = sharing.n_agents + int(sharing.host[agent])
+    link = sharing.n_agents + sharing.n_hosts + int(sharing.link[agent])
+    return AgentSeat(
+        agent,
+        application,
+        float(sharing.flop[application]),
+        float(sharing.byte[application]),
+        float(sharing.weight[application]),
+        computes,
+        address(father, agent) if father >= 0 else None,
+        tuple(address(son, agent) for son in sons),
+        address(host, agent) if computes else None,
+        address(link, agent) if father >= 0 else None,
+    )
+
+
+def _join_masters(sharing: Sharing, seats: list[AgentSeat]) -> None:
+    """Say through which tree masters make sums, if one has an agent on the host of each."""
+    homes = sharing.host[sharing.masters].tolist()
+    first: dict[tuple[int, int], int] = {}
+    for agent, place in enumerate(
+        zip(sharing.application.tolist(), sharing.host.tolist(), strict=True)
+    ):
+        first.setdefault(place, agent)
+    for tree in range(sharing.n_applications):
+        if all((tree, home) in first for home in homes):
+            break
+    else:
+        return
+    for number, seat in enumerate(seats):
+        if seat.application == tree:
+            seats[number] = replace(seat, gathers=True)
+    for application, master in enumerate(sharing.masters.tolist()):
+        if application == tree:
+            continue
+        relay = first[tree, homes[application]]
+        to_relay = Address(relay, inbox(relay, ACROSS), True)
+        to_master = Address(master, inbox(master, ACROSS), True)
+        seats[master] = replace(seats[master], relay=to_relay)
+        seats[relay] = replace(seats[relay], served=(*seats[relay].served, to_master))
