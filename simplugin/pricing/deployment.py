@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     from simplugin.platforms.graphs import Graph
     from simplugin.workloads.applications import Application
@@ -61,12 +62,14 @@ def deploy(
         if name not in names:
             raise WorkloadError(f"there is a tree for {name!r}, which is no application")
     index = {name: host for host, name in enumerate(graph.hosts)}
+    neighbours = None
     parts = []
     for number, application in enumerate(applications):
         tree = (trees or {}).get(application.name)
         master = _host(index, application.master, application, "its master")
         if tree is None:
-            order, father, link = _breadth_first(graph, master)
+            neighbours = _neighbours(graph) if neighbours is None else neighbours
+            order, father, link = _breadth_first(graph, neighbours, master)
         else:
             order, father, link = _given_tree(graph, index, application, tree)
         parts.append(_agents(graph, index, application, number, order, father, link))
@@ -104,15 +107,21 @@ def _host(index: Mapping[str, int], name: str, application: Application, what: s
     return index[name]
 
 
-def _breadth_first(graph: Graph, master: int) -> Tree:
-    """Return hosts in breadth-first order, the father of each host, and the link above it."""
+def _neighbours(graph: Graph) -> csr_array:
+    """Return the hosts that each host reaches over one link that has a bandwidth."""
     from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import breadth_first_order
 
     usable = np.flatnonzero(graph.bandwidth > 0)
     ends = (graph.source[usable], graph.destination[usable])
     shape = (graph.n_hosts, graph.n_hosts)
-    order, before = breadth_first_order(csr_array((usable + 1, ends), shape=shape), master)
+    return csr_array((np.ones(len(usable)), ends), shape=shape)
+
+
+def _breadth_first(graph: Graph, neighbours: csr_array, master: int) -> Tree:
+    """Return hosts in breadth-first order, the father of each host, and the link above it."""
+    from scipy.sparse.csgraph import breadth_first_order
+
+    order, before = breadth_first_order(neighbours, master)
     father = np.where(before >= 0, before, -1).astype(np.int64)
     # The link into each host: that from its father.
     wanted = father[graph.destination] == graph.source

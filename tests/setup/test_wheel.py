@@ -18,6 +18,7 @@ EXTENSION = sysconfig.get_config_var("EXT_SUFFIX")
 RUNTIME = {"libc.so.6", "libgcc_s.so.1", "libm.so.6", "libstdc++.so.6", "ld-linux-x86-64.so.2"}
 LIBRARY = "simplugin.libs/libsimgrid.so.4.1"
 DRIVER = f"simplugin/simulation/_driver{EXTENSION}"
+SWEEPS = f"simplugin/pricing/_sweeps{EXTENSION}"
 BINDINGS = f"simgrid{EXTENSION}"
 
 
@@ -42,7 +43,7 @@ def test_its_tag_is_this_python(wheel: Path) -> None:
 
 def test_everything_is_inside(content: Path) -> None:
     names = names_below(content)
-    assert {LIBRARY, DRIVER, BINDINGS, "simplugin/formats/simgrid.dtd"} <= names
+    assert {LIBRARY, DRIVER, SWEEPS, BINDINGS, "simplugin/formats/simgrid.dtd"} <= names
     (information,) = content.glob("simplugin-*.dist-info")
     licenses = names_below(information / "licenses")
     assert {"LICENSE", "simgrid/LICENSE-LGPL-2.1", "simgrid/NOTICE"} <= licenses
@@ -56,13 +57,14 @@ def test_every_module_of_the_checkout_is_inside(content: Path) -> None:
 
 def test_the_library_is_there_once(content: Path) -> None:
     libraries = [name for name in names_below(content) if ".so" in name]
-    assert sorted(libraries) == sorted([LIBRARY, DRIVER, BINDINGS])
+    assert sorted(libraries) == sorted([LIBRARY, DRIVER, SWEEPS, BINDINGS])
 
 
 @pytest.mark.parametrize(
     ("name", "rpath"),
     [
         (LIBRARY, None),
+        (SWEEPS, None),
         (DRIVER, "$ORIGIN/../../simplugin.libs"),
         (BINDINGS, "$ORIGIN/simplugin.libs"),
     ],

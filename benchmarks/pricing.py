@@ -1,0 +1,348 @@
+"""Decentralised pricing at scale: a round of the pure iterations, the optimum, agents on SimGrid.
+
+Ten applications with masters anywhere share a random recursive tree. Four parts, or those asked
+for: time and memory of a round, in numpy and compiled, beside what the bandwidth of the memory
+allows; the optimum (cvxpy and HiGHS) beside the market methods until every throughput is within
+1e-6; how many rounds the pure market method takes to 1 % as the platform grows; and agents on
+SimGrid until every throughput is within 1 %. Each cell is a process of its own, and medians are
+quoted.
+
+    .venv/bin/python benchmarks/pricing.py [--quick] [--json] [rounds] [optimum] [growth] [agents]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+APPLICATIONS = 10
+SEED = 1
+PARTS = ("rounds", "optimum", "growth", "agents")
+SIZES = {
+    "rounds": (1_000, 10_000, 100_000, 1_000_000),
+    "optimum": (100, 1_000, 10_000),
+    "growth": (100, 1_000, 10_000, 100_000, 1_000_000),
+    "agents": (10, 100, 1_000, 10_000),
+}
+QUICK_SIZES = {
+    "rounds": (1_000, 10_000, 100_000),
+    "optimum": (100, 1_000),
+    "growth": (100, 1_000, 10_000),
+    "agents": (10, 100),
+}
+METHODS = ("scaled", "market")
+# What a round as compiled must move per agent, if every array is read or written from memory once
+# a sweep; a write counts twice, since the cache reads what it is to overwrite [byte]. An index has
+# 4 bytes, a number 8.
+#   scaled: up father, flow; down four indices, count, computes, rate, memory, flow, eta.
+#   market: markets 2 (bidder, application, wish, metric, offer); up 2 wishes, 2 offers, middle
+#   twice, father, share, slack, metric; down four indices, middle, slack, share, and of either
+#   slot bound, metric, offer, offer before, wish, paid.
+#   change: of either slot three indices, bound, offer, nu, metric, wish; then slack twice, father,
+#   2 metrics, share.
+LEAST_BYTES = {
+    "scaled": (4 + 16) + (5 * 4 + 1 + 4 * 16),
+    "market": 2 * 40 + (32 + 60) + (16 + 16 + 16 + 2 * (4 * 8 + 2 * 16)),
+}
+# What a state holds per agent, with its arrangement.
+STATE_BYTES = {"scaled": 4 * 8 + 6 * 4 + 1, "market": 15 * 8 + 7 * 4 + 1}
+LEAST_BYTES["change"] = LEAST_BYTES["market"] + 2 * (12 + 24 + 32) + (24 + 4 + 8 + 16 + 16)
+
+
+def problem(hosts: int):
+    """Return the graph, the applications, and what they share."""
+    from simplugin.platforms.random_graphs import random_graph
+    from simplugin.pricing.deployment import deploy
+    from simplugin.workloads import Application
+
+    generator = np.random.default_rng(SEED)
+    graph = random_graph("recursive", hosts, generator, decades=1.0)
+    flop = 10 ** generator.uniform(3, 4, APPLICATIONS)
+    byte = flop * 10 ** generator.uniform(-1, 0, APPLICATIONS)
+    masters = generator.integers(hosts, size=APPLICATIONS)
+    applications = [
+        Application(f"a{k}", graph.hosts[masters[k]], flop=flop[k], byte=byte[k])
+        for k in range(APPLICATIONS)
+    ]
+    return graph, applications, deploy(graph, applications)
+
+
+def methods(name: str):
+    """Return an iteration in numpy and compiled."""
+    if name == "scaled":
+        from simplugin.pricing.compiled import CompiledScaled
+        from simplugin.pricing.gradient import Gradient
+
+        return Gradient(), CompiledScaled()
+    from simplugin.pricing.compiled import CompiledMarket
+    from simplugin.pricing.markets import Market
+
+    return Market(), CompiledMarket()
+
+
+def peak_bytes() -> int:
+    """Return the most memory that this process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def bandwidth() -> float:
+    """Return what one core reads and writes in memory [byte/s], from numpy.add.
+
+    A write counts twice here too: an addition moves 32 bytes a number.
+    """
+    n = 10_000_000
+    one, other, total = np.ones(n), np.ones(n), np.zeros(n)
+    times = []
+    for _ in range(7):
+        start = time.process_time()
+        np.add(one, other, out=total)
+        times.append(time.process_time() - start)
+    return 32 * n / statistics.median(times)
+
+
+# ---- rounds -------------------------------------------------------------------------------------
+
+
+def round_cell(name: str, hosts: int, rounds: int) -> dict[str, float]:
+    """Measure rounds in numpy and compiled, in turn, and what it takes to get there.
+
+    Rounds are single-threaded and timed in processor time, so that others on the machine matter
+    less.
+    """
+    from simplugin.workloads import AlphaFair
+
+    start = time.perf_counter()
+    _, _, sharing = problem(hosts)
+    row = {
+        "agents": sharing.n_agents,
+        "setup_s": time.perf_counter() - start,
+        "setup_peak_bytes": peak_bytes(),
+    }
+    utility = AlphaFair()
+    plain, compiled = methods(name)
+    start = time.perf_counter()
+    fast = compiled.start(sharing, utility)
+    row["start_s"] = time.perf_counter() - start
+    row["state_bytes"] = STATE_BYTES[name] * sharing.n_agents
+    slow = plain.start(sharing, utility)
+    times: dict[str, dict[str, list[float]]] = {"numpy": {}, "compiled": {}}
+    for number in range(1, rounds + 1):
+        kind = "change" if number >= getattr(fast, "next_metric", rounds + 1) else name
+        start = time.process_time()
+        compiled.advance(sharing, utility, fast)
+        middle = time.process_time()
+        slow = plain.round(sharing, utility, slow)
+        times["compiled"].setdefault(kind, []).append(middle - start)
+        times["numpy"].setdefault(kind, []).append(time.process_time() - middle)
+    row["peak_bytes"] = peak_bytes()
+    row["bandwidth"] = bandwidth()
+    for kind in times["numpy"]:
+        for system, spent in times.items():
+            row[f"{system}_{kind}_s"] = statistics.median(spent[kind])
+        row[f"bound_{kind}_s"] = LEAST_BYTES[kind] * sharing.n_agents / row["bandwidth"]
+    return row
+
+
+# ---- the optimum --------------------------------------------------------------------------------
+
+
+def settled_rounds(method, sharing, best, levels, rounds: int) -> list[int | None]:
+    """Return after how many rounds every throughput is within each level for good."""
+    from simplugin.pricing.trajectory import iterate, settled, throughput_error
+    from simplugin.workloads import AlphaFair
+
+    trajectory = iterate(method, sharing, AlphaFair(), rounds, prices=False)
+    error = throughput_error(trajectory, best)
+    return [settled(error, level) for level in levels]
+
+
+def optimum_cell(hosts: int, rounds: int) -> dict[str, float | None]:
+    """Time the optimum, and the market methods until every throughput is within 1e-6 for good."""
+    from simplugin.optimum.fair_sharing import fair_sharing
+    from simplugin.pricing.acceleration import AcceleratedMarket
+    from simplugin.pricing.compiled import CompiledMarket
+    from simplugin.pricing.markets import Market
+    from simplugin.workloads import AlphaFair
+
+    _, _, sharing = problem(hosts)
+    start = time.perf_counter()
+    best = fair_sharing(sharing)
+    row: dict[str, float | None] = {
+        "agents": sharing.n_agents,
+        "optimum_s": time.perf_counter() - start,
+        "optimum_gap": best.gap,
+    }
+    utility = AlphaFair()
+    for name, method in (
+        ("market", CompiledMarket()),
+        ("market_numpy", Market()),
+        ("accelerated_numpy", AcceleratedMarket()),
+    ):
+        found = settled_rounds(method, sharing, best.throughput, (1e-2, 1e-6), rounds)
+        row[f"{name}_rounds_1e-2"], row[f"{name}_rounds_1e-6"] = found
+        if found[1] is None:
+            row[f"{name}_s"] = None
+            continue
+        start = time.perf_counter()
+        state = method.start(sharing, utility)
+        for _ in range(found[1]):
+            state = method.round(sharing, utility, state)
+        row[f"{name}_s"] = time.perf_counter() - start
+    return row
+
+
+# ---- growth -------------------------------------------------------------------------------------
+
+
+def certified_gap(sharing, throughput, host_price, link_price) -> float:
+    """Return how much better an application could be in the mean, by weak duality [log]."""
+    from simplugin.pricing.gradient import task_price
+
+    price = np.full(sharing.n_applications, np.inf)
+    able = sharing.computes
+    cost = task_price(sharing, host_price, link_price)
+    np.minimum.at(price, sharing.application[able], cost[able])
+    worth = sharing.speed @ host_price + sharing.bandwidth @ link_price
+    bound = worth - sharing.n_applications - np.log(price).sum()
+    return float(bound - np.log(throughput).sum()) / sharing.n_applications
+
+
+def growth_cell(hosts: int, rounds: int) -> dict[str, float | None]:
+    """Count the rounds of the pure market method to 1 % of where it ends, which is certified."""
+    from simplugin.pricing.compiled import CompiledMarket
+    from simplugin.pricing.trajectory import settled
+    from simplugin.workloads import AlphaFair
+
+    _, _, sharing = problem(hosts)
+    utility, method = AlphaFair(), CompiledMarket()
+    state = method.start(sharing, utility)
+    arrangement = state.arrangement
+    links = np.where(arrangement.trees.link < 0, sharing.n_links, arrangement.trees.link)
+    byte = sharing.byte[sharing.application[arrangement.agents]]
+    throughputs, overloads = [], []
+    for _ in range(rounds):
+        method.advance(sharing, utility, state)
+        flow = state.hosts.offer.copy()
+        arrangement.trees.gather(flow)
+        throughputs.append(flow[arrangement.masters])
+        load = np.bincount(links, byte * flow, sharing.n_links + 1)[:-1]
+        overloads.append(float((load / arrangement.bandwidth).max()) - 1)
+    best = throughputs[-1]
+    error = np.maximum(np.abs(np.array(throughputs) / best - 1).max(axis=1), overloads)
+    found = settled(error, 1e-2)
+    return {
+        "agents": sharing.n_agents,
+        "depth": int(sharing.depth.max()),
+        "rounds_1e-2": None if found is None else found + 1,
+        "last_gap": certified_gap(sharing, best, state.host_price, state.link_price),
+        "last_overload": overloads[-1],
+    }
+
+
+# ---- agents on SimGrid --------------------------------------------------------------------------
+
+
+def agents_cell(hosts: int, rounds: int) -> dict[str, float | None]:
+    """Let agents negotiate on SimGrid for as many rounds as they need to 1 %.
+
+    The pure iteration tells how many these are; the simulation must show them again.
+    """
+    from simplugin.pricing.agents import negotiate
+    from simplugin.pricing.compiled import CompiledMarket
+    from simplugin.pricing.markets import Market
+    from simplugin.pricing.trajectory import throughput_error
+    from simplugin.workloads import AlphaFair
+
+    graph, _, sharing = problem(hosts)
+    utility, method = AlphaFair(), CompiledMarket()
+    state = method.start(sharing, utility)
+    method.advance(sharing, utility, state, rounds)
+    best = sharing.throughput(state.rate)
+    (needed,) = settled_rounds(CompiledMarket(), sharing, best, (1e-2,), rounds)
+    if needed is None:
+        return {"agents": sharing.n_agents, "rounds": None}
+    start = time.perf_counter()
+    trajectory = negotiate(graph, sharing, Market(), needed, utility).trajectory
+    wall = time.perf_counter() - start
+    error = throughput_error(trajectory, best)
+    if not error[-1] <= 1e-2 or error[-2] <= 1e-2:
+        raise SystemExit(f"{hosts} hosts: the simulation is within 1 % elsewhere than {needed}")
+    return {
+        "agents": sharing.n_agents,
+        "depth": int(sharing.depth.max()),
+        "rounds": needed,
+        "simulated_s": float(trajectory.date[needed]),
+        "bytes_per_host": trajectory.bytes_sent / hosts,
+        "wall_s": wall,
+    }
+
+
+# ---- all cells ----------------------------------------------------------------------------------
+
+
+def cell(part: str, hosts: int, rounds: int, name: str = "-") -> dict[str, float | None]:
+    """Run a cell in a process of its own."""
+    command = [sys.executable, __file__, "--cell", part, str(hosts), str(rounds), name]
+    outcome = subprocess.run(command, capture_output=True, text=True)
+    if outcome.returncode:
+        raise SystemExit(f"{part}, {hosts} hosts, {name}:\n{outcome.stderr}")
+    return json.loads(outcome.stdout.splitlines()[-1])
+
+
+def measure(part: str, hosts: int, quick: bool) -> dict[str, dict[str, float | None]]:
+    """Measure one size; return a row a method."""
+    if part == "rounds":
+        rounds = 6 if quick or hosts > 100_000 else 20
+        return {name: cell(part, hosts, rounds, name) for name in METHODS}
+    # Where it grows, enough for a certificate.
+    return {"market": cell(part, hosts, 300 if part == "growth" else 1000)}
+
+
+def show(results: dict[str, dict[str, dict[str, dict[str, float | None]]]]) -> None:
+    """Print a table a part."""
+    for part, sizes in results.items():
+        print(f"\n{part}")
+        for hosts, rows in sizes.items():
+            for name, row in rows.items():
+                cells = (
+                    f"{key}={value if value is None else format(value, '.4g')}"
+                    for key, value in row.items()
+                )
+                print(f"{hosts:>8} {name:>7}  " + "  ".join(cells), flush=True)
+
+
+def main() -> None:
+    """Read the command line and run."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; all without")
+    parser.add_argument("--quick", action="store_true", help="small sizes, under 50 s")
+    parser.add_argument("--json", action="store_true", help="print one JSON line last")
+    parser.add_argument("--cell", nargs=4, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.cell:
+        part, hosts, rounds, name = arguments.cell
+        size = int(hosts), int(rounds)
+        kinds = {"optimum": optimum_cell, "growth": growth_cell, "agents": agents_cell}
+        row = round_cell(name, *size) if part == "rounds" else kinds[part](*size)
+        print(json.dumps(row))
+        return
+    results = {}
+    for part in arguments.parts or PARTS:
+        if part not in PARTS:
+            parser.error(f"there is no part {part!r}; give {', '.join(PARTS)}")
+        sizes = (QUICK_SIZES if arguments.quick else SIZES)[part]
+        results[part] = {str(hosts): measure(part, hosts, arguments.quick) for hosts in sizes}
+        show({part: results[part]})
+    if arguments.json:
+        print(json.dumps(results))
+
+
+if __name__ == "__main__":
+    main()

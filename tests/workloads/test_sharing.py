@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simplugin.errors import WorkloadError
+from simplugin.workloads import Sharing
+
+# Two applications on three hosts in a row. The first goes a -> b -> c, the second c -> b -> a.
+ROW: dict[str, Any] = {
+    "applications": ("east", "west"),
+    "hosts": ("a", "b", "c"),
+    "links": ("a->b", "b->c", "c->b", "b->a"),
+    "flop": np.array([10.0, 20.0]),
+    "byte": np.array([1.0, 3.0]),
+    "weight": np.array([1.0, 2.0]),
+    "speed": np.array([100.0, 200.0, 0.0]),
+    "bandwidth": np.array([8.0, 4.0, 30.0, 0.0]),
+    "application": np.array([0, 1, 0, 1, 0, 1]),
+    "host": np.array([0, 2, 1, 1, 2, 0]),
+    "father": np.array([-1, -1, 0, 1, 2, 3]),
+    "link": np.array([-1, -1, 0, 2, 1, 3]),
+    "computes": np.array([True, False, True, True, False, True]),
+}
+
+
+def row(**changes: Any) -> Sharing:
+    """Return the two applications in a row, some fields changed."""
+    return Sharing(**(ROW | changes))
+
+
+def with_entry(name: str, place: int, value: float) -> dict[str, Any]:
+    """Return one column of the row, one entry changed."""
+    column = ROW[name].copy()
+    column[place] = value
+    return {name: column}
+
+
+@st.composite
+def forests(draw: st.DrawFn) -> Sharing:
+    """Trees of any shape, several agents a host and a link, in the order that is asked for."""
+    applications = draw(st.integers(1, 3))
+    hosts, links = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    vertices = []
+    for application in range(applications):
+        depth = [0]
+        father = [-1]
+        for vertex in range(1, draw(st.integers(1, 12))):
+            father.append(draw(st.integers(0, vertex - 1)))
+            depth.append(depth[father[-1]] + 1)
+        vertices += [
+            (depth[v], application, v, (application, father[v])) for v in range(len(father))
+        ]
+    place: dict[tuple[int, int], int] = {}
+    order = []
+    for level in range(max(vertices)[0] + 1):
+        # By application, then by the place of the father: sons of one father are neighbours.
+        here = sorted((v[1], place.get(v[3], -1), v[2]) for v in vertices if v[0] == level)
+        for application, above, vertex in here:
+            place[application, vertex] = len(order)
+            order.append((application, above))
+    n = len(order)
+    numbers = st.lists(st.integers(0, 10**6), min_size=n, max_size=n)
+    above = np.array([father for _, father in order])
+    return Sharing(
+        tuple(f"application {k}" for k in range(applications)),
+        tuple(f"host {i}" for i in range(hosts)),
+        tuple(f"link {i}" for i in range(links)),
+        np.arange(1.0, applications + 1),
+        np.arange(2.0, applications + 2),
+        np.ones(applications),
+        np.ones(hosts),
+        np.ones(links),
+        np.array([application for application, _ in order]),
+        np.array(draw(numbers)) % hosts,
+        above,
+        np.where(above < 0, -1, np.array(draw(numbers)) % links),
+        np.ones(n, dtype=bool),
+    )
+
+
+def ancestors(sharing: Sharing, agent: int) -> list[int]:
+    """Return an agent and all above it."""
+    way = [agent]
+    while sharing.father[way[-1]] >= 0:
+        way.append(int(sharing.father[way[-1]]))
+    return way
+
+
+def test_depths_levels_and_masters() -> None:
+    sharing = row()
+    assert sharing.depth.tolist() == [0, 0, 1, 1, 2, 2]
+    assert sharing.levels == (slice(0, 2), slice(2, 4), slice(4, 6))
+    assert sharing.masters.tolist() == [0, 1]
+    assert (sharing.n_applications, sharing.n_hosts) == (2, 3)
+    assert (sharing.n_links, sharing.n_agents) == (4, 6)
+
+
+def test_masters_are_in_the_order_of_applications() -> None:
+    swapped = row(**with_entry("application", 0, 1) | {"application": 1 - ROW["application"]})
+    assert swapped.masters.tolist() == [1, 0]
+
+
+def test_rates_become_throughputs_and_loads() -> None:
+    sharing = row()
+    rate = np.array([1.0, 0.0, 2.0, 3.0, 4.0, 5.0])
+    assert sharing.gather(rate).tolist() == [7, 8, 6, 8, 4, 5]
+    assert sharing.throughput(rate).tolist() == [7, 8]
+    assert sharing.host_load(rate).tolist() == [10 + 100, 20 + 60, 40]
+    assert sharing.link_load(rate).tolist() == [6, 4, 24, 15]
+
+
+def test_gather_takes_several_values_an_agent() -> None:
+    rate = np.array([1.0, 0.0, 2.0, 3.0, 4.0, 5.0])
+    both = row().gather(np.stack([rate, 10 * rate], axis=1))
+    np.testing.assert_array_equal(both[:, 0], row().gather(rate))
+    np.testing.assert_array_equal(both[:, 1], row().gather(10 * rate))
+
+
+def test_gather_leaves_its_argument() -> None:
+    rate = np.ones(6)
+    row().gather(rate)
+    assert rate.tolist() == [1] * 6
+
+
+@pytest.mark.parametrize(
+    ("rate", "overload"),
+    [
+        ([1, 0, 2, 0, 0, 0], 0.0),
+        # 10 flop a task on 100 flop/s: 12 tasks are a fifth too many.
+        ([12, 0, 0, 0, 0, 0], 0.2),
+        # 10 bytes of the first application on the first link's 8.
+        ([0, 0, 10, 0, 0, 0], 0.25),
+        # The last host computes nothing, and the last link carries nothing.
+        ([0, 0, 0, 0, 1, 0], np.inf),
+        ([0, 0, 0, 0, 0, 1], np.inf),
+    ],
+)
+def test_the_overload_is_relative_to_the_capacity(rate: list[float], overload: float) -> None:
+    assert row().overload(np.array(rate, dtype=float)) == pytest.approx(overload, rel=1e-12)
+
+
+@given(forests())
+def test_trees_of_any_shape(sharing: Sharing) -> None:
+    ways = [ancestors(sharing, agent) for agent in range(sharing.n_agents)]
+    assert sharing.depth.tolist() == [len(way) - 1 for way in ways]
+    for depth, level in enumerate(sharing.levels):
+        assert np.all(sharing.depth[level] == depth)
+    assert sum(level.stop - level.start for level in sharing.levels) == sharing.n_agents
+    rate = np.arange(1.0, sharing.n_agents + 1)
+    gathered, link_load = np.zeros(sharing.n_agents), np.zeros(sharing.n_links)
+    for agent, way in enumerate(ways):
+        for above in way:
+            gathered[above] += rate[agent]
+            if sharing.link[above] >= 0:
+                byte = sharing.byte[sharing.application[agent]]
+                link_load[sharing.link[above]] += byte * rate[agent]
+    # Integers: sums are exact in any order.
+    assert sharing.gather(rate).tolist() == gathered.tolist()
+    assert sharing.link_load(rate).tolist() == link_load.tolist()
+    total = float((sharing.flop[sharing.application] * rate).sum())
+    assert sharing.host_load(rate).sum() == total
+
+
+def test_a_long_row_of_hosts() -> None:
+    n = 3_000
+    sharing = Sharing(
+        ("only",),
+        tuple(f"h{i}" for i in range(n)),
+        tuple(f"l{i}" for i in range(n - 1)),
+        np.ones(1),
+        np.ones(1),
+        np.ones(1),
+        np.ones(n),
+        np.ones(n - 1),
+        np.zeros(n, dtype=int),
+        np.arange(n),
+        np.arange(n) - 1,
+        np.arange(n) - 1,
+        np.ones(n, dtype=bool),
+    )
+    assert sharing.depth.tolist() == list(range(n))
+    assert sharing.gather(np.ones(n)).tolist() == list(range(n, 0, -1))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (with_entry("speed", 0, -1), "speed has a negative or infinite value"),
+        (with_entry("bandwidth", 0, np.inf), "bandwidth has a negative or infinite value"),
+        (with_entry("byte", 1, np.nan), "byte has a negative or infinite value"),
+        (with_entry("flop", 1, 0), "flop and weight of an application must be positive"),
+        (with_entry("weight", 0, 0), "flop and weight of an application must be positive"),
+        ({"speed": np.ones(2)}, r"speed has shape \(2,\); give \(3,\)"),
+        ({"link": np.ones(5)}, r"link has shape \(5,\); give \(6,\)"),
+        ({"weight": np.ones((2, 1))}, r"weight has shape \(2, 1\); give \(2,\)"),
+        (with_entry("application", 2, 2), r"application of an agent is not in 0\.\.1"),
+        (with_entry("host", 2, -1), r"host of an agent is not in 0\.\.2"),
+        (with_entry("link", 2, 4), r"link of an agent is not in 0\.\.3"),
+        (with_entry("link", 2, -1), r"link of an agent is not in 0\.\.3"),
+        (with_entry("link", 0, 1), "the agent of a master has a link"),
+        (with_entry("father", 2, 4), "agents are not ordered by depth"),
+        (with_entry("father", 5, 1), "agents are not ordered by depth"),
+        (with_entry("application", 4, 1), "an agent and its father are of different applications"),
+        (
+            with_entry("father", 3, -1) | with_entry("link", 3, -1),
+            "agents are not ordered by depth",
+        ),
+        ({"application": np.zeros(6, dtype=int)}, "each application must have one agent without"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(WorkloadError, match=message):
+        row(**changes)
