@@ -201,9 +201,12 @@ def _newton(
         ]
     )
     right = np.concatenate([-residual, target[binds], 1 - equal @ np.exp(rho)])
-    if np.all(slack[binds] > 0):
-        change = np.linalg.solve(newton, right)
-    else:
+    try:
+        change = np.linalg.solve(newton, right) if np.all(slack[binds] > 0) else None
+    except np.linalg.LinAlgError:
+        # Bounds and equations may be alike but for rounding.
+        change = None
+    if change is None:
         change = np.linalg.lstsq(newton, right, rcond=1e-14)[0]
     d_y = np.zeros(len(bound))
     d_y[binds] = change[n : n + n_binds]

@@ -5,15 +5,17 @@ A round of :class:`~simplugin.pricing.markets.Market` maps the wishes :math:`d` 
 
 .. math:: d \leftarrow d_i + g_i - \sum_j \gamma_j (\Delta d_j + \Delta g_j),
 
-with :math:`\gamma` least in :math:`\|g_i - \sum_j \gamma_j \Delta g_j\|_\theta`. A round whose
-residual :math:`\|g\|_\theta` is no smaller than that from which the mix was made is undone: the
-allocation stays, the wishes go back to the plain step, and the memory begins anew. Plain rounds
-never let the residual grow, hence neither does this.
+with :math:`\gamma` least in :math:`\|g_i - \sum_j \gamma_j \Delta g_j\|_\theta`. Where a residual
+stays as it was, :math:`\|\Delta g\|^2 \leq` `STEADY` :math:`\|g\|^2`, wishes merely drift, and the
+step is 2, 4, 8... times :math:`g` instead. A round whose :math:`\|g\|_\theta^2` exceeds the least
+since the metric changed by more than `SLACK` is undone: the allocation stays, the wishes go back
+to the plain step, and the memory begins anew. Plain rounds never let the residual grow while the
+metric stays, and so no round lets it grow further than that.
 
 What it costs: a second pair of sweeps per round. Up each edge of each tree go the sums of
 :math:`\theta g g_j` below it for the rounds remembered (`MEMORY` + 1 = 11 scalars at most), the
 masters add up the applications in order, and each solves the same small system. Down come the
-coefficients (`MEMORY` = 10 scalars at most), or that the round is undone.
+coefficients (`MEMORY` = 10 scalars at most), or the stride, or that the round is undone.
 
 References
 ----------

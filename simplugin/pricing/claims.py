@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simplugin.pricing import (
+    adverse_claims,
     changing_claims,
     past_claims,
     past_figures,
@@ -25,6 +26,7 @@ PARTS: dict[str, Callable[[bool], list[Claim]]] = {
     **simulated_claims.PARTS,
     **changing_claims.PARTS,
     **past_claims.PARTS,
+    **adverse_claims.PARTS,
 }
 FIGURES: dict[str, Callable[[bool], list[Figure]]] = {
     **section5_figures.FIGURES,

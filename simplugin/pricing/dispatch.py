@@ -99,11 +99,11 @@ def dispatch(
 
     The demand-driven dispatch of [1]_. Each agent puts the tasks that come in into queues, one
     for its own computations and one for each son, in proportion to its rate and to the flows of
-    its sons' subtrees. It computes the tasks of its own queue one at a time, and sends a son as
-    many tasks as the son has requested. It requests tasks from its father when its queues hold
-    fewer than `threshold` tasks for each queue in use; requests cross the network too. SimGrid
-    shares a host between the executions of all applications, and a link between all transfers,
-    in equal parts.
+    its sons' subtrees. It computes the tasks of its own queue one at a time on each core of its
+    host, and sends a son as many tasks as the son has requested. It requests tasks from its
+    father when its queues hold fewer than `threshold` tasks for each queue in use; requests cross
+    the network too. SimGrid shares a host between the executions of all applications, and a link
+    between all transfers, in equal parts.
 
     Proportions fix how an application's tasks are spread, not how many there are: where
     applications compete, equal parts are not the rates. So the master's agent, which has

@@ -137,7 +137,9 @@ class Desk:
 async def agent(me: Actor, station: Station) -> tuple[int, list[tuple[int, float]]]:
     """Dispatch and compute tasks to the end; return `Desk.arrived` and `Desk.computed`."""
     desk = Desk(me, station)
-    me.spawn(_compute, desk, name=f"{station.name} computes", daemon=True)
+    # A task runs on one core; rates count on all of them.
+    for _ in range(me.host.cores):
+        me.spawn(_compute, desk, name=f"{station.name} computes", daemon=True)
     for queue, son in enumerate(station.sons, 1):
         me.spawn(_hear, desk, queue, son, name=f"{station.name} hears {son.name}", daemon=True)
     if station.father is None:
@@ -150,7 +152,7 @@ async def agent(me: Actor, station: Station) -> tuple[int, list[tuple[int, float
 
 
 async def _compute(me: Actor, desk: Desk) -> None:
-    """Compute the tasks of the agent's own queue, one after the other."""
+    """Compute the tasks of the agent's own queue, one after the other on one core."""
     while True:
         await desk.work.acquire()
         task = desk.leave(me, 0)

@@ -8,7 +8,7 @@ last bit, so that only the same order gives the same trajectory.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,6 +47,11 @@ class Steps:
     least : float
         Throughput below which Eq. (12) takes the marginal utility of this one, as it divides
         by the throughput; Eq. (16) needs no such thing [tasks/s].
+
+    Raises
+    ------
+    WorkloadError
+        One of them is no number, negative or infinite.
     """
 
     memory: float = 0.02
@@ -58,6 +63,12 @@ class Steps:
     start_host_price: float = 2e-2
     start_link_price: float = 2e-2
     least: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        for name, value in asdict(self).items():
+            if not (isinstance(value, (int, float)) and 0 <= value < math.inf):
+                raise WorkloadError(f"{name} is {value!r}; give a number from 0 on")
 
 
 @dataclass(frozen=True, slots=True)

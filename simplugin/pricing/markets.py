@@ -99,8 +99,6 @@ FLOOR, CEILING = 0.01, 3.0
 MEMORY = 0.5
 STRENGTH = 0.4
 REBALANCE = 0.25, 4.0
-# How many times what its participants gain a resource may take.
-INCREDIBLE = 2.0
 # The least part of what it would reach alone that the metric believes an application to reach.
 LEAST = 1e-4
 
@@ -205,7 +203,6 @@ class Market:
         )
         after = remember(sharing, utility, state, after)
         if after.number >= state.next_metric:
-            worth = credible(sharing, utility, after, worth)
             after = adapt(sharing, utility, after)
         inverse = inverted(after.metric)
         wish = offer + worth * inverse + (self.relaxation - 1) * (plan - offer)
@@ -332,10 +329,9 @@ def best_throughput(
 
 
 def first_metric(sharing: Sharing, utility: AlphaFair, state: MarketState) -> Floats:
-    r"""Return :math:`\theta_j = \pi_k / X_j` of what each application would do alone."""
-    value = (sharing.weight * utility.marginal(state.slots.alone))[sharing.application]
-    size = np.minimum(state.slots.bound, state.slots.alone[sharing.application])
-    return np.where(state.slots.bound > 0, SIZE * value * inverted(size), 0.0)
+    r"""Return :math:`\mathrm{SIZE}\, \pi_k / X_j`, the metric while no price is known."""
+    value, size = scales(sharing, utility, state)
+    return SIZE * value * inverted(size)
 
 
 def with_metric(sharing: Sharing, state: MarketState, metric: Floats) -> MarketState:
@@ -373,30 +369,6 @@ def remember(
         planned=MEMORY * before.planned + np.bincount(resource, planned.ravel()[used], count),
         moved=MEMORY * before.moved + np.bincount(resource, moved.ravel()[used], count),
     )
-
-
-def credible(
-    sharing: Sharing, utility: AlphaFair, state: MarketState, worth: Floats
-) -> Floats:
-    """Return the slots' worths, less where a resource takes more than there can be to pay.
-
-    Returns
-    -------
-    float64, shape (2, n_agents)
-        Marginal value of each slot [utility/(tasks/s)].
-    """
-    value, _ = scales(sharing, utility, state)
-    alone = state.slots.alone
-    reached = np.clip(state.reached, LEAST * alone, alone)[sharing.application]
-    used, resource = state.slots.used, state.slots.resource
-    spent = np.tile(value * reached, 2)[used]
-    most = INCREDIBLE * np.bincount(resource, spent, len(state.price))
-    taken = state.price * state.slots.capacity
-    part = np.minimum(1.0, most * inverted(taken))
-    part[taken <= 0] = 1.0
-    scaled = worth.copy()
-    scaled.ravel()[used] *= part[resource]
-    return scaled
 
 
 def adapt(sharing: Sharing, utility: AlphaFair, state: MarketState) -> MarketState:

@@ -64,6 +64,10 @@ class Routes:
             raise WorkloadError("route and link differ in length; give pairs")
         if not np.all((self.least > 0) & (self.least < self.most) & np.isfinite(self.most)):
             raise WorkloadError("a source's bounds are not 0 < least < most < infinity")
+        for name in ("bandwidth", "weight"):
+            values = getattr(self, name)
+            if not np.all(np.isfinite(values) & (values > 0)):
+                raise WorkloadError(f"{name} has an entry that is not positive and finite")
         for name, count in (("route", self.n_routes), ("link", self.n_links)):
             values = getattr(self, name)
             if np.any((values < 0) | (values >= count)):

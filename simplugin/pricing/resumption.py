@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.pricing.markets import Market, MarketState, with_metric
+from simplugin.pricing.markets import Market, MarketState, first_metric, with_metric
 from simplugin.pricing.slots import inverted
 
 if TYPE_CHECKING:
@@ -28,8 +28,9 @@ def carried_over(
     """Return the state with which those who stay go on after a change.
 
     Agents of an application on the same host behind the same link keep wishes and metric,
-    resources their balance, applications what they reached; who is new starts as in
-    :meth:`~simplugin.pricing.markets.Market.start`. The metric's rounds are counted anew.
+    applications what they reached; who is new starts as in
+    :meth:`~simplugin.pricing.markets.Market.start`. Resources whose participants are all old
+    keep their balance, and the metric's rounds are counted anew.
 
     Parameters
     ----------
@@ -65,9 +66,11 @@ def carried_over(
         return np.where(kept, values, mine)
 
     old_resource, new_resource = _matched(_resources(before), _resources(after))
-    balance, price = fresh.balance.copy(), fresh.price.copy()
-    balance[new_resource] = state.balance[old_resource]
+    price, balance = fresh.price.copy(), fresh.balance.copy()
     price[new_resource] = state.price[old_resource]
+    balance[new_resource] = state.balance[old_resource]
+    joined = fresh.slots.resource[~kept.ravel()[fresh.slots.used]]
+    balance[joined] = fresh.balance[joined]
     reached = fresh.reached.copy()
     old_application, new_application = _matched(before.applications, after.applications)
     reached[new_application] = state.reached[old_application]
@@ -89,9 +92,11 @@ def begun_from(
 ) -> MarketState:
     """Return the state that begins with rates and prices of elsewhere, within reason.
 
-    What is known at the start bounds them: no rate exceeds what its agent could compute, or
-    receive, alone, and no slot pays more for a task than the task would be worth if all
-    participants of its market shared the application's throughput evenly.
+    What is known at the start bounds them, with :math:`F_k` what application k of K would reach
+    alone: no agent computes more than it can, no application more than :math:`F_k / K`, no
+    resource takes more than all its participants would gain alone, and no route of an application
+    costs more per task than a task is worth at :math:`F_k / K`. For the sums and routes, one
+    sweep up and one down.
 
     Parameters
     ----------
@@ -112,25 +117,35 @@ def begun_from(
         To begin the first round with.
     """
     state = Market().start(sharing, utility)
-    asked = state.slots
+    asked, application = state.slots, sharing.application
+    part = asked.alone / sharing.n_applications
+    state = replace(state, reached=part)
+    state = with_metric(sharing, state, first_metric(sharing, utility, state))
+    rate = np.minimum(rate, asked.bound[0])
+    rate = rate * np.minimum(1.0, part * inverted(sharing.throughput(rate)))[application]
     offer = np.minimum(np.stack([rate, sharing.gather(rate)]), asked.bound)
-    price = np.concatenate([host_price, link_price])
-    participants = np.bincount(asked.resource, minlength=len(price))
-    alone = asked.alone[sharing.application]
-    worth = np.zeros_like(offer)
-    part = np.stack([alone, alone]).ravel()[asked.used] / participants[asked.resource]
-    weight = sharing.weight[sharing.application]
-    value = np.stack([weight, weight]).ravel()[asked.used] * utility.marginal(part)
-    paid = price[asked.resource] * asked.demand.ravel()[asked.used]
-    worth.ravel()[asked.used] = np.minimum(paid, value)
-    return replace(
-        state,
-        wish=offer + worth * inverted(state.metric),
-        offer=offer,
-        plan=offer,
-        paid=worth,
-        price=price,
+    gain = sharing.weight * utility.marginal(asked.alone) * asked.alone
+    gains = np.bincount(
+        asked.resource, np.tile(gain[application], 2)[asked.used], len(asked.capacity)
     )
+    price = np.minimum(np.concatenate([host_price, link_price]), gains * inverted(asked.capacity))
+    paid = np.zeros_like(offer)
+    paid.ravel()[asked.used] = price[asked.resource] * asked.demand.ravel()[asked.used]
+    dearest = _dearest_route(sharing, paid, asked.bound[0] > 0)
+    value = sharing.weight * utility.marginal(part)
+    paid = paid * np.minimum(1.0, value / np.maximum(dearest, value))[application]
+    wish = offer + paid * inverted(state.metric)
+    return replace(state, wish=wish, offer=offer, plan=offer, paid=paid, price=price)
+
+
+def _dearest_route(sharing: Sharing, paid: Floats, computes: NDArray[np.bool_]) -> Floats:
+    """Return what each application's dearest route and computation cost per task."""
+    route = paid[1].copy()
+    for level in sharing.levels[1:]:
+        route[level] += route[sharing.father[level]]
+    dearest = np.zeros(sharing.n_applications)
+    np.maximum.at(dearest, sharing.application, np.where(computes, route + paid[0], 0.0))
+    return dearest
 
 
 def _agents(sharing: Sharing) -> list[Hashable]:

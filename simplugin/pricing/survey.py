@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from simplugin.pricing.instances import Instance
-    from simplugin.pricing.trajectory import Method
+    from simplugin.pricing.trajectory import Method, State
     from simplugin.workloads.utility import AlphaFair
 
 # How near every throughput is to be: within 1 %, and as good as exact.
@@ -74,6 +74,7 @@ def examine(
     rounds: int,
     *,
     simulated: bool = True,
+    start: State | None = None,
 ) -> Finding:
     """Run a method on a problem, and compare with the optimum.
 
@@ -90,15 +91,19 @@ def examine(
     simulated : bool
         Whether actors on SimGrid run as well, for as many rounds as the pure iteration needs to
         be exact, and one more. Counts are those of the pure iteration, which `apart` compares.
+    start : State, optional
+        Where to begin; the method's own start otherwise.
     """
     best = fair_sharing(instance.sharing, utility.alpha)
-    pure = iterate(method, instance.sharing, utility, rounds, prices=False)
+    pure = iterate(method, instance.sharing, utility, rounds, start=start, prices=False)
     error = throughput_error(pure, best.throughput)
     near, exact = settled(error, NEAR), settled(error, EXACT)
     date, sent, apart = np.nan, 0.0, np.nan
     if simulated:
         needed = rounds if exact is None else min(exact + 1, rounds)
-        done = negotiate(instance.graph, instance.sharing, method, needed, utility).trajectory
+        done = negotiate(
+            instance.graph, instance.sharing, method, needed, utility, start=start
+        ).trajectory
         sent = done.bytes_sent
         there = pure.throughput[: needed + 1]
         apart = float(np.max(np.abs(done.throughput - there) / np.maximum(there, 1e-300)))

@@ -65,5 +65,9 @@ class Application:
                 f"application {self.name!r} starts at {self.start!r} and ends at {self.end!r};"
                 " it must start at 0 or later, and end after that"
             )
+        if isinstance(self.hosts, str):
+            raise WorkloadError(
+                f"hosts of application {self.name!r} is {self.hosts!r}; give a tuple of names"
+            )
         if self.hosts is not None:
             object.__setattr__(self, "hosts", tuple(self.hosts))

@@ -32,7 +32,11 @@ def test_a_file_is_what_its_command_makes(file: Path, tmp_path: Path) -> None:
     assert (tmp_path / "platforms_xml" / file.name).read_bytes() == file.read_bytes()
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+# Only neighbours have routes on the report's five hosts.
+JOINED = [file for file in FILES if file.name != "five_hosts.xml"]
+
+
+@pytest.mark.parametrize("file", JOINED, ids=lambda file: file.name)
 def test_all_hosts_of_a_file_reach_each_other(file: Path) -> None:
     assert check([file]) == []
     assert resolve(file, 200).unreachable == ()

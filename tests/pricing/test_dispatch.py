@@ -18,6 +18,7 @@ from simplugin.pricing.deployment import deploy
 from simplugin.pricing.dispatch import Dispatch, dispatch
 from simplugin.pricing.dispatch_queues import Pace, Proportions, next_queue, to_request
 from simplugin.pricing.instances import instance
+from simplugin.pricing.platform_trees import sharing_of
 from simplugin.workloads.applications import Application
 from simplugin.workloads.sharing import Sharing
 
@@ -125,6 +126,17 @@ def test_one_host_computes_at_its_speed() -> None:
     faster = dispatch(alone, sharing, np.array([1600.0]), duration=10.0, grain=10.0)
     assert faster.throughput[0] == pytest.approx(1000.0, rel=2e-3)
     assert faster.deviation[0] == pytest.approx(0.375, rel=1e-2)
+
+
+def test_all_cores_of_a_host_compute() -> None:
+    hosts = (Host("a", 1e6), Host("b", 1e6, cores=4))
+    route = Route("a", "b", ["wire"])
+    platform = Platform((Zone("flat", "Full", (*hosts, Link("wire", 1e9, 1e-4)), (route,)),))
+    sharing = sharing_of(platform, [Application("k", "a", flop=1e3, byte=1.0)])
+    done = dispatch(platform, sharing, sharing.speed[sharing.host] / 1e3, duration=4.0)
+    # One core and four, each 1000 tasks/s.
+    assert done.throughput[0] == pytest.approx(5000.0, rel=1e-2)
+    assert np.mean(done.agent[done.date > 1.0] == 1) == pytest.approx(0.8, abs=1e-2)
 
 
 def test_two_hosts_and_a_full_link() -> None:

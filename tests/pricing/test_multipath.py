@@ -119,6 +119,9 @@ def test_wrong_input_is_refused() -> None:
         network(most=math.inf)
     with pytest.raises(WorkloadError, match=r"link of a pair is not in 0\.\.0"):
         Routes([0], [0], [1], [1.0], [0.1], [1.0], [1.0])
+    for bandwidth, weight in ((-1.0, 1.0), (math.nan, 1.0), (1.0, 0.0)):
+        with pytest.raises(WorkloadError, match="not positive and finite"):
+            Routes([0], [0], [0], [bandwidth], [0.1], [1.0], [weight])
     with pytest.raises(WorkloadError, match="pairs"):
         Routes([0], [0], [0, 0], [1.0], [0.1], [1.0], [1.0])
     with pytest.raises(WorkloadError, match=r"sources of routes are not 0\.\.1"):

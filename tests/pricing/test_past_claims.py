@@ -38,6 +38,13 @@ def test_median_and_worst(fare):
     assert "within 1 % after 0.5 s" in fast.why
 
 
+def test_gaps_of_the_objective_are_told(fare):
+    _, exact = fare(
+        [replace(FINDING, objective_gap=1e-9)] * 11 + [replace(FINDING, objective_gap=2e-3)]
+    )
+    assert "the objective 1e-09 and 0.002 short" in exact.why
+
+
 @pytest.mark.parametrize(
     "change",
     [{"near": None}, {"near": 151}, {"apart": 1e-8}],

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simplugin.optimum.fair_sharing import fair_sharing
+from simplugin.pricing.acceleration import (
+    MEMORY,
+    SLACK,
+    AcceleratedMarket,
+    coefficients,
+    mix,
+    steady,
+    total,
+)
+from simplugin.pricing.instances import instance
+from simplugin.pricing.markets import Market
+from simplugin.pricing.trajectory import iterate, settled, throughput_error
+from simplugin.workloads import AlphaFair
+
+LOG = AlphaFair(1.0)
+# All families and spreads.
+SAMPLE = (0, 1, 2, 3, 4, 8, 11, 14, 15, 20, 29, 44)
+
+
+def rounds_to(numbers: tuple[int, ...], level: float, rounds: int = 400) -> list[float]:
+    """Return the rounds until every throughput of each instance is within a level for good."""
+    found = []
+    for number in numbers:
+        sharing = instance(number).sharing
+        best = fair_sharing(sharing).throughput
+        error = throughput_error(
+            iterate(AcceleratedMarket(), sharing, LOG, rounds, prices=False), best
+        )
+        reached = settled(error, level)
+        found.append(np.inf if reached is None else reached)
+    return found
+
+
+def test_every_throughput_is_within_one_percent_in_few_rounds() -> None:
+    found = rounds_to(SAMPLE, 0.01)
+    assert np.median(found) <= 25
+    assert max(found) <= 150
+
+
+def test_a_millionth_takes_few_rounds_more() -> None:
+    found = rounds_to(SAMPLE, 1e-6)
+    assert np.median(found) <= 60
+    assert max(found) < np.inf
+
+
+@pytest.mark.parametrize("alpha", [0.5, 2.0, 4.0])
+def test_other_utilities_and_weights(alpha: float) -> None:
+    problem = instance(11).sharing
+    sharing = replace(problem, weight=np.linspace(0.2, 5, problem.n_applications))
+    found = iterate(AcceleratedMarket(), sharing, AlphaFair(alpha), 400, prices=False)
+    best = fair_sharing(sharing, alpha).throughput
+    assert found.throughput[-1] == pytest.approx(best, rel=1e-8)
+    assert found.overload[-1] < 1e-8
+
+
+def test_residuals_never_grow_far() -> None:
+    # What makes divergence impossible while the metric stays.
+    sharing = instance(15).sharing
+    method = AcceleratedMarket()
+    state = method.start(sharing, LOG)
+    mixed = undone = 0
+    for _ in range(200):
+        before, state = state, method.round(sharing, LOG, state)
+        mixed += state.plain is not None
+        undone += before.plain is not None and len(state.wishes) == 1
+        if len(before.wishes) and len(state.wishes) > len(before.wishes):
+            # Down to rounding.
+            assert state.products[-1, -1] <= max(SLACK * before.least, 1e-26)
+        assert len(state.wishes) == len(state.residuals) == len(state.products)
+        assert len(state.wishes) <= MEMORY + 1
+    assert mixed > 100
+    assert undone > 0
+
+
+def test_a_mix_that_proves_worse_is_undone() -> None:
+    sharing = instance(8).sharing
+    method = AcceleratedMarket()
+    state = method.start(sharing, LOG)
+    while state.plain is None or state.market.next_metric <= state.market.number + 3:
+        state = method.round(sharing, LOG, state)
+    spoilt = replace(state, market=replace(state.market, wish=state.market.wish * 3))
+    after = method.round(sharing, LOG, spoilt)
+    # The allocation stays, the wishes are those of the plain step, and one round is remembered.
+    assert np.array_equal(after.rate, state.rate)
+    assert np.array_equal(after.market.wish, state.plain)
+    assert len(after.wishes) == 1
+    assert after.plain is None
+    assert after.market.number == state.market.number + 1
+
+
+def test_sums_along_the_trees_are_inner_products() -> None:
+    sharing = instance(4).sharing
+    generator = np.random.default_rng(0)
+    metric = generator.uniform(0, 2, (2, sharing.n_agents))
+    residuals = tuple(generator.normal(size=(2, sharing.n_agents)) for _ in range(3))
+    expected = [(metric * residuals[-1] * other).sum() for other in residuals]
+    assert total(sharing, metric, residuals[-1], residuals) == pytest.approx(expected, rel=1e-12)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, MEMORY + 1))
+@settings(max_examples=50, deadline=None)
+def test_coefficients_solve_the_least_squares(seed: int, count: int) -> None:
+    residuals = np.random.default_rng(seed).normal(size=(count, 40))
+    gamma = coefficients(residuals @ residuals.T)
+    differences = np.diff(residuals, axis=0).T
+    expected = np.linalg.lstsq(differences, residuals[-1], rcond=None)[0]
+    assert gamma == pytest.approx(expected, rel=1e-3, abs=1e-3)
+
+
+def test_a_linear_map_is_solved_in_as_many_rounds_as_it_has_dimensions() -> None:
+    # Anderson's method is then GMRES [Walker, Ni 2011].
+    matrix = np.diag([0.9, 0.5, -0.3])
+    wishes: tuple[np.ndarray, ...] = ()
+    residuals: tuple[np.ndarray, ...] = ()
+    point = np.array([1.0, 1.0, 1.0])
+    for _ in range(4):
+        wishes, residuals = (*wishes, point), (*residuals, matrix @ point - point)
+        stacked = np.array(residuals)
+        if len(wishes) > 1:
+            point = mix(wishes, residuals, coefficients(stacked @ stacked.T))
+        else:
+            point = point + residuals[-1]
+    # But for the ridge; plain rounds would have left 0.9^4 = 0.66.
+    assert np.abs(point).max() < 5e-3
+
+
+def test_a_residual_that_stays_is_a_drift() -> None:
+    once = np.array([[1.0, 0.0], [1.0, 0.02]])
+    assert steady(once @ once.T)
+    turned = np.array([[1.0, 0.0], [1.0, 0.2]])
+    assert not steady(turned @ turned.T)
+
+
+def test_repeated_residuals_do_no_harm() -> None:
+    same = np.ones((3, 5))
+    assert coefficients(same @ same.T).tolist() == [0.0, 0.0]
+
+
+def test_runs_are_the_same_each_time() -> None:
+    sharing = instance(3).sharing
+    once, again = (iterate(AcceleratedMarket(), sharing, LOG, 60).throughput for _ in range(2))
+    assert np.array_equal(once, again)
+
+
+def test_plain_rounds_are_the_market_s() -> None:
+    # The first two rounds are not mixed.
+    sharing = instance(4).sharing
+    plain = iterate(Market(), sharing, LOG, 2).throughput
+    assert np.array_equal(iterate(AcceleratedMarket(), sharing, LOG, 2).throughput, plain)
