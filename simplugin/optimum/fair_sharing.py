@@ -65,14 +65,16 @@ class FairShare:
 
 
 def fair_sharing(sharing: Sharing, alpha: float = 1.0) -> FairShare:
-    r"""Return the alpha-fair sharing of hosts and links, to about 1e-10 [1]_.
+    r"""Return the alpha-fair sharing of hosts and links, to 1e-8 or better [1]_.
 
     Solves Eqs. (1) to (3) of [2]_ in terms of the flow through each agent. The convex program
     in cvxpy comes first, see `convex_program`; its throughputs are good to about 1e-5. Cutting
     planes between two exact solvers go on from there: HiGHS finds the least load that makes
     given throughputs, and prices which prove that no less will do; an interior point method
     finds the fairest throughputs that such bounds allow. This takes about as many linear
-    programs as there are applications, and ends when a further bound changes nothing.
+    programs as there are applications, and ends when a further bound changes nothing. Where
+    capacities spread over six orders of magnitude and more, errors of up to 5e-6 in throughputs
+    were seen with alpha 0 and inf; `FairShare.gap` does not bound those.
 
     With ``alpha = 0`` the largest :math:`\sum_k w_k\rho_k` does not tell the throughputs, so
     that the limit from above is returned, see `entropic`. With ``alpha = inf``, throughputs

@@ -5,6 +5,9 @@ would reach alone. A round then is an exchange of bids and a price with the mana
 the tree (:math:`M`; and :math:`u v` when the metric has changed) and one down (:math:`\nu` and
 the throughput). When the metric changes, managers tell their balance after the residuals.
 
+Agents that take up from a state have their own part of it from the start, and find in these first
+sweeps what resources bound them to now.
+
 The letters, and the operations one by one, are those of `simplugin.pricing.markets`.
 """
 
@@ -190,14 +193,14 @@ def _entry(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
                 f"application number {seat.application} reaches no host that computes; give it one"
             )
     posts += [(son, (seat.number, 0, state.alone)) for son in seat.sons]
-    state.reached = state.alone
+    state.reached = state.reached or state.alone
     open_ = state.alone > 0
     value = seat.weight * float(state.utility.marginal(state.alone)) if open_ else 0.0
     if state.computing:
-        state.computing.enter(state.computing.bound if open_ else 0.0, state.alone, value)
+        state.computing.resume(state.computing.bound if open_ else 0.0, state.alone, value)
     if state.receiving:
         bounded = open_ and across < math.inf
-        state.receiving.enter(min(state.below, across) if bounded else 0.0, state.alone, value)
+        state.receiving.resume(min(state.below, across) if bounded else 0.0, state.alone, value)
     return bid(state, posts)
 
 

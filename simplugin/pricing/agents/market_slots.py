@@ -78,6 +78,13 @@ class Slot:
         self.balance = 1.0
         self.metric = SIZE * value * (1.0 / min(bound, alone)) if bound > 0 else 0.0
 
+    def resume(self, bound: float, alone: float, value: float) -> None:
+        """Go on bidding with what it has, if it has a metric; else begin."""
+        if bound > 0 and self.metric > 0:
+            self.bound, self.demand = bound, self.task
+        else:
+            self.enter(bound, alone, value)
+
     def meet(self, bound: float, alone: float, value: float) -> None:
         """Note another bound; enter or leave the market where it comes from 0, or is 0."""
         if bound <= 0 or self.bound <= 0:

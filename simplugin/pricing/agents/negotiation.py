@@ -12,7 +12,8 @@ from simplugin.platforms.graphs import Graph
 from simplugin.pricing.agents.delivery import Envelope, act
 from simplugin.pricing.agents.methods import cast
 from simplugin.pricing.agents.neighbourhood import neighbourhoods
-from simplugin.pricing.trajectory import Method, Trajectory
+from simplugin.pricing.agents.takeover import taken_over
+from simplugin.pricing.trajectory import Method, State, Trajectory
 from simplugin.simulation import SimGridOptions, simulate
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def negotiate(
     rounds: int,
     utility: AlphaFair,
     *,
+    start: State | None = None,
     options: SimGridOptions | None = None,
     envelope: Envelope | None = None,
     **simulation: Any,
@@ -73,6 +75,8 @@ def negotiate(
         How many.
     utility : AlphaFair
         Of every application.
+    start : State, optional
+        Of the method's pure iteration, to go on from: each role knows its own part of it.
     options : SimGridOptions, optional
         Of the simulation; ``SimGridOptions.linear()`` without.
     envelope : Envelope, optional
@@ -88,16 +92,17 @@ def negotiate(
     Raises
     ------
     WorkloadError
-        A son has no route to its father.
+        A son has no route to its father, or `start` does not go with method and deployment.
     """
     model = platform
     if isinstance(model, Graph):
         check_ways_back(model, sharing)
         model = model.platform()
     first = sharing.hosts[int(sharing.host[0])]
+    taken_over(method, sharing, start)
     result = simulate(
         model,
-        [(first, convene, sharing, method, rounds, utility, envelope or Envelope())],
+        [(first, convene, sharing, method, rounds, utility, envelope or Envelope(), start)],
         options=options or SimGridOptions.linear(),
         **({"trace": False} | simulation),
     )
@@ -124,6 +129,7 @@ async def convene(
     rounds: int,
     utility: AlphaFair,
     envelope: Envelope,
+    start: State | None = None,
 ) -> tuple[Floats, Floats]:
     """Start an actor for each role, and collect what they wrote down when all are over.
 
@@ -139,15 +145,16 @@ async def convene(
     """
     around = neighbourhoods(sharing)
     roles = cast(method, utility, rounds)
+    own = taken_over(method, sharing, start)
     first_link = sharing.n_agents + sharing.n_hosts
     actors = {}
     for seat in around.agents:
-        args: tuple[Any, ...] = (seat.number, roles.agent_decides, roles.agent(seat), None)
+        args: tuple[Any, ...] = (seat.number, roles.agent_decides, own(roles.agent(seat)), None)
         host = sharing.hosts[around.host[seat.number]]
         actors[seat.number] = me.spawn(act, *args, envelope, host=host)
     for desk in around.managers:
         sensor = "" if desk.is_host else sharing.links[desk.number - first_link]
-        args = (desk.number, roles.manager_decides, roles.manager(desk), sensor)
+        args = (desk.number, roles.manager_decides, own(roles.manager(desk)), sensor)
         host = sharing.hosts[around.host[desk.number]]
         actors[desk.number] = me.spawn(act, *args, envelope, host=host)
     values = np.zeros((rounds + 1, first_link + sharing.n_links))
