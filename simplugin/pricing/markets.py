@@ -73,11 +73,13 @@ References
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.errors import WorkloadError
 from simplugin.pricing.slots import Slots, inverted, slots
 
 if TYPE_CHECKING:
@@ -172,14 +174,29 @@ class Market:
     Attributes
     ----------
     relaxation : float
-        How far a wish moves to what was planned, 0 to 2; 0.2 to 0.3 where rounds do not wait for
+        How far a wish moves to what was planned, 0 to 2; 0.2 to 0.5 where rounds do not wait for
         each other.
+
+    Raises
+    ------
+    WorkloadError
+        `relaxation` is out of its range.
     """
 
     relaxation: float = 1.5
 
+    def __post_init__(self) -> None:
+        """Check the field."""
+        number = isinstance(self.relaxation, int | float) and not isinstance(self.relaxation, bool)
+        if not (number and 0 < self.relaxation < 2):
+            raise WorkloadError(
+                f"relaxation is {self.relaxation!r}; give a number between 0 and 2, without either"
+            )
+
     def start(self, sharing: Sharing, utility: AlphaFair) -> MarketState:
         """Return the state before the first round: nothing is known but the bounds."""
+        if math.isinf(utility.alpha):
+            raise WorkloadError("max-min fairness has no utility to trade; give a finite alpha")
         asked = slots(sharing)
         zero, none = np.zeros_like(asked.demand), np.zeros(len(asked.capacity))
         agents, one = np.zeros(sharing.n_agents), np.ones(len(asked.capacity))
@@ -298,10 +315,13 @@ def best_throughput(
     middle, slack, weight : float64, shape (n_applications,)
         :math:`m` [tasks/s], :math:`u` [(tasks/s)^2/utility] and :math:`w`.
     utility : AlphaFair
-        :math:`U`, with alpha above 0.
+        :math:`U`, with a finite alpha. At 0 no throughput needs to be above 0.
     """
     alpha = utility.alpha
     scaled = slack * weight
+    if alpha == 0:
+        reached = np.maximum(middle + scaled, 0.0)
+        return reached, np.where(reached > 0, weight, -middle / slack)
     if alpha == 1:
         root = np.sqrt(middle**2 + 4 * scaled)
         half = (np.abs(middle) + root) / 2

@@ -114,7 +114,7 @@ def _fast(what: str, found: Sequence[Finding], quick: bool) -> Claim:
 
 def _exact(what: str, found: Sequence[Finding], quick: bool) -> Claim:
     """Return how near it gets."""
-    median, worst = spread(found, "exact")
+    median, _ = spread(found, "exact")
     gap, worst_gap = spread(found, "throughput_gap")
     short, worst_short = spread(found, "objective_gap")
     late = max(each.worst for each in found)
@@ -123,7 +123,7 @@ def _exact(what: str, found: Sequence[Finding], quick: bool) -> Claim:
         "arbitrarily near",
         f"1e-6 in {median:g} rounds (median)",
         median <= _MEDIAN_EXACT,
-        f"{worst:g} rounds on the worst of {len(found)} platforms; after"
+        f"{_worst(found, 'exact')} of {len(found)} platforms; after"
         f" {_MARKET_ROUNDS} rounds the worst throughput of a platform is {gap:.1g} off in the"
         f" median and {worst_gap:.1g} at worst, and the objective {short:.1g} and"
         f" {worst_short:.1g} short, per unit of weight; none diverges, the largest error in"
@@ -132,6 +132,14 @@ def _exact(what: str, found: Sequence[Finding], quick: bool) -> Claim:
         "section 5.3",
         provenance=_provenance(quick, _MARKET_ROUNDS),
     )
+
+
+def _worst(found: Sequence[Finding], column: str) -> str:
+    """Say how many rounds the worst took, and how many were not there at the end."""
+    known = [rounds for each in found if (rounds := getattr(each, column)) is not None]
+    missing = len(found) - len(known)
+    most = f"{max(known, default=0)} rounds at most"
+    return f"{most}, not by then on {missing}," if missing else most + ", on all"
 
 
 def _by_actors(found: Sequence[Finding]) -> str:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.errors import InfeasibleError
+from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.deployment import deploy
@@ -297,3 +297,23 @@ def test_every_throughput_is_soon_within_one_percent() -> None:
         rounds.append(settled(error, 0.01) or math.inf)
     assert np.median(rounds) <= 40
     assert max(rounds) < math.inf
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_alpha_0_leads_to_the_largest_total_throughput(number: int) -> None:
+    problem = instance(number).sharing
+    best = fair_sharing(problem, 0.0).throughput.sum()
+    reached = iterate(Market(), problem, AlphaFair(0.0), 300, prices=False)
+    assert reached.throughput[-1].sum() == pytest.approx(best, rel=1e-9)
+    assert reached.overload[-1] < 1e-9
+
+
+@pytest.mark.parametrize("relaxation", [0, 2.0, -1, float("nan"), "1", True])
+def test_a_relaxation_out_of_range_is_refused(relaxation: object) -> None:
+    with pytest.raises(WorkloadError, match="relaxation is .*; give a number between 0 and 2"):
+        Market(relaxation=relaxation)  # type: ignore[arg-type]
+
+
+def test_max_min_fairness_is_refused() -> None:
+    with pytest.raises(WorkloadError, match="give a finite alpha"):
+        Market().start(instance(0).sharing, AlphaFair(float("inf")))
