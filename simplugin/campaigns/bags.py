@@ -7,13 +7,15 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from simplugin.campaigns.kinds import Kind, Outcome, Progress
 from simplugin.campaigns.quantities import Size, Time, Work
 from simplugin.campaigns.sections import Section
-from simplugin.errors import WorkloadError
+from simplugin.errors import UnitError, WorkloadError
+from simplugin.pricing.agents.platform_changes import Change
 from simplugin.pricing.policies import POLICIES
+from simplugin.units import parse_bandwidth, parse_speed
 from simplugin.workloads import Application
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 # The function that runs scenarios whose scheduler's name starts so; it is loaded when it is used.
 FAMILIES = {
-    "pricing": "simplugin.campaigns.negotiations:run",
+    "pricing": "simplugin.campaigns.pricing:run",
 }
 # Who runs a policy of one's own, ``module:function``.
 _OWN = "pricing"
@@ -54,6 +56,55 @@ class ApplicationTable(Section):
         return Application(**fields)
 
 
+class ChangeTable(Section):
+    """``[[workload.changes]]``: from a date on, a host or link has another capacity.
+
+    Attributes
+    ----------
+    date : float
+        From when on [s].
+    resource : str
+        Name of the host or link.
+    capacity : float or str
+        Speed of all cores [flop/s] or bandwidth [byte/s]; 0: it fails, until its next change.
+    """
+
+    date: Annotated[Time, Field(ge=0, allow_inf_nan=False)]
+    resource: str
+    capacity: Annotated[float, Field(ge=0, allow_inf_nan=False)] | str
+
+    @field_validator("capacity")
+    @classmethod
+    def _readable(cls, value: float | str) -> float | str:
+        """Refuse what is neither a speed nor a bandwidth."""
+        if isinstance(value, str):
+            readings = [_read(parse, value) for parse in (parse_speed, parse_bandwidth)]
+            if not any(read is not None and 0 <= read < math.inf for read in readings):
+                raise ValueError("give a speed such as '5Gf', or a bandwidth such as '10MBps'")
+        return value
+
+    def change(self, *, of_host: bool) -> Change:
+        """Return the change.
+
+        Raises
+        ------
+        UnitError
+            The capacity has the unit of the other kind of resource.
+        """
+        value = self.capacity
+        if isinstance(value, str):
+            value = (parse_speed if of_host else parse_bandwidth)(value)
+        return Change(self.date, self.resource, value)
+
+
+def _read(parse: Callable[[str], float], text: str) -> float | None:
+    """Return the number that a text is, None if it is none."""
+    try:
+        return parse(text)
+    except UnitError:
+        return None
+
+
 class BagsWorkload(Section):
     """``[workload]`` of kind "bags".
 
@@ -66,11 +117,14 @@ class BagsWorkload(Section):
     trees : dict of str to dict of str to str
         For an application's name, the father of each host of its tree but the master; by
         default those of `simplugin.pricing.platform_trees.sharing_of`.
+    changes : list of ChangeTable
+        What happens to hosts and links, besides profiles of the platform.
     """
 
     applications: Annotated[list[ApplicationTable], Field(min_length=1)]
     alpha: Annotated[float, Field(ge=0)] = 1.0
     trees: dict[str, dict[str, str]] = Field(default_factory=dict)
+    changes: list[ChangeTable] = Field(default_factory=list)
 
 
 def run(scenario: Scenario, progress: Progress | None) -> Outcome:

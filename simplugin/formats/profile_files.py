@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from simplugin.errors import PlatformError
 from simplugin.formats import xml_tree
 from simplugin.platforms.hosts import Host, Peer
 from simplugin.platforms.links import Link
@@ -33,6 +34,42 @@ def profile_file_problems(platform: Platform) -> list[Problem]:
     list of Problem
         One for each use of such a file.
     """
+    directories = _directories(platform)
+    problems = []
+    for part, name in _uses(platform):
+        problem = _problem(part, name, directories)
+        if problem is not None:
+            problems.append(problem)
+    return problems
+
+
+def read_profile(platform: Platform, name: str) -> str:
+    """Return the lines of a profile file that a platform names.
+
+    Parameters
+    ----------
+    platform : Platform
+        With the `directory` of its file.
+    name : str
+        As the platform names it.
+
+    Raises
+    ------
+    PlatformError
+        It is not found, or cannot be read.
+    """
+    found = _find(name, _directories(platform))
+    if found is None:
+        raise PlatformError(f"profile file {name!r} is not found")
+    try:
+        return xml_tree.read_bytes(found).decode("utf-8", errors="replace")
+    except xml_tree.UnreadableError as error:
+        message = f"profile file {name!r}: {error.message}"
+        raise PlatformError(message, remedy=error.remedy) from None
+
+
+def _directories(platform: Platform) -> list[Path]:
+    """Return where SimGrid looks for profile files."""
     directories = [Path()]
     if platform.directory is not None:
         directories.append(platform.directory)
@@ -41,12 +78,12 @@ def profile_file_problems(platform: Platform) -> list[Problem]:
         for config in platform.config
         if isinstance(config, Config) and config.options.get("path")
     ]
-    problems = []
-    for part, name in _uses(platform):
-        problem = _problem(part, name, directories)
-        if problem is not None:
-            problems.append(problem)
-    return problems
+    return directories
+
+
+def _find(name: str, directories: list[Path]) -> Path | None:
+    """Return the file that SimGrid would open."""
+    return next((path / name for path in directories if (path / name).is_file()), None)
 
 
 def _uses(platform: Platform) -> Iterator[tuple[object, str]]:
@@ -67,7 +104,7 @@ def _problem(part: object, name: str, directories: list[Path]) -> Problem | None
     if os.path.isabs(name):
         message = f"profile {name!r} is named by an absolute path, which SimGrid 4.1 never opens"
         return Problem(message, "name it relative to this file", part)
-    found = next((path / name for path in directories if (path / name).is_file()), None)
+    found = _find(name, directories)
     if found is None:
         message = f"profile file {name!r} is not found"
         return Problem(message, "name it relative to this file, or write the file", part)

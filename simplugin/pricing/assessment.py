@@ -93,14 +93,14 @@ class Assessment:
     def listings(self, most: int = 8) -> tuple[Listing, ...]:
         """Return tables of the applications, the busiest resources, and the rounds it took."""
         sharing, reached, best = self.sharing, self.trajectory, self.optimum
-        hosts = _Resources(
+        hosts = Resources(
             sharing.hosts,
             sharing.speed,
             sharing.host_load(reached.rate),
             reached.host_price[-1],
             best.host_price,
         )
-        links = _Resources(
+        links = Resources(
             sharing.links,
             sharing.bandwidth,
             sharing.link_load(reached.rate),
@@ -118,7 +118,7 @@ class Assessment:
         """Return throughput, optimum and gap of each application."""
         reached, best = self.trajectory.throughput[-1], self.optimum.throughput
         lines = [
-            (name, float(reached[k]), float(best[k]), _gap(reached[k], best[k]))
+            (name, float(reached[k]), float(best[k]), gap(reached[k], best[k]))
             for k, name in enumerate(self.sharing.applications)
         ]
         columns = (
@@ -184,8 +184,18 @@ class Assessment:
 
 
 @dataclass(frozen=True, eq=False)
-class _Resources:
-    """Hosts or links at the end of a negotiation."""
+class Resources:
+    """Hosts or links at the end of a negotiation.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of each.
+    capacity, load : float64, shape (n_resources,)
+        Of each [flop/s or byte/s].
+    price, best : float64, shape (n_resources,)
+        The price that was found, and that of the optimum [utility/flop or utility/byte].
+    """
 
     names: tuple[str, ...]
     capacity: Floats
@@ -222,6 +232,6 @@ class _Resources:
         return Listing(f"Busiest {what}s", columns, lines, note)
 
 
-def _gap(reached: float, best: float) -> float | None:
+def gap(reached: float, best: float) -> float | None:
     """Return how much is missing to the best, relative to it."""
     return float((best - reached) / best) if best > 0 else None

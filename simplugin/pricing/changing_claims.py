@@ -47,12 +47,13 @@ RELAXATION = 0.5
 def report_adapts(quick: bool) -> list[Claim]:
     """Return how the scaled rule comes back after changes, by the report's measure."""
     del quick
-    times, last = [], []
+    times, near, last = [], [], []
     kept, parts = live_through(Gradient())
     for each in parts:
         best = fair_sharing(each.sharing)
         error = _objective_errors(kept, each, best.objective)
         times.append(_return(error, 0.05))
+        near.append(_return(error, 0.01))
         seen = kept.date < each.end
         last.append(float(kept.errors(each, best.throughput)[seen][-1]))
     worst = max(times)
@@ -60,11 +61,13 @@ def report_adapts(quick: bool) -> list[Claim]:
         Claim(
             "The algorithm seamlessly adapts to changes of speed and bandwidth, and to arrivals",
             "seamlessly",
-            _at_most(worst),
+            f"within 5 %: {_at_most(worst)}",
             bool(np.isfinite(worst)),
             f"scaled rule as actors without rounds, Table 1's steps, a decision every {PERIOD:g} s:"
             f" time until the objective is within 5 % of the new optimum, after {_WHAT}:"
-            f" {_listed(times)}. Throughputs are up to {max(last):.0%} off at the next change",
+            f" {_listed(times)}; within 1 %: {_listed(near)}; {1 / PERIOD:g} decisions a second."
+            f" Throughputs are up to {max(last):.0%} off at the next change; agrees if each change"
+            " is followed to within 5 %",
             "section 4.2",
             provenance=_provenance(),
         )
@@ -89,7 +92,7 @@ def market_adapts(quick: bool) -> list[Claim]:
             f"markets with relaxation {RELAXATION:g}, as that of rounds is too much for old news,"
             f" as actors without rounds, a decision every {PERIOD:g} s: time until every"
             " throughput is within 1 % of the new optimum and no resource overloaded by more,"
-            f" after {_WHAT}: {_listed(times)}",
+            f" after {_WHAT}: {_listed(times)}; {1 / PERIOD:g} decisions a second",
             "slides, conclusion",
             provenance=_provenance(),
         )

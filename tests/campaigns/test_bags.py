@@ -211,6 +211,8 @@ def test_method_without_agents(line):
         ('"pricing.market"', '"nowhere:method"', 24, "no module 'nowhere'"),
         ("rounds = 40", "rounds = 0", 25, "rounds is 0"),
         ("rounds = 40", "roundz = 40", 25, "refused its parameters"),
+        ("rounds = 40", "rounds = true", 25, "rounds is True"),
+        ("weight = 3.0", "hosts = []", 10, "application 'y' reaches no host"),
         ("weight = 3.0", 'start = "1m"', 16, "application 'y' is not there all the time"),
         ('kind = "bags"', 'kind = "bags"\nalpha = -1.0', 9, "greater than or equal to 0"),
         ('kind = "bags"', 'kind = "bags"\nalpha = inf', 9, "max-min"),
@@ -220,6 +222,23 @@ def test_mistakes_are_told_with_their_line(line, old, new, line_number, told):
     error = refused(change(line, old, new))
     assert told in str(error)
     assert f"line.toml:{line_number}:" in str(error)
+
+
+@pytest.mark.parametrize("step", ['"big"', "-1.0", "nan"])
+def test_steps_are_numbers(line, step):
+    change(line, '"pricing.market"', '"pricing.scaled"')
+    error = refused(change(line, "rounds = 40", f"rounds = 2, host = {step}"))
+    assert "line.toml:25: host is" in str(error)
+
+
+@pytest.mark.parametrize("name", ["b", "a-&gt;b"])
+def test_platforms_that_change_are_refused(line, name):
+    platform = line.parent / "line.xml"
+    attribute = "id=" + f'"{name}"'
+    profile = attribute + ' state_file="off.profile"'
+    (line.parent / "off.profile").write_text("1 0\n")
+    change(platform, attribute + " ", profile + " ")
+    assert "must not change; remove it" in str(refused(line))
 
 
 def test_scheduler_is_needed(line):

@@ -9,7 +9,7 @@ from simplugin import simulate
 from simplugin.errors import PlatformError, WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.optimum.fair_sharing import fair_sharing
-from simplugin.platforms import Host, Link, Platform, Profile, ProfileUse, Route, Zone
+from simplugin.platforms import Cluster, Host, Link, Platform, Profile, ProfileUse, Route, Zone
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.links import FATPIPE, SPLITDUPLEX
 from simplugin.pricing.agents.changes import Change, changing, intervals
@@ -206,6 +206,21 @@ def test_changes_beside_profiles():
         changing(platform, [Change(1.0, "a", 1.0)], sharing)
     with pytest.raises(WorkloadError, match="'c', which is no host or link"):
         changing(platform, [Change(1.0, "c", 1.0)], sharing)
+
+
+def test_hosts_of_clusters_change_and_their_links_cannot():
+    cluster = Cluster("c", "0-2", speed=1e6, bandwidth=1e6, latency=1e-4, prefix="h")
+    applications = [Application("x", "h0", 1e3, 1.0)]
+    sharing = sharing_of(Platform(cluster), applications)
+    changes = [Change(2.0, "h1", 0.0), Change(4.0, "h2", 5e5)]
+    arguments = (Platform(cluster), applications, sharing, Market(relaxation=0.5), LOG)
+    kept = keep_up(*arguments, until=6.0, period=0.02, changes=changes)
+    parts = intervals(sharing, applications, changes, 6.0, Platform(cluster))
+    for part, best in zip(parts, (3e3, 2e3, 1.5e3), strict=True):
+        assert fair_sharing(part.sharing).throughput == pytest.approx([best])
+        assert kept.return_time(part, np.array([best])) is not None
+    with pytest.raises(WorkloadError, match="'c_link_1_UP', which is a link of a cluster"):
+        changing(Platform(cluster), [Change(1.0, "c_link_1_UP", 0.0)], sharing)
 
 
 def test_hosts_that_only_forward_can_but_fail():

@@ -9,39 +9,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simplugin.errors import WorkloadError
-from simplugin.platforms import Platform, Profile, ProfileUse, Zone
-from simplugin.workloads.sharing import Sharing
+from simplugin.platforms import Platform, Profile, ProfileUse
+from simplugin.platforms.graphs import Graph
+from simplugin.pricing.agents.platform_changes import (
+    Change,
+    changeable,
+    own_changes,
+    ways,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import os
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from simplugin.platforms.graphs import Graph
     from simplugin.workloads.applications import Application
+    from simplugin.workloads.sharing import Sharing
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
     Booleans = NDArray[np.bool_]
 
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """That a host or link has another capacity from a date on.
-
-    Attributes
-    ----------
-    date : float
-        From when on [s].
-    resource : str
-        Name of the host or link.
-    capacity : float
-        Speed [flop/s] or bandwidth [byte/s]; 0: it fails, and comes back with the next change.
-    """
-
-    date: float
-    resource: str
-    capacity: float
+__all__ = ["Change", "Interval", "changing", "intervals", "reachable"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,47 +55,53 @@ class Interval:
     agents: Integers
 
 
-def changing(graph: Graph, changes: Sequence[Change]) -> Platform:
-    """Return a graph's platform with profiles that make changes happen.
+def changing(platform: Graph | Platform, changes: Sequence[Change], sharing: Sharing) -> Platform:
+    """Return a platform with profiles that make changes happen.
 
     Parameters
     ----------
-    graph : Graph
-        Hosts and links.
+    platform : Graph or Platform
+        Where, perhaps with profiles of its own for other resources.
     changes : sequence of Change
         In any order.
+    sharing : Sharing
+        What is shared there, for the speeds that SimGrid wants fractions of.
 
     Returns
     -------
     Platform
-        One flat zone.
+        Of a graph, one flat zone.
 
     Raises
     ------
     WorkloadError
-        A change is about no host or link of the graph.
+        A change is about no host or link, about one that has a profile of its own or is a link of
+        a cluster, or wants speed of a host that has none.
     """
-    [zone] = graph.platform().elements
-    assert isinstance(zone, Zone)
-    links = graph.links
+    made = platform.platform() if isinstance(platform, Graph) else platform
+    if not changes:
+        return made
+    known = changeable(platform)
+    speeds = dict(zip(sharing.hosts, sharing.speed.tolist(), strict=True))
     extra: list[Profile | ProfileUse] = []
     for resource in dict.fromkeys(change.resource for change in changes):
+        known.check(resource)
         its = sorted((c for c in changes if c.resource == resource), key=lambda c: c.date)
-        states = [(c.date, float(c.capacity > 0)) for c in its]
-        values = [(c.date, c.capacity) for c in its if c.capacity > 0]
-        if resource in graph.hosts:
-            speed = float(graph.speed[graph.hosts.index(resource)])
-            values = [(date, value / speed) for date, value in values]
+        states = [(c.date, float(not c.fails)) for c in its]
+        values = [(c.date, c.capacity) for c in its if not c.fails]
+        if resource in speeds:
+            speed = speeds[resource]
+            if speed <= 0 and any(value > 0 for _, value in values):
+                raise WorkloadError(f"host {resource!r} only forwards; it can but fail")
+            values = [(date, value / speed if speed else 1.0) for date, value in values]
             kinds = {"HOST_AVAIL": states, "SPEED": values}
-        elif resource in links:
-            kinds = {"LINK_AVAIL": states, "BANDWIDTH": values}
         else:
-            raise WorkloadError(f"there is a change of {resource!r}, which is no host or link")
+            kinds = {"LINK_AVAIL": states, "BANDWIDTH": values}
         for kind, points in kinds.items():
             if points:
                 name = f"{kind} of {resource}"
                 extra += [Profile.of_points(name, points), ProfileUse(name, resource, kind)]
-    return Platform((replace(zone, elements=(*zone.elements, *extra)),))
+    return replace(made, elements=(*made.elements, *extra))
 
 
 def intervals(
@@ -113,6 +109,7 @@ def intervals(
     applications: Sequence[Application],
     changes: Sequence[Change],
     until: float,
+    platform: Graph | Platform | str | os.PathLike[str] | None = None,
 ) -> list[Interval]:
     """Return what is to be shared between changes, to find the optimum of each interval.
 
@@ -126,36 +123,69 @@ def intervals(
         In any order.
     until : float
         Where the last interval ends [s].
+    platform : Graph, Platform or path, optional
+        Where, for the changes of its own profiles, and for links on ways back that fail; without,
+        agents are only cut off where their data come through.
 
     Returns
     -------
     list of Interval
         In order; those without any application are left out.
+
+    Raises
+    ------
+    PlatformError
+        As `own_changes`.
     """
-    dates = {0.0, until} | {change.date for change in changes}
+    dated = [change for change in changes if change.date < until]
+    cuts: Mapping[tuple[int, int], frozenset[str]] = {}
+    if platform is not None:
+        dated += own_changes(platform, sharing, until)
+        failing = {change.resource for change in dated if change.fails}
+        cuts = ways(platform, sharing, failing.difference(sharing.hosts))
+    dated.sort(key=lambda change: change.date)
+    dates = {0.0, until} | {change.date for change in dated}
     dates |= {date for each in applications for date in (each.start, each.end)}
-    edges = sorted(date for date in dates if date <= until)
     found = []
-    for start, end in pairwise(edges):
+    conditions = _Conditions(sharing)
+    for start, end in pairwise(sorted(date for date in dates if date <= until)):
+        while dated and dated[0].date <= start:
+            conditions.follow(dated.pop(0))
         there = np.array([each.start <= start < each.end for each in applications])
-        speed, bandwidth = sharing.speed.copy(), sharing.bandwidth.copy()
-        off: set[str] = set()
-        for change in sorted(changes, key=lambda change: change.date):
-            if change.date > start:
-                continue
-            (off.discard if change.capacity > 0 else off.add)(change.resource)
-            for names, values in ((sharing.hosts, speed), (sharing.links, bandwidth)):
-                if change.resource in names:
-                    values[names.index(change.resource)] = change.capacity
-        now = replace(sharing, speed=speed, bandwidth=bandwidth)
-        part, kept_applications, kept = reachable(now, there, off)
+        part, kept_applications, kept = reachable(conditions.now(), there, conditions.off, cuts)
         if part is not None:
             found.append(Interval(start, end, part, kept_applications, kept))
     return found
 
 
+class _Conditions:
+    """What capacities are, and what is off, while time passes."""
+
+    def __init__(self, sharing: Sharing) -> None:
+        self.sharing = sharing
+        self.off: set[str] = set()
+        self.speed, self.bandwidth = sharing.speed.copy(), sharing.bandwidth.copy()
+        self.hosts = {name: host for host, name in enumerate(sharing.hosts)}
+        self.links = {name: link for link, name in enumerate(sharing.links)}
+
+    def follow(self, change: Change) -> None:
+        """Let a change happen."""
+        (self.off.add if change.fails else self.off.discard)(change.resource)
+        if change.resource in self.hosts:
+            self.speed[self.hosts[change.resource]] = change.capacity
+        if change.resource in self.links:
+            self.bandwidth[self.links[change.resource]] = change.capacity
+
+    def now(self) -> Sharing:
+        """Return the deployment with the capacities that there are."""
+        return replace(self.sharing, speed=self.speed.copy(), bandwidth=self.bandwidth.copy())
+
+
 def reachable(
-    sharing: Sharing, there: Booleans, off: set[str]
+    sharing: Sharing,
+    there: Booleans,
+    off: set[str],
+    cuts: Mapping[tuple[int, int], frozenset[str]] | None = None,
 ) -> tuple[Sharing | None, Integers, Integers]:
     """Return the part of a deployment that is left without some applications and resources.
 
@@ -167,6 +197,8 @@ def reachable(
         The applications that are there.
     off : set of str
         Hosts and links that are not.
+    cuts : mapping of (int, int) to frozenset of str, optional
+        For the hosts of a father and a son, further links that must not be off.
 
     Returns
     -------
@@ -180,6 +212,7 @@ def reachable(
     here = host_on[sharing.host] & there[sharing.application]
     below = sharing.link >= 0
     here[below] &= link_on[sharing.link[below]]
+    _cut(here, sharing, off, cuts or {})
     for level in sharing.levels[1:]:
         here[level] &= here[sharing.father[level]]
     applications = np.flatnonzero(here[sharing.masters])
@@ -201,3 +234,17 @@ def reachable(
         computes=sharing.computes[agents],
     )
     return part, applications, agents
+
+
+def _cut(
+    here: Booleans,
+    sharing: Sharing,
+    off: set[str],
+    cuts: Mapping[tuple[int, int], frozenset[str]],
+) -> None:
+    """Take away the agents whose way from or to their father is interrupted."""
+    cut = {pair for pair, links in cuts.items() if not links.isdisjoint(off)}
+    if cut:
+        for agent in np.flatnonzero(sharing.father >= 0).tolist():
+            pair = int(sharing.host[sharing.father[agent]]), int(sharing.host[agent])
+            here[agent] &= pair not in cut

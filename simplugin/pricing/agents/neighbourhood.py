@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from simplugin.workloads.applications import Application
     from simplugin.workloads.sharing import Sharing
@@ -123,7 +123,7 @@ class Neighbourhoods:
         One for each host on which an agent computes and for each link that an agent uses.
     host : tuple of int
         Where each role stands, the unused managers included. A link's manager stands with the
-        first agent whose data come through the link.
+        first agent whose data come through the link; if possible, on a host that never fails.
     """
 
     agents: tuple[AgentSeat, ...]
@@ -131,7 +131,11 @@ class Neighbourhoods:
     host: tuple[int, ...]
 
 
-def neighbourhoods(sharing: Sharing, applications: Sequence[Application] = ()) -> Neighbourhoods:
+def neighbourhoods(
+    sharing: Sharing,
+    applications: Sequence[Application] = (),
+    failing: Collection[int] = (),
+) -> Neighbourhoods:
     """Return who exchanges messages with whom.
 
     Parameters
@@ -140,6 +144,8 @@ def neighbourhoods(sharing: Sharing, applications: Sequence[Application] = ()) -
         The deployment.
     applications : sequence of Application, optional
         The same applications, for their dates.
+    failing : collection of int, optional
+        Hosts that fail or are cut off at some time.
 
     Returns
     -------
@@ -155,7 +161,8 @@ def neighbourhoods(sharing: Sharing, applications: Sequence[Application] = ()) -
         if father >= 0:
             sons[father].append(agent)
             members[hosts + link].append(agent)
-            if stands[agents + hosts + link] < 0:
+            stood = stands[agents + hosts + link]
+            if stood < 0 or (stood in failing and stands[agent] not in failing):
                 stands[agents + hosts + link] = stands[agent]
         if sharing.computes[agent]:
             members[int(sharing.host[agent])].append(agent)

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.errors import WorkloadError
+from simplugin.formats.platform_xml import read_platform
+from simplugin.platforms.graphs import Graph
+from simplugin.platforms.platform import Platform
 from simplugin.pricing.agents.attendance import Post, attend
 from simplugin.pricing.agents.changes import changing
 from simplugin.pricing.agents.delivery import Envelope
@@ -21,14 +24,15 @@ from simplugin.pricing.agents.neighbourhood import (
     ManagerSeat,
     neighbourhoods,
 )
+from simplugin.pricing.agents.platform_changes import own_changes, ways
 from simplugin.simulation import SimGridOptions, simulate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import os
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
-    from simplugin.platforms.graphs import Graph
     from simplugin.pricing.agents.changes import Change, Interval
     from simplugin.pricing.trajectory import Method
     from simplugin.simulation import Actor, Result
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from simplugin.workloads.utility import AlphaFair
 
     Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +56,10 @@ class Upkeep:
         Of each application [tasks/s].
     rates : float64, shape (n_samples, n_agents)
         Of each agent [tasks/s].
+    host_price : float64, shape (n_hosts,)
+        At the end [utility/flop].
+    link_price : float64, shape (n_links,)
+        At the end [utility/byte].
     period : float
         Between two decisions of a role [s].
     bytes_sent : float
@@ -62,6 +71,8 @@ class Upkeep:
     date: Floats
     throughput: Floats
     rates: Floats
+    host_price: Floats
+    link_price: Floats
     period: float
     bytes_sent: float
     result: Result
@@ -83,11 +94,15 @@ class Upkeep:
         float or None
             Since the interval's start [s]; None if they were not near at its end.
         """
-        seen = np.flatnonzero((self.date >= interval.start) & (self.date < interval.end))
+        seen = self.seen(interval)
         errors = self.errors(interval, best)[seen]
         outside = np.flatnonzero(~(errors <= level))
         first = int(outside[-1]) + 1 if len(outside) else 0
         return float(self.date[seen[first]] - interval.start) if first < len(seen) else None
+
+    def seen(self, interval: Interval) -> Integers:
+        """Return the numbers of the samples within an interval."""
+        return np.flatnonzero((self.date >= interval.start) & (self.date < interval.end))
 
     def errors(self, interval: Interval, best: Floats) -> Floats:
         """Return the worst relative error of a throughput, or overload if larger, of each sample.
@@ -102,7 +117,7 @@ class Upkeep:
 
 
 def keep_up(
-    graph: Graph,
+    platform: Graph | Platform | str | os.PathLike[str],
     applications: Sequence[Application],
     sharing: Sharing,
     method: Method[Any],
@@ -115,7 +130,7 @@ def keep_up(
     sample: float | None = None,
     options: SimGridOptions | None = None,
     envelope: Envelope | None = None,
-    seed: int = 0,
+    **simulation: Any,
 ) -> Upkeep:
     """Let agents and managers act each period on what they last heard, through changes.
 
@@ -126,8 +141,10 @@ def keep_up(
 
     Parameters
     ----------
-    graph : Graph
-        Where, before any change.
+    platform : Graph, Platform or path
+        Where, before any change; profiles of its own are followed, too. Its hosts and links bear
+        the names in `sharing`. There are routes both ways between fathers and sons, and between
+        the users of a link.
     applications : sequence of Application
         What shares it, from `start` to `end`.
     sharing : Sharing
@@ -141,7 +158,7 @@ def keep_up(
     period : float
         Between two decisions of a role [s].
     changes : sequence of Change
-        What happens to hosts and links; they are profiles of the simulated platform.
+        What happens to other hosts and links; they become profiles of the simulated platform.
     patience : int
         How many periods somebody may be silent.
     sample : float, optional
@@ -150,8 +167,9 @@ def keep_up(
         Of the simulation; ``SimGridOptions.linear()`` without.
     envelope : Envelope, optional
         Sizes of messages.
-    seed : int
-        Of the phases.
+    **simulation
+        Further arguments of `simulate`: seed of the phases, limits, back end, progress; no trace
+        by default.
 
     Returns
     -------
@@ -160,31 +178,58 @@ def keep_up(
 
     Raises
     ------
+    PlatformError
+        A profile of the platform cannot be foretold, see `own_changes`.
     WorkloadError
-        A son has no link to its father, or all hosts fail at some time.
+        A son has no link to its father, all hosts fail at some time, or a change is about what is
+        not there.
     """
-    check_ways_back(graph, sharing)
-    failing = {change.resource for change in changes if change.capacity <= 0}
-    safe = [host for host in graph.hosts if host not in failing]
+    if isinstance(platform, Graph):
+        check_ways_back(platform, sharing)
+    every = [*own_changes(platform, sharing, until), *changes]
+    off = {change.resource for change in every if change.fails}
+    safe = [host for host in sharing.hosts if host not in off]
     if not safe:
         raise WorkloadError("every host fails at some time; the observer needs one that does not")
-    placement = (safe[0], observe, sharing, tuple(applications), method, utility, patience, period)
+    # Managers of links stand elsewhere if they can.
+    failing = {host for host, name in enumerate(sharing.hosts) if name in off}
+    failing |= {son for _, son in ways(platform, sharing, off.difference(sharing.hosts))}
+    asked = (sharing, tuple(applications), frozenset(failing), method, utility, patience, period)
     result = simulate(
-        changing(graph, changes),
-        [(*placement, envelope or Envelope(), sample or period, until)],
+        _changed(platform, changes, sharing),
+        [(safe[0], observe, *asked, envelope or Envelope(), sample or period, until)],
         options=options or SimGridOptions.linear(),
-        trace=False,
-        seed=seed,
+        **({"trace": False} | simulation),
     )
-    date, rates = result.value_of("observe")
-    throughput = np.array([sharing.throughput(rate) for rate in rates])
-    return Upkeep(date, throughput, rates, period, float(result.links.bytes.sum()), result)
+    date, rates, prices = result.value_of("observe")
+    return Upkeep(
+        date,
+        np.array([sharing.throughput(rate) for rate in rates]),
+        rates,
+        prices[: sharing.n_hosts],
+        prices[sharing.n_hosts :],
+        period,
+        float(result.links.bytes.sum()),
+        result,
+    )
+
+
+def _changed(
+    platform: Graph | Platform | str | os.PathLike[str],
+    changes: Sequence[Change],
+    sharing: Sharing,
+) -> Platform | str | os.PathLike[str]:
+    """Return a platform on which changes happen, besides those of its own."""
+    if isinstance(platform, Graph | Platform):
+        return changing(platform, changes, sharing)
+    return changing(read_platform(platform), changes, sharing) if changes else platform
 
 
 async def observe(
     me: Actor,
     sharing: Sharing,
     applications: Sequence[Application],
+    failing: Collection[int],
     method: Method[Any],
     utility: AlphaFair,
     patience: int,
@@ -192,8 +237,10 @@ async def observe(
     envelope: Envelope,
     sample: float,
     until: float,
-) -> tuple[Floats, Floats]:
+) -> tuple[Floats, Floats, Floats]:
     """Start all roles as daemons, and look at their rates until the end.
+
+    Roles on hosts that are off are started when they are seen to be on.
 
     Returns
     -------
@@ -201,11 +248,14 @@ async def observe(
         Dates [s].
     float64, shape (n_samples, n_agents)
         Rates [tasks/s].
+    float64, shape (n_hosts + n_links,)
+        Prices at the last look [utility/flop or utility/byte].
     """
-    around = neighbourhoods(sharing, applications)
+    around = neighbourhoods(sharing, applications, failing)
     first_link = sharing.n_agents + sharing.n_hosts
     roles = ticking_cast(method, utility, patience)
     board = np.zeros(len(around.host))
+    waiting: dict[str, list[Post]] = {}
     seats: tuple[AgentSeat | ManagerSeat, ...] = (*around.agents, *around.managers)
     for seat in seats:
         number = seat.number
@@ -215,14 +265,18 @@ async def observe(
             decide, new_state = roles.manager_decides, partial(roles.manager, seat)
             sensor = "" if seat.is_host else sharing.links[number - first_link]
         post = Post(number, decide, new_state, _ears(seat), sensor, period, envelope)
-        host = sharing.hosts[around.host[number]]
-        me.spawn(attend, post, board, host=host, daemon=True, restart=True)
-    dates, rates = [], []
+        waiting.setdefault(sharing.hosts[around.host[number]], []).append(post)
+    dates, rates, prices = [], [], np.zeros(0)
     while me.now < until:
+        for host in [name for name in waiting if me.host_by_name(name).is_on]:
+            for post in waiting.pop(host):
+                me.spawn(attend, post, board, host=host, daemon=True, restart=True)
         await me.sleep_for(sample)
         dates.append(me.now)
         rates.append(board[: sharing.n_agents].copy())
-    return np.array(dates), np.array(rates)
+        if me.now < until:
+            prices = board[sharing.n_agents :].copy()
+    return np.array(dates), np.array(rates), prices
 
 
 def _ears(seat: AgentSeat | ManagerSeat) -> dict[str, int]:
