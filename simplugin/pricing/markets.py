@@ -187,8 +187,9 @@ class Market:
 
     def __post_init__(self) -> None:
         """Check the field."""
-        number = isinstance(self.relaxation, int | float) and not isinstance(self.relaxation, bool)
-        if not (number and 0 < self.relaxation < 2):
+        # Parameters of a scenario come as whatever stands in the file.
+        given: object = self.relaxation
+        if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < 2:
             raise WorkloadError(
                 f"relaxation is {self.relaxation!r}; give a number between 0 and 2, without either"
             )

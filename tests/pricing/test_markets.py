@@ -310,7 +310,7 @@ def test_alpha_0_leads_to_the_largest_total_throughput(number: int) -> None:
 
 @pytest.mark.parametrize("relaxation", [0, 2.0, -1, float("nan"), "1", True])
 def test_a_relaxation_out_of_range_is_refused(relaxation: object) -> None:
-    with pytest.raises(WorkloadError, match="relaxation is .*; give a number between 0 and 2"):
+    with pytest.raises(WorkloadError, match=r"relaxation is .*; give a number between 0 and 2"):
         Market(relaxation=relaxation)  # type: ignore[arg-type]
 
 
