@@ -13,9 +13,11 @@ to the plain step, and the memory begins anew. Plain rounds never let the residu
 metric stays, and so no round lets it grow further than that.
 
 What it costs: a second pair of sweeps per round. Up each edge of each tree go the sums of
-:math:`\theta g g_j` below it for the rounds remembered (`MEMORY` + 1 = 11 scalars at most), the
-masters add up the applications in order, and each solves the same small system. Down come the
-coefficients (`MEMORY` = 10 scalars at most), or the stride, or that the round is undone.
+:math:`\theta g g_j` below it for the rounds remembered and this one (`MEMORY` + 2 = 12 scalars at
+most), the masters add up the applications in order, and each solves the same small system. Down
+come the coefficients (`MEMORY` = 10 scalars at most), the stride, and whether the round is undone.
+Masters exchange their sums along one tree that joins them, where those of each application pass
+by themselves, as the order of summation is to be the same for all.
 
 References
 ----------

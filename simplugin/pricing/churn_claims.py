@@ -100,7 +100,8 @@ def _acted(found: Sequence[Comeback]) -> str:
     seconds = [np.inf if np.isnan(each.seconds) else each.seconds for each in acted]
     return (
         f"Actors on SimGrid ran {len(acted)} of them, before and after, the others are pure"
-        f" iterations: rates differ by {apart:.1g} at most; the actors are back after"
+        f" iterations: rates differ by {apart:.1g} of the largest at most; after the change they"
+        " begin with the state of the pure iteration, and are back after"
         f" {np.median(seconds):.2g} s (median)"
     )
 

@@ -95,8 +95,8 @@ def begun_from(
     What is known at the start bounds them, with :math:`F_k` what application k of K would reach
     alone: no agent computes more than it can, no application more than :math:`F_k / K`, no
     resource takes more than all its participants would gain alone, and no route of an application
-    costs more per task than a task is worth at :math:`F_k / K`. For the sums and routes, one
-    sweep up and one down.
+    costs more per task than a task is worth at :math:`F_k / K`. Agents would need one sweep up and
+    one down for the sums and routes, and to be told K.
 
     Parameters
     ----------

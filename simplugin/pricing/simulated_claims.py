@@ -164,7 +164,8 @@ def tasks_of_rates(quick: bool) -> list[Claim]:
             "small deviation",
             f"deviation of {shown['markets']}",
             bool(np.all(np.abs(growing["markets"]) <= _DEVIATION)),
-            f"rates of {_NEGOTIATED} rounds of markets from a cold start, a round every {pace:g} s,"
+            f"rates of {_NEGOTIATED} rounds of markets from a cold start, replayed a round every"
+            f" {pace:g} s,"
             f" nothing apart; agrees up to {_DEVIATION:.0%}. With the scaled rule, whose first"
             f" rates ask for more than there is: {shown['scaled']}",
             source,

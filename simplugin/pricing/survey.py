@@ -107,6 +107,7 @@ def examine(
         sent = done.bytes_sent
         there = pure.throughput[: needed + 1]
         apart = float(np.max(np.abs(done.throughput - there) / np.maximum(there, 1e-300)))
+        apart = apart if np.isfinite(apart) else np.inf
         reached = settled(throughput_error(done, best.throughput), NEAR)
         date = np.nan if reached is None else float(done.date[reached])
     last = pure.throughput[-1]

@@ -106,7 +106,7 @@ def _of_market(
             slot.wish, slot.metric = float(start.wish[i, number]), float(start.metric[i, number])
             slot.offer, slot.plan = float(start.offer[i, number]), float(start.plan[i, number])
             slot.paid = float(start.paid[i, number])
-            slot.price = float(start.price[resources[i]])
+            slot.price = float(start.price[resources[i]]) if slot.metric > 0 else 0.0
     return role
 
 
