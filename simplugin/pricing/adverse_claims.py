@@ -56,8 +56,8 @@ def bad_start(quick: bool) -> list[Claim]:
                 found,
                 "from rates of 6e5 and prices of 0.02 on every platform, cut before the first"
                 " round, by arrays and not by messages: no application above its even part of what"
-                " it would reach alone, no resource dearer than its participants would gain alone, no"
-                " route dearer than a task is worth at that; actors on SimGrid ran"
+                " it would reach alone, no resource dearer than its participants would gain alone,"
+                " no route dearer than a task is worth at that; actors on SimGrid ran"
                 f" {_simulated(found)} of the platforms",
                 "section 5.3, Figure 8",
                 quick,
