@@ -55,7 +55,7 @@ def carried_over(
         An application reaches no host that computes; the message names it.
     """
     fresh = Market().start(after, utility)
-    old, new = _matched(_agents(before), _agents(after))
+    old, new = _matched(identities(before), identities(after))
     kept = np.zeros(fresh.wish.shape, dtype=bool)
     kept[:, new] = (state.metric[:, old] > 0) & (fresh.metric[:, new] > 0)
 
@@ -148,7 +148,7 @@ def _dearest_route(sharing: Sharing, paid: Floats, computes: NDArray[np.bool_]) 
     return dearest
 
 
-def _agents(sharing: Sharing) -> list[Hashable]:
+def identities(sharing: Sharing) -> list[Hashable]:
     """Return what tells agents apart: application, host, link, and which of several alike."""
     seen: dict[Hashable, int] = {}
     keys: list[Hashable] = []

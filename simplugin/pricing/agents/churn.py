@@ -12,7 +12,7 @@ from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.pricing.acceleration import AcceleratedMarket, AcceleratedState, accelerated
 from simplugin.pricing.agents.negotiation import negotiate
 from simplugin.pricing.markets import Market, MarketState
-from simplugin.pricing.resumption import carried_over
+from simplugin.pricing.resumption import carried_over, identities
 from simplugin.pricing.trajectory import iterate, settled, throughput_error
 
 if TYPE_CHECKING:
@@ -205,8 +205,8 @@ def without_strangers(
 
 def _without_strangers(before: Sharing, after: Sharing, state: MarketState) -> MarketState:
     """Return the same for the state without acceleration."""
-    known = set(_agents(before))
-    there = np.array([key in known for key in _agents(after)])
+    known = set(identities(before))
+    there = np.array([key in known for key in identities(after)])
     names = np.array([name in before.applications for name in after.applications])
     return replace(
         state,
@@ -217,16 +217,6 @@ def _without_strangers(before: Sharing, after: Sharing, state: MarketState) -> M
         paid=np.where(there, state.paid, 0.0),
         reached=np.where(names, state.reached, 0.0),
     )
-
-
-def _agents(sharing: Sharing) -> list[tuple[str, str, str]]:
-    """Return application, host and link of each agent."""
-    # The last stands for the link that a master lacks.
-    links = (*sharing.links, "")
-    places = zip(
-        sharing.application.tolist(), sharing.host.tolist(), sharing.link.tolist(), strict=True
-    )
-    return [(sharing.applications[k], sharing.hosts[i], links[link]) for k, i, link in places]
 
 
 def _near(sharing: Sharing, rate: Floats, best: Floats) -> bool:
