@@ -263,3 +263,29 @@ def test_those_who_stay_keep_their_wishes(small):
     )
     old = np.sort(calm.state.wish[calm.state.wish != 0])
     np.testing.assert_array_equal(np.sort(kept.wish[kept.wish != 0]), old)
+
+
+def test_who_takes_over_gets_nothing_of_others(uneven):
+    method = Market()
+    state = state_after(method, uneven, 5)
+    roles, around = cast(method, PROPORTIONAL, 3), neighbourhoods(uneven)
+    numbers = np.arange(uneven.n_agents)
+    resources = np.arange(uneven.n_hosts + uneven.n_links)
+    for seat in around.agents:
+        agent = seat.number
+        mine = numbers == agent
+        uses = {uneven.host[agent], uneven.n_hosts + uneven.link[agent]}
+        foreign = replace(
+            state,
+            **{
+                name: np.where(mine, getattr(state, name), -7.0)
+                for name in ("wish", "metric", "offer", "plan", "paid")
+            },
+            price=np.where(np.isin(resources, list(uses)), state.price, -7.0),
+            balance=np.full(len(resources), -7.0),
+            reached=np.where(
+                np.arange(uneven.n_applications) == uneven.application[agent], state.reached, -7.0
+            ),
+        )
+        taken = [taken_over(method, uneven, each)(roles.agent(seat)) for each in (state, foreign)]
+        assert taken[0] == taken[1]
