@@ -40,7 +40,7 @@ test: install
 	$(MAKE) --no-print-directory wheel
 	echo "== Tests"
 	rm -f .coverage .coverage.*
-	$(BIN)/python -m pytest --cov --cov-report=term --wheel="$$(echo dist/*.whl)" tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term --wheel="$$(echo dist/*.whl)" tests
 
 .PHONY: lint
 lint: install
