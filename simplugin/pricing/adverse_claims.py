@@ -14,7 +14,7 @@ from simplugin.pricing.instances import SEED
 from simplugin.pricing.markets import Market
 from simplugin.pricing.past_claims import PROPORTIONAL, chosen
 from simplugin.pricing.resumption import begun_from
-from simplugin.pricing.survey import examine, spread
+from simplugin.pricing.survey import examine, spread, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -102,12 +102,13 @@ def _claim(
 ) -> Claim:
     """Return what rounds it took, and whether anything diverged."""
     median, _ = spread(found, "near")
+    rounds = _QUICK_ROUNDS if quick else _ROUNDS
     late = float(np.max([each.worst for each in found]))
     never = sum(each.near is None for each in found)
     return Claim(
         claim,
         paper,
-        f"every throughput within 1 % after {_shown(median, quick)} rounds (median)",
+        f"every throughput within 1 % after {written(median, rounds)} rounds (median)",
         bool(late < _DIVERGED),
         f"{how}; {len(found)} platforms, on {never} of them not within 1 % by the last round, else"
         f" {_known(found):g} at worst; the largest error in the last half is {late:.2g}; agrees if"
@@ -115,12 +116,6 @@ def _claim(
         source,
         provenance=_provenance(quick),
     )
-
-
-def _shown(number: float, quick: bool) -> str:
-    """Write a number of rounds."""
-    rounds = _QUICK_ROUNDS if quick else _ROUNDS
-    return f"{number:g}" if np.isfinite(number) else f"over {rounds}"
 
 
 def _known(found: Sequence[Finding]) -> float:

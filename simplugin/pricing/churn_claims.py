@@ -12,7 +12,7 @@ from simplugin.pricing.agents.churn import CALM, calm_down, recover
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.instances import SEED, SPREADS, instance, random_applications
 from simplugin.pricing.policies import POLICIES
-from simplugin.pricing.survey import median_worst
+from simplugin.pricing.survey import median_worst, written
 from simplugin.workloads import AlphaFair
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ def _claim(what: str, event: str, found: Sequence[Comeback], quick: bool) -> Cla
     return Claim(
         f"How does such a system react to high churn? When {event}",
         "left open",
-        f"back within 1 % after {_shown(median, rounds)} rounds (median),"
-        f" {_shown(worst, rounds)} (worst)",
+        f"back within 1 % after {written(median, rounds)} rounds (median),"
+        f" {written(worst, rounds)} (worst)",
         median <= _MEDIAN and apart <= _SAME,
         f"{what}, {len(found)} platforms, everybody goes on with what he knew and who is new"
         " starts cold: from then on every throughput is within 1 % of the new optimum and no"
@@ -84,11 +84,6 @@ def _claim(what: str, event: str, found: Sequence[Comeback], quick: bool) -> Cla
             "rounds": rounds,
         },
     )
-
-
-def _shown(number: float, rounds: int) -> str:
-    """Write a number of rounds."""
-    return f"{number:g}" if np.isfinite(number) else f"over {rounds}"
 
 
 def _acted(found: Sequence[Comeback]) -> str:

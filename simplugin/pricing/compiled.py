@@ -10,6 +10,7 @@ import numpy as np
 from simplugin.pricing import _sweeps, markets
 from simplugin.pricing.arrangement import Arrangement, arrange, as_given
 from simplugin.pricing.gradient import Gradient, Steps, inverse_marginal
+from simplugin.pricing.masters import best_throughput
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -281,7 +282,7 @@ class CompiledMarket:
         hosts.clear(trees)
         links.clear(trees)
         _sweeps.up(trees, hosts, links, state.sweep)
-        state.reached, worth = markets.best_throughput(
+        state.reached, worth = best_throughput(
             state.sweep.middle[masters], state.sweep.slack[masters], sharing.weight, utility
         )
         state.number += 1

@@ -80,6 +80,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simplugin.errors import WorkloadError
+from simplugin.pricing.masters import best_throughput
 from simplugin.pricing.slots import Slots, inverted, slots
 
 if TYPE_CHECKING:
@@ -304,49 +305,6 @@ def plan_applications(
     worth = np.stack([nu, above - nu])
     has = state.slots.bound > 0
     return np.where(has, plan, 0.0), np.where(has, worth, 0.0), reached
-
-
-def best_throughput(
-    middle: Floats, slack: Floats, weight: Floats, utility: AlphaFair
-) -> tuple[Floats, Floats]:
-    r"""Return :math:`\arg\max w U(\rho) - (\rho - m)^2 / 2u`, and :math:`w U'` there: step 4.
-
-    Parameters
-    ----------
-    middle, slack, weight : float64, shape (n_applications,)
-        :math:`m` [tasks/s], :math:`u` [(tasks/s)^2/utility] and :math:`w`.
-    utility : AlphaFair
-        :math:`U`, with a finite alpha. At 0 no throughput needs to be above 0.
-    """
-    alpha = utility.alpha
-    scaled = slack * weight
-    if alpha == 0:
-        reached = np.maximum(middle + scaled, 0.0)
-        return reached, np.where(reached > 0, weight, -middle / slack)
-    if alpha == 1:
-        root = np.sqrt(middle**2 + 4 * scaled)
-        half = (np.abs(middle) + root) / 2
-        reached = np.where(middle > 0, half, scaled / half)
-        return reached, weight / reached
-    # Newton on ln(rho - m) + alpha ln(rho) = ln(u w): in ln(rho - m) above m = 0, where this is
-    # convex from the right, and in ln(rho) below, likewise.
-    positive = middle > 0
-    size = np.abs(middle)
-    y = np.log(scaled) / (1 + alpha)
-    # Each application stops by itself, so that its master alone comes to the same.
-    going = np.ones(len(y), dtype=bool)
-    for _ in range(100):
-        exp = np.exp(y)
-        whole = size + exp
-        slope = np.where(positive, 1 + alpha * exp / whole, exp / whole + alpha)
-        value = np.where(positive, y + alpha * np.log(whole), np.log(whole) + alpha * y)
-        step = (value - np.log(scaled)) / slope
-        y = np.where(going, y - step, y)
-        going &= np.abs(step) > 1e-15 * np.maximum(np.abs(y), 1.0)
-        if not np.any(going):
-            break
-    reached = np.where(positive, size + np.exp(y), np.exp(y))
-    return reached, weight * utility.marginal(reached)
 
 
 def first_metric(sharing: Sharing, utility: AlphaFair, state: MarketState) -> Floats:

@@ -14,7 +14,7 @@ from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.pricing.gradient import Gradient
 from simplugin.pricing.instances import SEED, SPREADS, instance
 from simplugin.pricing.policies import POLICIES
-from simplugin.pricing.survey import examine, spread
+from simplugin.pricing.survey import examine, spread, written
 from simplugin.pricing.trajectory import iterate, settled, throughput_error
 from simplugin.workloads import AlphaFair
 
@@ -102,7 +102,8 @@ def _fast(what: str, found: Sequence[Finding], quick: bool) -> Claim:
     return Claim(
         f"A scaling of each update to its rate would ensure fast convergence everywhere: {what}",
         "still investigated",
-        f"{_rounds(median)} rounds (median), {_rounds(worst)} (worst)",
+        f"{written(median, _MARKET_ROUNDS)} rounds (median),"
+        f" {written(worst, _MARKET_ROUNDS)} (worst)",
         median <= _MEDIAN and worst <= _WORST and not _apart(found) > _SAME,
         f"no step sizes, a cold start, the two sweeps before the first round not counted,"
         f" {len(found)} platforms; from then on every"
@@ -123,7 +124,7 @@ def _exact(what: str, found: Sequence[Finding], quick: bool) -> Claim:
     return Claim(
         f"More rounds bring every throughput as near to the optimum as one likes: {what}",
         "arbitrarily near",
-        f"1e-6 in {_rounds(median)} rounds (median)",
+        f"1e-6 in {written(median, _MARKET_ROUNDS)} rounds (median)",
         median <= _MEDIAN_EXACT and diverged == 0,
         f"{_worst(found, 'exact')} of {len(found)} platforms; after"
         f" {_MARKET_ROUNDS} rounds the worst throughput of a platform is {gap:.1g} off in the"
@@ -189,11 +190,6 @@ def runs(
 def _count(near: Mapping[str, list[bool]]) -> tuple[int, int]:
     """Return how many are near, and how many there are."""
     return sum(map(sum, near.values())), sum(map(len, near.values()))
-
-
-def _rounds(number: float) -> str:
-    """Write a number of rounds."""
-    return f"{number:g}" if np.isfinite(number) else f"over {_MARKET_ROUNDS}"
 
 
 def _provenance(quick: bool, rounds: int) -> dict[str, Any]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simplugin.pricing.agents.negotiation import Negotiation
-    from simplugin.pricing.trajectory import Trajectory
+    from simplugin.pricing.trajectory import Method, Trajectory
 
 # Of every link [s]; the report gives none.
 LATENCY = 1e-3
@@ -135,14 +135,17 @@ def tasks_of_rates(quick: bool) -> list[Claim]:
     """Return what the slides say of rates: they are enough to dispatch tasks by demand."""
     duration = 20.0 if quick else 200.0
     pace = duration / _NEGOTIATED
+    methods: dict[str, Method[Any]] = {"markets": Market(), "scaled": Gradient(reading=REPORTED)}
+    reached = {
+        name: negotiate(platform(), five_hosts(), method, _NEGOTIATED, PROPORTIONAL).trajectory
+        for name, method in methods.items()
+    }
+    final = _deviation(reached["markets"].rate, duration, warm_up=duration / 4)
     growing = {}
-    for name, method in (("markets", Market()), ("scaled", Gradient(reading=REPORTED))):
-        done = negotiate(platform(), five_hosts(), method, _NEGOTIATED, PROPORTIONAL)
-        assert done.trajectory.rates is not None
-        dated = zip(pace * np.arange(_NEGOTIATED + 1), done.trajectory.rates, strict=True)
+    for name, trajectory in reached.items():
+        assert trajectory.rates is not None
+        dated = zip(pace * np.arange(_NEGOTIATED + 1), trajectory.rates, strict=True)
         growing[name] = _deviation(list(dated), duration, warm_up=0.0)
-        if name == "markets":
-            final = _deviation(done.trajectory.rate, duration, warm_up=duration / 4)
     shown = {name: _percents(each) for name, each in growing.items()}
     statement = "The rates are sufficient for simple demand-driven scheduling"
     source = "slides, Decentralized Scheduling"

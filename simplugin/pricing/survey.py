@@ -136,3 +136,8 @@ def median_worst(values: Iterable[float | None]) -> tuple[float, float]:
 def spread(findings: Sequence[Finding], name: str) -> tuple[float, float]:
     """Return the median and the worst of one column of findings."""
     return median_worst(getattr(finding, name) for finding in findings)
+
+
+def written(number: float, rounds: int) -> str:
+    """Write a number of rounds, of so many at most; infinite where they were not enough."""
+    return f"{number:g}" if np.isfinite(number) else f"over {rounds}"

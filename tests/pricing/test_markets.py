@@ -16,11 +16,11 @@ from simplugin.pricing.instances import instance
 from simplugin.pricing.markets import (
     Market,
     MarketState,
-    best_throughput,
     clear,
     first_metric,
     with_metric,
 )
+from simplugin.pricing.masters import best_throughput
 from simplugin.pricing.slots import slots
 from simplugin.pricing.trajectory import iterate, settled, throughput_error
 from simplugin.workloads import AlphaFair, Application, Sharing

@@ -22,7 +22,8 @@ import numpy as np
 from simplugin.errors import InfeasibleError
 from simplugin.pricing.agents.market_slots import Schedule, Slot
 from simplugin.pricing.agents.neighbourhood import ABOVE, BELOW
-from simplugin.pricing.markets import LEAST, Market, best_throughput
+from simplugin.pricing.markets import LEAST, Market
+from simplugin.pricing.masters import best_throughput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -26,7 +26,8 @@ from simplugin.pricing.agents.market_managers import (
 )
 from simplugin.pricing.agents.market_slots import Schedule
 from simplugin.pricing.agents.news import News
-from simplugin.pricing.markets import Market, best_throughput
+from simplugin.pricing.markets import Market
+from simplugin.pricing.masters import best_throughput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
