@@ -22,7 +22,17 @@ class SetupError(SimpluginError):
 
 
 class WorkloadError(SimpluginError):
-    """A workload, or what it shares, makes no sense."""
+    """A workload, or what it shares, makes no sense.
+
+    Attributes
+    ----------
+    application : str or None
+        Name of the application concerned, if it is one.
+    """
+
+    def __init__(self, message: str, application: str | None = None) -> None:
+        super().__init__(message)
+        self.application = application
 
 
 class InfeasibleError(SimpluginError):

@@ -187,4 +187,6 @@ def sharing_for(scenario: Scenario, platform: Platform | Path) -> Sharing:
     try:
         return sharing_of(platform, applications, workload.trees)
     except WorkloadError as error:
-        raise scenario.error(str(error), "workload", "applications") from error
+        names = [each.name for each in applications]
+        place = [names.index(error.application)] if error.application in names else []
+        raise scenario.error(str(error), "workload", "applications", *place) from error

@@ -102,7 +102,8 @@ def _host(index: Mapping[str, int], name: str, application: Application, what: s
     """Return the number of a host."""
     if name not in index:
         raise WorkloadError(
-            f"application {application.name!r}: {what} {name!r} is no host of the platform"
+            f"application {application.name!r}: {what} {name!r} is no host of the platform",
+            application.name,
         )
     return index[name]
 
@@ -152,7 +153,8 @@ def _given_tree(
         if (int(father[son]), son) not in links:
             raise WorkloadError(
                 f"application {application.name!r}: its tree goes from {above!r} to {name!r},"
-                " which no link joins"
+                " which no link joins",
+                application.name,
             )
         link[son] = links[int(father[son]), son]
         sons.setdefault(int(father[son]), []).append(son)
@@ -160,7 +162,8 @@ def _given_tree(
     if father[order[0]] >= 0:
         raise WorkloadError(
             f"application {application.name!r}: its tree gives its master"
-            f" {application.master!r} a father; leave it out"
+            f" {application.master!r} a father; leave it out",
+            application.name,
         )
     for host in order:
         order += sorted(sons.get(host, []))
@@ -168,7 +171,8 @@ def _given_tree(
         lost = next(name for name in tree if index[name] not in order)
         raise WorkloadError(
             f"application {application.name!r}: its tree does not join {lost!r}"
-            f" to its master {application.master!r}"
+            f" to its master {application.master!r}",
+            application.name,
         )
     return np.array(order, dtype=np.int64), father, link
 

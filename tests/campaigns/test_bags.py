@@ -206,7 +206,7 @@ def test_method_without_agents(line):
         ('flop = "1kf"', "flop = -1.0", 10, "flop of application 'x' is -1.0"),
         ('byte = "20B"', "bytes = 20", 20, "did you mean 'byte'"),
         ('name = "y"', 'name = "x"', 10, "two applications are called 'x'"),
-        ('master = "c"', 'master = "d"', 10, "its master 'd' is no host"),
+        ('master = "c"', 'master = "d"', 16, "its master 'd' is no host"),
         ('"pricing.market"', '"pricing.markt"', 24, "did you mean 'pricing.market'"),
         ('"pricing.market"', '"nowhere:method"', 24, "no module 'nowhere'"),
         ("rounds = 40", "rounds = 0", 25, "rounds is 0"),
