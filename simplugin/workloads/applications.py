@@ -30,6 +30,8 @@ class Application:
         When it arrives [s].
     end : float
         When it leaves [s].
+    count : int, optional
+        How many tasks it has; None for as many as are wanted.
 
     Raises
     ------
@@ -45,6 +47,7 @@ class Application:
     hosts: tuple[str, ...] | None = None
     start: float = 0.0
     end: float = math.inf
+    count: int | None = None
 
     def __post_init__(self) -> None:
         """Check the fields."""
@@ -64,6 +67,10 @@ class Application:
             raise WorkloadError(
                 f"application {self.name!r} starts at {self.start!r} and ends at {self.end!r};"
                 " it must start at 0 or later, and end after that"
+            )
+        if self.count is not None and self.count < 1:
+            raise WorkloadError(
+                f"count of application {self.name!r} is {self.count!r}; give a number from 1 on"
             )
         if isinstance(self.hosts, str):
             raise WorkloadError(

@@ -1,0 +1,1 @@
+"""Bags of tasks on trees: demand-driven schedulers (Beaumont et al.)."""

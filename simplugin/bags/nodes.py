@@ -1,0 +1,219 @@
+"""What a node of the tree knows when it decides which task goes where."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from simplugin.simulation.api import Actor
+
+# The target that is the node's own worker; its children are 1, 2, ... in their order.
+WORKER = 0
+
+# A target, and the type of the task that it gets.
+Choice = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a node is in the tree: the names of its host and of those next to it.
+
+    Attributes
+    ----------
+    name : str
+        Of its host.
+    parent : str, optional
+        None for the root.
+    children : tuple of str
+        In the order of its targets.
+    """
+
+    name: str
+    parent: str | None
+    children: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Known:
+    """What a node knows of tasks, and has measured around itself.
+
+    Attributes
+    ----------
+    flop, byte, weight : list of float, shape (n_types,)
+        Of a task of each type [flop, byte].
+    speed : float
+        Of its own host [flop/s]; 0 if it only distributes.
+    bandwidth : list of float, shape (n_children,)
+        To each child [byte/s].
+    """
+
+    flop: list[float]
+    byte: list[float]
+    weight: list[float]
+    speed: float
+    bandwidth: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class NodePlan:
+    """What a node has been told, or has negotiated, before it decides.
+
+    Attributes
+    ----------
+    rates : tuple of tuple of float, shape (1 + n_children, n_types)
+        Tasks of each type that each target is to get [tasks/s].
+    slots : tuple of int, shape (n_types,)
+        With typed requests: how many slots of its buffer the node keeps for each type. Empty:
+        requests do not say which type.
+    """
+
+    rates: tuple[tuple[float, ...], ...]
+    slots: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class NodeState:
+    """What a policy decides on. Policies read it; only the node's actors write.
+
+    Attributes
+    ----------
+    known : Known
+        What it has measured last.
+    is_root : bool
+        Whether it holds all tasks at the start.
+    capacity : int
+        Slots of its buffer; the root's is not bounded.
+    plan : NodePlan, optional
+        If the policy has one.
+    now : float
+        The date [s].
+    stock : list of int, shape (n_types,)
+        Tasks of each type that it has and that are not being sent.
+    arrivals : deque of int
+        The types of the tasks in stock, the oldest first; empty for the root.
+    asked : list of int, shape (1 + n_children,)
+        Requests of each target that are not served yet; 1 for a worker that is idle.
+    wanted : list of list of int, shape (1 + n_children, n_types)
+        With typed requests: the same by type; the worker's requests are never typed.
+    queue : deque of int
+        The targets of the requests that are not served yet, the oldest first.
+    given : list of list of int, shape (1 + n_children, n_types)
+        Tasks that each target got since the plan in force was made.
+    ended : list of bool, shape (n_types,)
+        Whether no task of a type will come any more.
+    port_free : bool
+        Whether nothing is being sent.
+    tag : tuple of float
+        What rode on the task that came last; for the root, what its policy put on the last one.
+    leaning : float
+        A number that the policy's `learn` keeps.
+    """
+
+    known: Known
+    is_root: bool
+    capacity: int
+    stock: list[int]
+    plan: NodePlan | None = None
+    now: float = 0.0
+    arrivals: deque[int] = field(default_factory=deque)
+    asked: list[int] = field(default_factory=list)
+    wanted: list[list[int]] = field(default_factory=list)
+    queue: deque[int] = field(default_factory=deque)
+    given: list[list[int]] = field(default_factory=list)
+    ended: list[bool] = field(default_factory=list)
+    port_free: bool = True
+    tag: tuple[float, ...] = ()
+    leaning: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Fill what is counted."""
+        targets, types = 1 + len(self.known.bandwidth), len(self.known.flop)
+        self.asked = self.asked or [0] * targets
+        self.wanted = self.wanted or [[0] * types for _ in range(targets)]
+        self.given = self.given or [[0] * types for _ in range(targets)]
+        self.ended = self.ended or [False] * types
+
+
+def servable(state: NodeState) -> Iterator[Choice]:
+    """Yield the pairs that can be served now: a target that asks, and a type in stock.
+
+    A child can be served only while the port is free. Choosing among these, and never waiting for
+    a choice that cannot be served, is what keeps small buffers from blocking one another.
+    """
+    stock = [kind for kind, tasks in enumerate(state.stock) if tasks]
+    if not stock:
+        return
+    typed = state.plan is not None and bool(state.plan.slots)
+    for target, requests in enumerate(state.asked):
+        if not requests or (target != WORKER and not state.port_free):
+            continue
+        for kind in stock:
+            if not typed or target == WORKER or state.wanted[target][kind]:
+                yield target, kind
+
+
+class Planner(Protocol):
+    """Negotiates a node's plan with its parent and children, by messages."""
+
+    def __call__(self, me: Actor, place: Place, known: Known) -> Awaitable[NodePlan]:
+        """Return the plan of this node.
+
+        All nodes call it; only the root does so on its own account, the others wait in it for
+        their parents. It must not touch anything but its arguments and its messages.
+
+        Parameters
+        ----------
+        me : Actor
+            An actor on the node's host.
+        place : Place
+            Names of the mailboxes can be made of its names.
+        known : Known
+            What the node has measured.
+        """
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How the nodes of a tree decide.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    decide : callable
+        ``(NodeState) -> (target, type) | None``: which of the pairs that can be served gets
+        served, None to wait. A pure function.
+    plans : tuple of NodePlan, shape (n_hosts,)
+        What the nodes are told in advance; empty without.
+    planner : Planner, optional
+        How they negotiate their plans instead.
+    period : float
+        After how long they negotiate anew [s].
+    tag : callable, optional
+        ``(NodeState) -> tuple of float``: what the root puts on a task; it rides along.
+    learn : callable, optional
+        ``(NodeState, event) -> float``: the new `NodeState.leaning`, after each request of a
+        child ("request") and each end of a transfer ("sent").
+    bundled : bool
+        Whether tasks travel as macro-tasks, one of each application (in proportion to weights).
+    parallel : bool
+        Whether each application has schedulers and workers of its own, side by side, which share
+        ports and CPUs in equal time.
+    theory : float
+        Fair throughput that the policy expects [tasks/s, per unit of weight]; nan if unknown.
+    """
+
+    name: str
+    decide: Callable[[NodeState], Choice | None]
+    plans: tuple[NodePlan, ...] = ()
+    planner: Planner | None = None
+    period: float = math.inf
+    tag: Callable[[NodeState], tuple[float, ...]] | None = None
+    learn: Callable[[NodeState, str], float] | None = None
+    bundled: bool = False
+    parallel: bool = False
+    theory: float = math.nan
