@@ -52,7 +52,8 @@ def experimental(execution: Execution, epsilon: float = EPSILON) -> NDArray[np.f
         np.searchsorted(dates, high, side="right") - np.searchsorted(dates, low, side="right")
         for dates in execution.completion
     ]
-    return np.array(counts, dtype=np.float64) / (high - low)
+    rates: NDArray[np.float64] = np.array(counts, dtype=np.float64) / (high - low)
+    return rates
 
 
 def slope(execution: Execution, low: float = 0.1, high: float = 0.9) -> NDArray[np.float64]:

@@ -72,11 +72,12 @@ def random_tree(
             raise PlatformError(f"{name} is ({low}, {high}); give a positive range")
     if bandwidth_law not in ("log-uniform", "uniform"):
         raise PlatformError(f"bandwidth_law is {bandwidth_law!r}; give 'log-uniform' or 'uniform'")
-    speed = generator.uniform(*speeds, n_hosts)
+    speed = generator.uniform(speeds[0], speeds[1], n_hosts)
     if bandwidth_law == "uniform":
-        bandwidth = generator.uniform(*bandwidths, n_hosts)
+        bandwidth = generator.uniform(bandwidths[0], bandwidths[1], n_hosts)
     else:
-        bandwidth = np.exp(generator.uniform(*np.log(bandwidths), n_hosts))
+        low, high = np.log(bandwidths)
+        bandwidth = np.exp(generator.uniform(low, high, n_hosts))
     bandwidth[0] = np.inf
     if not root_computes:
         speed[0] = 0.0
