@@ -1,0 +1,123 @@
+"""Best steady state of a single application on a tree, in closed form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from simplugin.errors import InfeasibleError, WorkloadError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from simplugin.platforms.trees import Tree
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class BandwidthCentric:
+    """Rates of one application.
+
+    Attributes
+    ----------
+    compute : float64, shape (n_hosts,)
+        Tasks that each host computes [tasks/s].
+    sent : float64, shape (n_hosts,)
+        Tasks that each host receives; for the root, all that it hands out [tasks/s].
+    throughput : float
+        Of the application [tasks/s].
+    """
+
+    compute: Floats
+    sent: Floats
+    throughput: float
+
+
+def bandwidth_centric(
+    tree: Tree, flop: float, byte: float, *, port: Literal["single", "multi"] = "single"
+) -> BandwidthCentric:
+    """Return the best rates of one application: fast links first.
+
+    The most that a subtree can compute is what its root does and what the children take, served
+    by decreasing bandwidth until the port is busy all the time [1]_; children of equal bandwidth
+    are served in their order. A host that gets less than its subtree could compute keeps tasks for
+    itself first. With the sums of flops and bytes over one task of each application, these are
+    the rates of macro-tasks.
+
+    Parameters
+    ----------
+    tree : Tree
+        The platform.
+    flop : float
+        Computation of a task [flop].
+    byte : float
+        Data of a task [byte]; may be 0.
+    port : {"single", "multi"}
+        Whether the sends of a host share one port, or each link is used apart.
+
+    Returns
+    -------
+    BandwidthCentric
+        The rates.
+
+    Raises
+    ------
+    InfeasibleError
+        No host computes.
+    WorkloadError
+        A size is out of its range.
+
+    References
+    ----------
+    .. [1] O. Beaumont, L. Carter, J. Ferrante, A. Legrand, Y. Robert (2002). Bandwidth-centric
+       allocation of independent tasks on heterogeneous platforms. IPDPS.
+    """
+    if not 0 < flop < np.inf or not 0 <= byte < np.inf:
+        raise WorkloadError(
+            f"tasks have {flop!r} flop and {byte!r} byte; give a positive number of flop and"
+            " a number of byte from 0 on"
+        )
+    if not np.any(tree.speed > 0):
+        raise InfeasibleError(
+            f"no host of the tree of {tree.hosts[0]!r} computes; give one a speed above 0"
+        )
+    own: list[float] = (tree.speed / flop).tolist()
+    cost: list[float] = (byte / tree.bandwidth).tolist()
+    parent: list[int] = tree.parent.tolist()
+    shared = port == "single"
+    # By decreasing bandwidth, ties in the order of hosts: the order in which children are served.
+    children: list[list[int]] = [[] for _ in own]
+    for host in np.argsort(-tree.bandwidth, kind="stable").tolist():
+        if host:
+            children[parent[host]].append(host)
+    most = [0.0] * len(own)
+    for host in range(len(own) - 1, -1, -1):
+        most[host] = own[host] + sum(_served(children[host], most, cost, np.inf, shared))
+    compute, sent = [0.0] * len(own), [0.0] * len(own)
+    sent[0] = most[0]
+    for host in range(len(own)):
+        compute[host] = min(own[host], sent[host])
+        rest = sent[host] - compute[host]
+        served = _served(children[host], most, cost, rest, shared)
+        for child, rate in zip(children[host], served, strict=True):
+            sent[child] = rate
+    return BandwidthCentric(np.array(compute), np.array(sent), most[0])
+
+
+def _served(
+    children: list[int], most: list[float], cost: list[float], tasks: float, shared: bool
+) -> list[float]:
+    """Return the rates of children that are served in turn [tasks/s]."""
+    free, rates = 1.0, []
+    for child in children:
+        rate = min(most[child], tasks)
+        if cost[child] > 0:
+            rate = min(rate, free / cost[child])
+            if shared:
+                free = max(free - rate * cost[child], 0.0)
+        tasks -= rate
+        rates.append(rate)
+    return rates

@@ -1,0 +1,317 @@
+"""Fairest steady state in exact rational numbers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING, Any
+
+from simplugin.errors import InfeasibleError
+from simplugin.optimum.steady_state import SteadyProgram
+from simplugin.optimum.tree_flows import TreeFlows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simplugin.optimum.tree_flows import Port
+    from simplugin.platforms.trees import Tree
+    from simplugin.workloads.bags import Bags
+
+    Rates = tuple[tuple[Fraction, ...], ...]
+    Sparse = dict[int, dict[int, Fraction]]
+
+
+@dataclass(frozen=True, eq=False)
+class ExactState:
+    """Rates without any rounding, and exact prices that prove them.
+
+    Attributes
+    ----------
+    compute, sent : tuple of tuple of Fraction, shape (n_hosts, n_types)
+        As in `SteadyState` [tasks/s].
+    throughput : tuple of Fraction, shape (n_types,)
+        Of each application [tasks/s].
+    fair : Fraction
+        The smallest throughput per weight [tasks/s]; the prices prove that none is larger.
+    cpu_price, port_price : tuple of Fraction, shape (n_hosts,)
+        As in `SteadyState`.
+    """
+
+    compute: Rates
+    sent: Rates
+    throughput: tuple[Fraction, ...]
+    fair: Fraction
+    cpu_price: tuple[Fraction, ...]
+    port_price: tuple[Fraction, ...]
+
+
+def exact_steady_state(
+    tree: Tree, bags: Bags, *, port: Port = "single", max_denominator: int | None = None
+) -> ExactState:
+    """Return the fairest steady state of least communication in rational numbers.
+
+    HiGHS finds an optimal basis of program (1); the equations of that basis are solved again in
+    rational numbers, and all constraints and the prices are checked in them.
+
+    Parameters
+    ----------
+    tree : Tree
+        The platform.
+    bags : Bags
+        The applications.
+    port : {"single", "multi"}
+        Whether the sends of a host share one port, or each link is used apart.
+    max_denominator : int, optional
+        If given, each quantity stands for the nearest fraction of at most this denominator, so
+        that 1/3 can be given as a float. Without, floats are taken as they are, and rates have
+        denominators as long as the product of many of them.
+
+    Returns
+    -------
+    ExactState
+        Rates and prices.
+
+    Raises
+    ------
+    InfeasibleError
+        No host computes, or the basis is not optimal without a tolerance.
+    """
+    flows = TreeFlows(tree, bags, port)
+    program = SteadyProgram(flows)
+    program.fairest()
+    system = _System(flows, max_denominator)
+    level = [Fraction(-1)] * bags.n_applications
+    prices: tuple[list[Fraction], list[Fraction]] | None = None
+    for basis, stopped in program.stages:
+        value = system.primal(basis, level)
+        if prices is None:
+            prices = system.prices(basis)
+        for kind in stopped:
+            level[kind] = value[flows.fair]
+    program.chosen(least_communication=True)
+    value = system.primal(program.solver.getBasis(), level)
+    compute = system.compute(value)
+    sent = _gathered(tree, compute)
+    throughput = sent[0]
+    assert prices is not None
+    fair = min(x / system.exact(w) for x, w in zip(throughput, bags.weight, strict=True))
+    system.check(compute, sent, level, prices)
+    return ExactState(compute, sent, throughput, fair, tuple(prices[0]), tuple(prices[1]))
+
+
+class _System:
+    """The program's matrix in fractions."""
+
+    def __init__(self, flows: TreeFlows, max_denominator: int | None) -> None:
+        self.flows = flows
+        self.limit = max_denominator
+        known: dict[float, Fraction] = {}
+        entries = flows.entries
+        self.rows: Sparse = defaultdict(dict)
+        for row, column, *quantities in zip(
+            entries.row.tolist(),
+            entries.column.tolist(),
+            entries.demand.tolist(),
+            entries.capacity.tolist(),
+            strict=True,
+        ):
+            for x in quantities:
+                if x not in known:
+                    known[x] = self.exact(x)
+            self.rows[row][column] = known[quantities[0]] / known[quantities[1]]
+
+    def exact(self, number: float) -> Fraction:
+        """Return the fraction that a float stands for."""
+        fraction = Fraction(number)
+        return fraction if self.limit is None else fraction.limit_denominator(self.limit)
+
+    def primal(self, basis: Any, level: list[Fraction]) -> dict[int, Fraction]:
+        """Return the basic columns of a basis; levels of -1 are those still to be raised."""
+        flows = self.flows
+        columns, tight = self._basic(basis, level)
+        equations: Sparse = {}
+        right: dict[int, Fraction] = {}
+        for row in tight:
+            held = row >= flows.first_throughput and level[row - flows.first_throughput] >= 0
+            equations[row] = {
+                column: x
+                for column, x in self.rows[row].items()
+                if column in columns and not (held and column == flows.fair)
+            }
+            if row < flows.first_balance:
+                right[row] = Fraction(1)
+            elif held:
+                right[row] = level[row - flows.first_throughput]
+            else:
+                right[row] = Fraction(0)
+        return _solve(equations, right)
+
+    def _basic(self, basis: Any, level: list[Fraction]) -> tuple[set[int], list[int]]:
+        """Return the columns that may be positive, and the rows that hold with equality."""
+        import highspy
+
+        basic = highspy.HighsBasisStatus.kBasic
+        columns = {j for j, status in enumerate(basis.col_status) if status == basic}
+        tight = [i for i, status in enumerate(basis.row_status) if status != basic]
+        if all(x >= 0 for x in level):
+            columns.discard(self.flows.fair)
+        return columns, tight
+
+    def prices(self, basis: Any) -> tuple[list[Fraction], list[Fraction]]:
+        """Return what the first basis says that CPUs and ports are worth."""
+        flows = self.flows
+        columns, tight = self._basic(basis, [Fraction(-1)])
+        # One equation per basic column: what it uses at these prices is what it brings in.
+        equations: Sparse = {column: {} for column in columns}
+        for row in tight:
+            for column, x in self.rows[row].items():
+                if column in columns:
+                    equations[column][row] = x
+        right = {column: Fraction(int(column == flows.fair)) for column in columns}
+        dual = _solve(equations, right)
+        n_hosts = flows.tree.n_hosts
+        cpu, port = [Fraction(0)] * n_hosts, [Fraction(0)] * n_hosts
+        for at, host in enumerate(flows.computing.tolist()):
+            cpu[host] = dual.get(at, Fraction(0)) / self.exact(flows.tree.speed[host])
+        for at, host in enumerate(flows.port_of_row.tolist(), flows.first_port):
+            port[host] = dual.get(at, Fraction(0))
+        return cpu, port
+
+    def compute(self, value: dict[int, Fraction]) -> Rates:
+        """Return what each host computes of each type."""
+        return tuple(
+            tuple(value.get(column, Fraction(0)) for column in row)
+            for row in self.flows.column.tolist()
+        )
+
+    def check(
+        self,
+        compute: Rates,
+        sent: Rates,
+        level: list[Fraction],
+        prices: tuple[list[Fraction], list[Fraction]],
+    ) -> None:
+        """Refuse rates or prices that only a tolerance makes optimal."""
+        tree, bags, exact = self.flows.tree, self.flows.bags, self.exact
+        flop, byte, weight = (
+            [exact(x) for x in each.tolist()] for each in (bags.flop, bags.byte, bags.weight)
+        )
+        busy = [Fraction(0)] * tree.n_hosts
+        # What one byte costs on its way down to each host.
+        way = [Fraction(0)] * tree.n_hosts
+        cheapest: list[Fraction | None] = [None] * len(flop)
+        fits = all(x >= 0 for row in (*compute, *prices) for x in row)
+        for host, parent in enumerate(tree.parent.tolist()):
+            speed = exact(tree.speed[host])
+            fits &= _dot(compute[host], flop) <= speed
+            if host:
+                payer = parent if self.flows.port == "single" else host
+                bandwidth = exact(tree.bandwidth[host])
+                busy[payer] += _dot(sent[host], byte) / bandwidth
+                way[host] = way[parent] + prices[1][payer] / bandwidth
+            if speed:
+                for kind in range(len(flop)):
+                    price = flop[kind] * prices[0][host] + byte[kind] * way[host]
+                    so_far = cheapest[kind]
+                    cheapest[kind] = price if so_far is None else min(so_far, price)
+        fits &= all(x <= 1 for x in busy)
+        fits &= all(x == w * y for x, w, y in zip(sent[0], weight, level, strict=True))
+        income = sum(prices[1], _dot(prices[0], [exact(x) for x in tree.speed.tolist()]))
+        spent = _dot([x or Fraction(0) for x in cheapest], weight)
+        if not fits or income != min(level) * spent:
+            raise InfeasibleError(
+                f"the basis found for the tree of {tree.hosts[0]!r} is optimal to a tolerance"
+                " only; give max_denominator, or quantities closer to one another"
+            )
+
+
+def _dot(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
+    """Return the sum of products."""
+    return sum((x * y for x, y in zip(left, right, strict=True) if x), Fraction(0))
+
+
+def _gathered(tree: Tree, compute: Rates) -> Rates:
+    """Return what each host receives for itself and all below."""
+    total = [list(row) for row in compute]
+    for host in range(tree.n_hosts - 1, 0, -1):
+        above = total[tree.parent[host]]
+        for kind, tasks in enumerate(total[host]):
+            above[kind] += tasks
+    return tuple(map(tuple, total))
+
+
+def _solve(rows: Sparse, right: dict[int, Fraction]) -> dict[int, Fraction]:
+    """Solve sparse equations by elimination; both arguments are used up."""
+    where: dict[int, set[int]] = defaultdict(set)
+    for row, entries in rows.items():
+        for column in entries:
+            where[column].add(row)
+    # Columns in one equation need no elimination; after these the shortest equation goes first.
+    alone = [column for column, found in where.items() if len(found) == 1]
+    short = [(len(entries), row) for row, entries in rows.items()]
+    heapify(short)
+    order: list[tuple[int, dict[int, Fraction], Fraction]] = []
+    while rows:
+        while alone and len(where[alone[-1]]) != 1:
+            alone.pop()
+        if alone:
+            pivot = alone.pop()
+            (row,) = where[pivot]
+        else:
+            length, row = heappop(short)
+            if row not in rows or len(rows[row]) != length:
+                continue
+            if not length:
+                _check_zero(right.pop(row))
+                del rows[row]
+                continue
+            pivot = min(rows[row], key=lambda column: len(where[column]))
+        entries, value = rows.pop(row), right.pop(row)
+        for column in entries:
+            where[column].discard(row)
+        for other in list(where[pivot]):
+            factor = rows[other][pivot] / entries[pivot]
+            right[other] -= factor * value
+            _subtract(rows[other], entries, factor, where, other)
+            heappush(short, (len(rows[other]), other))
+        alone += [column for column in entries if len(where[column]) == 1]
+        order.append((pivot, entries, value))
+    return _substituted(order)
+
+
+def _substituted(
+    order: list[tuple[int, dict[int, Fraction], Fraction]],
+) -> dict[int, Fraction]:
+    """Return the unknowns, from equations in which only unknowns of later ones are left."""
+    solution: dict[int, Fraction] = {}
+    for pivot, entries, value in reversed(order):
+        factor = entries.pop(pivot)
+        known = sum((x * solution[j] for j, x in entries.items() if j in solution), Fraction(0))
+        solution[pivot] = (value - known) / factor
+    return solution
+
+
+def _subtract(
+    row: dict[int, Fraction],
+    entries: dict[int, Fraction],
+    factor: Fraction,
+    where: dict[int, set[int]],
+    number: int,
+) -> None:
+    """Subtract a multiple of an equation from another one."""
+    for column, x in entries.items():
+        left = row.get(column, Fraction(0)) - factor * x
+        if left:
+            row[column] = left
+            where[column].add(number)
+        else:
+            row.pop(column, None)
+            where[column].discard(number)
+
+
+def _check_zero(value: Fraction) -> None:
+    """Refuse an equation that has nothing left but its right side."""
+    if value:
+        raise InfeasibleError("the basis found is singular; give quantities closer together")
