@@ -70,6 +70,8 @@ def prepare(back_end: str) -> None:
 
 def run(caller: socket.socket) -> int:
     """Receive a job, simulate, send the outcome; return the exit status."""
+    # Nobody closes it: the process ends without collecting what is left.
+    _kept.append(caller)
     settings, packed_actors = _receive(caller)
     _open_streams()
     try:
