@@ -33,6 +33,8 @@ demo: install
 	@$(BIN)/simplugin run scenarios/demo.toml
 	echo
 	$(BIN)/simplugin run scenarios/pricing.toml
+	echo
+	$(BIN)/simplugin run scenarios/bags.toml
 
 .PHONY: test
 test: install

@@ -14,6 +14,7 @@ from simplugin.formats.platform_xml import write_platform
 from simplugin.platforms import Cluster, Link, LinkUse, Platform, Zone, ZoneRoute
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.links import FATPIPE, SPLITDUPLEX
+from simplugin.platforms.random_trees import random_tree
 from simplugin.pricing.five_hosts import BANDWIDTH, HOSTS, SPEED, TREE
 
 GIGABIT = 125e6
@@ -89,6 +90,24 @@ def five_hosts(latency: float = 1e-3) -> Platform:
     edges = np.array([[HOSTS.index(end) for end in edge] for edge in TREE])
     speed, bandwidth = np.full(len(HOSTS), SPEED), np.full(len(TREE), BANDWIDTH)
     return Graph.duplex(HOSTS, speed, edges, bandwidth, latency).platform()
+
+
+def tree(n_hosts: int = 12, max_degree: int = 3, seed: int = 11) -> Platform:
+    """Return a random tree of slow hosts and links.
+
+    As in section 6.1.2 of O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and
+    Y. Robert, "Centralized versus distributed schedulers for bag-of-tasks applications".
+
+    Parameters
+    ----------
+    n_hosts : int
+        How many hosts, the root included.
+    max_degree : int
+        The most children that a host may have.
+    seed : int
+        Of the draws.
+    """
+    return random_tree(n_hosts, max_degree, np.random.default_rng(seed)).platform()
 
 
 if __name__ == "__main__":

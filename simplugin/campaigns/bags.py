@@ -1,4 +1,8 @@
-"""Workloads of kind "bags": applications of independent tasks, each with a master."""
+"""Workloads of kind "bags": applications of independent tasks, each with a master.
+
+Without a number of tasks they are endless, and share the platform by prices. With one they are
+handed out over a tree.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, field_validator, model_validator
 
+from simplugin.bags.policies import POLICIES as TREE_POLICIES
 from simplugin.campaigns.kinds import Kind, Outcome, Progress
 from simplugin.campaigns.quantities import Size, Time, Work
 from simplugin.campaigns.sections import Section
@@ -23,10 +28,22 @@ if TYPE_CHECKING:
 
 # The function that runs scenarios whose scheduler's name starts so; it is loaded when it is used.
 FAMILIES = {
+    "bags": "simplugin.campaigns.executions:run",
     "pricing": "simplugin.campaigns.pricing:run",
 }
-# Who runs a policy of one's own, ``module:function``.
-_OWN = "pricing"
+# The keys of the workload, and of its applications, that only one family has.
+_KEYS = {
+    "bags": ("parents", "distributors"),
+    "pricing": ("alpha", "trees"),
+}
+_APPLICATION_KEYS = {
+    "bags": ("count",),
+    "pricing": ("hosts", "start", "end"),
+}
+_WHAT = {
+    "bags": "tasks that are handed out over a tree, with a bags.* scheduler",
+    "pricing": "endless applications, with a pricing.* scheduler",
+}
 
 
 class ApplicationTable(Section):
@@ -40,6 +57,7 @@ class ApplicationTable(Section):
     hosts: list[str] | None = None
     start: Time = 0.0
     end: Time = math.inf
+    count: int | None = None
 
     @model_validator(mode="after")
     def _sensible(self) -> ApplicationTable:
@@ -119,12 +137,24 @@ class BagsWorkload(Section):
         default those of `simplugin.pricing.platform_trees.sharing_of`.
     changes : list of ChangeTable
         What happens to hosts and links, besides profiles of the platform.
+    parents : dict of str to str
+        The parent of each host of the tree but the master; by default as in
+        `simplugin.bags.platform_trees.tree_of`.
+    distributors : list of str
+        Hosts that compute no tasks.
     """
 
     applications: Annotated[list[ApplicationTable], Field(min_length=1)]
     alpha: Annotated[float, Field(ge=0)] = 1.0
     trees: dict[str, dict[str, str]] = Field(default_factory=dict)
     changes: list[ChangeTable] = Field(default_factory=list)
+    parents: dict[str, str] = Field(default_factory=dict)
+    distributors: list[str] = Field(default_factory=list)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether some application has a number of tasks."""
+        return any(each.count is not None for each in self.applications)
 
 
 def run(scenario: Scenario, progress: Progress | None) -> Outcome:
@@ -133,17 +163,45 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
         known = ", ".join(repr(name) for name in KIND.schedulers or ())
         remedy = f"add it, with a name: {known}"
         raise scenario.error("table [scheduler] is missing", "workload", remedy=remedy)
-    name = scenario.scheduler.name
-    family = _OWN if ":" in name else name.partition(".")[0]
+    family = _family(scenario)
+    _check_keys(scenario, family)
     module, _, attribute = FAMILIES[family].partition(":")
     runs: Callable[[Scenario, Progress | None], Outcome]
     runs = getattr(importlib.import_module(module), attribute)
     return runs(scenario, progress)
 
 
+def _family(scenario: Scenario) -> str:
+    """Return who runs the scheduler; one's own is for a tree if there are tasks to be counted."""
+    assert scenario.scheduler is not None
+    name = scenario.scheduler.name
+    if ":" not in name:
+        return name.partition(".")[0]
+    return "bags" if scenario.workload.is_counted else "pricing"
+
+
+def _check_keys(scenario: Scenario, family: str) -> None:
+    """Refuse keys that mean nothing to a family."""
+    workload: BagsWorkload = scenario.workload
+    other = next(each for each in FAMILIES if each != family)
+    remedy = f"remove it: it is for {_WHAT[other]}"
+    for key in _KEYS[other]:
+        if key in workload.model_fields_set:
+            raise scenario.error(f"workload.{key} is given", "workload", key, remedy=remedy)
+    for number, each in enumerate(workload.applications):
+        for key in _APPLICATION_KEYS[other]:
+            if key in each.model_fields_set:
+                message = f"application {each.name!r} has the key {key!r}"
+                place = ("workload", "applications", number, key)
+                raise scenario.error(message, *place, remedy=remedy)
+
+
 KIND = Kind(
     workload=BagsWorkload,
     run=run,
-    schedulers=tuple(f"pricing.{name}" for name in POLICIES),
+    schedulers=(
+        *(f"pricing.{name}" for name in POLICIES),
+        *(f"bags.{name}" for name in TREE_POLICIES),
+    ),
     outputs=("result", "curves"),
 )

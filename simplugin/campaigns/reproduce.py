@@ -16,6 +16,7 @@ from simplugin.figures import Figure
 # The module of each capability: its PARTS measure claims, its FIGURES give curves.
 CAPABILITIES = {
     "pricing": "simplugin.pricing.claims",
+    "bags": "simplugin.bags.claims",
 }
 ALL = "all"
 _CORES = 2

@@ -36,6 +36,7 @@ from simplugin.simulation.options import SimGridOptions
 # Shipped generators of platforms, as module:function.
 GENERATORS: dict[str, str] = {
     "random_graph": "simplugin.campaigns.generators:random_graph",
+    "random_tree": "simplugin.campaigns.generators:random_tree",
 }
 _SECTIONS = ("platform", "workload", "scheduler", "simulation", "output")
 _OPTIONS = tuple(each.name for each in fields(SimGridOptions))

@@ -12,8 +12,8 @@ from simplugin.errors import WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.graphs import NO_SPEED, Graph
 from simplugin.platforms.links import FATPIPE, WIFI
-from simplugin.platforms.platform import Platform, Zone
-from simplugin.platforms.routes import Route
+from simplugin.platforms.neighbours import neighbours
+from simplugin.platforms.platform import Platform
 from simplugin.pricing.deployment import deploy
 from simplugin.simulation.resolve import resolve
 from simplugin.workloads.sharing import Sharing
@@ -74,9 +74,9 @@ def sharing_of(
     described = platform if isinstance(platform, Platform) else read_platform(platform)
     hosts = tuple(described.host_names())
     given = dict(trees or {})
-    neighbours = _neighbours(described, hosts)
+    adjacent = neighbours(described, hosts)
     masters = {each.name: each.master for each in applications if each.name not in given}
-    wanted = neighbours
+    wanted = adjacent
     if wanted is None:
         stars = dict.fromkeys(masters.values())
         wanted = [(master, host) for master in stars for host in hosts if host != master]
@@ -85,30 +85,13 @@ def sharing_of(
     asked = [pair for pair in dict.fromkeys(wanted) if known.issuperset(pair)]
     source = platform if isinstance(platform, Platform) else Path(platform)
     resolved = resolve(source, asked)
-    if neighbours is None:
+    if adjacent is None:
         for name, master in masters.items():
             sons = [route.destination for route in resolved.routes if route.source == master]
             given[name] = dict.fromkeys(sons, master)
     chains, bandwidth = _shared_links(resolved)
     graph = _graph(hosts, resolved, chains, bandwidth)
     return _chained(deploy(graph, applications, given), list(chains.values()), bandwidth)
-
-
-def _neighbours(platform: Platform, hosts: Sequence[str]) -> list[Pair] | None:
-    """Return the pairs of hosts with a route of their own; None if the routing joins all."""
-    zones = [element for element in platform.elements if isinstance(element, Zone)]
-    if len(zones) != 1 or zones[0].routing != "Full" or zones[0].zones or zones[0].clusters:
-        return None
-    known = set(hosts)
-    pairs: dict[Pair, None] = {}
-    for route in zones[0].routes:
-        ends = (route.source, route.destination)
-        if not known.issuperset(ends) or ends[0] == ends[1]:
-            continue
-        pairs[ends] = None
-        if isinstance(route, Route) and route.symmetrical:
-            pairs[ends[::-1]] = None
-    return None if len(pairs) == len(hosts) * (len(hosts) - 1) else list(pairs)
 
 
 def _shared_links(

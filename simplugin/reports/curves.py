@@ -71,15 +71,22 @@ def draw_curves(figures: Sequence[Curves], *, title: str = "") -> Figure:
 
 def _panel(axes: Axes, curve: Curves) -> None:
     """Draw one figure."""
+    cycle = min(curve.cycle or len(PALETTE), len(PALETTE))
     for number, (name, (x, y)) in enumerate(curve.series.items()):
-        cycle = min(curve.cycle or len(PALETTE), len(PALETTE))
-        across, up = _thinned(np.asarray(x, dtype=float), np.asarray(y, dtype=float))
         style: dict[str, Any] = {
             "color": PALETTE[number % cycle],
             "linestyle": _DASHES[number // cycle % len(_DASHES)],
             "linewidth": 1.3,
             "label": name,
         }
+        if curve.bars:
+            edges, heights = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+            # Of several only the first is filled, or none could be told from the others.
+            if not number:
+                axes.stairs(heights, edges, fill=True, color=style["color"], alpha=0.25)
+            axes.stairs(heights, edges, **style)
+            continue
+        across, up = _thinned(np.asarray(x, dtype=float), np.asarray(y, dtype=float))
         if np.count_nonzero(np.isfinite(up)) == 1:
             style["marker"] = "o"
         axes.plot(across, up, **style)
@@ -88,7 +95,7 @@ def _panel(axes: Axes, curve: Curves) -> None:
         axes.axhline(level, color=_GREY, linestyle=dash, linewidth=1.0, label=name, zorder=1)
     if curve.log_y:
         axes.set_yscale("log")
-    else:
+    elif not curve.bars:
         _frame(axes, curve)
     axes.set_title(curve.title, loc="left", fontsize=10)
     axes.set_xlabel(curve.x_label, fontsize=9)

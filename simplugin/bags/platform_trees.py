@@ -1,0 +1,198 @@
+"""The tree that schedulers form on any SimGrid platform."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.errors import WorkloadError
+from simplugin.formats.platform_xml import read_platform
+from simplugin.platforms.graphs import NO_SPEED
+from simplugin.platforms.links import WIFI
+from simplugin.platforms.neighbours import neighbours
+from simplugin.platforms.platform import Platform
+from simplugin.platforms.trees import Tree
+from simplugin.simulation.resolve import resolve
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Collection, Iterable, Mapping
+
+    from simplugin.simulation.resolve import ResolvedLink, ResolvedPlatform
+
+    Pair = tuple[str, str]
+
+
+def tree_of(
+    platform: Platform | str | os.PathLike[str],
+    root: str,
+    parents: Mapping[str, str] | None = None,
+    *,
+    distributors: Collection[str] = (),
+) -> Tree:
+    """Return the tree on which tasks travel over a SimGrid platform.
+
+    Where the platform is one flat zone of routing ``Full`` that lacks routes between some hosts,
+    as `Graph.platform` and `Tree.platform` make, it is the breadth-first tree from the root over
+    the routes that there are. Elsewhere SimGrid has a route between any two hosts, and the root
+    is the parent of all others.
+
+    Parameters
+    ----------
+    platform : Platform or path
+        The platform or its file.
+    root : str
+        The host at which all tasks start.
+    parents : mapping of str to str, optional
+        The parent of each host of the tree but the root, to have another tree; a parent reaches
+        its child along the route between them. Hosts without one are left out.
+    distributors : collection of str
+        Hosts that compute nothing, whatever their speed.
+
+    Returns
+    -------
+    Tree
+        Hosts that no way joins to the root, there and back, are not in it. A host computes at the
+        speed of one of its cores, since it computes one task at a time; up to `NO_SPEED` flop/s
+        counts as none. The bandwidth from a parent is that of the narrowest link on the route,
+        nominal, and the latency that of the whole route.
+
+    Raises
+    ------
+    PlatformError
+        SimGrid refuses the platform.
+    WorkloadError
+        A host is not there, `parents` is no tree, a parent has no route to a child or back, or a
+        route passes a Wi-Fi link, whose bandwidth is not one number.
+    """
+    described = platform if isinstance(platform, Platform) else read_platform(platform)
+    hosts = tuple(described.host_names())
+    _check_names(hosts, root, parents or {}, distributors)
+    adjacent = neighbours(described, hosts)
+    if parents is not None:
+        wanted = _told(root, parents)
+    elif adjacent is not None:
+        wanted = _breadth_first(root, adjacent)
+    else:
+        wanted = {host: root for host in hosts if host != root}
+    down = [(parent, host) for host, parent in wanted.items()]
+    source = platform if isinstance(platform, Platform) else Path(platform)
+    resolved = resolve(source, [*down, *(pair[::-1] for pair in down)])
+    lost = {pair for a, b, _ in resolved.unreachable for pair in ((a, b), (b, a))}
+    if parents is not None:
+        _check_routes(down, resolved)
+    return _tree(root, [pair for pair in down if pair not in lost], resolved, set(distributors))
+
+
+def _check_names(
+    hosts: Collection[str], root: str, parents: Mapping[str, str], distributors: Iterable[str]
+) -> None:
+    """Refuse names of no host."""
+    known = set(hosts)
+    if root not in known:
+        raise WorkloadError(f"the root {root!r} is no host of the platform")
+    for what, names in (
+        ("parents", [name for pair in parents.items() for name in pair]),
+        ("distributors", distributors),
+    ):
+        for name in names:
+            if name not in known:
+                raise WorkloadError(f"{what} names {name!r}, which is no host of the platform")
+
+
+def _told(root: str, parents: Mapping[str, str]) -> dict[str, str]:
+    """Return the parents that are given, hosts after their parents."""
+    if root in parents:
+        raise WorkloadError(
+            f"parents gives the root {root!r} a parent, {parents[root]!r}; leave it out"
+        )
+    children: dict[str, list[str]] = {}
+    for host, parent in parents.items():
+        children.setdefault(parent, []).append(host)
+    found: dict[str, str] = {}
+    reached = deque([root])
+    while reached:
+        parent = reached.popleft()
+        for host in children.get(parent, ()):
+            found[host] = parent
+            reached.append(host)
+    for host, parent in parents.items():
+        if host not in found:
+            raise WorkloadError(
+                f"parents does not lead from {host!r} by way of {parent!r} to the root {root!r};"
+                " give each host on the way a parent, and no two one another"
+            )
+    return found
+
+
+def _breadth_first(root: str, pairs: Iterable[Pair]) -> dict[str, str]:
+    """Return the parents in the breadth-first tree over routes that lead there and back."""
+    both = dict.fromkeys(pairs)
+    beside: dict[str, list[str]] = {}
+    for source, destination in both:
+        if (destination, source) in both:
+            beside.setdefault(source, []).append(destination)
+    found: dict[str, str] = {}
+    reached = deque([root])
+    while reached:
+        parent = reached.popleft()
+        for host in beside.get(parent, ()):
+            if host != root and host not in found:
+                found[host] = parent
+                reached.append(host)
+    return found
+
+
+def _check_routes(down: Iterable[Pair], resolved: ResolvedPlatform) -> None:
+    """Refuse parents that do not reach their children, or are not reached."""
+    chosen = set(down)
+    for source, destination, reason in resolved.unreachable:
+        parent = source if (source, destination) in chosen else destination
+        host = destination if parent == source else source
+        raise WorkloadError(
+            f"parents makes {parent!r} the parent of {host!r}, but there is no route from"
+            f" {source!r} to {destination!r} ({reason.strip()}); choose a neighbour"
+        )
+
+
+def _tree(
+    root: str, down: Iterable[Pair], resolved: ResolvedPlatform, distributors: Collection[str]
+) -> Tree:
+    """Return the tree of some parents and children, hosts after their parents."""
+    speeds = {host.name: host.speed for host in resolved.hosts}
+    links = {link.name: link for link in resolved.links}
+    routes = {(route.source, route.destination): route for route in resolved.routes}
+    number = {root: 0}
+    parent, bandwidth, latency = [-1], [math.inf], [0.0]
+    for above, host in down:
+        if above not in number:
+            # Its own way to the root is missing.
+            continue
+        number[host] = len(number)
+        parent.append(number[above])
+        route = routes[above, host]
+        bandwidth.append(_narrowest([links[name] for name in route.links], above, host))
+        latency.append(route.latency)
+    speed = np.array([0.0 if name in distributors else speeds[name] for name in number])
+    return Tree(
+        tuple(number),
+        np.array(parent),
+        np.where(speed <= NO_SPEED, 0.0, speed),
+        np.array(bandwidth),
+        np.array(latency),
+    )
+
+
+def _narrowest(links: Iterable[ResolvedLink], parent: str, host: str) -> float:
+    """Return the bandwidth of the narrowest link of a route."""
+    for link in links:
+        if link.sharing_policy == WIFI:
+            raise WorkloadError(
+                f"the route from {parent!r} to {host!r} passes the Wi-Fi link {link.name!r}, whose"
+                " bandwidth is not one number; give parents that leave the host out"
+            )
+    return min(link.bandwidth for link in links)

@@ -1,0 +1,148 @@
+"""Metrics, tables and curves of executions made up by hand."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from simplugin.bags.assessment import Assessment
+from simplugin.bags.execution import Execution
+from simplugin.optimum.steady_state import steady_state
+from simplugin.platforms.trees import Tree
+from simplugin.simulation.result import HostTotals, LinkTotals, Result
+from simplugin.simulation.trace import Trace
+from simplugin.workloads.bags import Bags
+
+# The root distributes only; "fast" and "slow" compute 4 and 1 Gflop/s behind wide links.
+TREE = Tree(
+    ("root", "fast", "slow", "idle"),
+    np.array([-1, 0, 0, 1]),
+    np.array([0.0, 4e9, 1e9, 0.0]),
+    np.array([math.inf, 1e9, 1e9, 1e6]),
+    np.zeros(4),
+)
+BAGS = Bags(("x", "y"), [1e9, 2e9], [1e6, 0.0], [1.0, 2.0], [10, 20])
+# CPUs bound it: f * (1e9 * 1 + 2e9 * 2) = 5e9.
+FAIR = 1.0
+
+
+def executed(x, y, computed, busy=(0.0, 8.0, 10.0, 0.0)):
+    totals = HostTotals(
+        ("fast", "idle", "root", "slow"), np.zeros(4), np.array(busy)[[1, 3, 0, 2]], np.zeros(4)
+    )
+    links = LinkTotals((), np.zeros(0), np.zeros(0))
+    result = Result(25.0, (), totals, links, Trace.from_columns({}), {})
+    fields = dict.fromkeys(Execution.__dataclass_fields__)
+    fields |= {
+        "tree": TREE,
+        "bags": BAGS,
+        "completion": (np.array(x, dtype=float), np.array(y, dtype=float)),
+        "computed": np.array(computed),
+        "lost": 3,
+        "port_busy": np.array([5.0, 0.0, 0.0, 0.0]),
+        "result": result,
+    }
+    return Execution(**fields)
+
+
+@pytest.fixture(scope="module")
+def optimum():
+    best = steady_state(TREE, BAGS)
+    assert best.fair == pytest.approx(FAIR, rel=1e-9)
+    return best
+
+
+@pytest.fixture(scope="module")
+def told(optimum):
+    # x ends at 20 s, so that what counts is from 2 s to 18 s; y ends at 20.5 s.
+    x, y = np.arange(2.0, 21.0, 2.0), np.arange(1.0, 21.0)
+    y[-1] = 20.5
+    done = executed(x, y, [[0, 0], [6, 19], [4, 1], [0, 0]])
+    return Assessment(done, optimum, theory=0.9)
+
+
+def columns(listing):
+    return {name: listing.column(name) for name, _ in listing.columns}
+
+
+def test_metrics(told):
+    found = {metric.name: metric.value for metric in told.metrics()}
+    # x: 4, 6, ..., 18; y: 3, 4, ..., 18, per unit of weight; both over 16 s.
+    assert found["fair_throughput"] == pytest.approx(8 / 16)
+    # x: from the first to the ninth; y: from the second to the eighteenth, of weight 2.
+    assert found["fair_slope"] == pytest.approx(0.5)
+    assert (found["theory"], found["makespan"]) == (0.9, 20.5)
+    assert (found["tasks"], found["hosts_used"]) == (30, 2)
+    assert told.best.gap(found["fair_throughput"]) == pytest.approx(0.5)
+
+
+def test_applications_stand_beside_their_optimum(told):
+    found = columns(told.listings()[0])
+    assert found["name"] == ("x", "y")
+    assert found["tasks"] == (10, 20)
+    assert found["throughput"] == pytest.approx((8 / 16, 16 / 16))
+    assert found["slope"] == pytest.approx((0.5, 1.0))
+    assert found["optimum"] == pytest.approx((1.0, 2.0), rel=1e-9)
+    assert found["gap"] == pytest.approx((0.5, 0.5), rel=1e-6)
+
+
+def test_nodes_have_their_use(told):
+    found = columns(told.listings()[1])
+    assert found["node"] == ("root", "fast", "slow", "idle")
+    assert found["parent"] == ("", "root", "root", "fast")
+    assert found["speed"] == (None, 4e9, 1e9, None)
+    assert found["bandwidth"] == (None, 1e9, 1e9, 1e6)
+    assert (found["x"], found["y"]) == ((0, 6, 4, 0), (0, 19, 1, 0))
+    assert found["CPU"] == (None, 8 / 20.5, 10 / 20.5, None)
+    assert found["port"] == (5 / 20.5, 0.0, None, None)
+
+
+def test_nodes_left_out_are_counted(told):
+    nodes = told.listings(most=1)[1]
+    assert len(nodes.lines) == 1
+    assert (
+        nodes.note
+        == "and 3 more, farther from the root; below each application, the tasks of it that a node computed"
+    )
+
+
+def test_curves(told):
+    completions, throughputs = told.figures()
+    assert list(completions.series) == ["x", "y", "x, optimum", "y, optimum"]
+    dates, tasks = completions.series["x"]
+    assert dates.tolist() == [0, *range(2, 21, 2)]
+    assert tasks.tolist() == list(range(11))
+    # Tasks of x end after 10 s at the optimum, those of y as well.
+    ends, done = completions.series["y, optimum"]
+    assert (ends[-1], done[-1]) == (pytest.approx(10), pytest.approx(20))
+    middle, ratio = throughputs.series["x"]
+    assert (middle[0], len(middle)) == (pytest.approx(20.5 / 40), 20)
+    # All tasks are in some stretch.
+    assert (ratio * FAIR * 20.5 / 20).sum() == pytest.approx(10)
+
+
+def test_equal_optima_are_one_line(told):
+    alike = Bags(("x", "y"), [1e9, 2e9], [1e6, 0.0], [1.0, 1.0], [10, 10])
+    done = replace(told.execution, bags=alike)
+    completions, _ = Assessment(done, steady_state(TREE, alike)).figures()
+    assert list(completions.series) == ["x", "y", "optimum"]
+
+
+def test_change_leaves_no_optimum(told):
+    changed = replace(told, changes=True)
+    assert changed.best is None
+    assert changed.metrics()[-1].value == 3
+    assert "before it changed" in changed.listings()[0].note
+    completions, throughputs = changed.figures()
+    assert list(completions.series) == ["x", "y"]
+    assert "at the start" in throughputs.y_label
+
+
+def test_nothing_done(optimum):
+    told = Assessment(executed([], [], np.zeros((4, 2), dtype=int)), optimum)
+    found = {metric.name: metric.value for metric in told.metrics()}
+    assert (found["fair_throughput"], found["fair_slope"], found["makespan"]) == (0, 0, 0)
+    assert found["theory"] is None
+    assert columns(told.listings()[1])["port"] == (None,) * 4
+    assert [len(figure.series) for figure in told.figures()] == [4, 2]
