@@ -101,10 +101,7 @@ def test_nodes_have_their_use(told):
 def test_nodes_left_out_are_counted(told):
     nodes = told.listings(most=1)[1]
     assert len(nodes.lines) == 1
-    assert (
-        nodes.note
-        == "and 3 more, farther from the root; below each application, the tasks of it that a node computed"
-    )
+    assert nodes.note.startswith("and 3 more, farther from the root;")
 
 
 def test_curves(told):
