@@ -98,11 +98,12 @@ class NodeState:
     asked : list of int, shape (1 + n_children,)
         Requests of each target that are not served yet; 1 for a worker that is idle.
     wanted : list of list of int, shape (1 + n_children, n_types)
-        With typed requests: the same by type; the worker's requests are never typed.
+        Of these, the requests that name a type; any type serves the others, and the worker's.
     queue : deque of int
         The targets of the requests that are not served yet, the oldest first.
-    given : list of list of int, shape (1 + n_children, n_types)
-        Tasks that each target got since the plan in force was made.
+    given : list of list of float, shape (1 + n_children, n_types)
+        Tasks that each target got since the plan in force was made, less the part of one that
+        the plan before it still owed.
     ended : list of bool, shape (n_types,)
         Whether no task of a type will come any more.
     port_free : bool
@@ -123,7 +124,7 @@ class NodeState:
     asked: list[int] = field(default_factory=list)
     wanted: list[list[int]] = field(default_factory=list)
     queue: deque[int] = field(default_factory=deque)
-    given: list[list[int]] = field(default_factory=list)
+    given: list[list[float]] = field(default_factory=list)
     ended: list[bool] = field(default_factory=list)
     port_free: bool = True
     tag: tuple[float, ...] = ()
@@ -147,13 +148,45 @@ def servable(state: NodeState) -> Iterator[Choice]:
     stock = [kind for kind, tasks in enumerate(state.stock) if tasks]
     if not stock:
         return
-    typed = state.plan is not None and bool(state.plan.slots)
     for target, requests in enumerate(state.asked):
         if not requests or (target != WORKER and not state.port_free):
             continue
-        for kind in stock:
-            if not typed or target == WORKER or state.wanted[target][kind]:
+        wanted = state.wanted[target]
+        if requests > sum(wanted):
+            for kind in stock:
                 yield target, kind
+        else:
+            for kind in stock:
+                if wanted[kind] or is_unplanned(state, kind):
+                    yield target, kind
+
+
+def is_unplanned(state: NodeState, kind: int) -> bool:
+    """Whether the plan has no rate for a type; an earlier plan can have left tasks of it.
+
+    Nobody asks for it then, and any request serves to be rid of it.
+    """
+    return state.plan is not None and not any(row[kind] > 0 for row in state.plan.rates)
+
+
+def owed(state: NodeState) -> list[list[float]]:
+    """Return the part of a task by which each pair is behind its plan, or ahead if negative.
+
+    A new plan goes on from there: where plans are short-lived, a pair that is to get less than a
+    task in the time of each would never get one otherwise.
+
+    Returns
+    -------
+    list of list of float, shape (1 + n_children, n_types)
+        From -1 to 1; 0 without a plan.
+    """
+    if state.plan is None or not sum(map(sum, state.plan.rates)):
+        return [[0.0] * len(row) for row in state.given]
+    progress = sum(map(sum, state.given)) / sum(map(sum, state.plan.rates))
+    return [
+        [min(max(rate * progress - got, -1.0), 1.0) for rate, got in zip(*rows, strict=True)]
+        for rows in zip(state.plan.rates, state.given, strict=True)
+    ]
 
 
 class Planner(Protocol):
@@ -162,8 +195,8 @@ class Planner(Protocol):
     def __call__(self, me: Actor, place: Place, known: Known) -> Awaitable[NodePlan]:
         """Return the plan of this node.
 
-        All nodes call it; only the root does so on its own account, the others wait in it for
-        their parents. It must not touch anything but its arguments and its messages.
+        All nodes call it, once or each time that word to negotiate anew has come down the tree;
+        only the root may begin, the others wait in it for their parents or children. It must not touch anything but its arguments and its messages.
 
         Parameters
         ----------

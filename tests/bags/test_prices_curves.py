@@ -1,0 +1,161 @@
+"""Curves of what a subtree makes of each byte: against linear programs, and closed forms."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from simplugin.bags.prices_curves import FIRST, at, condensed, worker_points, worth
+from simplugin.bags.prices_messages import Posted
+from simplugin.bags.prices_tracing import best_response, node_curve, replayed, total_of
+
+EVERYTHING = 10**6
+
+
+def posted(prices, rent=0.0, most=math.inf, segments=EVERYTHING):
+    return Posted(0, tuple(prices), rent, most, segments)
+
+
+def drawn(generator, children=4, kinds=3):
+    """Return flop, byte, speed, bandwidths, and the children's curves at some prices."""
+    flop = generator.uniform(1, 5, kinds).tolist()
+    byte = np.exp(generator.uniform(-3, 2, kinds)).tolist()
+    if generator.random() < 0.3:
+        byte[0] = 0.0
+    prices = posted(generator.dirichlet(np.ones(kinds)), generator.choice([0.0, 0.05]))
+    speeds = np.exp(generator.uniform(-2, 2, children)).tolist()
+    if generator.random() < 0.3:
+        speeds[1] = speeds[0]
+    cpus = generator.uniform(0, 4, children).tolist()
+    leaves = [worker_points(cpu, flop, byte, prices) for cpu in cpus]
+    return flop, byte, float(generator.uniform(0, 4)), speeds, leaves, prices
+
+
+def best_by_program(parts, speeds, prices, most):
+    """Return the best value of a knapsack over the segments of all parts, by linear programming."""
+    value, width, port, base = [], [], [], 0.0
+    for target, points in enumerate(parts):
+        # What needs no bytes.
+        base += worth(points[0], prices)
+        for low, high in itertools.pairwise(points):
+            bytes_ = high[0] - low[0]
+            each = 1 / speeds[target - 1] if target else 0.0
+            gain = worth(high, prices) - worth(low, prices)
+            value.append(gain / bytes_ - prices.rent * each)
+            width.append(bytes_)
+            port.append(each)
+    if not value:
+        return base
+    rows = [[1.0] * len(value), port]
+    found = linprog(
+        -np.array(value),
+        A_ub=rows,
+        b_ub=[min(most, sum(width)), 1.0],
+        bounds=[(0, w) for w in width],
+    )
+    assert found.status == 0
+    return base - found.fun
+
+
+def test_a_worker_mixes_the_types_on_the_hull():
+    # Types make values 3, 4 and 1 of 1, 2 and 1.5 bytes: the last is below the hull.
+    points = worker_points(2.0, [2.0, 2.0, 2.0], [1.0, 2.0, 1.5], posted([3.0, 4.0, 1.0]))
+    assert points == [
+        (0.0, 0.0, 0.0, 0.0, 0.0),
+        (1.0, 0.0, 1.0, 0.0, 0.0),
+        (2.0, 0.0, 0.0, 1.0, 0.0),
+    ]
+
+
+def test_a_worker_needs_no_bytes_for_a_type_without_data_and_takes_no_type_without_a_price():
+    flop, byte = [1.0, 1.0, 1.0], [0.0, 1.0, 2.0]
+    points = worker_points(1.0, flop, byte, posted([1.0, 0.0, 3.0]))
+    assert points == [(0.0, 0.0, 1.0, 0.0, 0.0), (2.0, 0.0, 0.0, 0.0, 1.0)]
+    assert worker_points(0.0, flop, byte, posted([1.0, 1.0, 1.0])) == [(0.0,) * 5]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_each_point_of_a_curve_is_the_best_for_its_bytes(seed):
+    generator = np.random.default_rng(seed)
+    flop, byte, speed, speeds, leaves, prices = drawn(generator)
+    worker = worker_points(speed, flop, byte, prices)
+    curve = node_curve(worker, leaves, speeds, prices)
+    for first, second in itertools.pairwise(curve.points):
+        for received in (second[0], (first[0] + second[0]) / 2):
+            found = worth(at(curve.points, received), prices)
+            best = best_by_program([worker, *leaves], speeds, prices, received)
+            assert found == pytest.approx(best, rel=1e-7)
+    # More bytes are worth nothing.
+    end = worth(curve.points[-1], prices)
+    assert end == pytest.approx(best_by_program([worker, *leaves], speeds, prices, 1e9), rel=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_curve_ends_with_the_bytes_that_can_arrive(seed):
+    generator = np.random.default_rng(seed)
+    flop, byte, speed, speeds, leaves, prices = drawn(generator)
+    worker = worker_points(speed, flop, byte, prices)
+    whole = node_curve(worker, leaves, speeds, prices).points
+    most = whole[-1][0] * generator.random()
+    part = node_curve(worker, leaves, speeds, posted(prices.prices, prices.rent, most)).points
+    assert part[-1][0] == pytest.approx(most)
+    for point in part:
+        assert point == pytest.approx(at(whole, point[0]), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_root_is_bound_by_its_port_only(seed):
+    generator = np.random.default_rng(seed)
+    flop, byte, speed, speeds, leaves, prices = drawn(generator)
+    worker = worker_points(speed, flop, byte, prices)
+    shares, does = best_response(worker, leaves, speeds, prices)
+    best = best_by_program([worker, *leaves], speeds, prices, 1e9)
+    assert worth(does, prices) == pytest.approx(best, rel=1e-9)
+    used = sum(share / speed for share, speed in zip(shares[1:], speeds, strict=True))
+    assert used == pytest.approx(does[1])
+    assert used <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("segments", [1, 2, EVERYTHING])
+def test_a_node_can_do_what_it_told(seed, segments):
+    generator = np.random.default_rng(seed)
+    flop, byte, speed, speeds, leaves, prices = drawn(generator)
+    prices = posted(prices.prices, prices.rent, segments=segments)
+    curve = node_curve(worker_points(speed, flop, byte, prices), leaves, speeds, prices)
+    kept, _ = condensed(curve.points, prices)
+    told = [curve.points[place] for place in kept]
+    for received in np.linspace(0, told[-1][0], 7).tolist():
+        mix = replayed(curve, kept, received)
+        assert sum(weight for weight, _ in mix) == pytest.approx(1)
+        done = np.zeros(len(told[0]))
+        for weight, shares in mix:
+            port = sum(x / y for x, y in zip(shares[1:], speeds, strict=True))
+            assert port <= 1 + 1e-9
+            done += weight * np.array(total_of(shares, curve.parts, speeds))
+        assert done == pytest.approx(np.array(at(told, received)), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_loss_of_points_left_out_is_what_it_is(seed):
+    generator = np.random.default_rng(seed)
+    received = np.cumsum(generator.uniform(0.1, 1, 12))
+    slopes = np.sort(generator.uniform(0, 1, 12))[::-1]
+    value = np.cumsum(slopes * np.diff(received, prepend=0.0))
+    points = [(0.0, 0.0, 0.0)]
+    points += [(x, 0.0, y) for x, y in zip(received.tolist(), value.tolist(), strict=True)]
+    prices = posted([1.0], segments=3)
+    kept, loss = condensed(points, prices)
+    assert len(kept) == 4
+    assert kept[0] == 0
+    assert kept[-1] == 12
+    told = [points[place] for place in kept]
+    # Both are piecewise linear, so that the distance is largest at a point of either.
+    lost = [point[FIRST] - at(told, point[0])[FIRST] for point in points]
+    assert min(lost) >= -1e-12
+    assert loss == pytest.approx(max(lost))
+    assert loss > 0
