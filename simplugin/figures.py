@@ -29,6 +29,9 @@ class Figure:
     cycle : int, optional
         After how many curves colours start again, with other dashes, so that curves can be
         compared with others; by default when colours are used up.
+    bars : bool
+        Whether curves are histograms: of each its edges, one more than it has heights. The first
+        is filled.
     """
 
     name: str
@@ -39,3 +42,4 @@ class Figure:
     lines: Mapping[str, float] = field(default_factory=dict)
     log_y: bool = False
     cycle: int | None = None
+    bars: bool = False

@@ -146,3 +146,18 @@ def test_listings_come_below_the_row():
     assert lines[:4] == ["One", "objective 3", "optimum of objective 4", "gap 25.0 %"]
     assert lines[4:6] == ["Two", "k"]
     assert lines[7:] == ["1", "and no more"]
+
+
+def test_histograms_are_steps():
+    edges, heights = np.array([0.0, 0.5, 1.0, 2.0]), np.array([3, 0, 5])
+    drawn = Figure("x", "", "", "trees", {"one": (edges, heights)}, {"level": 4.0}, bars=True)
+    [axes] = draw_curves([drawn]).axes
+    filled, outline = axes.patches
+    assert np.array_equal(outline.get_data().values, heights)
+    assert np.array_equal(outline.get_data().edges, edges)
+    assert filled.get_fill()
+    low, high = axes.get_ylim()
+    assert low == 0
+    assert high > 5
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert names == ["one", "level"]

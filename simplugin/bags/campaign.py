@@ -1,0 +1,212 @@
+"""The campaign of section 6: policies, and ours, over seeded trees, by execution on SimGrid."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simplugin.bags.classics import first_request_delays
+from simplugin.bags.execution import BUFFER, execute
+from simplugin.bags.instances import TASKS, instance
+from simplugin.bags.measurement import measure, with_errors
+from simplugin.bags.policies import policy_called
+from simplugin.bags.realism import arguments
+from simplugin.bags.throughput import experimental, fair, slope
+from simplugin.optimum.steady_state import steady_state
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from simplugin.bags.execution import Execution
+    from simplugin.platforms.trees import Tree
+    from simplugin.workloads.bags import Bags
+
+# Draws of an instance beyond those of its tree and applications.
+_ERRORS, _ORDERS, _CONDITIONS = 3, 4, 5
+
+# Of quick runs: trees of all sizes, with 2 and with 15 children at most.
+FEW = (0, 1, 2, 3, 4, 10, 11, 12, 13, 14)
+# Of these one of each size.
+FEWER = (0, 11, 2, 13, 4)
+
+# Over how many orders of the first requests first come, first served is averaged.
+ORDERS = 5
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A policy, and under what it executes.
+
+    Attributes
+    ----------
+    policy : str
+        A key of `simplugin.bags.policies.POLICIES`.
+    parameters : tuple of (str, value)
+        Of the policy.
+    buffer : int
+        Tasks that the buffer of a node holds.
+    count : int
+        Tasks of each application.
+    errors : float
+        By what part all measurements may be off, either way.
+    orders : int
+        Over how many orders of the first requests throughputs are averaged; 1 is that of the tree.
+    conditions : str
+        A key of `simplugin.bags.realism.SETTINGS` for what the platform does meanwhile; it keeps
+        its speeds and bandwidths without.
+    """
+
+    policy: str
+    parameters: tuple[tuple[str, Any], ...] = ()
+    buffer: int = BUFFER
+    count: int = TASKS
+    errors: float = 0.0
+    orders: int = 1
+    conditions: str = ""
+
+    @property
+    def key(self) -> str:
+        """All of it in a line; what is as usual is left out."""
+        usual = asdict(Setting(self.policy))
+        words = [self.policy, *(f"{name}={value}" for name, value in self.parameters)]
+        for name, value in asdict(self).items():
+            if name not in ("policy", "parameters") and value != usual[name]:
+                words.append(f"{name}={value}")
+        return " ".join(words)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What a setting came to on a tree.
+
+    Attributes
+    ----------
+    reading : str
+        A key of `simplugin.bags.instances.READINGS`.
+    seed, number : int
+        Of the instance.
+    setting : str
+        Key of the setting.
+    n_hosts : int
+        Of the tree.
+    fair : float
+        Fair throughput by the formula of section 6.1.1 [tasks/s]; the mean over all orders.
+    lowest, highest : float
+        Of the orders.
+    slope : float
+        Fair throughput between 10 % and 90 % of completions [tasks/s].
+    optimum : float
+        Fair throughput of the linear program [tasks/s].
+    theory : float, optional
+        What the policy expects [tasks/s].
+    all_done : bool
+        Whether every task was computed.
+    """
+
+    reading: str
+    seed: int
+    number: int
+    setting: str
+    n_hosts: int
+    fair: float
+    lowest: float
+    highest: float
+    slope: float
+    optimum: float
+    theory: float | None
+    all_done: bool
+
+
+def rows(reading: str, seed: int, number: int, chosen: Iterable[Setting]) -> list[Measurement]:
+    """Return what each setting comes to on one instance.
+
+    Parameters
+    ----------
+    reading : str
+        A key of `simplugin.bags.instances.READINGS`.
+    seed, number : int
+        Of the instance.
+    chosen : iterable of Setting
+        What to measure.
+    """
+    return [measured(reading, seed, number, each) for each in chosen]
+
+
+@cache
+def measured(reading: str, seed: int, number: int, setting: Setting) -> Measurement:
+    """Return what a setting comes to on one instance; what was measured once is kept.
+
+    Policies plan with what was measured from within the simulation, before, as in section 6.1.4.
+    """
+    tree, bags = instance(reading, seed, number, count=setting.count)
+    known = _known(reading, seed, number)
+    done, theory = _executions(tree, bags, known, setting, (seed, number))
+    found = [fair(experimental(each), bags.weight) for each in done]
+    return Measurement(
+        reading,
+        seed,
+        number,
+        setting.key,
+        tree.n_hosts,
+        float(np.mean(found)),
+        min(found),
+        max(found),
+        float(np.mean([fair(slope(each), bags.weight) for each in done])),
+        _optimum(reading, seed, number),
+        None if math.isnan(theory) else theory,
+        all(np.array_equal(each.computed.sum(axis=0), bags.count) for each in done),
+    )
+
+
+@cache
+def _optimum(reading: str, seed: int, number: int) -> float:
+    """Return the fair throughput of the linear program, for the true speeds and bandwidths."""
+    return steady_state(*instance(reading, seed, number)).fair
+
+
+@cache
+def _known(reading: str, seed: int, number: int) -> Tree:
+    """Return the tree as measured from within the simulation."""
+    return measure(*instance(reading, seed, number))
+
+
+def _executions(
+    tree: Tree, bags: Bags, known: Tree, setting: Setting, source: tuple[int, int]
+) -> tuple[list[Execution], float]:
+    """Return the executions of a setting, one for each order, and what the policy expects."""
+    bias, further = None, {}
+    if setting.errors:
+        draws = np.random.default_rng([*source, _ERRORS])
+        known, bias = with_errors(known, setting.errors, draws)
+    if setting.conditions:
+        draws = np.random.default_rng([*source, _CONDITIONS])
+        horizon = float(bags.count.max()) / steady_state(tree, bags).fair
+        further = arguments(setting.conditions, tree, draws, horizon)
+    policy = policy_called(setting.policy)(known, bags, **dict(setting.parameters))
+    done = [
+        execute(
+            tree,
+            bags,
+            policy,
+            known=known,
+            bias=bias,
+            buffer=setting.buffer,
+            delays=_delays(tree, setting, [*source, _ORDERS, order]),
+            **further,
+        )
+        for order in range(setting.orders)
+    ]
+    return done, policy.theory
+
+
+def _delays(tree: Tree, setting: Setting, source: list[int]) -> NDArray[np.float64] | None:
+    """Return when each node asks first, if the order is drawn."""
+    if setting.orders == 1:
+        return None
+    return first_request_delays(tree, np.random.default_rng(source))

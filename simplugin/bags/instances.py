@@ -1,0 +1,178 @@
+"""Seeded trees and applications of the campaign of section 6, by how its text is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from simplugin.errors import WorkloadError
+from simplugin.platforms.random_trees import BANDWIDTHS, random_tree
+from simplugin.workloads.bags import Bags
+
+if TYPE_CHECKING:
+    from simplugin.platforms.trees import Tree
+
+# The campaign's seed; and another, on which nothing was tuned and no choice of ours depends.
+SEEDS = (2008, 4711)
+
+# Trees have so many nodes and children at most: ten of each, in turn. Hence the first 15 are of
+# all shapes, and the first 30 of all shapes with two and with three applications.
+NODES = (5, 10, 20, 50, 100)
+DEGREES = (2, 5, 15)
+TREES = 150
+
+# The product of two square matrices of 3,500 rows [flop], and two of them in single precision,
+# section 6.1.3 [byte].
+SIDE = 3500
+FLOP, BYTE = 2.0 * SIDE**3, 2.0 * 4.0 * SIDE**2
+
+# The least communication-to-computation ratio, and the range of the largest [byte/flop].
+LEAST_RATIO = 0.001
+LARGEST_RATIO = (0.002, 4.6)
+
+# Of each application.
+TASKS = 200
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the text of section 6.1 leaves open.
+
+    Attributes
+    ----------
+    root_computes : bool
+        Whether the root computes; it only distributes otherwise.
+    alike : {"flop", "byte", "neither"}
+        What the tasks of all applications have in common, so that the ratio decides the other;
+        "neither" divides computation and multiplies data by the square root of the ratio.
+    ratio_unit : float
+        What the ratios are multiplied by to be in byte/flop: 8 is the same as bandwidths in bits.
+    ratio_law, bandwidth_law : {"log-uniform", "uniform"}
+        How the largest ratio and bandwidths are drawn.
+    latency : pair of float, optional
+        Least and largest of a link, log-uniform [s]; none without.
+    n_applications : int, optional
+        How many; 2 and 3 in turn without.
+    root_counts : bool
+        Whether the root is one of the nodes that are counted.
+    """
+
+    root_computes: bool = True
+    alike: Literal["flop", "byte", "neither"] = "flop"
+    ratio_unit: float = 1.0
+    ratio_law: Literal["log-uniform", "uniform"] = "log-uniform"
+    bandwidth_law: Literal["log-uniform", "uniform"] = "log-uniform"
+    latency: tuple[float, float] | None = None
+    n_applications: int | None = None
+    root_counts: bool = True
+
+
+# The four main readings, and their variants, each of which changes one thing of one of them.
+MAIN: dict[str, Reading] = {
+    "A": Reading(),
+    "B": Reading(root_computes=False),
+    "C": Reading(alike="byte"),
+    "D": Reading(root_computes=False, alike="byte"),
+}
+READINGS: dict[str, Reading] = {
+    **MAIN,
+    "E": Reading(alike="neither"),
+    **{
+        f"{name}, {words}": replace(MAIN[name], **{field: value})  # type: ignore[arg-type] # by name
+        for name, field, value, words in (
+            ("A", "ratio_unit", 8.0, "kilobits"),
+            ("B", "ratio_unit", 8.0, "kilobits"),
+            ("C", "ratio_unit", 8.0, "kilobits"),
+            ("A", "ratio_unit", 0.1, "ratios / 10"),
+            ("A", "ratio_unit", 0.01, "ratios / 100"),
+            ("B", "ratio_unit", 0.3, "ratios x 0.3"),
+            ("A", "ratio_law", "uniform", "uniform ratios"),
+            ("A", "bandwidth_law", "uniform", "uniform bandwidths"),
+            ("B", "bandwidth_law", "uniform", "uniform bandwidths"),
+            ("A", "latency", (6e-3, 10.0), "6 ms to 10 s"),
+            ("A", "n_applications", 2, "two applications"),
+            ("A", "n_applications", 3, "three applications"),
+            ("A", "root_counts", False, "n workers"),
+        )
+    },
+}
+
+
+def instance(
+    reading: str | Reading, seed: int, number: int, *, count: int = TASKS
+) -> tuple[Tree, Bags]:
+    """Return a tree and its applications.
+
+    A number stands for the same tree in all readings, but for what they change, and for the same
+    draw of the largest ratio.
+
+    Parameters
+    ----------
+    reading : str or Reading
+        A key of `READINGS`, or one's own.
+    seed : int
+        Of the draws; the campaign's are `SEEDS`.
+    number : int
+        From 0 to `TREES` - 1.
+    count : int
+        Tasks of each application.
+
+    Raises
+    ------
+    WorkloadError
+        There is no such reading or number.
+
+    References
+    ----------
+    .. [1] O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert (2008).
+       Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5),
+       section 6.1.
+    """
+    if isinstance(reading, str):
+        if reading not in READINGS:
+            raise WorkloadError(f"no reading is called {reading!r}; give {', '.join(READINGS)}")
+        reading = READINGS[reading]
+    if not 0 <= number < TREES:
+        raise WorkloadError(f"there is no tree {number!r}; give a number from 0 to {TREES - 1}")
+    return _tree(reading, seed, number), _bags(reading, seed, number, count)
+
+
+def _tree(reading: Reading, seed: int, number: int) -> Tree:
+    """Return the tree; what a reading changes takes no other draw away."""
+    tree = random_tree(
+        NODES[number % len(NODES)] + (not reading.root_counts),
+        DEGREES[number // len(NODES) % len(DEGREES)],
+        np.random.default_rng([seed, number, 0]),
+        bandwidths=BANDWIDTHS,
+        bandwidth_law=reading.bandwidth_law,
+        root_computes=reading.root_computes,
+    )
+    if reading.latency is None:
+        return tree
+    draws = np.random.default_rng([seed, number, 1])
+    low, high = np.log(reading.latency).tolist()
+    latency = np.exp(draws.uniform(low, high, tree.n_hosts))
+    latency[0] = 0.0
+    return replace(tree, latency=latency)
+
+
+def _bags(reading: Reading, seed: int, number: int, count: int) -> Bags:
+    """Return the applications, by rising ratio."""
+    draws = np.random.default_rng([seed, number, 2])
+    low, high = LARGEST_RATIO
+    if reading.ratio_law == "uniform":
+        largest = float(draws.uniform(low, high))
+    else:
+        largest = float(np.exp(draws.uniform(np.log(low), np.log(high))))
+    applications = reading.n_applications or 2 + number % 2
+    ratio = np.linspace(LEAST_RATIO, largest, applications) * reading.ratio_unit
+    flop, byte = np.full(applications, FLOP), FLOP * ratio
+    if reading.alike == "byte":
+        flop, byte = BYTE / ratio, np.full(applications, BYTE)
+    elif reading.alike == "neither":
+        root = np.sqrt(ratio / LEAST_RATIO)
+        flop, byte = FLOP / root, FLOP * ratio / root
+    names = tuple(f"a{each}" for each in range(applications))
+    return Bags(names, flop, byte, np.ones(applications), np.full(applications, count))
