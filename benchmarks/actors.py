@@ -10,11 +10,9 @@ quoted. Tracing is off. The simulated end dates of the three must agree.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import resource
-import shutil
 import statistics
 import subprocess
 import sys
@@ -22,8 +20,8 @@ import tempfile
 import time
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "simplugin" / "benchmarks"
+from compiled import compiled_program
+
 SYSTEMS = ("official", "coroutines", "cpp")
 SIZES = {"ping_pong": (2, 200, 2_000, 10_000, 100_000), "master_worker": (1, 100, 5_000)}
 QUICK_SIZES = {"ping_pong": (2, 200, 10_000, 100_000), "master_worker": (1, 100)}
@@ -186,27 +184,6 @@ def run_official(platform, program, actors, rounds):
 # ---- the cells ----------------------------------------------------------------------------------
 
 
-def compiled_program() -> Path:
-    """Compile benchmarks/actors.cpp once for this SimGrid; return the program."""
-    prefix = subprocess.run(
-        [sys.executable, HERE.parent / "tools" / "build_simgrid.py", "--print-prefix"],
-        check=True, capture_output=True, text=True,
-    ).stdout.strip()  # fmt: skip
-    source = HERE / "actors.cpp"
-    key = hashlib.sha256(source.read_bytes() + prefix.encode()).hexdigest()[:16]
-    program = CACHE / f"actors-{key}"
-    if not program.exists():
-        CACHE.mkdir(parents=True, exist_ok=True)
-        compiler = shutil.which("g++") or "c++"
-        unfinished = program.with_suffix(f".{os.getpid()}")
-        linking = [f"-L{prefix}/lib", "-lsimgrid", f"-Wl,-rpath,{prefix}/lib"]
-        options = ["-std=c++17", "-O3", "-DNDEBUG", f"-I{prefix}/include"]
-        command = [compiler, *options, source, "-o", unfinished, *linking]
-        subprocess.run(command, check=True)
-        unfinished.rename(program)
-    return program
-
-
 def cell(system, platform, program, actors, rounds, compiled):
     """Run one cell in a process of its own; return (seconds, end date) or a reason."""
     arguments = [str(platform), program, str(actors), str(rounds)]
@@ -311,7 +288,7 @@ def main() -> None:
         seconds, date = run(platform, program, int(actors), int(rounds))
         print(f"{seconds:.9f} {date:.12g}", flush=True)
         os._exit(0)
-    compiled = compiled_program()
+    compiled = compiled_program("actors")
     results = {}
     with tempfile.TemporaryDirectory() as directory:
         for program, sizes in (QUICK_SIZES if arguments.quick else SIZES).items():

@@ -12,10 +12,8 @@ apart from execution.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -25,9 +23,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from compiled import compiled_program
 
-HERE = Path(__file__).resolve().parent
-CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "simplugin" / "benchmarks"
 CPP = "fcfs in C++"
 POLICIES = ("fcfs", "cgbc", "bcs", "lp", "data_centric", "prices", "lag")
 SIZES, QUICK_SIZES = (100, 1_000, 10_000), (100, 1_000)
@@ -163,26 +160,6 @@ def peak_memory() -> int:
 # ---- all cells ----------------------------------------------------------------------------------
 
 
-def compiled_program() -> Path:
-    """Compile benchmarks/bags_fcfs.cpp once for this SimGrid; return the program."""
-    prefix = subprocess.run(
-        [sys.executable, HERE.parent / "tools" / "build_simgrid.py", "--print-prefix"],
-        check=True, capture_output=True, text=True,
-    ).stdout.strip()  # fmt: skip
-    source = HERE / "bags_fcfs.cpp"
-    key = hashlib.sha256(source.read_bytes() + prefix.encode()).hexdigest()[:16]
-    program = CACHE / f"bags_fcfs-{key}"
-    if not program.exists():
-        CACHE.mkdir(parents=True, exist_ok=True)
-        compiler = shutil.which("g++") or "c++"
-        unfinished = program.with_suffix(f".{os.getpid()}")
-        linking = [f"-L{prefix}/lib", "-lsimgrid", f"-Wl,-rpath,{prefix}/lib"]
-        options = ["-std=c++17", "-O3", "-DNDEBUG", f"-I{prefix}/include"]
-        subprocess.run([compiler, *options, source, "-o", unfinished, *linking], check=True)
-        unfinished.rename(program)
-    return program
-
-
 def cell(system: str, hosts: int, directory: Path, program: Path, limit: float):
     """Run one cell in a process of its own; return its figures, or why there are none."""
     if system == CPP:
@@ -295,7 +272,7 @@ def main() -> None:
         policy, hosts, directory = arguments.cell
         print(json.dumps(run_cell(policy, int(hosts), Path(directory))), flush=True)
         os._exit(0)
-    program = compiled_program()
+    program = compiled_program("bags_fcfs")
     results = {}
     for hosts in arguments.sizes or (QUICK_SIZES if arguments.quick else SIZES):
         repeats = arguments.repeats or (1 if arguments.quick else 3)
