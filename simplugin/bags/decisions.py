@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from simplugin.bags.nodes import WORKER, servable
+from simplugin.bags.nodes import WORKER, is_unplanned, servable
 
 if TYPE_CHECKING:
     from simplugin.bags.nodes import Choice, NodeState
@@ -24,16 +24,18 @@ def balanced(state: NodeState) -> Choice | None:
     assert state.plan is not None
     rates = state.plan.rates
     best, least = None, math.inf
-    lost = None
+    bare = []
     for target, kind in servable(state):
         rate = rates[target][kind]
         if rate > 0:
             due = (state.given[target][kind] + 1) / rate
             if due < least:
                 best, least = (target, kind), due
-        elif lost is None and not any(row[kind] > 0 for row in rates):
-            lost = (target, kind)
-    return lost if best is None else best
+        else:
+            bare.append((target, kind))
+    if best is None:
+        return next((pair for pair in bare if is_unplanned(state, pair[1])), None)
+    return best
 
 
 def first_come_first_served(state: NodeState) -> Choice | None:
@@ -42,7 +44,7 @@ def first_come_first_served(state: NodeState) -> Choice | None:
     The root takes types in turn, in proportion to their weights. While the port sends, the oldest
     request that can be served is the worker's, if it asks.
     """
-    if not any(state.stock):
+    if not any(state.stock) or not (state.port_free or state.asked[WORKER]):
         return None
     for target in state.queue:
         if target == WORKER or state.port_free:

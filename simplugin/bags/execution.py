@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simplugin.bags.agents.actors import host
-from simplugin.bags.agents.node import Deeds, Station
+from simplugin.bags.agents.mortal_actors import mortal_host
+from simplugin.bags.agents.stations import Station
 from simplugin.bags.nodes import Place
 from simplugin.bags.parcels import Supply
-from simplugin.errors import WorkloadError
+from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.placement import Placement
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from simplugin.bags.agents.stations import Deeds
     from simplugin.bags.nodes import Policy
     from simplugin.platforms import Platform
     from simplugin.platforms.trees import Tree
@@ -55,6 +57,8 @@ class Execution:
         Most tasks, or macro-tasks, that the buffer of each host held.
     result : Result
         The simulation's.
+    lost : int
+        Tasks, or macro-tasks, that were lost with hosts that failed and were handed out again.
     """
 
     tree: Tree
@@ -66,6 +70,7 @@ class Execution:
     first: float
     most: NDArray[np.int64]
     result: Result
+    lost: int = 0
 
 
 def execute(
@@ -78,8 +83,11 @@ def execute(
     bias: NDArray[np.float64] | None = None,
     buffer: int = BUFFER,
     delays: NDArray[np.float64] | None = None,
+    others: Sequence[Placement] = (),
     options: SimGridOptions | None = None,
     trace: bool = False,
+    failures: bool = False,
+    patience: float | None = None,
     **simulation: Any,
 ) -> Execution:
     """Execute all tasks of some bags on a simulated tree.
@@ -106,40 +114,100 @@ def execute(
         schedulers of its own, each type has its part of it, and one task at least.
     delays : float64, shape (n_hosts,), optional
         When each node first asks for tasks [s]; 0 without.
+    others : sequence of Placement
+        Daemons that use the platform too, such as traffic of others.
     options : SimGridOptions, optional
         ``SimGridOptions.linear()`` without.
     trace : bool
         Whether to record activities.
+    failures : bool
+        Whether hosts other than the root, and links, may go off. Nodes then keep account of who
+        has what, tell when tasks are done, and call children that they have not heard of; what was
+        lost, the root hands out again. Each task counts once, when the root has heard of its end
+        first. Plans are negotiated once, before anything fails, whatever the policy's `period`.
+        If nobody that computes is left for ever, the execution does not end: give ``until``.
+    patience : float, optional
+        With failures: after how long without an answer a host is held to be off [s]. As long as
+        an average task takes on an average host, without.
     **simulation
         Further arguments of `simulate`.
 
     Raises
     ------
     WorkloadError
-        The buffer holds nothing.
+        The buffer or the patience is none, or there is not one plan, delay or bias for each host.
+    InfeasibleError
+        No host computes.
     """
-    if buffer < 1:
-        raise WorkloadError(f"buffer is {buffer!r}; give a number of tasks from 1 on")
-    supplies = Supply.lines(bags, bundled=policy.bundled, parallel=policy.parallel)
+    _check(tree, policy, buffer, bias, delays)
+    if patience is None:
+        patience = float(np.mean(bags.flop) / np.mean(tree.speed[tree.speed > 0]))
+    elif not patience > 0:
+        raise WorkloadError(f"patience is {patience!r}; give a time above 0 s")
     capacity = buffer
     if policy.bundled or policy.parallel:
         capacity = max(buffer // bags.n_applications, 1)
-    placements = []
-    for number, name in enumerate(tree.hosts):
-        stations = tuple(
+    supplies = Supply.lines(bags, bundled=policy.bundled, parallel=policy.parallel)
+    stations = [
+        tuple(
             _station(number, line, supply, policy, tree, known or tree, bias, delays, capacity)
             for line, supply in enumerate(supplies)
         )
-        placements.append(Placement(name, host, (stations, policy), name=f"node {name}"))
+        for number in range(tree.n_hosts)
+    ]
+    placements = _placements(tree, stations, policy, patience if failures else None)
     result = simulate(
         tree.platform() if platform is None else platform,
-        placements,
+        [*placements, *others],
         options=SimGridOptions.linear() if options is None else options,
         trace=trace,
         **simulation,
     )
-    deeds = [each.value for each in result.returned[: tree.n_hosts]]
-    return _execution(tree, bags, policy.name, deeds, result)
+    return _execution(tree, bags, policy.name, _named(result, bags), failures=failures)
+
+
+def _placements(
+    tree: Tree,
+    stations: Sequence[tuple[Station, ...]],
+    policy: Policy,
+    patience: float | None,
+) -> list[Placement]:
+    """Return the actors to start; no patience is for hosts that do not fail."""
+    # Plans go to their nodes only: all of them to each would be most of what is sent.
+    told = replace(policy, plans=())
+    if patience is None:
+        return [
+            Placement(name, host, (lines, told), name=f"node {name}")
+            for name, lines in zip(tree.hosts, stations, strict=True)
+        ]
+    return [
+        Placement(
+            name,
+            mortal_host,
+            (lines, told, patience),
+            name=f"node {name}",
+            restart=True,
+            daemon=number > 0,
+        )
+        for number, (name, lines) in enumerate(zip(tree.hosts, stations, strict=True))
+    ]
+
+
+def _check(
+    tree: Tree,
+    policy: Policy,
+    buffer: int,
+    bias: NDArray[np.float64] | None,
+    delays: NDArray[np.float64] | None,
+) -> None:
+    """Refuse what could not be executed."""
+    if buffer < 1:
+        raise WorkloadError(f"buffer is {buffer!r}; give a number of tasks from 1 on")
+    if not np.any(tree.speed > 0):
+        raise InfeasibleError("no host computes; give a host of the tree a speed above 0")
+    for name, rows in (("bias", bias), ("delays", delays), ("policy.plans", policy.plans or None)):
+        if rows is not None and len(rows) != tree.n_hosts:
+            raise WorkloadError(f"{name} has {len(rows)} rows; give one a host, {tree.n_hosts}")
 
 
 def _station(
@@ -176,21 +244,31 @@ def _station(
     )
 
 
-def _execution(
-    tree: Tree, bags: Bags, policy: str, deeds: Sequence[list[Deeds]], result: Result
-) -> Execution:
+def _named(result: Result, bags: Bags) -> Result:
+    """Return the result with names of applications in its trace, where actors write numbers."""
+    names = {str(number): name for number, name in enumerate(bags.names)}
+    labels = tuple(names.get(label, label) for label in result.trace.label_names)
+    return replace(result, trace=replace(result.trace, label_names=labels))
+
+
+def _execution(tree: Tree, bags: Bags, policy: str, result: Result, *, failures: bool) -> Execution:
     """Put together what the nodes did."""
-    done = [
-        (application, date, number)
-        for number, lines in enumerate(deeds)
-        for each in lines
-        for application, date in each.done
-    ]
-    which = np.array([each[0] for each in done], dtype=np.int64)
-    date = np.array([each[1] for each in done], dtype=np.float64)
-    where = np.array([each[2] for each in done], dtype=np.int64)
+    number = {name: each for each, name in enumerate(tree.hosts)}
+    if failures:
+        book, notices = result.returned[0].value
+        done = [(part, number[each.host]) for each in notices for part in each.parts]
+    else:
+        book = list(zip(tree.hosts, (each.value for each in result.returned), strict=False))
+        done = [
+            (part, number[name]) for name, lines in book for each in lines for part in each.done
+        ]
+    which = np.array([part[0] for part, _ in done], dtype=np.int64)
+    date = np.array([part[2] for part, _ in done], dtype=np.float64)
     computed = np.zeros((tree.n_hosts, bags.n_applications), dtype=np.int64)
-    np.add.at(computed, (where, which), 1)
+    np.add.at(computed, (np.array([host for _, host in done], dtype=np.int64), which), 1)
+    deeds: list[list[Deeds]] = [[] for _ in tree.hosts]
+    for name, lines in book:
+        deeds[number[name]] += lines
     return Execution(
         tree,
         bags,
@@ -199,6 +277,7 @@ def _execution(
         computed,
         np.array([sum(each.port_busy for each in lines) for lines in deeds]),
         min(each.first for lines in deeds for each in lines),
-        np.array([max(each.most for each in lines) for lines in deeds], dtype=np.int64),
+        np.array([max((each.most for each in lines), default=0) for lines in deeds]),
         result,
+        sum(each.again for each in deeds[0]),
     )

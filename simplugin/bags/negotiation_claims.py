@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.bags.agents.prices import negotiate
 from simplugin.bags.campaign import FEWER
 from simplugin.bags.campaign_summary import listed
 from simplugin.bags.instances import MAIN, SEEDS, TREES, instance
-from simplugin.bags.nodes import Place
-from simplugin.bags.prices import known_by, negotiate_prices
-from simplugin.bags.prices_root import Terms
+from simplugin.bags.nodes import Known, Place
+from simplugin.bags.prices import negotiate_prices
+from simplugin.bags.prices.planner import negotiate
+from simplugin.bags.prices.root import Terms
 from simplugin.claims import Claim
 from simplugin.optimum.steady_state import steady_state
 from simplugin.simulation import SimGridOptions, simulate
@@ -68,7 +68,7 @@ def negotiated(tree: Tree, bags: Bags, terms: Terms) -> Outcome:
     for number, name in enumerate(tree.hosts):
         parent = None if number == 0 else tree.hosts[tree.parent[number]]
         place = Place(name, parent, tuple(tree.hosts[child] for child in tree.children[number]))
-        given = (place, known_by(tree, bags, number), terms, None)
+        given = (place, Known.of(tree, bags, number), terms, None)
         placements.append(Placement(name, negotiate, given, name=f"{name} negotiates"))
     result = simulate(tree.platform(), placements, options=SimGridOptions.linear())
     nodes = [each.value for each in result.returned]

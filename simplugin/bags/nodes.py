@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from simplugin.platforms.trees import Tree
     from simplugin.simulation.api import Actor
+    from simplugin.workloads.bags import Bags
 
 # The target that is the node's own worker; its children are 1, 2, ... in their order.
 WORKER = 0
@@ -56,6 +58,17 @@ class Known:
     weight: list[float]
     speed: float
     bandwidth: list[float]
+
+    @classmethod
+    def of(cls, tree: Tree, bags: Bags, host: int) -> Known:
+        """Return what the node of a tree's host knows, if it measures without error."""
+        return cls(
+            bags.flop.tolist(),
+            bags.byte.tolist(),
+            bags.weight.tolist(),
+            float(tree.speed[host]),
+            tree.bandwidth[list(tree.children[host])].tolist(),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +208,8 @@ class Planner(Protocol):
     def __call__(self, me: Actor, place: Place, known: Known) -> Awaitable[NodePlan]:
         """Return the plan of this node.
 
-        All nodes call it, once or each time that word to negotiate anew has come down the tree;
-        only the root may begin, the others wait in it for their parents or children. It must not touch anything but its arguments and its messages.
+        All nodes call it once, and with a `Policy.period` again each time that word to negotiate
+        anew has come down the tree. It must not touch anything but its arguments and its messages.
 
         Parameters
         ----------

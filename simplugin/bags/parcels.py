@@ -23,8 +23,10 @@ class Parcel:
     ----------
     kind : int
         Its type.
-    parts : tuple of (int, float)
-        The application of each task in it, and its computation [flop].
+    number : int
+        Which one of its type, from 0 on.
+    parts : tuple of (int, int, float)
+        Of each task in it: its application, its number there and its computation [flop].
     byte : float
         Its data [byte].
     tag : tuple of float
@@ -32,7 +34,8 @@ class Parcel:
     """
 
     kind: int
-    parts: tuple[tuple[int, float], ...]
+    number: int
+    parts: tuple[tuple[int, int, float], ...]
     byte: float
     tag: tuple[float, ...] = ()
 
@@ -79,16 +82,16 @@ class Supply:
             flop, byte = float(share @ bags.flop), float(share @ bags.byte)
             return Known([flop], [byte], [1.0], speed, bandwidth)
         chosen = list(self.applications)
-        columns = (bags.flop[chosen], bags.byte[chosen], bags.weight[chosen])
-        return Known(*(column.tolist() for column in columns), speed, bandwidth)
+        flops, bytes_ = bags.flop[chosen].tolist(), bags.byte[chosen].tolist()
+        return Known(flops, bytes_, bags.weight[chosen].tolist(), speed, bandwidth)
 
     def parcel(self, kind: int, number: int, tag: tuple[float, ...]) -> Parcel:
         """Return the parcel of a type with a number from 0 on."""
         if not self.bundled:
             application = self.applications[kind]
             flop, byte = float(self.bags.flop[application]), float(self.bags.byte[application])
-            return Parcel(kind, ((application, flop),), byte, tag)
-        parts: list[tuple[int, float]] = []
+            return Parcel(kind, number, ((application, number, flop),), byte, tag)
+        parts: list[tuple[int, int, float]] = []
         byte = 0.0
         for application, share in enumerate(self._share.tolist()):
             most = int(self.bags.count[application])
@@ -96,11 +99,13 @@ class Supply:
             before, after = (min(math.floor(n * share), most) for n in (number, number + 1))
             if number + 1 == self.stock[0]:
                 after = most
-            parts += [(application, float(self.bags.flop[application]))] * (after - before)
+            flop = float(self.bags.flop[application])
+            parts += [(application, task, flop) for task in range(before, after)]
             byte += float(self.bags.byte[application]) * (after - before)
-        return Parcel(kind, tuple(parts), byte, tag)
+        return Parcel(kind, number, tuple(parts), byte, tag)
 
     @property
     def _share(self) -> NDArray[np.float64]:
         """Return how many tasks of each application a macro-task holds on average."""
-        return self.bags.weight / self.bags.weight.min()
+        share: NDArray[np.float64] = self.bags.weight / self.bags.weight.min()
+        return share

@@ -13,7 +13,7 @@ from simplugin.bags.execution import execute
 from simplugin.bags.instances import NODES, instance
 from simplugin.bags.negotiation_claims import negotiated
 from simplugin.bags.nodes import Policy
-from simplugin.bags.prices_root import Terms
+from simplugin.bags.prices.root import Terms
 from simplugin.bags.section6_figures import histogram, logarithms
 from simplugin.bags.steady_claims import is_sliced, proposition1, star
 from simplugin.bags.throughput import experimental, slope

@@ -6,11 +6,12 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from simplugin.bags.agents.node import Deeds, Node, requests_of, tasks_for
+from simplugin.bags.agents.node import Node
 from simplugin.bags.agents.ports import Port
+from simplugin.bags.agents.stations import new_plan_for, requests_of, tasks_for
 
 if TYPE_CHECKING:
-    from simplugin.bags.agents.node import Station
+    from simplugin.bags.agents.stations import Deeds, Station
     from simplugin.bags.nodes import Policy
     from simplugin.simulation.api import Actor
 
@@ -20,8 +21,8 @@ NUMBER, HEADERS = 8.0, 40.0
 
 async def host(me: Actor, stations: tuple[Station, ...], policy: Policy) -> list[Deeds]:
     """Run the nodes of a host, one for each line; they share its port and CPU and nothing else."""
-    port = Port(me)
     nodes = [Node(me, station, policy) for station in stations]
+    port = Port(me, nodes[0].deeds)
     if policy.parallel:
         me.spawn(port.take_turns, name=f"{me.host.name} takes turns", daemon=True)
     for node in nodes:
@@ -37,7 +38,7 @@ def _start(me: Actor, node: Node, port: Port) -> None:
     if node.policy.planner is not None:
         me.spawn(_plan, node, name=f"{name} plans", daemon=True)
     me.spawn(_schedule, node, name=f"{name} schedules", daemon=True)
-    me.spawn(_work, node, name=f"{name} works", daemon=True)
+    me.spawn(work, node, name=f"{name} works", daemon=True)
     if node.station.place.children:
         me.spawn(_send, node, port, name=f"{name} sends", daemon=True)
     for target, child in enumerate(node.station.place.children, 1):
@@ -56,8 +57,13 @@ async def _plan(me: Actor, node: Node) -> None:
         node.adopt(plan)
         if math.isinf(policy.period):
             return
+        # Word goes down the tree, so that nobody negotiates with what it knew a period ago.
         if place.parent is None:
             await me.sleep_for(policy.period)
+        else:
+            await me.mailbox(new_plan_for(place.name)).get()
+        for child in place.children:
+            await me.mailbox(new_plan_for(child)).put(None, HEADERS, label="plan")
 
 
 async def _schedule(me: Actor, node: Node) -> None:
@@ -66,8 +72,10 @@ async def _schedule(me: Actor, node: Node) -> None:
     if node.policy.planner is not None:
         await node.ready.acquire()
     await me.sleep_for(station.delay)
-    node.is_asking = False
+    node.is_asking = station.place.parent is None
     node.open()
+    if station.place.parent is None:
+        return
     box = me.mailbox(requests_of(station.place.name, station.line))
     while True:
         await node.ask.acquire()
@@ -101,24 +109,26 @@ async def _send(me: Actor, node: Node, port: Port) -> None:
     while True:
         await node.port.acquire()
         assert node.outgoing is not None
-        target, parcel = node.outgoing
+        target, byte = node.outgoing.target, node.outgoing.parcel.byte
         box = me.mailbox(tasks_for(station.place.children[target - 1], station.line))
-        start = me.now
         if node.policy.parallel:
-            needed = parcel.byte / node.state.known.bandwidth[target - 1]
-            await port.share(box.put_async(parcel, parcel.byte, label="task"), needed)
+            needed = byte / node.state.known.bandwidth[target - 1]
+            # The port counts how long it is busy: of transfers side by side, each lasts longer.
+            await port.share(box.put_async(node.outgoing, byte, label="task"), needed)
+            node.sent(0.0)
         else:
-            await box.put(parcel, parcel.byte, label="task")
-        node.sent(me.now - start)
+            start = me.now
+            await box.put(node.outgoing, byte, label="task")
+            node.sent(me.now - start)
 
 
-async def _work(me: Actor, node: Node) -> None:
+async def work(me: Actor, node: Node) -> None:
     """Compute tasks, one at a time."""
     while True:
         await node.work.acquire()
         assert node.in_hand is not None
         start = me.now
-        for application, flop in node.in_hand.parts:
+        for application, number, flop in node.in_hand.parts:
             await me.execute(flop, label=str(application))
-            node.deeds.done.append((application, me.now))
+            node.deeds.done.append((application, number, me.now))
         node.worked(me.now - start)

@@ -3,77 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from simplugin.bags.nodes import WORKER, NodeState
+from simplugin.bags.agents.stations import ANY, END_SIZE, Deeds, Shipment, tasks_for
+from simplugin.bags.nodes import WORKER, NodePlan, NodeState, owed
+from simplugin.errors import WorkloadError
 
 if TYPE_CHECKING:
-    from simplugin.bags.nodes import Known, NodePlan, Place, Policy
-    from simplugin.bags.parcels import Parcel, Supply
+    from simplugin.bags.agents.stations import Station
+    from simplugin.bags.nodes import Policy
+    from simplugin.bags.parcels import Parcel
     from simplugin.simulation.api import Actor
-
-
-@dataclass(frozen=True)
-class Station:
-    """What a node's actors are given when they start.
-
-    Attributes
-    ----------
-    place : Place
-        Its neighbours.
-    line : int
-        Which of the trees of schedulers that run side by side it belongs to.
-    known : Known
-        What was measured before.
-    capacity : int
-        Slots of its buffer.
-    supply : Supply, optional
-        What the root hands out; None for all others.
-    bias : tuple of float, shape (1 + n_children,)
-        What its measurements of its speed and bandwidths are multiplied by.
-    delay : float
-        When it sends its first request [s].
-    plan : NodePlan, optional
-        What it is told in advance.
-    """
-
-    place: Place
-    line: int
-    known: Known
-    capacity: int
-    supply: Supply | None
-    bias: tuple[float, ...]
-    delay: float
-    plan: NodePlan | None
-
-
-@dataclass
-class Deeds:
-    """What a node has done.
-
-    Attributes
-    ----------
-    done : list of (int, float)
-        The application of each task computed here, and when it ended [s].
-    sent : list of list of int, shape (n_children, n_types)
-        Parcels sent to each child.
-    port_busy : float
-        How long its port was sending [s].
-    first : float
-        When it handed out its first task [s]; inf for never.
-    most : int
-        Most parcels that its buffer held.
-    dropped : list of int, shape (n_types,)
-        Of the root: tasks that its plan gives to nobody.
-    """
-
-    done: list[tuple[int, float]] = field(default_factory=list)
-    sent: list[list[int]] = field(default_factory=list)
-    port_busy: float = 0.0
-    first: float = float("inf")
-    most: int = 0
-    dropped: list[int] = field(default_factory=list)
 
 
 class Node:
@@ -87,20 +28,22 @@ class Node:
         supply = station.supply
         types = len(station.known.flop)
         stock = [0] * types if supply is None else supply.stock
-        self.state = NodeState(
-            station.known, supply is not None, station.capacity, stock, station.plan
-        )
+        self.state = NodeState(station.known, supply is not None, station.capacity, stock)
         self.deeds = Deeds(sent=[[0] * types for _ in station.place.children], dropped=[0] * types)
         self.parcels: list[deque[Parcel]] = [deque() for _ in range(types)]
         self.handed = [0] * types
-        # Requested and not arrived, by type if requests are typed, else under type 0.
-        self.pending = [0] * types
+        # Requested and not arrived, by type; the last stands for requests without one.
+        self.pending = [0] * (types + 1)
+        # Of each target, the types of the requests that any type serves.
+        self.loose: list[deque[int]] = [deque() for _ in self.state.asked]
         self.in_hand: Parcel | None = None
-        self.outgoing: tuple[int, Parcel] | None = None
+        self.outgoing: Shipment | None = None
         self.told = [False] * types
         self.is_open = False
         self.work, self.port, self.ask, self.over, self.ready = (me.semaphore(0) for _ in range(5))
-        self.is_asking = True
+        self.is_asking, self.was_asked = True, False
+        if station.plan is not None:
+            self.state.plan = fitted(station.plan, station.capacity)
 
     # ---- what happens ----
 
@@ -115,31 +58,40 @@ class Node:
     def adopt(self, plan: NodePlan) -> None:
         """Follow a new plan."""
         state = self.state
-        state.plan = plan
-        state.given = [[0] * len(row) for row in state.given]
+        state.given = [[-each for each in row] for row in owed(state)]
+        state.plan = fitted(plan, state.capacity)
+        for target in range(1, len(state.asked)):
+            self._loosen(target)
         if self.is_open:
             self.look()
         else:
             self.ready.release()
 
     def hear(self, target: int, asked: list[int]) -> None:
-        """Note what a child requests."""
-        state = self.state
+        """Note what a child requests: a number of tasks, or one for each type."""
+        typed = len(asked) > 1
         for kind, number in enumerate(asked):
-            state.wanted[target][kind] += number
+            if typed and self.told[kind]:
+                continue
             for _ in range(number):
                 self._request(target)
+            if typed:
+                self.state.wanted[target][kind] += number
+            else:
+                self.loose[target].extend([ANY] * number)
+        self._loosen(target)
         self._learn("request")
         self.look()
 
-    def arrive(self, parcel: Parcel) -> None:
+    def arrive(self, shipment: Shipment) -> None:
         """Take in a task from the parent."""
         state = self.state
-        kind = parcel.kind
-        self.pending[self._request_type(kind)] -= 1
-        self.parcels[kind].append(parcel)
-        state.stock[kind] += 1
-        state.arrivals.append(kind)
+        parcel = shipment.parcel
+        # A request for a type that has ended is forgotten at both ends; one can have been served.
+        self.pending[shipment.asked] = max(self.pending[shipment.asked] - 1, 0)
+        self.parcels[parcel.kind].append(parcel)
+        state.stock[parcel.kind] += 1
+        state.arrivals.append(parcel.kind)
         state.tag = parcel.tag
         self.deeds.most = max(self.deeds.most, self._held())
         self.look()
@@ -147,6 +99,7 @@ class Node:
     def end(self, kind: int) -> None:
         """Take note that no task of a type will come any more."""
         self.state.ended[kind] = True
+        self.pending[kind] = 0
         self.look()
 
     def worked(self, duration: float) -> None:
@@ -154,7 +107,7 @@ class Node:
         parcel = self.in_hand
         assert parcel is not None
         self.in_hand = None
-        flop = sum(part[1] for part in parcel.parts)
+        flop = sum(part[2] for part in parcel.parts)
         if duration > 0 and not self.policy.parallel:
             self.state.known.speed = flop / duration * self.station.bias[WORKER]
         self._request(WORKER)
@@ -163,7 +116,7 @@ class Node:
     def sent(self, duration: float) -> None:
         """Note that the port is free."""
         assert self.outgoing is not None
-        target, parcel = self.outgoing
+        target, parcel = self.outgoing.target, self.outgoing.parcel
         self.outgoing = None
         self.state.port_free = True
         self.deeds.port_busy += duration
@@ -180,48 +133,64 @@ class Node:
         """Serve whom it can, ask for what there is room for, and see whether all is over."""
         state = self.state
         state.now = self.me.now
-        if self.is_open and not (self.policy.planner and state.plan is None):
-            while (choice := self.policy.decide(state)) is not None:
+        if self.is_open:
+            while any(state.stock) and (choice := self.policy.decide(state)) is not None:
                 self._serve(*choice)
-        if self.is_asking is False and any(self.needs()):
-            self.is_asking = True
-            self.ask.release()
+            if not self.is_asking and self._has_to_ask():
+                self.is_asking = True
+                self.ask.release()
         self._tell_ends()
-        if self.in_hand is None and self.outgoing is None and all(self.told):
+        if self._is_over():
             self.over.release()
 
     def needs(self) -> list[int]:
-        """Return how many tasks to request, by type if requests are typed."""
+        """Return how many tasks to request: a single number, or one for each type."""
         state = self.state
-        if state.is_root or not self.is_open or all(state.ended):
+        # Who cannot compute asks only for others, so that no task goes where nobody computes.
+        if all(state.ended) or not (state.known.speed > 0 or self.was_asked):
             return [0]
-        if state.plan is None or not state.plan.slots:
-            return [max(state.capacity - self._held() - self.pending[0], 0)]
+        room = state.capacity - self._held() - sum(self.pending)
+        slots = self._slots()
+        if not slots:
+            return [max(room, 0)]
         held = list(state.stock)
         if self.outgoing is not None:
-            held[self.outgoing[1].kind] += 1
-        slots = self._slots()
-        return [
-            0 if over else max(room - have - coming, 0)
-            for room, have, coming, over in zip(slots, held, self.pending, state.ended, strict=True)
-        ]
+            held[self.outgoing.parcel.kind] += 1
+        asked = []
+        for kind, slot in enumerate(slots):
+            free = 0 if state.ended[kind] else slot - held[kind] - self.pending[kind]
+            asked.append(max(min(free, room), 0))
+            room -= asked[kind]
+        return asked
 
     def requested(self) -> list[int]:
         """Return what to request now, and count it as requested."""
         needs = self.needs()
+        if len(needs) == 1:
+            self.pending[ANY] += needs[0]
+            return needs
         for kind, number in enumerate(needs):
             self.pending[kind] += number
         return needs
 
+    def _has_to_ask(self) -> bool:
+        """Whether there is something to tell the parent."""
+        return any(self.needs())
+
     def _serve(self, target: int, kind: int) -> None:
         """Hand a task of a type to the worker or to the port."""
         state = self.state
+        free = target == WORKER or state.port_free
+        if not (state.stock[kind] and state.asked[target] and free):
+            raise WorkloadError(
+                f"policy {self.policy.name!r} gives target {target} of"
+                f" {self.station.place.name!r} a task of type {kind}, which it cannot have now;"
+                " let it choose one of servable(state), or None"
+            )
         parcel = self._take(kind)
         state.stock[kind] -= 1
         if not state.is_root:
             state.arrivals.remove(kind)
-        elif not state.stock[kind]:
-            state.ended[kind] = True
         state.asked[target] -= 1
         state.queue.remove(target)
         state.given[target][kind] += 1
@@ -230,10 +199,8 @@ class Node:
             self.in_hand = parcel
             self.work.release()
             return
-        if self._typed():
-            state.wanted[target][kind] -= 1
         state.port_free = False
-        self.outgoing = (target, parcel)
+        self.outgoing = Shipment(target, self._asked_for(target, kind), parcel)
         self.port.release()
 
     def _take(self, kind: int) -> Parcel:
@@ -244,23 +211,65 @@ class Node:
         if self.policy.tag is not None:
             self.state.tag = tuple(self.policy.tag(self.state))
         self.handed[kind] += 1
+        if self.state.stock[kind] == 1:
+            self.state.ended[kind] = True
         return supply.parcel(kind, self.handed[kind] - 1, self.state.tag)
+
+    def _asked_for(self, target: int, kind: int) -> int:
+        """Return, and forget, the type of the child's request that a task of a type serves."""
+        wanted = self.state.wanted[target]
+        if wanted[kind]:
+            wanted[kind] -= 1
+            return kind
+        if self.loose[target]:
+            return self.loose[target].popleft()
+        other = wanted.index(max(wanted))
+        wanted[other] -= 1
+        return other
+
+    def _loosen(self, target: int) -> None:
+        """Let any type serve a child's requests for types that the plan does not give it.
+
+        Both change their plans, but not at the same moment.
+        """
+        plan, wanted = self.state.plan, self.state.wanted[target]
+        if plan is None:
+            return
+        for kind, rate in enumerate(plan.rates[target]):
+            if wanted[kind] and rate <= 0:
+                self.loose[target].extend([kind] * wanted[kind])
+                wanted[kind] = 0
 
     def _tell_ends(self) -> None:
         """Tell the children which types have ended, once the last task of each has left."""
         state = self.state
-        sending = -1 if self.outgoing is None else self.outgoing[1].kind
+        sending = -1 if self.outgoing is None else self.outgoing.parcel.kind
         for kind, over in enumerate(state.ended):
             if over and not self.told[kind] and not state.stock[kind] and kind != sending:
                 self.told[kind] = True
-                for child in self.station.place.children:
+                for target, child in enumerate(self.station.place.children, 1):
+                    self._withdraw(target, kind)
                     box = self.me.mailbox(tasks_for(child, self.station.line))
                     box.put_detached(kind, END_SIZE)
+
+    def _withdraw(self, target: int, kind: int) -> None:
+        """Forget a child's requests for a type that has ended, as the child itself does."""
+        loose = self.loose[target]
+        for _ in range(self.state.wanted[target][kind] + loose.count(kind)):
+            self.state.asked[target] -= 1
+            self.state.queue.remove(target)
+        self.state.wanted[target][kind] = 0
+        self.loose[target] = deque(each for each in loose if each != kind)
+
+    def _is_over(self) -> bool:
+        """Whether there is nothing to do here any more."""
+        return self.in_hand is None and self.outgoing is None and all(self.told)
 
     def _request(self, target: int) -> None:
         """Count a request."""
         self.state.asked[target] += 1
         self.state.queue.append(target)
+        self.was_asked = self.was_asked or target != WORKER
 
     def _learn(self, event: str) -> None:
         """Let the policy keep its number."""
@@ -271,21 +280,18 @@ class Node:
         """Return how many slots of the buffer are taken; a task being sent takes one."""
         return sum(self.state.stock) + (self.outgoing is not None)
 
-    def _typed(self) -> bool:
-        """Whether requests name a type."""
-        return self.state.plan is not None and bool(self.state.plan.slots)
-
-    def _request_type(self, kind: int) -> int:
-        """Return the type under which a task was requested."""
-        return kind if self._typed() else 0
-
     def _slots(self) -> list[int]:
-        """Return the slots of each type; those of types that have ended go to the others."""
-        assert self.state.plan is not None
-        slots = list(self.state.plan.slots)
-        ended = self.state.ended
+        """Return the slots of each type; those of types that have ended go to the others.
+
+        Where no type with slots is left, requests do not name types: an earlier plan can have left
+        tasks of other types above.
+        """
+        plan, ended = self.state.plan, self.state.ended
+        slots = [] if plan is None else list(plan.slots)
         going = [kind for kind, room in enumerate(slots) if room and not ended[kind]]
-        if going and any(ended):
+        if not going:
+            return []
+        if any(ended):
             spare = sum(room for room, over in zip(slots, ended, strict=True) if over)
             for number in range(spare):
                 slots[going[number % len(going)]] += 1
@@ -302,15 +308,15 @@ class Node:
                 state.ended[kind] = True
 
 
-# The message that a type has ended: a number, and headers of 40 as TCP and IP have them [byte].
-END_SIZE = 48.0
+def fitted(plan: NodePlan, capacity: int) -> NodePlan:
+    """Return a plan whose slots are not more than a buffer has.
 
-
-def tasks_for(name: str, line: int) -> str:
-    """Return the mailbox in which a node gets its tasks."""
-    return f"tasks for {name}" if not line else f"tasks for {name}, {line}"
-
-
-def requests_of(name: str, line: int) -> str:
-    """Return the mailbox in which a parent gets a node's requests."""
-    return f"requests of {name}" if not line else f"requests of {name}, {line}"
+    Where there is not one slot for each type that had one, requests will not name types: a type
+    without a slot would never be asked for.
+    """
+    slots = list(plan.slots)
+    if sum(map(bool, slots)) > capacity:
+        return replace(plan, slots=())
+    while sum(slots) > capacity:
+        slots[slots.index(max(slots))] -= 1
+    return replace(plan, slots=tuple(slots))

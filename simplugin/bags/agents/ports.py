@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simplugin.errors import TimeoutException
+from simplugin.errors import ActivityError, TimeoutException
 
 if TYPE_CHECKING:
+    from simplugin.bags.agents.stations import Deeds
     from simplugin.simulation.api import Activity, Actor
 
 # How many turns the shortest of the transfers under way gets.
@@ -18,11 +19,19 @@ class Port:
 
     SimGrid would share links by bytes, and has no ports. Here each transfer goes at the full
     bandwidth of its link during its turn, and rests in the others'.
+
+    Parameters
+    ----------
+    me : Actor
+        On its host.
+    deeds : Deeds
+        Where to count how long it was sending.
     """
 
-    def __init__(self, me: Actor) -> None:
+    def __init__(self, me: Actor, deeds: Deeds) -> None:
         self.under_way: list[tuple[Activity, float]] = []
         self.entered = me.semaphore(0)
+        self._me, self._deeds, self._since = me, deeds, 0.0
 
     async def share(self, transfer: Activity, needed: float) -> None:
         """Wait for a transfer that takes turns with others.
@@ -34,14 +43,24 @@ class Port:
         needed : float
             How long it would take alone [s].
         """
+        if needed <= 0:
+            # Nothing that would take a turn.
+            await transfer
+            return
         if self.under_way:
             transfer.suspend()
+        else:
+            self._since = self._me.now
         self.under_way.append((transfer, needed))
         self.entered.release()
-        await transfer
-        self.under_way = [each for each in self.under_way if each[0] is not transfer]
-        if len(self.under_way) == 1:
-            self.under_way[0][0].resume()
+        try:
+            await transfer
+        finally:
+            self.under_way = [each for each in self.under_way if each[0] is not transfer]
+            if len(self.under_way) == 1:
+                self.under_way[0][0].resume()
+            elif not self.under_way:
+                self._deeds.port_busy += self._me.now - self._since
 
     async def take_turns(self, me: Actor) -> None:
         """Let the transfers that are under way go on in turn."""
@@ -63,5 +82,8 @@ class Port:
             await transfer.wait(timeout=length)
         except TimeoutException:
             return
+        except ActivityError:
+            # Its sender deals with it.
+            pass
         # Let its sender note that it is over.
         await me.yield_()

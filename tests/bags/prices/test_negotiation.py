@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from simplugin.bags.instances import instance
-from simplugin.bags.prices import known_by, negotiate_prices, prices
-from simplugin.bags.prices_filter import Sieve
-from simplugin.bags.prices_root import Terms
+from simplugin.bags.nodes import Known
+from simplugin.bags.prices import negotiate_prices, prices
+from simplugin.bags.prices.filter import Sieve
+from simplugin.bags.prices.root import Terms
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.platforms.random_trees import random_tree
@@ -213,7 +214,7 @@ def test_bans_that_leave_a_type_no_host_are_taken_back():
     free = negotiate_prices(tree, bags, terms=FREE)
     for harsh, banned in ((1.0, False), (0.8, True)):
         sieve = Sieve(10, harsh)
-        assert bool(sieve.judge(known_by(tree, bags, 0), free.rates[0])[1]) is banned
+        assert bool(sieve.judge(Known.of(tree, bags, 0), free.rates[0])[1]) is banned
         found = negotiate_prices(tree, bags, terms=FREE, sieve=sieve)
         assert found.fair == pytest.approx(free.fair)
         assert abs(found.gap) < 1e-9
@@ -224,7 +225,7 @@ def promise(tree, bags, found, sieve):
     """Return the fair throughput, less what long transfers will cost."""
     left = found.compute.sum(axis=0)
     for host, rates in enumerate(found.rates):
-        left = left - sieve.judge(known_by(tree, bags, host), rates)[0]
+        left = left - sieve.judge(Known.of(tree, bags, host), rates)[0]
     return np.min(left / bags.weight)
 
 

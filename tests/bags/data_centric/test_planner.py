@@ -14,9 +14,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from simplugin.bags import data_centric_roles as roles
-from simplugin.bags.agents.data_centric import SIZE, data_centric_planner
-from simplugin.bags.data_centric import data_centric, trade
+from simplugin.bags.data_centric import data_centric, roles, trade
+from simplugin.bags.data_centric.planner import SIZE, data_centric_planner
 from simplugin.bags.execution import execute
 from simplugin.bags.instances import instance
 from simplugin.bags.nodes import Known, Place
@@ -156,7 +155,7 @@ def steps(tree, work, order="fast"):
 
 ALONE = """
 import json, pickle, sys
-from simplugin.bags import data_centric_roles as roles
+from simplugin.bags.data_centric import roles
 wrong = 0
 for before, source, message, after in pickle.load(sys.stdin.buffer):
     state = pickle.loads(before)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.bags.agents.data_centric import data_centric_planner
-from simplugin.bags.data_centric_rates import ORDERS
-from simplugin.bags.data_centric_roles import PARENT, decides, new_trader, opens
-from simplugin.bags.data_centric_root import Operation
+from simplugin.bags.data_centric.planner import data_centric_planner
+from simplugin.bags.data_centric.rates import ORDERS
+from simplugin.bags.data_centric.roles import PARENT, decides, new_trader, opens
+from simplugin.bags.data_centric.root import Operation
 from simplugin.bags.decisions import balanced
 from simplugin.bags.nodes import Known, NodePlan, Policy
 from simplugin.errors import InfeasibleError, WorkloadError
@@ -21,8 +21,8 @@ from simplugin.errors import InfeasibleError, WorkloadError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from simplugin.bags.data_centric_rates import Order
-    from simplugin.bags.data_centric_roles import Posts, Trader
+    from simplugin.bags.data_centric.rates import Order
+    from simplugin.bags.data_centric.roles import Posts, Trader
     from simplugin.platforms.trees import Tree
     from simplugin.workloads.bags import Bags
 
@@ -129,8 +129,8 @@ def trade(
     """
     _check(tree, balance, order, limit)
     traders = [
-        new_trader(known, host == 0, balance=balance, order=order, limit=limit)
-        for host, known in enumerate(_known(tree, bags))
+        new_trader(Known.of(tree, bags, host), host == 0, balance=balance, order=order, limit=limit)
+        for host in range(tree.n_hosts)
     ]
     messages = _let_trade(tree, traders)
     return _traded(tree, bags, traders, messages)
@@ -186,15 +186,6 @@ def _check(tree: Tree, balance: float, order: Order, limit: int) -> None:
         raise WorkloadError(f"order is {order!r}; give one of {', '.join(map(repr, ORDERS))}")
     if limit < 1:
         raise WorkloadError(f"limit is {limit}; give 1 operation or more")
-
-
-def _known(tree: Tree, bags: Bags) -> list[Known]:
-    """Return what each node knows."""
-    flop, byte, weight = bags.flop.tolist(), bags.byte.tolist(), bags.weight.tolist()
-    return [
-        Known(flop, byte, weight, speed, tree.bandwidth[list(children)].tolist())
-        for speed, children in zip(tree.speed.tolist(), tree.children, strict=True)
-    ]
 
 
 def _let_trade(tree: Tree, traders: list[Trader]) -> int:

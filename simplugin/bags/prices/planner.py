@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simplugin.bags.nodes import NodePlan
-from simplugin.bags.prices_decision import slots_for
-from simplugin.bags.prices_messages import Posted, size_of
-from simplugin.bags.prices_roles import PriceNode, answer, hear, is_over
-from simplugin.bags.prices_root import asks, open_negotiation, react
+from simplugin.bags.prices.decision import slots_for
+from simplugin.bags.prices.messages import Posted, size_of
+from simplugin.bags.prices.roles import PriceNode, answer, hear, is_over
+from simplugin.bags.prices.root import asks, open_negotiation, react
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simplugin.bags.nodes import Known, Place
-    from simplugin.bags.prices_filter import Sieve
-    from simplugin.bags.prices_messages import Down, Up
-    from simplugin.bags.prices_roles import Rates
-    from simplugin.bags.prices_root import Terms
+    from simplugin.bags.prices.filter import Sieve
+    from simplugin.bags.prices.messages import Down, Up
+    from simplugin.bags.prices.roles import Rates
+    from simplugin.bags.prices.root import Terms
     from simplugin.simulation.api import Actor
 
 

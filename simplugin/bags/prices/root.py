@@ -6,19 +6,19 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from simplugin.bags.prices_curves import FIRST, Point, worker_points, worth
-from simplugin.bags.prices_game import solve_game
-from simplugin.bags.prices_messages import Award, Down, Offer, Posted, Settled, Up, Verdict
-from simplugin.bags.prices_roles import Rates, added, mixed, posts, scaled, shared
-from simplugin.bags.prices_tracing import best_response
+from simplugin.bags.prices.curves import FIRST, Point, worker_points, worth
+from simplugin.bags.prices.game import solve_game
+from simplugin.bags.prices.messages import Award, Down, Offer, Posted, Settled, Up, Verdict
+from simplugin.bags.prices.roles import Rates, added, mixed, posts, scaled, shared
+from simplugin.bags.prices.tracing import best_response
 from simplugin.errors import InfeasibleError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simplugin.bags.nodes import Known
-    from simplugin.bags.prices_curves import Points
-    from simplugin.bags.prices_filter import Sieve
+    from simplugin.bags.prices.curves import Points
+    from simplugin.bags.prices.filter import Sieve
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simplugin.bags.data_centric_roles import PARENT, decides, new_trader, opens
+from simplugin.bags.data_centric.roles import PARENT, decides, new_trader, opens
 
 if TYPE_CHECKING:
-    from simplugin.bags.data_centric_rates import Order
-    from simplugin.bags.data_centric_roles import Message, Posts, Trader
+    from simplugin.bags.data_centric.rates import Order
+    from simplugin.bags.data_centric.roles import Message, Posts, Trader
     from simplugin.bags.nodes import Known, NodePlan, Place
     from simplugin.simulation.api import Actor
 

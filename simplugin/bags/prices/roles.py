@@ -10,16 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from simplugin.bags.prices_curves import FIRST, at, condensed, worker_points
-from simplugin.bags.prices_messages import Award, Down, Offer, Posted, Settled, Up, Verdict
-from simplugin.bags.prices_tracing import Curve, node_curve, replayed
+from simplugin.bags.prices.curves import FIRST, at, condensed, worker_points
+from simplugin.bags.prices.messages import Award, Down, Offer, Posted, Settled, Up, Verdict
+from simplugin.bags.prices.tracing import Curve, node_curve, replayed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from simplugin.bags.nodes import Known
-    from simplugin.bags.prices_curves import Points
-    from simplugin.bags.prices_filter import Sieve
+    from simplugin.bags.prices.curves import Points
+    from simplugin.bags.prices.filter import Sieve
 
 # Tasks per second of each type for each target, the worker first.
 Rates = tuple[tuple[float, ...], ...]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.bags.data_centric import data_centric, trade
-from simplugin.bags.data_centric_rates import (
+from simplugin.bags.data_centric.rates import (
     NO_OFFER,
     ORDERS,
     Offer,
@@ -23,8 +23,8 @@ from simplugin.bags.data_centric_rates import (
     sequence,
     tradable,
 )
-from simplugin.bags.data_centric_roles import new_trader, opens
-from simplugin.bags.data_centric_root import Operation, Question, choose, next_question
+from simplugin.bags.data_centric.roles import new_trader, opens
+from simplugin.bags.data_centric.root import Operation, Question, choose, next_question
 from simplugin.bags.instances import instance
 from simplugin.bags.nodes import Known
 from simplugin.errors import InfeasibleError, WorkloadError

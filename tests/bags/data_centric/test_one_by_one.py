@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simplugin.bags.data_centric import trade
-from simplugin.bags.data_centric_rates import ORDERS
+from simplugin.bags.data_centric.rates import ORDERS
 from simplugin.bags.instances import instance
 
 

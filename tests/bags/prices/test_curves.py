@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from simplugin.bags.prices_curves import FIRST, at, condensed, worker_points, worth
-from simplugin.bags.prices_messages import Posted
-from simplugin.bags.prices_tracing import best_response, node_curve, replayed, total_of
+from simplugin.bags.prices.curves import FIRST, at, condensed, worker_points, worth
+from simplugin.bags.prices.messages import Posted
+from simplugin.bags.prices.tracing import best_response, node_curve, replayed, total_of
 
 EVERYTHING = 10**6
 

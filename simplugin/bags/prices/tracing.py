@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from simplugin.bags.prices_curves import FIRST, Point, Points, at, worth
+from simplugin.bags.prices.curves import FIRST, Point, Points, at, worth
 
 if TYPE_CHECKING:
-    from simplugin.bags.prices_messages import Posted
+    from simplugin.bags.prices.messages import Posted
 
 
 @dataclass(slots=True)

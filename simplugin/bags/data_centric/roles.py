@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from simplugin.bags.data_centric_rates import (
+from simplugin.bags.data_centric.rates import (
     NO_OFFER,
     Offer,
     Order,
@@ -29,7 +29,7 @@ from simplugin.bags.data_centric_rates import (
     swap_at_root,
     tradable,
 )
-from simplugin.bags.data_centric_root import (
+from simplugin.bags.data_centric.root import (
     NO_QUESTION,
     Operation,
     Question,
@@ -41,7 +41,7 @@ from simplugin.bags.data_centric_root import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simplugin.bags.data_centric_root import Choice
+    from simplugin.bags.data_centric.root import Choice
     from simplugin.bags.nodes import Known
 
 # Where messages come from and go to: the parent, or a child as 1, 2, ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simplugin.bags.nodes import Known
-from simplugin.bags.prices_filter import Sieve
+from simplugin.bags.prices.filter import Sieve
 
 
 def known(byte, bandwidth, weight=None):

@@ -7,7 +7,7 @@ from collections import deque
 import pytest
 
 from simplugin.bags.nodes import Known, NodePlan, NodeState
-from simplugin.bags.prices_decision import LEAD, priced, slots_for
+from simplugin.bags.prices.decision import LEAD, priced, slots_for
 
 
 def state(rates, stock, asked, given=None, *, root=False, **fields):

@@ -10,10 +10,10 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from simplugin.bags.data_centric_rates import NOISE, has_trade
+from simplugin.bags.data_centric.rates import NOISE, has_trade
 
 if TYPE_CHECKING:
-    from simplugin.bags.data_centric_rates import Offer, Rates
+    from simplugin.bags.data_centric.rates import Offer, Rates
     from simplugin.bags.nodes import Known
 
 # Bus desaturation scales a branch by this ...

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.bags.agents.prices import price_planner
 from simplugin.bags.nodes import Known, NodePlan, Policy
-from simplugin.bags.prices_decision import priced, slots_for
-from simplugin.bags.prices_filter import Sieve
-from simplugin.bags.prices_roles import PriceNode, answer, hear
-from simplugin.bags.prices_root import PriceRoot, Terms, asks, open_negotiation, react
+from simplugin.bags.prices.decision import priced, slots_for
+from simplugin.bags.prices.filter import Sieve
+from simplugin.bags.prices.planner import price_planner
+from simplugin.bags.prices.roles import PriceNode, answer, hear
+from simplugin.bags.prices.root import PriceRoot, Terms, asks, open_negotiation, react
 from simplugin.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simplugin.bags.prices_messages import Down, Up
-    from simplugin.bags.prices_roles import Rates
+    from simplugin.bags.prices.messages import Down, Up
+    from simplugin.bags.prices.roles import Rates
     from simplugin.platforms.trees import Tree
     from simplugin.workloads.bags import Bags
 
@@ -98,25 +98,14 @@ def negotiate_prices(
     .. [1] O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert (2008).
        Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
     """
-    root = open_negotiation(known_by(tree, bags, 0), terms or Terms(), sieve)
-    nodes = {host: PriceNode(known_by(tree, bags, host), sieve) for host in range(1, tree.n_hosts)}
+    root = open_negotiation(Known.of(tree, bags, 0), terms or Terms(), sieve)
+    nodes = {host: PriceNode(Known.of(tree, bags, host), sieve) for host in range(1, tree.n_hosts)}
     told = asks(root)
     while root.settled < 0:
         _go_down(tree, nodes, told)
         root, told = react(root, _go_up(tree, nodes))
     _go_down(tree, nodes, told)
     return _prices(tree, root, [nodes[host] for host in range(1, tree.n_hosts)])
-
-
-def known_by(tree: Tree, bags: Bags, host: int) -> Known:
-    """Return what a node of a tree knows, if it measures without error."""
-    return Known(
-        bags.flop.tolist(),
-        bags.byte.tolist(),
-        bags.weight.tolist(),
-        float(tree.speed[host]),
-        [float(tree.bandwidth[child]) for child in tree.children[host]],
-    )
 
 
 def _go_down(tree: Tree, nodes: dict[int, PriceNode], told: Sequence[Down]) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from simplugin.bags.prices_messages import Posted
+    from simplugin.bags.prices.messages import Posted
 
 # Bytes/s received, port time used [s/s], and tasks/s of each type.
 Point = tuple[float, ...]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from simplugin.bags.prices_curves import Point
+    from simplugin.bags.prices.curves import Point
 
 # Headers as TCP and IP have them, and a number [byte].
 HEADERS, NUMBER = 40.0, 8.0

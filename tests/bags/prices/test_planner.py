@@ -12,16 +12,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simplugin.bags import prices_roles, prices_root
-from simplugin.bags.agents.prices import negotiate
 from simplugin.bags.execution import execute
 from simplugin.bags.instances import instance
-from simplugin.bags.nodes import Place
+from simplugin.bags.nodes import Known, Place
 from simplugin.bags.planned import lp
-from simplugin.bags.prices import known_by, negotiate_prices, prices
-from simplugin.bags.prices_filter import Sieve
-from simplugin.bags.prices_messages import Offer, size_of
-from simplugin.bags.prices_root import Terms
+from simplugin.bags.prices import negotiate_prices, prices
+from simplugin.bags.prices import roles as prices_roles
+from simplugin.bags.prices import root as prices_root
+from simplugin.bags.prices.filter import Sieve
+from simplugin.bags.prices.messages import Offer, size_of
+from simplugin.bags.prices.planner import negotiate
+from simplugin.bags.prices.root import Terms
 from simplugin.bags.throughput import experimental, fair
 from simplugin.platforms.trees import Tree
 from simplugin.simulation import SimGridOptions, simulate
@@ -49,7 +50,7 @@ def negotiated(work, sieve, *trees):
     """Return what the nodes have after each negotiation, and the simulation's result."""
     first = trees[0]
     actors = [
-        (place.name, agree, place, [known_by(tree, work, host) for tree in trees], sieve)
+        (place.name, agree, place, [Known.of(tree, work, host) for tree in trees], sieve)
         for host, place in enumerate(places(first))
     ]
     result = simulate(first.platform(), actors, options=SimGridOptions.linear())
@@ -123,9 +124,9 @@ def test_nodes_negotiate_anew_with_what_they_have_measured():
 
 def decisions(tree, work, sieve):
     """Yield each decision of a pure negotiation: function, and pickled (arguments, outcome)."""
-    root = prices_root.open_negotiation(known_by(tree, work, 0), TERMS, sieve)
+    root = prices_root.open_negotiation(Known.of(tree, work, 0), TERMS, sieve)
     nodes = {
-        host: prices_roles.PriceNode(known_by(tree, work, host), sieve)
+        host: prices_roles.PriceNode(Known.of(tree, work, host), sieve)
         for host in range(1, tree.n_hosts)
     }
     told = prices_root.asks(root)
@@ -156,8 +157,8 @@ def decisions(tree, work, sieve):
 
 ALONE = """
 import json, pickle, sys
-from simplugin.bags.prices_roles import answer, hear
-from simplugin.bags.prices_root import react
+from simplugin.bags.prices.roles import answer, hear
+from simplugin.bags.prices.root import react
 functions = {"answer": answer, "hear": hear, "react": react}
 with open(sys.argv[1], "rb") as file:
     cases = pickle.load(file)

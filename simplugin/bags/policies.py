@@ -1,0 +1,76 @@
+"""The shipped policies for bags of tasks on trees, by their names in scenarios."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from simplugin.bags.classics import bcs, cgbc, fcfs
+from simplugin.bags.data_centric import data_centric
+from simplugin.bags.lag import lag
+from simplugin.bags.planned import lp
+from simplugin.bags.prices import prices
+from simplugin.errors import WorkloadError
+
+if TYPE_CHECKING:
+    from simplugin.bags.nodes import Policy
+    from simplugin.platforms.trees import Tree
+    from simplugin.workloads.bags import Bags
+
+
+class PolicyMaker(Protocol):
+    """Makes a policy for a tree and its bags."""
+
+    def __call__(self, tree: Tree, bags: Bags, /, *args: Any, **parameters: Any) -> Policy:
+        """Return the policy.
+
+        Parameters
+        ----------
+        tree : Tree
+            As measured, which can be wrong. A policy that plans nothing does not look at it.
+        bags : Bags
+            The tasks.
+        *args, **parameters
+            The policy's own; a scenario gives those with a name.
+        """
+
+
+POLICIES: Mapping[str, PolicyMaker] = {
+    "lp": lp,
+    "fcfs": fcfs,
+    "cgbc": cgbc,
+    "bcs": bcs,
+    "data_centric": data_centric,
+    "prices": prices,
+    "lag": lag,
+}
+
+
+def policy_called(name: str) -> PolicyMaker:
+    """Return the maker of a policy.
+
+    Parameters
+    ----------
+    name : str
+        Of a shipped one, or ``module:function`` of one's own.
+
+    Raises
+    ------
+    WorkloadError
+        There is none of this name.
+    """
+    if name in POLICIES:
+        return POLICIES[name]
+    module, _, function = name.partition(":")
+    if not function:
+        names = ", ".join(map(repr, POLICIES))
+        raise WorkloadError(
+            f"no policy is called {name!r}; give 'module:function', or one of {names}"
+        )
+    try:
+        return cast("PolicyMaker", getattr(importlib.import_module(module), function))
+    except (ImportError, AttributeError) as error:
+        raise WorkloadError(
+            f"policy {name!r} cannot be loaded: {error}; check its module and its name"
+        ) from error
