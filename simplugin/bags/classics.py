@@ -1,0 +1,116 @@
+"""The policies of Beaumont et al. that need no plan: FCFS, CGBC and BCS."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simplugin.bags.decisions import bandwidth_centric, first_come_first_served
+from simplugin.bags.nodes import Policy
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from simplugin.platforms.trees import Tree
+    from simplugin.workloads.bags import Bags
+
+# A request for tasks of any type: a number, and headers of 40 as TCP and IP have them [byte].
+REQUEST = 48.0
+# How many times the slowest request all first requests are spread over.
+SPREAD = 100.0
+
+
+def fcfs(tree: Tree, bags: Bags) -> Policy:
+    """Return first come, first served, section 5.2 of [1]_: the root takes types in turn.
+
+    Results can depend twofold on the order of the first requests, see `first_request_delays`.
+
+    Parameters
+    ----------
+    tree : Tree
+        Not used: the policy expects nothing of the platform.
+    bags : Bags
+        Not used.
+
+    References
+    ----------
+    .. [1] O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert (2008).
+       Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
+    """
+    del tree, bags
+    return Policy("fcfs", first_come_first_served)
+
+
+def cgbc(tree: Tree, bags: Bags) -> Policy:
+    """Return coarse-grained bandwidth-centric scheduling, section 5.3 of [1]_.
+
+    Tasks travel bundled, one of each application (in proportion to weights), to whoever asks over
+    the widest link.
+
+    Parameters
+    ----------
+    tree : Tree
+        As measured; says which throughput to expect.
+    bags : Bags
+        The tasks.
+
+    Raises
+    ------
+    InfeasibleError
+        No host computes.
+
+    References
+    ----------
+    .. [1] O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert (2008).
+       Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
+    """
+    from simplugin.optimum.bandwidth_centric import bandwidth_centric as best
+
+    # A bundle per second is this many tasks per second and unit of weight.
+    share = bags.weight / bags.weight.min()
+    bundles = best(tree, float(share @ bags.flop), float(share @ bags.byte)).throughput
+    theory = bundles / float(bags.weight.min())
+    return Policy("cgbc", bandwidth_centric, bundled=True, theory=theory)
+
+
+def bcs(tree: Tree, bags: Bags) -> Policy:
+    """Return bandwidth-centric scheduling of each application by itself, section 5.4 of [1]_.
+
+    Each has its own schedulers and workers; they share ports and CPUs in equal time.
+
+    Parameters
+    ----------
+    tree : Tree
+        Not used: no throughput is expected.
+    bags : Bags
+        Not used.
+
+    References
+    ----------
+    .. [1] O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert (2008).
+       Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
+    """
+    del tree, bags
+    return Policy("bcs", bandwidth_centric, parallel=True)
+
+
+def first_request_delays(tree: Tree, generator: np.random.Generator) -> NDArray[np.float64]:
+    """Return dates of first requests that put them in a random order, for `execute`.
+
+    They are spread over a hundred times what the slowest request takes, so that transfers do not
+    undo the order; next to tasks of more than some seconds this is nothing.
+
+    Parameters
+    ----------
+    tree : Tree
+        The platform.
+    generator : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    float64, shape (n_hosts,)
+        Delays [s].
+    """
+    slowest = float((tree.latency + REQUEST / tree.bandwidth).max())
+    return generator.uniform(0.0, SPREAD * slowest, tree.n_hosts)
