@@ -248,8 +248,9 @@ class _Child:
         known, row = state.known, state.given[target]
         self.target, self.bandwidth = target, known.bandwidth[target - 1]
         self.free = state.asked[target]
-        self.stock = max(state.capacity - self.free, 0)
         given = sum(row)
+        # One that never asks, since nobody below it computes, has nothing.
+        self.stock = max(min(state.capacity - self.free, given), 0)
         # Each slot is requested again once its task is gone.
         gone = given - self.stock
         self.rate = (gone - 1) / state.now if gone > 1 and state.now > 0 else 0.0

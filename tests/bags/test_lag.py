@@ -308,3 +308,11 @@ def test_keeps_slow_children_from_hoarding() -> None:
     assert done[0.0].most[1:].tolist() == [3] * slow
     rate = {window: fair(experimental(each), bags.weight) for window, each in done.items()}
     assert rate[0.0] > 1.4 * rate[math.inf]
+
+
+def test_a_host_that_never_asks_freezes_nobody() -> None:
+    hosts = ("root", "idle", "slow", "fast")
+    speed, bandwidth = [0.0, 0.0, 3.1e8, 3.03e9], [math.inf, 1e6, 4.3e5, 3.78e6]
+    tree = Tree(hosts, np.array([-1, 0, 0, 0]), speed, bandwidth, np.zeros(4))
+    bags = Bags(("x", "y"), 1e9, np.array([40.71e6, 1.49e6]), 1.0, 12)
+    assert execute(tree, bags, lag(tree, bags)).computed.sum() == 24

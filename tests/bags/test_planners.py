@@ -1,0 +1,111 @@
+"""Nodes that negotiate their plans by messages, once or again and again."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from simplugin.bags.decisions import balanced
+from simplugin.bags.execution import execute
+from simplugin.bags.nodes import Known, NodePlan, Place, Policy
+from simplugin.platforms.trees import Tree
+from simplugin.workloads.bags import Bags
+
+if TYPE_CHECKING:
+    from simplugin.simulation.api import Actor
+
+# Two children of a root that only distributes; a transfer of a task takes 1 s.
+FORK = Tree(("r", "c", "d"), [-1, 0, 0], [0, 1e8, 1e8], [np.inf, 1e6, 1e6], [0, 0, 0])
+
+
+async def by_speed(me: Actor, place: Place, known: Known) -> NodePlan:
+    """Plan that each subtree gets tasks in proportion to its speed: speeds up, the total down."""
+    speeds = [known.speed] + [
+        await me.mailbox(f"plan up {child}").get() for child in place.children
+    ]
+    if place.parent is None:
+        total = sum(speeds)
+    else:
+        await me.mailbox(f"plan up {place.name}").put(sum(speeds), 48, label="plan")
+        total = await me.mailbox(f"plan down {place.name}").get()
+    for child in place.children:
+        await me.mailbox(f"plan down {child}").put(total, 48, label="plan")
+    return NodePlan(tuple((each / total,) for each in speeds))
+
+
+async def in_turn(me: Actor, place: Place, _: Known, *, change: float) -> NodePlan:
+    """Plan that c gets the first type and d the second, and after a date the other way round."""
+    if place.parent is None:
+        swapped = me.now >= change
+        for child in place.children:
+            await me.mailbox(f"plan down {child}").put(swapped, 48, label="plan")
+        rows = ((1.0, 0.0), (0.0, 1.0))
+        return NodePlan(((0.0, 0.0), *(rows[::-1] if swapped else rows)), (1, 1))
+    swapped = await me.mailbox(f"plan down {place.name}").get()
+    first = (place.name == "c") != swapped
+    return NodePlan(((1.0, 0.0) if first else (0.0, 1.0),), (2, 0) if first else (0, 2))
+
+
+class TestOnce:
+    def test_tasks_wait_for_the_plan_and_follow_it(self) -> None:
+        # A port-bound chain: r sends on what b, and e behind it, are to get.
+        tree = Tree(
+            ("r", "b", "e", "f"), [-1, 0, 1, 0], [1e8, 1e8, 2e8, 4e8], [np.inf] + [1e6] * 3, [0] * 4
+        )
+        policy = Policy("by speed", balanced, planner=by_speed)
+        done = execute(tree, Bags(("a",), [1e8], [1e6], 1.0, [400]), policy, trace=True)
+        # e to b, b to r, f to r, r to b, r to f: 48 bytes each, one after the other.
+        assert_allclose(done.first, 5 * 48e-6, rtol=1e-6)
+        plan = done.result.trace.label == "plan"
+        assert plan.sum() == 6
+        # The port of r gives b's subtree 3 tasks for each 4 of f.
+        served = done.computed[:, 0]
+        assert abs((served[1] + served[2]) / served[3] - 3 / 4) < 0.03
+
+    @pytest.mark.parametrize("back_end", ["coroutines", "threads"])
+    def test_known_is_what_was_measured(self, back_end: str) -> None:
+        known = Tree(FORK.hosts, FORK.parent, [0, 1e8, 3e8], FORK.bandwidth, FORK.latency)
+        policy = Policy("by speed", balanced, planner=by_speed)
+        work = Bags(("a",), [1.0], [1e6], 1.0, [400])
+        done = execute(FORK, work, policy, known=known, back_end=back_end)
+        assert done.computed[:, 0].tolist() == [0, 100, 300]
+
+
+class TestAgain:
+    def test_requests_for_types_that_the_plan_dropped_do_not_block(self) -> None:
+        # When plans change, both have requests waiting for types that they no longer get.
+        planner = partial(in_turn, change=10.0)
+        policy = Policy("in turn", balanced, planner=planner, period=10.5)
+        work = Bags(("a", "b"), [1e6, 1e6], [1e6, 1e6], 1.0, [20, 20])
+        done = execute(FORK, work, policy, buffer=2, until=1e5)
+        assert done.computed.sum(axis=0).tolist() == [20, 20]
+        first, second = done.computed[1]
+        # Until 10.5 s the port takes turns: five or six tasks each.
+        assert 5 <= first <= 6
+        assert second == 20 - done.computed[2, 1]
+        assert 14 <= second <= 15
+        assert done.most.max() <= 2
+        # Nor does one child wait until the type that the other gets has ended.
+        last = [dates[-1] for dates in done.completion]
+        assert abs(last[0] - last[1]) < 3.0
+
+    def test_planners_see_what_was_measured_last(self) -> None:
+        # d is thought to be nine times as fast as c, until both have computed.
+        known = Tree(FORK.hosts, FORK.parent, [0, 1e8, 9e8], FORK.bandwidth, FORK.latency)
+        work = Bags(("a",), [1e6], [1e6], 1.0, [220])
+        once = Policy("by speed", balanced, planner=by_speed)
+        again = Policy("by speed", balanced, planner=by_speed, period=20.0)
+        assert execute(FORK, work, once, known=known).computed[:, 0].tolist() == [0, 22, 198]
+        late = execute(FORK, work, again, known=known).computed[:, 0]
+        # Two of the first twenty go to c, then half of the two hundred others.
+        assert abs(late[1] - (2 + 100)) <= 2
+
+    def test_never_again(self) -> None:
+        policy = Policy("by speed", balanced, planner=by_speed, period=math.inf)
+        done = execute(FORK, Bags(("a",), [1e9], [1e6], 1.0, [9]), policy, trace=True)
+        assert (done.result.trace.label == "plan").sum() == 4

@@ -1,0 +1,65 @@
+"""Throughputs of dates made by hand."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from simplugin.bags.execution import Execution
+from simplugin.bags.throughput import experimental, fair, slope
+from simplugin.workloads.bags import Bags
+
+
+def dated(*completion: list[float], count: list[int] | None = None) -> Execution:
+    """Return an execution of which only the dates of completions are known."""
+    dates = tuple(np.array(each, dtype=np.float64) for each in completion)
+    names = tuple("abc"[: len(dates)])
+    counts = np.array([len(each) for each in dates] if count is None else count)
+    nothing = cast("Any", None)
+    return Execution(
+        nothing,
+        Bags(names, np.ones(1), np.ones(1), np.ones(1), counts),
+        "by hand",
+        dates,
+        *([nothing] * 5),
+    )
+
+
+class TestExperimental:
+    def test_counts_between_the_tenths_of_the_first_end(self) -> None:
+        # T = 100: from 10 exclusive to 90 inclusive there are 20, ..., 90: eight; of b 15 and 45.
+        done = dated([10.0 * n for n in range(1, 11)], [5.0, 15.0, 45.0, 95.0, 400.0])
+        assert_allclose(experimental(done), [8 / 80, 2 / 80])
+
+    def test_epsilon(self) -> None:
+        done = dated([1.0, 2.0, 3.0, 4.0])
+        assert_allclose(experimental(done, 0.0), [4 / 4])
+        assert_allclose(experimental(done, 0.25), [2 / 2])
+
+    def test_an_application_that_never_ends_gives_no_end(self) -> None:
+        done = dated([1.0, 2.0, 3.0, 4.0], [1.0, 1.5], count=[4, 5])
+        assert_allclose(experimental(done), [3 / 3.2, 2 / 3.2])
+        assert experimental(dated([1.0], [2.0], count=[2, 2])).tolist() == [0.0, 0.0]
+
+    def test_one_straggler_ruins_it_but_not_the_slope(self) -> None:
+        steady = [float(n) for n in range(1, 100)]
+        done = dated([*steady, 10_000.0])
+        assert experimental(done)[0] == 0.0
+        assert_allclose(slope(done), [1.0])
+
+
+class TestSlope:
+    def test_is_between_two_fractions(self) -> None:
+        # 20 tasks: from the 2nd (at 4) to the 18th (at 324).
+        assert_allclose(slope(dated([float(n * n) for n in range(1, 21)])), [16 / (324 - 4)])
+
+    def test_too_few(self) -> None:
+        assert slope(dated([3.0])).tolist() == [0.0]
+        assert slope(dated([1.0, 2.0], count=[20])).tolist() == [0.0]
+
+
+def test_fair_is_the_least_per_weight() -> None:
+    assert fair(np.array([6.0, 3.0]), np.array([3.0, 1.0])) == pytest.approx(2.0)
