@@ -123,8 +123,6 @@ class NodeState:
         Whether nothing is being sent.
     tag : tuple of float
         What rode on the task that came last; for the root, what its policy put on the last one.
-    leaning : float
-        A number that the policy's `learn` keeps.
     """
 
     known: Known
@@ -141,7 +139,6 @@ class NodeState:
     ended: list[bool] = field(default_factory=list)
     port_free: bool = True
     tag: tuple[float, ...] = ()
-    leaning: float = 0.5
 
     def __post_init__(self) -> None:
         """Fill what is counted."""
@@ -241,9 +238,6 @@ class Policy:
         After how long they negotiate anew [s].
     tag : callable, optional
         ``(NodeState) -> tuple of float``: what the root puts on a task; it rides along.
-    learn : callable, optional
-        ``(NodeState, event) -> float``: the new `NodeState.leaning`, after each request of a
-        child ("request") and each end of a transfer ("sent").
     bundled : bool
         Whether tasks travel as macro-tasks, one of each application (in proportion to weights).
     parallel : bool
@@ -259,7 +253,6 @@ class Policy:
     planner: Planner | None = None
     period: float = math.inf
     tag: Callable[[NodeState], tuple[float, ...]] | None = None
-    learn: Callable[[NodeState, str], float] | None = None
     bundled: bool = False
     parallel: bool = False
     theory: float = math.nan

@@ -80,7 +80,6 @@ class Node:
             else:
                 self.loose[target].extend([ANY] * number)
         self._loosen(target)
-        self._learn("request")
         self.look()
 
     def arrive(self, shipment: Shipment) -> None:
@@ -124,7 +123,6 @@ class Node:
         if duration > 0 and parcel.byte > 0 and not self.policy.parallel:
             measured = parcel.byte / duration * self.station.bias[target]
             self.state.known.bandwidth[target - 1] = measured
-        self._learn("sent")
         self.look()
 
     # ---- what it does ----
@@ -270,11 +268,6 @@ class Node:
         self.state.asked[target] += 1
         self.state.queue.append(target)
         self.was_asked = self.was_asked or target != WORKER
-
-    def _learn(self, event: str) -> None:
-        """Let the policy keep its number."""
-        if self.policy.learn is not None:
-            self.state.leaning = self.policy.learn(self.state, event)
 
     def _held(self) -> int:
         """Return how many slots of the buffer are taken; a task being sent takes one."""
