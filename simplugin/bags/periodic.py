@@ -38,7 +38,8 @@ class PeriodicSchedule:
         Tasks that each host receives from its parent in a period; in the root's row, all that it
         hands out, to itself or others.
     optimum : tuple of Fraction, shape (n_types,)
-        Throughput of the steady state [tasks/s], which no schedule exceeds.
+        Throughput of the steady state [tasks/s], which no schedule exceeds; with a
+        `max_denominator`, none on the tree of rounded quantities that it was found for.
     """
 
     tree: Tree
@@ -109,7 +110,8 @@ def periodic_schedule(
     max_period : float or Fraction, optional
         Length of the period if the natural one is longer [s].
     max_denominator : int, optional
-        See `exact_steady_state`.
+        See `exact_steady_state`. Where rounding raised a speed or a bandwidth, or made a task
+        smaller, the schedule asks a little more than the tree can do, and falls behind.
     state : ExactState, optional
         The steady state, where it is known already.
 
@@ -122,30 +124,28 @@ def periodic_schedule(
     ------
     InfeasibleError
         No host computes, or an application has no complete task in a period.
+    PlatformError, WorkloadError
+        `max_denominator` rounds a quantity to 0.
 
     References
     ----------
     .. [1] O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert (2008).
        Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
     """
-    if state is None:
-        from simplugin.optimum.exact_steady_state import exact_steady_state
+    from simplugin.optimum.exact_steady_state import exact_steady_state, gathered
 
+    if state is None:
         state = exact_steady_state(tree, bags, max_denominator=max_denominator)
     length = _length(state, period, max_period)
     compute = tuple(tuple(math.floor(rate * length) for rate in row) for row in state.compute)
-    sent = [list(row) for row in compute]
-    for host in range(tree.n_hosts - 1, 0, -1):
-        above = sent[tree.parent[host]]
-        for kind, tasks in enumerate(sent[host]):
-            above[kind] += tasks
+    sent = gathered(tree, compute)
     if 0 in sent[0]:
         name = bags.names[sent[0].index(0)]
         raise InfeasibleError(
             f"no host computes a whole task of {name!r} in a period of {float(length):g} s;"
             " give a longer one"
         )
-    return PeriodicSchedule(tree, bags, length, compute, tuple(map(tuple, sent)), state.throughput)
+    return PeriodicSchedule(tree, bags, length, compute, sent, state.throughput)
 
 
 def natural_period(state: ExactState) -> Fraction:

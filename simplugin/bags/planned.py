@@ -26,7 +26,8 @@ def lp(
     """Return scheduling by the rates of the fairest steady state, section 5.1 of [1]_.
 
     Each node serves the pair of target and type that is most behind its rate. A pair with a
-    minute rate would be served whenever nobody else asks: such flows are cut.
+    minute rate would be served whenever nobody else asks: such flows are cut, though the optimum
+    of least communication has hardly any.
 
     Parameters
     ----------

@@ -6,9 +6,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from simplugin.errors import InfeasibleError
+from simplugin.errors import InfeasibleError, PlatformError, WorkloadError
 from simplugin.optimum.steady_state import SteadyProgram
 from simplugin.optimum.tree_flows import TreeFlows
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     Rates = tuple[tuple[Fraction, ...], ...]
     Sparse = dict[int, dict[int, Fraction]]
+
+# Of tasks in a period, or a second.
+Number = TypeVar("Number", int, Fraction)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +56,10 @@ def exact_steady_state(
     """Return the fairest steady state of least communication in rational numbers.
 
     HiGHS finds an optimal basis of program (1); the equations of that basis are solved again in
-    rational numbers, and all constraints and the prices are checked in them.
+    rational numbers, in which all constraints are checked. The prices are checked to prove that
+    the smallest throughput per weight is optimal. Not proven are the stages after it: that
+    applications which could have more do, where some tasks have no data, and that communication
+    is least; these rest on HiGHS.
 
     Parameters
     ----------
@@ -65,8 +71,10 @@ def exact_steady_state(
         Whether the sends of a host share one port, or each link is used apart.
     max_denominator : int, optional
         If given, each quantity stands for the nearest fraction of at most this denominator, so
-        that 1/3 can be given as a float. Without, floats are taken as they are, and rates have
-        denominators as long as the product of many of them.
+        that 1/3 can be given as a float. The result is that of the rounded quantities: where
+        rounding raised a capacity or made a task smaller, the tree as given cannot do as much.
+        Without, floats are taken as they are, and rates have denominators as long as the
+        product of many of them.
 
     Returns
     -------
@@ -77,7 +85,11 @@ def exact_steady_state(
     ------
     InfeasibleError
         No host computes, or the basis is not optimal without a tolerance.
+    PlatformError, WorkloadError
+        The port is unknown, or `max_denominator` rounds a quantity to 0; the message names it.
     """
+    if max_denominator is not None:
+        _check_rounding(tree, bags, max_denominator)
     flows = TreeFlows(tree, bags, port)
     program = SteadyProgram(flows)
     program.fairest()
@@ -93,7 +105,7 @@ def exact_steady_state(
     program.chosen(least_communication=True)
     value = system.primal(program.solver.getBasis(), level)
     compute = system.compute(value)
-    sent = _gathered(tree, compute)
+    sent = gathered(tree, compute)
     throughput = sent[0]
     assert prices is not None
     fair = min(x / system.exact(w) for x, w in zip(throughput, bags.weight, strict=True))
@@ -193,7 +205,7 @@ class _System:
         level: list[Fraction],
         prices: tuple[list[Fraction], list[Fraction]],
     ) -> None:
-        """Refuse rates or prices that only a tolerance makes optimal."""
+        """Refuse rates that only a tolerance makes feasible, or the smallest level optimal."""
         tree, bags, exact = self.flows.tree, self.flows.bags, self.exact
         flop, byte, weight = (
             [exact(x) for x in each.tolist()] for each in (bags.flop, bags.byte, bags.weight)
@@ -221,9 +233,10 @@ class _System:
         income = sum(prices[1], _dot(prices[0], [exact(x) for x in tree.speed.tolist()]))
         spent = _dot([x or Fraction(0) for x in cheapest], weight)
         if not fits or income != min(level) * spent:
+            remedy = "max_denominator" if self.limit is None else "a larger max_denominator"
             raise InfeasibleError(
                 f"the basis found for the tree of {tree.hosts[0]!r} is optimal to a tolerance"
-                " only; give max_denominator, or quantities closer to one another"
+                f" only; give {remedy}, or quantities closer to one another"
             )
 
 
@@ -232,8 +245,40 @@ def _dot(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
     return sum((x * y for x, y in zip(left, right, strict=True) if x), Fraction(0))
 
 
-def _gathered(tree: Tree, compute: Rates) -> Rates:
-    """Return what each host receives for itself and all below."""
+def _check_rounding(tree: Tree, bags: Bags, limit: int) -> None:
+    """Refuse denominators that make nothing of something."""
+    if limit < 1:
+        raise WorkloadError(f"max_denominator is {limit!r}; give a whole number from 1 on")
+    of_hosts = {"speed": tree.speed, "bandwidth": tree.bandwidth}
+    of_types = {"flop": bags.flop, "byte": bags.byte, "weight": bags.weight}
+    for error, names, quantities in (
+        (PlatformError, tree.hosts, of_hosts),
+        (WorkloadError, bags.names, of_types),
+    ):
+        for quantity, values in quantities.items():
+            for name, value in zip(names, values.tolist(), strict=True):
+                if 0 < value < 1 and not Fraction(value).limit_denominator(limit):
+                    raise error(
+                        f"{quantity} of {name!r} is {value!r}, which max_denominator {limit} makes"
+                        " 0; give a larger one"
+                    )
+
+
+def gathered(tree: Tree, compute: Sequence[Sequence[Number]]) -> tuple[tuple[Number, ...], ...]:
+    """Return what each host receives for itself and all below.
+
+    Parameters
+    ----------
+    tree : Tree
+        The platform.
+    compute : sequence of sequence of int or Fraction, shape (n_hosts, n_types)
+        Tasks of each type that each host computes.
+
+    Returns
+    -------
+    tuple of tuple of int or Fraction, shape (n_hosts, n_types)
+        Without any rounding; in the root's row, all that it hands out.
+    """
     total = [list(row) for row in compute]
     for host in range(tree.n_hosts - 1, 0, -1):
         above = total[tree.parent[host]]

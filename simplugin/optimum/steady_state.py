@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from simplugin.errors import InfeasibleError
+from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.bottlenecks import TOLERANCE, solved
-from simplugin.optimum.tree_flows import TreeFlows
+from simplugin.optimum.tree_flows import Port, TreeFlows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from simplugin.optimum.tree_flows import Port
     from simplugin.platforms.trees import Tree
     from simplugin.workloads.bags import Bags
 
@@ -127,6 +126,8 @@ def steady_state(
     ------
     InfeasibleError
         No host computes, or `cut` or the quantities are out of range.
+    WorkloadError
+        The port is unknown.
 
     References
     ----------
@@ -162,6 +163,11 @@ class SteadyProgram:
     flows : TreeFlows
         Its rows and columns.
 
+    Raises
+    ------
+    WorkloadError
+        The port of `flows` is unknown.
+
     Attributes
     ----------
     level : float64, shape (n_types,)
@@ -174,6 +180,9 @@ class SteadyProgram:
     """
 
     def __init__(self, flows: TreeFlows) -> None:
+        if flows.port not in get_args(Port):
+            ports = " or ".join(map(repr, get_args(Port)))
+            raise WorkloadError(f"port is {flows.port!r}; give {ports}")
         self.flows = flows
         self.level = np.zeros(flows.bags.n_applications)
         self.dual = np.zeros(flows.n_rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.errors import InfeasibleError
+from simplugin.errors import InfeasibleError, PlatformError, SimpluginError, WorkloadError
 from simplugin.optimum.exact_steady_state import ExactState, exact_steady_state
 from simplugin.optimum.steady_state import steady_state
 from simplugin.optimum.tree_flows import Port
@@ -118,6 +119,62 @@ def test_floats_may_stand_for_fractions() -> None:
     assert state.throughput == (Fraction(5, 7),)
     assert state.port_price == (Fraction(5, 7), Fraction(0))
     assert exact_steady_state(tree, bags).throughput != (Fraction(5, 7),)
+
+
+def test_rounded_quantities_have_exact_optima_or_are_refused() -> None:
+    refusals = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        parent = np.array([-1] + [int(rng.integers(i)) for i in range(1, 4)])
+        tree = Tree(
+            tuple("rabc"),
+            parent,
+            rng.uniform(1, 3, 4),
+            np.array([np.inf, *rng.uniform(1, 3, 3)]),
+            np.zeros(4),
+        )
+        bags = Bags(("x", "y"), rng.uniform(1, 3, 2), rng.uniform(1, 3, 2), np.ones(2), np.ones(2))
+        whole = replace(tree, speed=np.rint(tree.speed), bandwidth=np.rint(tree.bandwidth))
+        rounded = replace(bags, flop=np.rint(bags.flop), byte=np.rint(bags.byte))
+        try:
+            state = exact_steady_state(tree, bags, max_denominator=1)
+        except InfeasibleError as error:
+            # The basis found for the floats is not that of such different numbers.
+            refusals.append(str(error))
+        else:
+            check(whole, rounded, state, "single")
+    assert 4 <= len(refusals) <= 36
+    remedy = "is optimal to a tolerance only; give a larger max_denominator, or"
+    assert all(remedy in each for each in refusals)
+
+
+def test_rounding_that_makes_nothing_of_something_is_refused() -> None:
+    tree = Tree(
+        ("root", "worker"), np.array([-1, 0]), np.ones(2), np.array([np.inf, 8.0]), np.zeros(2)
+    )
+    bags = Bags(("a",), np.ones(1), np.ones(1), np.ones(1), np.ones(1))
+    cases: list[tuple[Tree, Bags, type[SimpluginError], str]] = [
+        (replace(tree, speed=np.array([0.0, 0.01])), bags, PlatformError, "speed of 'worker'"),
+        (
+            replace(tree, bandwidth=np.array([np.inf, 0.01])),
+            bags,
+            PlatformError,
+            "bandwidth of 'worker'",
+        ),
+        (tree, replace(bags, flop=np.array([0.01])), WorkloadError, "flop of 'a'"),
+        (tree, replace(bags, byte=np.array([0.01])), WorkloadError, "byte of 'a'"),
+        (tree, replace(bags, weight=np.array([0.01])), WorkloadError, "weight of 'a'"),
+    ]
+    for platform, work, error, culprit in cases:
+        told = rf"{culprit} is 0\.01, which max_denominator 10 makes 0; give a larger one"
+        with pytest.raises(error, match=told):
+            exact_steady_state(platform, work, max_denominator=10)
+        exact_steady_state(platform, work, max_denominator=100)
+    with pytest.raises(WorkloadError, match="max_denominator is 0"):
+        exact_steady_state(tree, bags, max_denominator=0)
+    # What is 0 stays 0.
+    free = replace(bags, byte=np.zeros(1))
+    assert exact_steady_state(tree, free, max_denominator=1).throughput == (Fraction(2),)
 
 
 def test_a_tree_without_cpus_is_refused() -> None:

@@ -1,4 +1,6 @@
-"""The nodes of a tree that trade applications, as pure state machines.
+"""The nodes of a tree that trade applications, as state machines without a simulator.
+
+What a node does follows from its state and one message alone; the state is changed in place.
 
 The root asks which type may take the place of which. By a convergecast each node tells its parent
 how much its subtree could take, the root chooses an operation, and its amount goes down the tree,
@@ -117,7 +119,7 @@ def new_trader(known: Known, is_root: bool, *, balance: float, order: Order, lim
 
 
 def opens(state: Trader) -> tuple[Trader, Posts]:
-    """Return the root's state and messages when it starts."""
+    """Return the root's state, changed in place, and its messages when it starts."""
     assert state.rates.is_root
     posts = _pass_on(state, Operation.NOTHING, {}, opening(state.rates.known))
     return state, posts or _choose(state)

@@ -94,7 +94,12 @@ def trade(
     is L. One operation is one propagation over the whole tree, which equals one trade after the
     other along that order. The amount of H that a node has bounds what it trades. Bus
     desaturation takes at most half of the imbalance away, as with ten per cent each time H and L
-    can take turns for ever, and it empties branches with less than 0.1 % of all H.
+    can take turns for ever, and it empties branches with less than 0.1 % of all H. The paper
+    desaturates "if the bus is saturated by tasks with a high CCR"; here it is done whenever
+    trading and filling change nothing and some branch of the root computes H.
+
+    It ends as soon as throughputs are balanced, at whatever level, even where all of them could
+    still be raised.
 
     Parameters
     ----------
@@ -158,7 +163,9 @@ def data_centric(
         Whether nodes trade by messages, with what they have measured; else they are told the
         rates that `trade` returns for the tree.
     period : float
-        After how long they trade anew, from scratch [s].
+        After how long they trade anew, from scratch and with what they have measured meanwhile
+        [s]. The paper's nodes do so all the time, to follow availability; where nothing changes
+        the same rates come out, so that the default is once.
 
     Raises
     ------

@@ -25,7 +25,9 @@ class Posted:
     rent : float
         Charge for a second of any port.
     most : float
-        Bytes per second that can arrive at the very most.
+        Bytes per second that can arrive at the very most: the bandwidth of the link from the
+        parent, so that the few segments of an answer lie where they matter. The narrowest on the
+        way from the root would save some rounds, but is nothing that neighbours know.
     segments : int
         How many segments an answer may have.
     """

@@ -169,8 +169,9 @@ def prices(
         Whether the nodes negotiate by messages when they start, with what they have measured;
         otherwise they are told the same rates.
     period : float
-        After how long they negotiate anew [s]. The policy trusts its rates: where speeds change
-        for long, negotiate anew.
+        After how long they negotiate anew, with what they have measured meanwhile [s]. The policy
+        trusts its rates: where speeds change for long, negotiate anew. Where nothing changes the
+        same rates come out, so that the default is once.
     terms : Terms, optional
         How the negotiation is led.
 

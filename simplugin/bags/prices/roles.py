@@ -131,7 +131,7 @@ def posts(known: Known, bans: frozenset[tuple[int, int]], posted: Posted) -> Ite
         prices = tuple(
             0.0 if (child, kind) in bans else price for kind, price in enumerate(posted.prices)
         )
-        yield replace(posted, prices=prices, most=min(posted.most, bandwidth))
+        yield replace(posted, prices=prices, most=bandwidth)
 
 
 def _offer(node: PriceNode, posted: Posted, offers: Sequence[Offer]) -> tuple[PriceNode, Offer]:

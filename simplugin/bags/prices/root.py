@@ -28,8 +28,11 @@ class Terms:
     Attributes
     ----------
     rent : float
-        What a second of port costs, as a fraction of the fair throughput: of all ways to reach
-        the optimum it selects one with little traffic, and gives up traffic that brings less.
+        What a second of port costs, as a fraction of the root's first bound on the fair
+        throughput: the value that the tree makes at the first prices, at least the optimum to
+        what short answers hide, as a rule once or twice it, and more than a hundred times it
+        where they are far off. Of the ways to reach the optimum it selects one with little
+        traffic, and gives up traffic that brings less than its rent.
     segments : int
         How many segments an answer has, until the root finds that it must know more.
     tolerance : float
@@ -170,7 +173,7 @@ def _next_round(root: PriceRoot, offers: Sequence[Offer]) -> tuple[PriceRoot, li
     rounds = (*root.rounds, Answered(does, shares, parts))
     rent = posted.rent
     if terms.rent and not rent and value > 0:
-        # The first value is that of the optimum, or a little more; before it there is no scale.
+        # Before the first value there is no scale. It bounds the optimum, if not always closely.
         rent, bound = terms.rent * value, math.inf
     weights, prices, fair = _mix(rounds, known.weight, rent)
     root = replace(

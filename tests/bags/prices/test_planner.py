@@ -20,7 +20,7 @@ from simplugin.bags.prices import negotiate_prices, prices
 from simplugin.bags.prices import roles as prices_roles
 from simplugin.bags.prices import root as prices_root
 from simplugin.bags.prices.filter import Sieve
-from simplugin.bags.prices.messages import Offer, size_of
+from simplugin.bags.prices.messages import Offer, Posted, size_of
 from simplugin.bags.prices.planner import negotiate
 from simplugin.bags.prices.root import Terms
 from simplugin.bags.throughput import experimental, fair
@@ -123,35 +123,39 @@ def test_nodes_negotiate_anew_with_what_they_have_measured():
 
 
 def decisions(tree, work, sieve):
-    """Yield each decision of a pure negotiation: function, and pickled (arguments, outcome)."""
+    """Yield each decision of a pure negotiation: step, host, function, pickled before and after.
+
+    Before are the arguments, after is the outcome. A message told in a step is heard in the next.
+    """
     root = prices_root.open_negotiation(Known.of(tree, work, 0), TERMS, sieve)
     nodes = {
         host: prices_roles.PriceNode(Known.of(tree, work, host), sieve)
         for host in range(1, tree.n_hosts)
     }
-    told = prices_root.asks(root)
+    told, now = prices_root.asks(root), np.zeros(tree.n_hosts, dtype=int)
     while True:
         messages = dict(zip(tree.children[0], told, strict=True))
         for host in range(1, tree.n_hosts):
             message = messages.pop(host)
             before = pickle.dumps((nodes[host], message))
             outcome = prices_roles.hear(nodes[host], message)
-            yield "hear", before, pickle.dumps(outcome)
+            now[host] = now[tree.parent[host]] + 1
+            yield now[host], host, "hear", before, pickle.dumps(outcome)
             nodes[host], below = outcome
             messages.update(zip(tree.children[host], below, strict=True))
         if root.settled >= 0:
             return
         answers = {}
-        for host in range(tree.n_hosts - 1, 0, -1):
+        for host in range(tree.n_hosts - 1, -1, -1):
+            state = nodes[host] if host else root
             below = [answers.pop(child) for child in tree.children[host]]
-            before = pickle.dumps((nodes[host], below))
-            outcome = prices_roles.answer(nodes[host], below)
-            yield "answer", before, pickle.dumps(outcome)
-            nodes[host], answers[host] = outcome
-        below = [answers[child] for child in tree.children[0]]
-        before = pickle.dumps((root, below))
-        outcome = prices_root.react(root, below)
-        yield "react", before, pickle.dumps(outcome)
+            before = pickle.dumps((state, below))
+            decide = prices_roles.answer if host else prices_root.react
+            outcome = decide(state, below)
+            now[host] = max([now[host], *(now[child] + 1 for child in tree.children[host])])
+            yield now[host], host, "answer" if host else "react", before, pickle.dumps(outcome)
+            if host:
+                nodes[host], answers[host] = outcome
         root, told = outcome
 
 
@@ -170,43 +174,133 @@ print(json.dumps({"cases": len(cases), "wrong": wrong}))
 """
 
 
+def decisions_that_need_more(tree, work, sieve, file):
+    """Return how many decisions there are, and how many come out otherwise where no tree is."""
+    cases = [rest for _, _, *rest in decisions(tree, work, sieve)]
+    assert {name for name, _, _ in cases} == {"hear", "answer", "react"}
+    # In any order, in a process of their own: nothing else can have been read.
+    np.random.default_rng(0).shuffle(cases)
+    file.write_bytes(pickle.dumps(cases))
+    run = subprocess.run(
+        [sys.executable, "-c", ALONE, str(file)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    found = json.loads(run.stdout)
+    return found["cases"], found["wrong"]
+
+
 @pytest.mark.parametrize(("reading", "number", "sieve"), [("A", 36, SIEVE), ("D", 12, None)])
 def test_decisions_follow_from_a_nodes_state_and_its_messages_alone(
     reading, number, sieve, tmp_path
 ):
     tree, work = instance(reading, 2008, number)
-    cases = list(decisions(tree, work, sieve))
-    assert {name for name, _, _ in cases} == {"hear", "answer", "react"}
-    file = tmp_path / "cases.pickle"
-    # In any order, in a process where no tree is: nothing else can have been read.
-    np.random.default_rng(0).shuffle(cases)
-    file.write_bytes(pickle.dumps(cases))
-    run = subprocess.run(
-        [sys.executable, "-c", ALONE, str(file)], capture_output=True, text=True, check=True
+    count, wrong = decisions_that_need_more(tree, work, sieve, tmp_path / "cases.pickle")
+    assert count > 50
+    assert wrong == 0
+
+
+def test_a_decision_that_looks_elsewhere_is_found_out(monkeypatch, tmp_path):
+    honest, seen = prices_roles.worker_points, []
+
+    def peeking(speed, *rest):
+        seen.append(speed)
+        return honest(max(seen), *rest)
+
+    monkeypatch.setattr(prices_roles, "worker_points", peeking)
+    tree, work = instance("A", 2008, 7)
+    assert decisions_that_need_more(tree, work, SIEVE, tmp_path / "cases.pickle")[1] > 0
+
+
+def first_differences(tree, other, work):
+    """Return, of hosts that ever tell something else in one tree than in the other, the step."""
+    seen, changed = (
+        {
+            (step, host, name): pickle.loads(after)[1]
+            for step, host, name, _, after in decisions(each, work, SIEVE)
+        }
+        for each in (tree, other)
     )
-    assert json.loads(run.stdout) == {"cases": len(cases), "wrong": 0}
+    first = {}
+    for step, host, name in sorted(seen.keys() | changed.keys()):
+        if seen.get((step, host, name)) != changed.get((step, host, name)):
+            first.setdefault(host, step)
+    return first
 
 
-def test_a_node_is_told_nothing_of_links_and_hosts_elsewhere():
+def distances(tree, start):
+    """Return how many links lie between a host and each."""
+    distance, queue = {start: 0}, [start]
+    for host in queue:
+        for near in (int(tree.parent[host]), *tree.children[host]):
+            if near >= 0 and near not in distance:
+                distance[near] = distance[host] + 1
+                queue.append(near)
+    return distance
+
+
+def news_is_early(tree, work):
+    """Return which hosts show that a leaf has another speed, and which of them too early."""
+    leaf = int(np.argmax(tree.depth))
+    speed = tree.speed.copy()
+    speed[leaf] *= 3.0
+    first = first_differences(tree, replace(tree, speed=speed), work)
+    # The leaf has something to say when it first hears prices, and no earlier.
+    way, heard = distances(tree, leaf), tree.depth[leaf]
+    early = {host for host, step in first.items() if step < heard + way[host]}
+    return {way[host] for host in first}, early
+
+
+def test_a_speed_is_news_no_earlier_than_messages_travel():
+    reached, early = news_is_early(*instance("A", 2008, 3))
+    assert max(reached) >= 2
+    assert not early
+
+
+def test_news_that_no_message_carried_is_found_out(monkeypatch):
+    honest = Known.of
+
+    def peeking(tree, work, host):
+        # Who only distributes believes in a CPU as fast as all others are together.
+        known = honest(tree, work, host)
+        return replace(known, speed=known.speed or float(tree.speed.sum()))
+
+    monkeypatch.setattr(Known, "of", peeking)
+    # The root of D only distributes, and posts its first prices by its CPU.
+    assert news_is_early(*instance("D", 2008, 3))[1]
+
+
+def test_of_links_a_node_is_told_that_from_its_parent_only():
     tree, work = instance("A", 2008, 36)
-    secrets = {float(x) for x in (*tree.speed, *tree.bandwidth) if math.isfinite(x)}
-    for _, _, after in decisions(tree, work, SIEVE):
-        messages = pickle.loads(after)[1]
-        for message in messages if isinstance(messages, list) else [messages]:
-            # The only capacity in a message is the bandwidth of a link on the way, as a bound.
+    capacities = {float(x) for x in (*tree.speed, *tree.bandwidth) if math.isfinite(x)}
+    posted = 0
+    for _, host, _, before, after in decisions(tree, work, SIEVE):
+        heard, told = pickle.loads(before)[1], pickle.loads(after)[1]
+        if isinstance(heard, Posted):
+            posted += 1
+            assert heard.most == tree.bandwidth[host]
+            assert not capacities & {*heard.prices, heard.rent}
+        for message in told if isinstance(told, list) else [told]:
             if isinstance(message, Offer):
-                assert not secrets & {number for point in message.points for number in point[1:]}
+                assert not capacities & {number for point in message.points for number in point[1:]}
                 assert len(message.points) <= TERMS.segments * 4 + 1
             assert size_of(message) < 1500
+    assert posted > tree.n_hosts
 
 
 # ---- execution ----
 
 
-@pytest.mark.parametrize(("reading", "number"), [("A", 2), ("A", 33), ("A", 36), ("D", 21)])
+# On tree 2 of A, transfers of one type are so long that children run dry meanwhile.
+@pytest.mark.parametrize(
+    ("reading", "number", "gain"),
+    [("A", 2, 1.3), ("A", 33, 0.9), ("A", 36, 0.9), ("D", 21, 0.9)],
+)
 @pytest.mark.parametrize("parameters", [{}, {"decentralised": False}])
-def test_it_is_as_good_as_the_linear_program_and_better_where_transfers_are_long(
-    reading, number, parameters
+def test_it_loses_little_against_the_linear_program_and_gains_where_transfers_are_long(
+    reading, number, gain, parameters
 ):
     tree, work = instance(reading, 2008, number)
     ours = execute(tree, work, prices(tree, work, **parameters))
@@ -214,11 +308,11 @@ def test_it_is_as_good_as_the_linear_program_and_better_where_transfers_are_long
     mine, other = (fair(experimental(each), work.weight) for each in (ours, rival))
     assert [len(dates) for dates in ours.completion] == [200] * work.n_applications
     assert mine > 0.75 * prices(tree, work).theory
-    assert mine > 0.9 * other
+    assert mine > gain * other
     assert np.all(ours.most[1:] <= 10)
 
 
-def test_without_the_filter_or_types_in_requests_it_loses():
+def test_without_the_filter_it_loses():
     tree, work = instance("A", 2008, 33)
     whole, unsifted = (
         fair(experimental(execute(tree, work, prices(tree, work, **parameters))), work.weight)
