@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simplugin.errors import InfeasibleError
 from simplugin.optimum.flows import Flows
+from simplugin.optimum.linear_programs import loaded, solved
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-# Relative to a resource's capacity; the least that HiGHS takes.
-TOLERANCE = 1e-10
 # What a price brings in, of all that prices bring in, under which it is rounding.
 NOISE = 1e-13
 
@@ -117,67 +115,17 @@ class Bottlenecks:
             self._solver.setBasis(basis)
 
 
-def solved(solver: Any) -> Any:
-    """Run HiGHS and return its solution.
-
-    Raises
-    ------
-    InfeasibleError
-        It found none.
-    """
-    import highspy
-
-    solver.run()
-    # What prices prove stays proven whatever the tolerance; only the search may take longer.
-    for tolerance in (TOLERANCE, 1e2 * TOLERANCE, 1e3 * TOLERANCE):
-        if solver.getModelStatus() == highspy.HighsModelStatus.kOptimal:
-            break
-        solver.clearSolver()
-        _set_tolerance(solver, tolerance)
-        solver.run()
-    status = solver.getModelStatus()
-    _set_tolerance(solver, TOLERANCE)
-    if status != highspy.HighsModelStatus.kOptimal:
-        raise InfeasibleError(
-            f"HiGHS ended with {solver.modelStatusToString(status)!r};"
-            " the quantities may be too far apart, check their units"
-        )
-    return solver.getSolution()
-
-
-def _set_tolerance(solver: Any, tolerance: float) -> None:
-    """Have HiGHS solve to a tolerance, relative to capacities."""
-    solver.setOptionValue("primal_feasibility_tolerance", tolerance)
-    solver.setOptionValue("dual_feasibility_tolerance", tolerance)
-
-
 def highs(program: Program) -> Any:
     """Return HiGHS with the program to minimise the largest load, its last column."""
-    import highspy
     from scipy.sparse import block_array, coo_array
 
     n_rows, n_columns = program.usage.shape
     n_balances = program.balance.shape[0]
     load = coo_array(-np.ones((n_rows, 1)))
     matrix = block_array([[program.usage, load], [program.balance, None]], format="csc")
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = n_columns + 1, n_rows + n_balances
-    lp.col_cost_ = np.append(np.zeros(n_columns), 1.0)
-    lp.col_lower_ = np.zeros(n_columns + 1)
-    lp.col_upper_ = np.full(n_columns + 1, highspy.kHighsInf)
-    lp.row_lower_ = np.concatenate([np.full(n_rows, -highspy.kHighsInf), np.zeros(n_balances)])
-    lp.row_upper_ = np.zeros(n_rows + n_balances)
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_ = matrix.indptr
-    lp.a_matrix_.index_ = matrix.indices
-    lp.a_matrix_.value_ = matrix.data
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    for name, value in (
-        ("output_flag", False),
-        ("threads", 1),
-        ("small_matrix_value", 1e-12),
-    ):
-        solver.setOptionValue(name, value)
-    _set_tolerance(solver, TOLERANCE)
-    solver.passModel(lp)
-    return solver
+    return loaded(
+        matrix,
+        np.append(np.zeros(n_columns), 1.0),
+        np.concatenate([np.full(n_rows, -np.inf), np.zeros(n_balances)]),
+        np.zeros(n_rows + n_balances),
+    )

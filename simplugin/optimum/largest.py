@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.optimum.bottlenecks import NOISE, highs, solved
+from simplugin.optimum.bottlenecks import NOISE, highs
+from simplugin.optimum.linear_programs import solved
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

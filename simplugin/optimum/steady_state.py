@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.optimum.bottlenecks import TOLERANCE, solved
+from simplugin.optimum.linear_programs import loaded, solved
 from simplugin.optimum.tree_flows import Port, TreeFlows
 
 if TYPE_CHECKING:
@@ -317,33 +317,12 @@ def _set_costs(flows: TreeFlows, solver: Any, *, rising: bool) -> None:
 
 def _highs(flows: TreeFlows) -> Any:
     """Return HiGHS with the matrix and the bounds."""
-    import highspy
     from scipy.sparse import coo_array
 
     rows, columns, values = flows.scaled()
     matrix = coo_array((values, (rows, columns)), shape=(flows.n_rows, flows.n_columns)).tocsc()
-    infinite = highspy.kHighsInf
     lower, upper = np.zeros(flows.n_rows), np.zeros(flows.n_rows)
-    lower[: flows.first_balance] = -infinite
+    lower[: flows.first_balance] = -np.inf
     upper[: flows.first_balance] = 1.0
-    upper[flows.first_throughput :] = infinite
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = flows.n_columns, flows.n_rows
-    lp.col_cost_ = np.zeros(flows.n_columns)
-    lp.col_lower_, lp.col_upper_ = np.zeros(flows.n_columns), np.full(flows.n_columns, infinite)
-    lp.row_lower_, lp.row_upper_ = lower, upper
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_ = matrix.indptr
-    lp.a_matrix_.index_ = matrix.indices
-    lp.a_matrix_.value_ = matrix.data
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    for name, value in (
-        ("output_flag", False),
-        ("threads", 1),
-        ("small_matrix_value", 1e-12),
-        ("primal_feasibility_tolerance", TOLERANCE),
-        ("dual_feasibility_tolerance", TOLERANCE),
-    ):
-        solver.setOptionValue(name, value)
-    solver.passModel(lp)
-    return solver
+    upper[flows.first_throughput :] = np.inf
+    return loaded(matrix, np.zeros(flows.n_columns), lower, upper)

@@ -1,0 +1,88 @@
+"""Linear programs as HiGHS solves them, again and again from where it was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simplugin.errors import InfeasibleError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csc_array
+
+    Floats = NDArray[np.float64]
+
+# Relative to a resource's capacity; the least that HiGHS takes.
+TOLERANCE = 1e-10
+
+
+def loaded(matrix: csc_array, cost: Floats, lower: Floats, upper: Floats) -> Any:
+    """Return HiGHS with a program to minimise the cost of columns that are not negative.
+
+    Parameters
+    ----------
+    matrix : scipy.sparse.csc_array, shape (n_rows, n_columns)
+        Of the rows.
+    cost : float64, shape (n_columns,)
+        Of each column.
+    lower, upper : float64, shape (n_rows,)
+        Bounds of each row; inf for none.
+    """
+    import highspy
+
+    lp = highspy.HighsLp()
+    lp.num_row_, lp.num_col_ = matrix.shape
+    lp.col_cost_ = cost
+    lp.col_lower_ = np.zeros(len(cost))
+    lp.col_upper_ = np.full(len(cost), highspy.kHighsInf)
+    lp.row_lower_, lp.row_upper_ = lower, upper
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_ = matrix.indptr
+    lp.a_matrix_.index_ = matrix.indices
+    lp.a_matrix_.value_ = matrix.data
+    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    for name, value in (
+        ("output_flag", False),
+        ("threads", 1),
+        ("small_matrix_value", 1e-12),
+    ):
+        solver.setOptionValue(name, value)
+    _set_tolerance(solver, TOLERANCE)
+    solver.passModel(lp)
+    return solver
+
+
+def solved(solver: Any) -> Any:
+    """Run HiGHS and return its solution.
+
+    Raises
+    ------
+    InfeasibleError
+        It found none.
+    """
+    import highspy
+
+    solver.run()
+    # What prices prove stays proven whatever the tolerance; only the search may take longer.
+    for tolerance in (TOLERANCE, 1e2 * TOLERANCE, 1e3 * TOLERANCE):
+        if solver.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+            break
+        solver.clearSolver()
+        _set_tolerance(solver, tolerance)
+        solver.run()
+    status = solver.getModelStatus()
+    _set_tolerance(solver, TOLERANCE)
+    if status != highspy.HighsModelStatus.kOptimal:
+        raise InfeasibleError(
+            f"HiGHS ended with {solver.modelStatusToString(status)!r};"
+            " the quantities may be too far apart, check their units"
+        )
+    return solver.getSolution()
+
+
+def _set_tolerance(solver: Any, tolerance: float) -> None:
+    """Have HiGHS solve to a tolerance, relative to capacities."""
+    solver.setOptionValue("primal_feasibility_tolerance", tolerance)
+    solver.setOptionValue("dual_feasibility_tolerance", tolerance)
