@@ -17,6 +17,7 @@ from simplugin.bags.policies import policy_called
 from simplugin.bags.realism import arguments
 from simplugin.bags.throughput import experimental, fair, slope
 from simplugin.optimum.steady_state import steady_state
+from simplugin.platforms import ProfileUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,14 +25,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simplugin.bags.execution import Execution
+    from simplugin.bags.realism import Arguments
     from simplugin.platforms.trees import Tree
-    from simplugin.workloads.bags import Bags
 
 # Draws of an instance beyond those of its tree and applications.
 _ERRORS, _ORDERS, _CONDITIONS = 3, 4, 5
 
 # Of quick runs: trees of all sizes, with 2 and with 15 children at most.
-FEW = (0, 1, 2, 3, 4, 10, 11, 12, 13, 14)
+FEW = (0, 1, 2, 4, 10, 11, 12, 13)
 # Of these one of each size.
 FEWER = (0, 11, 2, 13, 4)
 
@@ -58,8 +59,10 @@ class Setting:
     orders : int
         Over how many orders of the first requests throughputs are averaged; 1 is that of the tree.
     conditions : str
-        A key of `simplugin.bags.realism.SETTINGS` for what the platform does meanwhile; it keeps
-        its speeds and bandwidths without.
+        A key of `simplugin.bags.realism.SETTINGS` for what the run meets; the plain model without.
+    measures : bool
+        Whether speeds and bandwidths were measured before, rather than read from the platform's
+        description.
     """
 
     policy: str
@@ -69,6 +72,7 @@ class Setting:
     errors: float = 0.0
     orders: int = 1
     conditions: str = ""
+    measures: bool = True
 
     @property
     def key(self) -> str:
@@ -142,11 +146,12 @@ def rows(reading: str, seed: int, number: int, chosen: Iterable[Setting]) -> lis
 def measured(reading: str, seed: int, number: int, setting: Setting) -> Measurement:
     """Return what a setting comes to on one instance; what was measured once is kept.
 
-    Policies plan with what was measured from within the simulation, before, as in section 6.1.4.
+    All settings meet with the same under the same conditions. Policies plan with what was measured
+    from within the simulation, before, as in section 6.1.4: where speeds and bandwidths change,
+    their means; otherwise, what tasks get under these very conditions.
     """
     tree, bags = instance(reading, seed, number, count=setting.count)
-    known = _known(reading, seed, number)
-    done, theory = _executions(tree, bags, known, setting, (seed, number))
+    done, theory = _executions(reading, seed, number, setting)
     found = [fair(experimental(each), bags.weight) for each in done]
     return Measurement(
         reading,
@@ -171,23 +176,39 @@ def _optimum(reading: str, seed: int, number: int) -> float:
 
 
 @cache
-def _known(reading: str, seed: int, number: int) -> Tree:
+def _known(reading: str, seed: int, number: int, conditions: str) -> Tree:
     """Return the tree as measured from within the simulation."""
-    return measure(*instance(reading, seed, number))
+    tree, bags = instance(reading, seed, number)
+    further = _met(reading, seed, number, Setting("", conditions=conditions))
+    if not further:
+        return measure(tree, bags)
+    if any(isinstance(element, ProfileUse) for element in further["platform"].elements):
+        return _known(reading, seed, number, "")
+    return measure(tree, bags, platform=further["platform"], options=further["options"])
+
+
+def _met(reading: str, seed: int, number: int, setting: Setting) -> Arguments:
+    """Return what `execute` is told of the conditions."""
+    if not setting.conditions:
+        return {}
+    tree, _ = instance(reading, seed, number)
+    draws = np.random.default_rng([seed, number, _CONDITIONS])
+    horizon = setting.count / _optimum(reading, seed, number)
+    return arguments(setting.conditions, tree, draws, horizon)
 
 
 def _executions(
-    tree: Tree, bags: Bags, known: Tree, setting: Setting, source: tuple[int, int]
+    reading: str, seed: int, number: int, setting: Setting
 ) -> tuple[list[Execution], float]:
     """Return the executions of a setting, one for each order, and what the policy expects."""
-    bias, further = None, {}
+    tree, bags = instance(reading, seed, number, count=setting.count)
+    known, bias = tree, None
+    if setting.measures:
+        known = _known(reading, seed, number, setting.conditions)
     if setting.errors:
-        draws = np.random.default_rng([*source, _ERRORS])
+        draws = np.random.default_rng([seed, number, _ERRORS])
         known, bias = with_errors(known, setting.errors, draws)
-    if setting.conditions:
-        draws = np.random.default_rng([*source, _CONDITIONS])
-        horizon = float(bags.count.max()) / steady_state(tree, bags).fair
-        further = arguments(setting.conditions, tree, draws, horizon)
+    further = _met(reading, seed, number, setting)
     policy = policy_called(setting.policy)(known, bags, **dict(setting.parameters))
     done = [
         execute(
@@ -197,7 +218,7 @@ def _executions(
             known=known,
             bias=bias,
             buffer=setting.buffer,
-            delays=_delays(tree, setting, [*source, _ORDERS, order]),
+            delays=_delays(tree, setting, [seed, number, _ORDERS, order]),
             **further,
         )
         for order in range(setting.orders)

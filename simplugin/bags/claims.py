@@ -8,6 +8,7 @@ from simplugin.bags import (
     negotiation_claims,
     past_claims,
     realism_claims,
+    recheck_claims,
     section6_claims,
     section6_figures,
     steady_claims,
@@ -27,6 +28,7 @@ PARTS: dict[str, Callable[[bool], list[Claim]]] = {
     **past_claims.PARTS,
     **negotiation_claims.PARTS,
     **realism_claims.PARTS,
+    **recheck_claims.PARTS,
     **steady_claims.PARTS,
 }
 FIGURES: dict[str, Callable[[bool], list[Figure]]] = section6_figures.FIGURES

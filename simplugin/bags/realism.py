@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simplugin.bags.instances import FLOP, TASKS
+from simplugin.bags.instances import FLOP, LEAST_RATIO, TASKS
 from simplugin.errors import WorkloadError
+from simplugin.optimum.steady_state import steady_state
 from simplugin.platforms import Profile, ProfileUse
 from simplugin.simulation import SimGridOptions
 from simplugin.simulation.placement import Placement
+from simplugin.workloads.bags import Bags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -38,23 +40,6 @@ LATENCY, LATENCIES = 6e-3, (6e-3, 10.0)
 
 # What `execute` is told besides the tree, the bags and the policy.
 Arguments = dict[str, Any]
-
-
-def settings(
-    name: str, tree: Tree, generator: np.random.Generator, horizon: float | None = None
-) -> tuple[Platform, SimGridOptions]:
-    """Return platform and options of a setting that needs nothing more, see `arguments`.
-
-    Raises
-    ------
-    WorkloadError
-        There is no such setting, or hosts fail in it or others use links.
-    """
-    found = arguments(name, tree, generator, horizon)
-    platform, options = found.pop("platform"), found.pop("options")
-    if found:
-        raise WorkloadError(f"setting {name!r} needs {', '.join(found)} too; use arguments()")
-    return platform, options
 
 
 def arguments(
@@ -99,15 +84,19 @@ def _plain(tree: Tree, generator: np.random.Generator, horizon: float) -> Argume
 
 
 def _default_model(tree: Tree, generator: np.random.Generator, horizon: float) -> Arguments:
-    """Take SimGrid's default model: 3 % of bandwidths for headers, and more of TCP's ways."""
-    del tree, generator, horizon
-    return {"options": SimGridOptions(crosstraffic=False)}
+    """Take SimGrid's default model, LV08 with cross-traffic.
 
-
-def _cross_traffic(tree: Tree, generator: np.random.Generator, horizon: float) -> Arguments:
-    """Let acknowledgements take 5 % of the way back, besides."""
+    Headers take 3 % of bandwidths, acknowledgements 5 % of the way back: of tasks, which go down,
+    these slow requests only, which go up.
+    """
     del tree, generator, horizon
     return {"options": SimGridOptions()}
+
+
+def _no_cross_traffic(tree: Tree, generator: np.random.Generator, horizon: float) -> Arguments:
+    """Take the default model without acknowledgements."""
+    del tree, generator, horizon
+    return {"options": SimGridOptions(crosstraffic=False)}
 
 
 def _latency(tree: Tree, generator: np.random.Generator, horizon: float) -> Arguments:
@@ -154,6 +143,20 @@ def _load_comes(tree: Tree, generator: np.random.Generator, horizon: float) -> A
     return {"platform": _following(tree, values)}
 
 
+def _one_slows(tree: Tree, generator: np.random.Generator, horizon: float) -> Arguments:
+    """Let the host with most work be half as fast from some time on, for good."""
+    del generator
+    # That with most of the tasks of the campaign that have the least data, in steady state.
+    bags = Bags(
+        ("least data",), np.array([FLOP]), np.array([LEAST_RATIO * FLOP]), np.ones(1), np.array([1])
+    )
+    host = int(np.argmax(steady_state(tree, bags).compute[:, 0]))
+    factors = np.ones(tree.n_hosts)
+    factors[host] = LEFT
+    values = {"SPEED": [(0.0, np.ones(tree.n_hosts)), (ONSET * horizon, factors)]}
+    return {"platform": _following(tree, values)}
+
+
 def _others_transfer(tree: Tree, generator: np.random.Generator, horizon: float) -> Arguments:
     """Let others transfer data over half of the links, on and off."""
     used = np.flatnonzero(generator.random(tree.n_hosts) < SHARED)
@@ -183,15 +186,16 @@ def _hosts_fail(tree: Tree, generator: np.random.Generator, horizon: float) -> A
 SETTINGS: Mapping[str, Callable[[Tree, np.random.Generator, float], Arguments]] = {
     "plain": _plain,
     "default model": _default_model,
-    "cross-traffic": _cross_traffic,
+    "default model, no cross-traffic": _no_cross_traffic,
     "latency 6 ms": _latency,
     "latency 6 ms to 10 s": _latencies,
     "default model, latency 6 ms to 10 s": _default_latencies,
+    "others transfer": _others_transfer,
     "speeds vary": _speeds_vary,
     "bandwidths vary": _bandwidths_vary,
     "availability": _both_vary,
     "load comes": _load_comes,
-    "others transfer": _others_transfer,
+    "one host slows": _one_slows,
     "hosts fail": _hosts_fail,
 }
 

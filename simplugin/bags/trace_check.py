@@ -1,4 +1,4 @@
-"""Whether an execution's trace keeps within the model: ports, CPUs, buffers, amounts."""
+"""Whether an execution's trace keeps within the model: capacities, precedence, amounts."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ def violations(
     """Say where an execution's trace leaves the model; an empty list if nowhere.
 
     Nothing but the trace, the tree and the bags is looked at: no host sends two tasks at a time,
-    or computes two; no buffer holds more tasks than it may; no transfer is faster than its link;
-    and each host computes what is said of it.
+    or computes two; no buffer holds more tasks than it may; no transfer is faster than its link,
+    no computation faster than its host, and neither all transfers of a port nor all computations
+    of a host; nothing is computed or sent before it has arrived; each host computes what is said
+    of it; and all tasks are computed, once.
 
     Parameters
     ----------
@@ -51,7 +53,9 @@ def violations(
     moves = _Moves.of(execution)
     slack = SAME * execution.result.clock
     found = list(_fast(execution, moves, slack))
+    found += _early(execution, moves, slack)
     found += _amounts(execution, moves)
+    found += _numbers(execution, moves)
     if not parallel:
         found += _overlaps("sends", moves.source, moves.left, moves.arrived, slack)
         found += _overlaps("computes", moves.worker, moves.began, moves.ended, slack)
@@ -73,6 +77,7 @@ class _Moves:
     began: NDArray[np.float64]
     ended: NDArray[np.float64]
     flop: NDArray[np.float64]
+    application: NDArray[np.str_]
 
     @classmethod
     def of(cls, execution: Execution) -> _Moves:
@@ -84,7 +89,8 @@ class _Moves:
         ends = np.array([each.split("->") for each in trace.resource[sends]]).reshape(-1, 2)
         transfers = (trace.start[sends], trace.end[sends], trace.amount[sends])
         computations = (trace.start[works], trace.end[works], trace.amount[works])
-        return cls(ends[:, 0], ends[:, 1], *transfers, trace.resource[works], *computations)
+        hosts, labels = trace.resource[works], trace.label[works]
+        return cls(ends[:, 0], ends[:, 1], *transfers, hosts, *computations, labels)
 
 
 def _overlaps(
@@ -105,13 +111,61 @@ def _overlaps(
 
 
 def _fast(execution: Execution, moves: _Moves, slack: float) -> Iterator[str]:
-    """Find transfers that are faster than their links."""
+    """Find transfers and computations that are faster than their links and hosts can be."""
     tree = execution.tree
     number = {name: each for each, name in enumerate(tree.hosts)}
     child = np.array([number[name] for name in moves.target.tolist()], dtype=np.int64)
-    least = moves.byte / tree.bandwidth[child] + tree.latency[child]
+    worker = np.array([number[name] for name in moves.worker.tolist()], dtype=np.int64)
+    wire = moves.byte / tree.bandwidth[child]
+    least = wire + tree.latency[child]
     for each in np.flatnonzero(moves.arrived - moves.left < least * (1 - SAME) - slack).tolist():
         yield f"a task gets from {moves.source[each]!r} to {moves.target[each]!r} too fast"
+    with np.errstate(divide="ignore"):
+        least = moves.flop / tree.speed[worker]
+    for each in np.flatnonzero(moves.ended - moves.began < least * (1 - SAME) - slack).tolist():
+        yield f"host {moves.worker[each]!r} computes a task too fast"
+    yield from _crowded("sends", moves.source, (moves.left, moves.arrived), wire, slack)
+    yield from _crowded("computes", moves.worker, (moves.began, moves.ended), least, slack)
+
+
+def _crowded(
+    what: str,
+    host: NDArray[np.str_],
+    dates: tuple[NDArray[np.float64], NDArray[np.float64]],
+    least: NDArray[np.float64],
+    slack: float,
+) -> Iterator[str]:
+    """Find hosts that were busy for less time than all they did takes, one after the other."""
+    for name in np.unique(host).tolist():
+        mine = host == name
+        start, end = dates[0][mine], dates[1][mine]
+        order = np.argsort(start, kind="stable")
+        start, end = start[order], np.maximum.accumulate(end[order])
+        before = np.concatenate([start[:1], end[:-1]])
+        busy = float(np.sum(np.maximum(end - np.maximum(start, before), 0.0)))
+        needed = float(np.sum(least[mine]))
+        if busy < needed * (1 - SAME) - slack:
+            yield f"host {name!r} {what} in {busy:g} s what takes {needed:g} s"
+
+
+def _early(execution: Execution, moves: _Moves, slack: float) -> Iterator[str]:
+    """Find hosts, the root apart, that compute or send data before it has arrived."""
+    bags = execution.bags
+    # SimGrid transfers whole bytes.
+    byte = dict(zip(bags.names, np.floor(bags.byte).tolist(), strict=True))
+    computed = np.array([byte[name] for name in moves.application.tolist()], dtype=np.float64)
+    for name in execution.tree.hosts[1:]:
+        come, worked, sent = moves.target == name, moves.worker == name, moves.source == name
+        # A moment later, to let what arrives at that date come first.
+        dates = np.concatenate(
+            [moves.arrived[come], moves.began[worked] + slack, moves.left[sent] + slack]
+        )
+        amounts = np.concatenate([moves.byte[come], -computed[worked], -moves.byte[sent]])
+        order = np.argsort(dates, kind="stable")
+        held = np.cumsum(amounts[order])
+        if held.size and held.min() < -SAME * max(float(moves.byte[come].sum()), 1.0):
+            date = float(dates[order][int(np.argmin(held))])
+            yield f"host {name!r} has used data at {date:g} s that has not arrived"
 
 
 def _amounts(execution: Execution, moves: _Moves) -> Iterator[str]:
@@ -121,6 +175,15 @@ def _amounts(execution: Execution, moves: _Moves) -> Iterator[str]:
         traced = float(moves.flop[moves.worker == name].sum())
         if abs(traced - flop) > SAME * max(flop, 1.0):
             yield f"host {name!r} computes {traced:g} flop, not {flop:g}"
+
+
+def _numbers(execution: Execution, moves: _Moves) -> Iterator[str]:
+    """Find applications of which not all tasks, or some twice, have been computed."""
+    bags = execution.bags
+    for name, count in zip(bags.names, bags.count.tolist(), strict=True):
+        traced = int(np.sum(moves.application == name))
+        if traced != count:
+            yield f"{traced} tasks of {name!r} are computed, not {count}"
 
 
 def _full(execution: Execution, moves: _Moves, buffer: int, slack: float) -> Iterator[str]:

@@ -16,7 +16,6 @@ from simplugin.bags.realism import (
     SETTINGS,
     SPREAD,
     arguments,
-    settings,
 )
 from simplugin.errors import WorkloadError
 from simplugin.platforms import Profile, ProfileUse
@@ -69,11 +68,20 @@ def test_plain_is_the_linear_model():
     assert done.port_busy[0] == pytest.approx(TASKS * BYTE / BANDWIDTH)
 
 
-@pytest.mark.parametrize("name", ["default model", "cross-traffic"])
+@pytest.mark.parametrize("name", ["default model", "default model, no cross-traffic"])
 def test_the_default_model_leaves_97_percent_of_bandwidths(name):
     done = run(PAIR, SLOW, name, 1.0)
     # Of what goes up there are requests only, hence nothing for acknowledgements to slow down.
     assert done.port_busy[0] == pytest.approx(TASKS * BYTE / (0.97 * BANDWIDTH), rel=1e-6)
+
+
+def test_the_default_model_has_cross_traffic():
+    found = {
+        name: arguments(name, PAIR, draws(), 1.0)["options"].crosstraffic
+        for name in ("default model", "default model, no cross-traffic")
+    }
+    # None leaves it as SimGrid has it.
+    assert found == {"default model": None, "default model, no cross-traffic": False}
 
 
 def test_a_latency_is_paid_by_every_task():
@@ -106,7 +114,7 @@ def test_varying_speeds_compute_what_their_integral_says():
 
 def test_factors_are_spread_around_one():
     tree = random_tree(30, 5, draws())
-    found = profiles(settings("availability", tree, draws(), 1e4)[0])
+    found = profiles(arguments("availability", tree, draws(), 1e4)["platform"])
     assert len(found) == 30 + 29
     speeds = np.concatenate([found[name, "SPEED"][:, 1] for name in tree.hosts]) * (1 + SPREAD)
     links = [
@@ -123,7 +131,8 @@ def test_factors_are_spread_around_one():
 def test_one_kind_varies_alone():
     tree = random_tree(10, 3, draws())
     for name, kind in (("speeds vary", "SPEED"), ("bandwidths vary", "BANDWIDTH")):
-        assert {each for _, each in profiles(settings(name, tree, draws(), 1e4)[0])} == {kind}
+        found = profiles(arguments(name, tree, draws(), 1e4)["platform"])
+        assert {each for _, each in found} == {kind}
 
 
 def test_load_comes_for_good():
@@ -135,6 +144,15 @@ def test_load_comes_for_good():
     assert set(loaded) == {LEFT, 1.0}
     done = run(ALONE, BAGS, "load comes", horizon, loaded[LEFT])
     assert done.completion[0][-1] == pytest.approx(horizon * (ONSET + (1 - ONSET) / LEFT))
+
+
+def test_the_host_with_most_work_slows():
+    # The port feeds the first child, whose link is fast, as much as it computes.
+    star = Tree(("root", "a", "b"), [-1, 0, 0], [0.0, 2e9, 3e8], [np.inf, 1e9, 1e9], [0.0] * 3)
+    found = profiles(arguments("one host slows", star, draws(), 100.0)["platform"])
+    slowed = {key: points for key, points in found.items() if not np.all(points[:, 1] == 1)}
+    assert list(slowed) == [("a", "SPEED")]
+    assert slowed["a", "SPEED"].tolist() == [[0.0, 1.0], [ONSET * 100.0, LEFT]]
 
 
 def test_transfers_of_others_share_the_link():
@@ -176,19 +194,14 @@ def test_draws_decide_and_all_tasks_are_done(name):
     tree, bags = instance("A", 2008, 1, count=20)
     one, same, other = (arguments(name, tree, draws(seed)) for seed in (1, 1, 2))
     assert one["platform"] == same["platform"]
-    if any(isinstance(each, ProfileUse) for each in one["platform"].elements):
+    drawn = any(isinstance(each, ProfileUse) for each in one["platform"].elements)
+    if drawn and name != "one host slows":
         assert one["platform"] != other["platform"]
     done = execute(tree, bags, fcfs(tree, bags), **one)
     assert [len(dates) for dates in done.completion] == [20] * bags.n_applications
     again = execute(tree, bags, fcfs(tree, bags), **arguments(name, tree, draws(1)))
     for dates, repeated in zip(done.completion, again.completion, strict=True):
         assert np.array_equal(dates, repeated)
-
-
-def test_what_needs_more_than_a_platform_is_refused_without_it():
-    for name, needs in (("hosts fail", "failures"), ("others transfer", "others")):
-        with pytest.raises(WorkloadError, match=f"'{name}' needs {needs} too; use arguments"):
-            settings(name, PAIR, draws(), 1.0)
 
 
 def test_an_unknown_setting_is_refused():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from simplugin.bags import realism_claims
 from simplugin.bags.campaign_summary import Ratios
 from simplugin.bags.losses import POLICIES, Loss
 from simplugin.bags.realism import SETTINGS
-from simplugin.bags.realism_claims import CHANGES, FAILURES, NETWORK, PARTS
+from simplugin.bags.realism_claims import CHANGES, FAILURES, NETWORK, PARTS, QUICK, WHOLE
 
 
 def made(setting: str, policy: str, lost: float, behind: float) -> Loss:
@@ -18,7 +20,7 @@ def made(setting: str, policy: str, lost: float, behind: float) -> Loss:
     return Loss(setting, policy, one, one, other)
 
 
-def give(monkeypatch, values: dict[str, tuple[float, float]]) -> list[tuple[str, ...]]:
+def give(monkeypatch, values, **changes: Loss) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Let claims find these losses, by policy or by setting and policy; return what they ask."""
     asked = []
 
@@ -27,7 +29,10 @@ def give(monkeypatch, values: dict[str, tuple[float, float]]) -> list[tuple[str,
         assert len(set(numbers)) == len(numbers)
         asked.append((tuple(policies), tuple(settings)))
         return [
-            made(setting, policy, *values.get(f"{setting}: {policy}", values.get(policy, (1, 1))))
+            changes.get(policy)
+            or made(
+                setting, policy, *values.get(f"{setting}: {policy}", values.get(policy, (1, 1)))
+            )
             for setting in settings
             for policy in policies
         ]
@@ -38,6 +43,11 @@ def give(monkeypatch, values: dict[str, tuple[float, float]]) -> list[tuple[str,
 
 def test_settings_are_all_claimed_once():
     assert [*NETWORK, *CHANGES, *FAILURES] == [name for name in SETTINGS if name != "plain"]
+
+
+def test_policies_of_the_paper_and_ours_are_all_in():
+    assert {"lp", "data_centric", "cgbc", "fcfs", "bcs", "prices", "lag"} == set(WHOLE)
+    assert set(QUICK) < set(WHOLE)
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -58,7 +68,24 @@ def test_who_loses_holds_ours_against_lp(monkeypatch, prices, lag, agrees):
     (claim,) = PARTS["failing hosts"](True)
     assert claim.agrees is agrees
     # Throughput over 1.25 is 20 % less.
-    assert claim.measured == "lp 0.0%, data_centric 0.0%, prices 20.0%, lag -25.0%"
+    assert claim.measured == (
+        "lp 0.0% (at most 0.0%); data_centric 0.0% (at most 0.0%);"
+        " prices 20.0% (at most 20.0%); lag -25.0% (at most -25.0%)"
+    )
+
+
+@pytest.mark.parametrize("policy", ["prices", "lag"])
+def test_ours_may_not_starve_anywhere(monkeypatch, policy):
+    fine = made("hosts fail", policy, 1.0, 0.9)
+    behind = Ratios(np.array([0.0, np.inf]), np.array([5, 10]))
+    starved = replace(fine, lost=behind, behind=behind)
+    for other, agrees in ((fine, True), (starved, False), (replace(fine, undone=1), False)):
+        give(monkeypatch, {}, **{policy: other})
+        (claim,) = PARTS["failing hosts"](True)
+        assert claim.agrees is agrees
+    give(monkeypatch, {}, **{policy: starved})
+    (claim,) = PARTS["failing hosts"](True)
+    assert f"{policy} 0.0% (at most 100.0%), nothing left on 1 of 2 trees" in claim.measured
 
 
 def test_measured_rates_agree_where_lp_loses_less_with_them(monkeypatch):
@@ -73,7 +100,7 @@ def test_measured_rates_agree_where_lp_loses_less_with_them(monkeypatch):
 )
 def test_replanning_must_gain_more_than_where_nothing_changes(monkeypatch, calm, loaded, agrees):
     values = {
-        f"{setting}: {policy}, replanned": (1.0, behind)
+        f"{setting}: {policy}": (1.0, behind)
         for setting, behind in (("plain", calm), ("load comes", loaded))
         for policy in ("data_centric", "prices")
     }
