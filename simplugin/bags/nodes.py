@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from simplugin.errors import WorkloadError
+
 if TYPE_CHECKING:
     from simplugin.platforms.trees import Tree
     from simplugin.simulation.api import Actor
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
 
 # The target that is the node's own worker; its children are 1, 2, ... in their order.
 WORKER = 0
+
+# How often nodes look for changes while all tasks are done, unless they are told otherwise.
+LOOKS = 20
 
 # A target, and the type of the task that it gets.
 Choice = tuple[int, int]
@@ -70,6 +75,11 @@ class Known:
             tree.bandwidth[list(tree.children[host])].tolist(),
         )
 
+    def differs(self, other: Known, tolerance: float) -> bool:
+        """Whether its speed, or a bandwidth, is not within a part `tolerance` of another's."""
+        pairs = zip((self.speed, *self.bandwidth), (other.speed, *other.bandwidth), strict=True)
+        return any(abs(new - old) > tolerance * old for new, old in pairs)
+
 
 @dataclass(frozen=True, slots=True)
 class NodePlan:
@@ -119,6 +129,8 @@ class NodeState:
         the plan before it still owed.
     ended : list of bool, shape (n_types,)
         Whether no task of a type will come any more.
+    away : list of bool, shape (1 + n_children,)
+        Which targets are thought to be off. What they asked for is forgotten.
     port_free : bool
         Whether nothing is being sent.
     tag : tuple of float
@@ -137,6 +149,7 @@ class NodeState:
     queue: deque[int] = field(default_factory=deque)
     given: list[list[float]] = field(default_factory=list)
     ended: list[bool] = field(default_factory=list)
+    away: list[bool] = field(default_factory=list)
     port_free: bool = True
     tag: tuple[float, ...] = ()
 
@@ -147,6 +160,7 @@ class NodeState:
         self.wanted = self.wanted or [[0] * types for _ in range(targets)]
         self.given = self.given or [[0] * types for _ in range(targets)]
         self.ended = self.ended or [False] * types
+        self.away = self.away or [False] * targets
 
 
 def servable(state: NodeState) -> Iterator[Choice]:
@@ -199,14 +213,39 @@ def owed(state: NodeState) -> list[list[float]]:
     ]
 
 
+def time_between_looks(period: float | None, bags: Bags, fair: float) -> float:
+    """Return after how long nodes look whether to negotiate anew [s].
+
+    Parameters
+    ----------
+    period : float, optional
+        If it is given, this.
+    bags : Bags
+        Otherwise a twentieth of the time that the slowest of them takes, inf if none is served.
+    fair : float
+        At this fair throughput [tasks/s, per unit of weight].
+
+    Raises
+    ------
+    WorkloadError
+        The period is not positive.
+    """
+    if period is None:
+        most = float((bags.count / bags.weight).max())
+        return most / fair / LOOKS if most > 0 and 0 < fair < math.inf else math.inf
+    if not period > 0:
+        raise WorkloadError(f"period is {period!r}; give a positive time [s], inf for never again")
+    return period
+
+
 class Planner(Protocol):
     """Negotiates a node's plan with its parent and children, by messages."""
 
     def __call__(self, me: Actor, place: Place, known: Known) -> Awaitable[NodePlan]:
         """Return the plan of this node.
 
-        All nodes call it once, and with a `Policy.period` again each time that word to negotiate
-        anew has come down the tree. It must not touch anything but its arguments and its messages.
+        All nodes call it once, and with a `Policy.period` again each time that the root has heard
+        of changes. It must not touch anything but its arguments and its messages.
 
         Parameters
         ----------
@@ -235,7 +274,10 @@ class Policy:
     planner : Planner, optional
         How they negotiate their plans instead.
     period : float
-        After how long they negotiate anew [s].
+        After how long they look whether to negotiate anew [s]; inf for never.
+    tolerance : float
+        They do if any node measures its speed, or a child's bandwidth, to differ by more than this
+        part of it from what the plan in force was made with. Below 0, they do each time.
     tag : callable, optional
         ``(NodeState) -> tuple of float``: what the root puts on a task; it rides along.
     bundled : bool
@@ -252,6 +294,7 @@ class Policy:
     plans: tuple[NodePlan, ...] = ()
     planner: Planner | None = None
     period: float = math.inf
+    tolerance: float = 0.1
     tag: Callable[[NodeState], tuple[float, ...]] | None = None
     bundled: bool = False
     parallel: bool = False

@@ -156,7 +156,7 @@ def test_plans_that_change(typed: bool, period: float) -> None:
         for number, (_, parent) in enumerate(shapes(generator)):
             tree, bags = drawn(parent, generator), work(generator)
             planner = partial(shifting, seed=number, typed=typed)
-            policy = Policy("shifting", balanced, planner=planner, period=period)
+            policy = Policy("shifting", balanced, planner=planner, period=period, tolerance=-1.0)
             run(policy, tree, bags, buffer, generator)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,14 @@ from numpy.testing import assert_allclose
 
 from simplugin.bags.decisions import balanced
 from simplugin.bags.execution import execute
-from simplugin.bags.nodes import Known, NodePlan, Place, Policy
+from simplugin.bags.nodes import Known, NodePlan, Place, Policy, time_between_looks
+from simplugin.errors import WorkloadError
+from simplugin.platforms import Platform, Profile, ProfileUse
 from simplugin.platforms.trees import Tree
 from simplugin.workloads.bags import Bags
 
 if TYPE_CHECKING:
+    from simplugin.bags.execution import Execution
     from simplugin.simulation.api import Actor
 
 # Two children of a root that only distributes; a transfer of a task takes 1 s.
@@ -80,7 +84,7 @@ class TestAgain:
     def test_requests_for_types_that_the_plan_dropped_do_not_block(self) -> None:
         # When plans change, both have requests waiting for types that they no longer get.
         planner = partial(in_turn, change=10.0)
-        policy = Policy("in turn", balanced, planner=planner, period=10.5)
+        policy = Policy("in turn", balanced, planner=planner, period=10.5, tolerance=-1.0)
         work = Bags(("a", "b"), [1e6, 1e6], [1e6, 1e6], 1.0, [20, 20])
         done = execute(FORK, work, policy, buffer=2, until=1e5)
         assert done.computed.sum(axis=0).tolist() == [20, 20]
@@ -109,3 +113,96 @@ class TestAgain:
         policy = Policy("by speed", balanced, planner=by_speed, period=math.inf)
         done = execute(FORK, Bags(("a",), [1e9], [1e6], 1.0, [9]), policy, trace=True)
         assert (done.result.trace.label == "plan").sum() == 4
+
+
+def changing(tree: Tree, kind: str, element: str, date: float, value: float) -> Platform:
+    """Return a tree's platform with one change."""
+    change = Profile.of_points("changes", [(date, value)])
+    return Platform((*tree.platform().elements, change, ProfileUse("changes", element, kind)))
+
+
+def plan_messages(done: Execution) -> int:
+    """Return how many messages there were about plans; negotiating takes two a link."""
+    return int((done.result.trace.label == "plan").sum())
+
+
+class TestLooking:
+    # Tasks that take 1 s of the port; ten looks, the last of them 10 s before the end.
+    WORK = Bags(("a",), [1e6], [1e6], 1.0, [210])
+    POLICY = Policy("by speed", balanced, planner=by_speed, period=20.0)
+    # Two links: word down and answers up in each look, and two each in the negotiation.
+    QUIET = 10 * 4 + 4
+
+    def test_nobody_negotiates_where_nothing_changes(self) -> None:
+        once = replace(self.POLICY, period=math.inf)
+        kept, looked = (execute(FORK, self.WORK, each, trace=True) for each in (once, self.POLICY))
+        assert (plan_messages(kept), plan_messages(looked)) == (4, self.QUIET)
+        assert np.array_equal(kept.computed, looked.computed)
+        # Each word takes 48 bytes from the port's link, or from what the other child gets next.
+        late = looked.completion[0] - kept.completion[0]
+        assert -1e-9 < late.min() <= late.max() < 20 * 48e-6 * (1 + 1e-9)
+
+    def test_one_change_below_is_one_negotiation(self) -> None:
+        # d is to be half as fast as c from now on: a look later, c gets two thirds.
+        platform = changing(FORK, "SPEED", "d", 50.0, 0.5)
+        done = execute(FORK, self.WORK, self.POLICY, platform=platform, trace=True)
+        assert plan_messages(done) == self.QUIET + 2 + 4
+        assert abs(done.computed[1, 0] - (60 / 2 + 150 * 2 / 3)) <= 1
+
+    def test_a_change_that_the_root_sees_needs_no_answers(self) -> None:
+        # Tasks for c take 1.25 s each, for the rates are those of the speeds: fewer are sent.
+        platform = changing(FORK, "BANDWIDTH", FORK.graph().link_name(0), 50.0, 0.8e6)
+        done = execute(FORK, self.WORK, self.POLICY, platform=platform, trace=True)
+        looks = int((done.result.clock - 1e-3) // 20)
+        assert plan_messages(done) == looks * 4 - 4 + 4 + 2 + 4
+        assert done.computed[1, 0] == 105
+
+    @pytest.mark.parametrize("tolerance", [0.1, 0.3])
+    def test_the_tolerance_says_what_counts(self, tolerance: float) -> None:
+        policy = replace(self.POLICY, tolerance=tolerance)
+        for loss in (0.2, 0.05):
+            platform = changing(FORK, "SPEED", "d", 50.0, 1 - loss)
+            done = execute(FORK, self.WORK, policy, platform=platform, trace=True)
+            assert plan_messages(done) - self.QUIET == (6 if loss > tolerance else 0)
+
+    def test_wrong_measurements_that_stay_as_wrong_are_no_change(self) -> None:
+        bias = np.array([[1.0, 1.0], [0.8, 1.2], [1.2, 0.8]])
+        known = Tree(
+            FORK.hosts, FORK.parent, FORK.speed * bias[:, 0], FORK.bandwidth * bias[:, 1], [0] * 3
+        )
+        for told, more in ((known, 0), (FORK, -4 + 2 + 4)):
+            done = execute(FORK, self.WORK, self.POLICY, known=told, bias=bias, trace=True)
+            # Twenty per cent off what was told is a change, which the root sees, but only once.
+            assert plan_messages(done) - self.QUIET == more
+            assert abs(done.computed[1, 0] - 210 * 0.4) <= 2 + (more > 0) * 20 * 0.1
+
+    def test_the_whole_tree_negotiates_if_a_leaf_has_changed(self) -> None:
+        tree = Tree(
+            ("r", "b", "e", "f"), [-1, 0, 1, 0], [0, 0, 3e8, 1e8], [np.inf] + [1e6] * 3, [0] * 4
+        )
+        platform = changing(tree, "SPEED", "e", 50.0, 1 / 3)
+        done = execute(tree, self.WORK, self.POLICY, platform=platform, trace=True)
+        assert plan_messages(done) == 10 * 6 + 6 + 3 + 6
+        assert abs(done.computed[2, 0] - (60 * 3 / 4 + 150 / 2)) <= 3
+
+
+class TestTimeBetweenLooks:
+    def test_twenty_looks_by_default(self) -> None:
+        bags = Bags(("a", "b"), [1, 1], [1, 1], [1, 4], [100, 200])
+        assert time_between_looks(None, bags, 0.5) == 100 / 1 / 0.5 / 20
+        assert time_between_looks(7.0, bags, 0.5) == 7.0
+        assert time_between_looks(math.inf, bags, 0.5) == math.inf
+
+    @pytest.mark.parametrize("fair", [0.0, math.nan, math.inf])
+    def test_never_where_nothing_is_expected(self, fair: float) -> None:
+        assert time_between_looks(None, self.bags(), fair) == math.inf
+
+    @pytest.mark.parametrize("period", [0.0, -1.0, math.nan])
+    def test_refused(self, period: float) -> None:
+        with pytest.raises(WorkloadError, match="period is"):
+            time_between_looks(period, self.bags(), 1.0)
+
+    @staticmethod
+    def bags() -> Bags:
+        """Return any."""
+        return Bags(("a",), [1], [1], [1], [100])

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from simplugin.bags.agents.node import Node
 from simplugin.bags.agents.ports import Port
-from simplugin.bags.agents.stations import new_plan_for, requests_of, tasks_for
+from simplugin.bags.agents.stations import changes_at, look_of, requests_of, tasks_for
 
 if TYPE_CHECKING:
     from simplugin.bags.agents.stations import Deeds, Station
-    from simplugin.bags.nodes import Policy
+    from simplugin.bags.nodes import Known, Policy
     from simplugin.simulation.api import Actor
 
 # A request says how many tasks, and headers of 40 as TCP and IP have them [byte].
@@ -48,22 +48,48 @@ def _start(me: Actor, node: Node, port: Port) -> None:
 
 
 async def _plan(me: Actor, node: Node) -> None:
-    """Negotiate the node's plan, now and, as the root says, again and again."""
-    policy, place = node.policy, node.station.place
+    """Negotiate the node's plan, now and whenever something has changed somewhere in the tree."""
+    policy = node.policy
     assert policy.planner is not None
     while True:
         known = node.state.known
-        plan = await policy.planner(me, place, replace(known, bandwidth=list(known.bandwidth)))
-        node.adopt(plan)
+        planned = replace(known, bandwidth=list(known.bandwidth))
+        node.adopt(await policy.planner(me, node.station.place, planned))
         if math.isinf(policy.period):
             return
-        # Word goes down the tree, so that nobody negotiates with what it knew a period ago.
+        await _wait_for_changes(me, node, planned)
+
+
+async def _wait_for_changes(me: Actor, node: Node, planned: Known) -> None:
+    """Return when the root has heard that plans, made with `planned`, are out of date."""
+    place = node.station.place
+    is_outdated = False
+    while not is_outdated:
         if place.parent is None:
-            await me.sleep_for(policy.period)
-        else:
-            await me.mailbox(new_plan_for(place.name)).get()
-        for child in place.children:
-            await me.mailbox(new_plan_for(child)).put(None, HEADERS, label="plan")
+            await me.sleep_for(node.policy.period)
+            is_outdated = await _look(me, node, planned)
+            continue
+        is_outdated = await me.mailbox(look_of(place.name)).get()
+        if not is_outdated:
+            changed = await _look(me, node, planned)
+            await me.mailbox(changes_at(place.name)).put(changed, HEADERS + NUMBER, label="plan")
+    await _tell_children(me, node, is_outdated)
+
+
+async def _look(me: Actor, node: Node, planned: Known) -> bool:
+    """Return whether something has changed in the subtree."""
+    # Before messages of its own get in the way of what it measures. One change is enough.
+    if node.state.known.differs(planned, node.policy.tolerance):
+        return True
+    await _tell_children(me, node, False)
+    boxes = [me.mailbox(changes_at(child)) for child in node.station.place.children]
+    return any([await box.get() for box in boxes])
+
+
+async def _tell_children(me: Actor, node: Node, is_outdated: bool) -> None:
+    """Tell children that they are to negotiate anew, or to look for changes."""
+    for child in node.station.place.children:
+        await me.mailbox(look_of(child)).put(is_outdated, HEADERS + NUMBER, label="plan")
 
 
 async def _schedule(me: Actor, node: Node) -> None:
@@ -96,30 +122,33 @@ async def _receive(me: Actor, node: Node) -> None:
     """Take in tasks, and the news that types have ended."""
     box = me.mailbox(tasks_for(node.station.place.name, node.station.line))
     while not all(node.state.ended):
-        got = await box.get()
-        if isinstance(got, int):
-            node.end(got)
-        else:
-            node.arrive(got)
+        node.receive(await box.get())
 
 
 async def _send(me: Actor, node: Node, port: Port) -> None:
     """Send tasks to children, one at a time."""
-    station = node.station
     while True:
         await node.port.acquire()
-        assert node.outgoing is not None
-        target, byte = node.outgoing.target, node.outgoing.parcel.byte
-        box = me.mailbox(tasks_for(station.place.children[target - 1], station.line))
-        if node.policy.parallel:
-            needed = byte / node.state.known.bandwidth[target - 1]
-            # The port counts how long it is busy: of transfers side by side, each lasts longer.
-            await port.share(box.put_async(node.outgoing, byte, label="task"), needed)
-            node.sent(0.0)
+        node.sent(await ship(me, node, port))
+
+
+async def ship(me: Actor, node: Node, port: Port) -> float:
+    """Send the task that is to leave; return for how long, 0 where the port counts that."""
+    assert node.outgoing is not None
+    station, policy = node.station, node.policy
+    target, byte = node.outgoing.target, node.outgoing.parcel.byte
+    box = me.mailbox(tasks_for(station.place.children[target - 1], station.line))
+    start = me.now
+    node.transfer = box.put_async(node.outgoing, byte, label="task")
+    try:
+        if policy.parallel:
+            # Of transfers side by side, each lasts longer than the port is busy for it.
+            await port.share(node.transfer, byte / node.state.known.bandwidth[target - 1])
         else:
-            start = me.now
-            await box.put(node.outgoing, byte, label="task")
-            node.sent(me.now - start)
+            await node.transfer
+    finally:
+        node.transfer = None
+    return 0.0 if policy.parallel else me.now - start
 
 
 async def work(me: Actor, node: Node) -> None:

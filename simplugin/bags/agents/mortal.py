@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from simplugin.bags.agents.stations import Shipment, Station
     from simplugin.bags.nodes import Policy
     from simplugin.bags.parcels import Parcel
-    from simplugin.simulation.api import Activity, Actor
+    from simplugin.simulation.api import Actor
 
 # A parcel: its type and its number.
 Identity = tuple[int, int]
@@ -87,8 +87,6 @@ class MortalNode(Node):
     below : list of dict of Identity to float
         What each child's subtree holds, and when the child got it [s]; the worker's place stays
         empty.
-    trusts : list of bool
-        Whether each child is thought to be on. What it requests counts only then.
     takes : list of bool
         Whether each child is on and has asked for tasks.
     shut : list of bool
@@ -103,7 +101,7 @@ class MortalNode(Node):
         self.whole_plan = self.state.plan
         self.below: list[dict[Identity, float]] = [{} for _ in range(targets)]
         # One who comes back knows nothing of its children, nor its parent of what it has.
-        self.trusts = [is_new] * targets
+        self.state.away[1:] = [not is_new] * (targets - 1)
         self.takes, self.shut = [False] * targets, [False] * targets
         self.is_closed = not self.state.is_root and station.known.speed <= 0
         self.tells_all = not is_new and not self.state.is_root
@@ -113,7 +111,6 @@ class MortalNode(Node):
         self.notices: dict[Identity, Notice] = {}
         self.again: list[deque[int]] = [deque() for _ in range(types)]
         self.left = list(self.state.stock)
-        self.transfer: Activity | None = None
         self.counted = me.semaphore(0)
         self._plan_for_the_living()
 
@@ -163,7 +160,7 @@ class MortalNode(Node):
 
     def distrust(self, target: int) -> None:
         """Hold a child to be off: all that is below it may be lost."""
-        self.trusts[target] = self.takes[target] = False
+        self.state.away[target], self.takes[target] = True, False
         self._forget_requests(target)
         missing, self.below[target] = self.below[target], {}
         self._miss(sorted(missing))
@@ -187,7 +184,7 @@ class MortalNode(Node):
         if report.closed != self.shut[target]:
             self.shut[target] = report.closed
             self._plan_for_the_living()
-        if self.trusts[target]:
+        if not self.state.away[target]:
             self.takes[target] = not report.closed and (self.takes[target] or any(report.asked))
             self._close_or_open()
             self.hear(target, asked)
@@ -212,8 +209,8 @@ class MortalNode(Node):
         coming = self.outgoing is not None and self.outgoing.target == target
         for _ in range(len(late) + coming):
             asked = _without_one(asked, self.outgoing.asked if self.outgoing else ANY)
-        if not self.trusts[target]:
-            self.trusts[target] = True
+        if self.state.away[target]:
+            self.state.away[target] = False
             self.counted.release()
             self._plan_for_the_living()
         return asked
@@ -349,7 +346,7 @@ class MortalNode(Node):
             return
         nothing = (0.0,) * len(self.told)
         rates = tuple(
-            row if not target or (self.trusts[target] and not self.shut[target]) else nothing
+            nothing if self.state.away[target] or self.shut[target] else row
             for target, row in enumerate(plan.rates)
         )
         self.state.plan = NodePlan(rates, plan.slots)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from simplugin.bags.agents.actors import HEADERS, NUMBER, work
+from simplugin.bags.agents.actors import HEADERS, NUMBER, ship, work
 from simplugin.bags.agents.mortal import MortalNode
 from simplugin.bags.agents.ports import Port
 from simplugin.bags.agents.stations import requests_of, tasks_for
@@ -130,17 +130,17 @@ async def _watch(me: Actor, node: MortalNode, target: int, child: str, patience:
     """Call a child from which nothing has been heard."""
     box = me.mailbox(_calls_for(child, node.station.line))
     while True:
-        trusted = node.trusts[target]
+        away = node.state.away[target]
         quiet = me.now - node.heard[target] >= patience
         busy = bool(node.below[target]) or (
             node.outgoing is not None and node.outgoing.target == target
         )
-        if not trusted or (quiet and busy):
+        if away or (quiet and busy):
             try:
-                await box.put(not trusted, HEADERS + NUMBER, timeout=patience, label="call")
+                await box.put(away, HEADERS + NUMBER, timeout=patience, label="call")
                 node.heard[target] = me.now
             except ActivityError:
-                if node.trusts[target]:
+                if not node.state.away[target]:
                     node.distrust(target)
         await me.sleep_for(patience)
 
@@ -163,33 +163,19 @@ async def _receive(me: Actor, node: MortalNode) -> None:
             got = await box.get()
         except ActivityError:
             continue
-        if isinstance(got, int):
-            node.end(got)
-        else:
-            node.arrive(got)
+        node.receive(got)
 
 
 async def _send(me: Actor, node: MortalNode, port: Port) -> None:
     """Send tasks to children, one at a time."""
-    station = node.station
     while True:
         await node.port.acquire()
-        assert node.outgoing is not None
-        target, byte = node.outgoing.target, node.outgoing.parcel.byte
-        box = me.mailbox(tasks_for(station.place.children[target - 1], station.line))
-        start = me.now
-        node.transfer = box.put_async(node.outgoing, byte, label="task")
         try:
-            if node.policy.parallel:
-                await port.share(node.transfer, byte / node.state.known.bandwidth[target - 1])
-            else:
-                await node.transfer
+            duration = await ship(me, node, port)
         except ActivityError:
-            node.transfer = None
             node.undelivered()
         else:
-            node.transfer = None
-            node.sent(0.0 if node.policy.parallel else me.now - start)
+            node.sent(duration)
 
 
 def _calls_for(name: str, line: int) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from simplugin.bags.agents.stations import Station
     from simplugin.bags.nodes import Policy
     from simplugin.bags.parcels import Parcel
-    from simplugin.simulation.api import Actor
+    from simplugin.simulation.api import Activity, Actor
 
 
 class Node:
@@ -29,7 +29,7 @@ class Node:
         types = len(station.known.flop)
         stock = [0] * types if supply is None else supply.stock
         self.state = NodeState(station.known, supply is not None, station.capacity, stock)
-        self.deeds = Deeds(sent=[[0] * types for _ in station.place.children], dropped=[0] * types)
+        self.deeds = Deeds(dropped=[0] * types)
         self.parcels: list[deque[Parcel]] = [deque() for _ in range(types)]
         self.handed = [0] * types
         # Requested and not arrived, by type; the last stands for requests without one.
@@ -38,6 +38,7 @@ class Node:
         self.loose: list[deque[int]] = [deque() for _ in self.state.asked]
         self.in_hand: Parcel | None = None
         self.outgoing: Shipment | None = None
+        self.transfer: Activity | None = None
         self.told = [False] * types
         self.is_open = False
         self.work, self.port, self.ask, self.over, self.ready = (me.semaphore(0) for _ in range(5))
@@ -82,6 +83,13 @@ class Node:
         self._loosen(target)
         self.look()
 
+    def receive(self, got: Shipment | int) -> None:
+        """Take in a task, or the news that a type has ended."""
+        if isinstance(got, int):
+            self.end(got)
+        else:
+            self.arrive(got)
+
     def arrive(self, shipment: Shipment) -> None:
         """Take in a task from the parent."""
         state = self.state
@@ -119,7 +127,6 @@ class Node:
         self.outgoing = None
         self.state.port_free = True
         self.deeds.port_busy += duration
-        self.deeds.sent[target - 1][parcel.kind] += 1
         if duration > 0 and parcel.byte > 0 and not self.policy.parallel:
             measured = parcel.byte / duration * self.station.bias[target]
             self.state.known.bandwidth[target - 1] = measured

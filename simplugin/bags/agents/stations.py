@@ -77,8 +77,6 @@ class Deeds:
     ----------
     done : list of (int, int, float)
         Of each task computed here: its application, its number there, and when it ended [s].
-    sent : list of list of int, shape (n_children, n_types)
-        Parcels sent to each child.
     port_busy : float
         How long its port was sending [s].
     first : float
@@ -92,7 +90,6 @@ class Deeds:
     """
 
     done: list[tuple[int, int, float]] = field(default_factory=list)
-    sent: list[list[int]] = field(default_factory=list)
     port_busy: float = 0.0
     first: float = float("inf")
     most: int = 0
@@ -114,6 +111,11 @@ def requests_of(name: str, line: int) -> str:
     return f"requests of {name}" if not line else f"requests of {name}, {line}"
 
 
-def new_plan_for(name: str) -> str:
-    """Return the mailbox in which a node is told to negotiate anew."""
-    return f"new plan for {name}"
+def look_of(name: str) -> str:
+    """Return the mailbox in which a node is told to look for changes, or to negotiate anew."""
+    return f"look of {name}"
+
+
+def changes_at(name: str) -> str:
+    """Return the mailbox in which a parent hears whether a node has seen changes."""
+    return f"changes at {name}"

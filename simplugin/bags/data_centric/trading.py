@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +14,7 @@ from simplugin.bags.data_centric.rates import ORDERS
 from simplugin.bags.data_centric.roles import PARENT, decides, new_trader, opens
 from simplugin.bags.data_centric.root import Operation
 from simplugin.bags.decisions import balanced
-from simplugin.bags.nodes import Known, NodePlan, Policy
+from simplugin.bags.nodes import Known, NodePlan, Policy, time_between_looks
 from simplugin.errors import InfeasibleError, WorkloadError
 
 if TYPE_CHECKING:
@@ -149,7 +148,7 @@ def data_centric(
     order: Order = "fast",
     limit: int = LIMIT,
     decentralised: bool = True,
-    period: float = math.inf,
+    period: float | None = None,
 ) -> Policy:
     """Return the policy DATA-CENTRIC: traded rates, followed by load balancing.
 
@@ -162,10 +161,11 @@ def data_centric(
     decentralised : bool
         Whether nodes trade by messages, with what they have measured; else they are told the
         rates that `trade` returns for the tree.
-    period : float
-        After how long they trade anew, from scratch and with what they have measured meanwhile
-        [s]. The paper's nodes do so all the time, to follow availability; where nothing changes
-        the same rates come out, so that the default is once.
+    period : float, optional
+        After how long nodes look whether anything has changed [s], inf for never. If any of them
+        measures its speed, or a child's bandwidth, to differ by more than `Policy.tolerance` from
+        what the rates were made with, they trade anew, from scratch, with what they have measured
+        last. Without, a twentieth of the time that all tasks take at the expected throughput.
 
     Raises
     ------
@@ -174,13 +174,12 @@ def data_centric(
     WorkloadError
         A parameter is out of its range.
     """
-    if not period > 0:
-        raise WorkloadError(f"period is {period}; give a positive time [s], inf for never again")
     traded = trade(tree, bags, balance=balance, order=order, limit=limit)
     if not decentralised:
         return Policy("data_centric", balanced, plans=traded.plans, theory=traded.fair)
     planner = partial(data_centric_planner, balance=balance, order=order, limit=limit)
-    return Policy("data_centric", balanced, planner=planner, period=period, theory=traded.fair)
+    often = time_between_looks(period, bags, traded.fair)
+    return Policy("data_centric", balanced, planner=planner, period=often, theory=traded.fair)
 
 
 def _check(tree: Tree, balance: float, order: Order, limit: int) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.bags.nodes import Known, NodePlan, Policy
+from simplugin.bags.nodes import Known, NodePlan, Policy, time_between_looks
 from simplugin.bags.prices.decision import priced, slots_for
 from simplugin.bags.prices.filter import Sieve
 from simplugin.bags.prices.planner import price_planner
@@ -148,7 +147,7 @@ def prices(
     typed: bool = True,
     sift: bool = True,
     decentralised: bool = True,
-    period: float = math.inf,
+    period: float | None = None,
     terms: Terms | None = None,
 ) -> Policy:
     """Return our own policy: rates negotiated by prices, requests that name a type.
@@ -168,10 +167,11 @@ def prices(
     decentralised : bool
         Whether the nodes negotiate by messages when they start, with what they have measured;
         otherwise they are told the same rates.
-    period : float
-        After how long they negotiate anew, with what they have measured meanwhile [s]. The policy
-        trusts its rates: where speeds change for long, negotiate anew. Where nothing changes the
-        same rates come out, so that the default is once.
+    period : float, optional
+        After how long nodes look whether anything has changed [s], inf for never. If any of them
+        measures its speed, or a child's bandwidth, to differ by more than `Policy.tolerance` from
+        what the rates were made with, they negotiate anew with what they have measured last.
+        Without, a twentieth of the time that all tasks take at the expected throughput.
     terms : Terms, optional
         How the negotiation is led.
 
@@ -184,13 +184,12 @@ def prices(
     """
     if buffer < 1:
         raise WorkloadError(f"buffer is {buffer!r}; give a number of tasks from 1 on")
-    if not period > 0:
-        raise WorkloadError(f"period is {period!r}; give a positive time [s], inf for never again")
     terms, sieve = terms or Terms(), Sieve(buffer) if sift else None
     found = negotiate_prices(tree, bags, terms=terms, sieve=sieve)
     if decentralised:
         planner = partial(price_planner, terms=terms, sieve=sieve, buffer=buffer, typed=typed)
-        return Policy("prices", priced, planner=planner, period=period, theory=found.fair)
+        often = time_between_looks(period, bags, found.fair)
+        return Policy("prices", priced, planner=planner, period=often, theory=found.fair)
     plans = tuple(
         NodePlan(rates, slots_for(rates, buffer) if typed else ()) for rates in found.rates
     )

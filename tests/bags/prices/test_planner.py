@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from simplugin.bags.data_centric import data_centric
 from simplugin.bags.execution import execute
 from simplugin.bags.instances import instance
 from simplugin.bags.nodes import Known, Place
@@ -24,6 +25,8 @@ from simplugin.bags.prices.messages import Offer, Posted, size_of
 from simplugin.bags.prices.planner import negotiate
 from simplugin.bags.prices.root import Terms
 from simplugin.bags.throughput import experimental, fair
+from simplugin.optimum.steady_state import steady_state
+from simplugin.platforms import Platform, Profile, ProfileUse
 from simplugin.platforms.trees import Tree
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.workloads.bags import Bags
@@ -345,13 +348,51 @@ def test_new_negotiations_follow_hosts_that_became_slow():
     assert reached[1] > 0.9
 
 
+def test_by_default_rates_follow_a_host_that_becomes_slow():
+    # The optimum stays, but another one than was negotiated.
+    tree, work = instance("A", 2008, 1)
+    best = steady_state(tree, work)
+    busy = int(np.argmax(best.compute @ work.flop))
+    change = Profile.of_points("half", [(float(work.count.max() / best.fair / 4), 0.5)])
+    platform = Platform(
+        (*tree.platform().elements, change, ProfileUse("half", tree.hosts[busy], "SPEED"))
+    )
+    kept, followed = (
+        fair(experimental(execute(tree, work, each, platform=platform)), work.weight) / best.fair
+        for each in (prices(tree, work, period=math.inf), prices(tree, work))
+    )
+    assert kept < 0.7
+    assert followed > 0.95
+
+
+@pytest.mark.parametrize("make", [prices, data_centric])
+@pytest.mark.parametrize(("reading", "number"), [("A", 7), ("C", 13), ("D", 8)])
+def test_looking_costs_nothing_where_nothing_changes(make, reading, number):
+    tree, work = instance(reading, 2008, number)
+    policy = make(tree, work)
+    assert policy.period == pytest.approx(
+        float((work.count / work.weight).max()) / policy.theory / 20
+    )
+    once, looked = (
+        execute(tree, work, each, trace=True) for each in (replace(policy, period=math.inf), policy)
+    )
+    assert np.array_equal(once.computed, looked.computed)
+    for before, after in zip(once.completion, looked.completion, strict=True):
+        assert after == pytest.approx(before, rel=1e-6)
+    more = [int((each.result.trace.label == "plan").sum()) for each in (once, looked)]
+    # Word and an answer on each link, and no further negotiation.
+    looks, rest = divmod(more[1] - more[0], 2 * (tree.n_hosts - 1))
+    assert rest == 0
+    assert looks == (looked.result.clock - once.first) // policy.period
+
+
 @pytest.mark.parametrize(("reading", "number"), [("A", 6), ("D", 7)])
 def test_negotiating_again_and_again_costs_nothing_where_nothing_changes(reading, number):
     # Some pairs are to get less than a task between two negotiations.
     tree, work = instance(reading, 2008, number)
-    period = 10 / negotiate_prices(tree, work).fair
+    policy = prices(tree, work, period=10 / negotiate_prices(tree, work).fair)
     once, often = (
-        fair(experimental(execute(tree, work, prices(tree, work, period=each))), work.weight)
-        for each in (math.inf, period)
+        fair(experimental(execute(tree, work, each)), work.weight)
+        for each in (prices(tree, work, period=math.inf), replace(policy, tolerance=-1.0))
     )
     assert often > 0.95 * once
