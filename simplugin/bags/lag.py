@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 # Exponents beyond this would tell prices apart that no port can.
 STEEPEST = 60.0
 
+# Buffers keep children going while the port serves others, as long as it does so for less than all
+# but this part of the time; a child that the port left less counts as starved.
+LEFT = 0.1
+
 
 @dataclass(frozen=True)
 class Steering:
@@ -143,8 +147,9 @@ def lagging(steering: Steering, state: NodeState) -> Choice | None:
     * a task whose transfer would starve the children of more than it is worth, as long as the
       node itself or a child has something to compute.
 
-    So whenever the port rests, a worker at or below the node has work, and what it does next has
-    the node look again: nothing can freeze. Ties go to the first child and type.
+    Children that are thought to be off count for nothing. So whenever the port rests, a worker at
+    or below the node has work, and what it does next has the node look again: nothing can freeze.
+    Ties go to the first child and type.
 
     Parameters
     ----------
@@ -191,8 +196,13 @@ def _sent(
 ) -> Choice | None:
     """Return the child and the type to send, None to let the port rest."""
     known = state.known
-    children = [_Child(state, target) for target in range(1, len(state.asked))]
-    longest = max(child.longest for child in children)
+    sent = _sending(state)
+    children = [
+        _Child(state, target, sent)
+        for target, away in enumerate(state.away)
+        if target != WORKER and not away
+    ]
+    longest = max((child.longest for child in children), default=0.0)
     offers = []
     for child in children:
         if (
@@ -227,6 +237,16 @@ def _usual(state: NodeState, price: tuple[float, ...]) -> float:
     return value / tasks if tasks else 1.0
 
 
+def _sending(state: NodeState) -> list[float]:
+    """Return how long the port has sent to each target, at present bandwidths [s]."""
+    byte = state.known.byte
+    times = [
+        sum(map(float.__mul__, map(float, row), byte)) / bandwidth
+        for row, bandwidth in zip(state.given[1:], state.known.bandwidth, strict=True)
+    ]
+    return [0.0, *times]
+
+
 class _Child:
     """What a node can read from a child's requests and from what it was given.
 
@@ -244,7 +264,7 @@ class _Child:
         The longest transfer to it so far [s].
     """
 
-    def __init__(self, state: NodeState, target: int) -> None:
+    def __init__(self, state: NodeState, target: int, sent: list[float]) -> None:
         known, row = state.known, state.given[target]
         self.target, self.bandwidth = target, known.bandwidth[target - 1]
         self.free = state.asked[target]
@@ -258,11 +278,18 @@ class _Child:
         if self.rate > 0:
             work = sum(map(float.__mul__, map(float, row), known.flop)) / given
             self.pace = 1 / (work * self.rate)
-        # Nothing is known yet of one that was just served: it counts as fast as its parent, and as
-        # full, so that only what would last for whole buffers is refused.
-        self.appetite, self.supply = self.rate, self.stock
+        # A child that starves is slow for that reason: the time that the port left it is what
+        # counts, or those whom it starved for would be served for ever.
+        left = max(state.now - sum(sent) + sent[target], sent[target]) / LEFT
+        hurry = max(state.now / left, 1.0) if left else 1.0
+        self.appetite, self.supply = self.rate * hurry, self.stock
         if given and not self.rate:
-            self.appetite, self.supply = known.speed / max(known.flop), state.capacity
+            # Nothing is known yet: it counts as fast as its parent, or as the clock allows of one
+            # that took two tasks so far, and as full, so that only what would last for whole
+            # buffers is refused.
+            clock = 2 / state.now if state.now > 0 else 0.0
+            self.appetite = max(known.speed / max(known.flop), clock)
+            self.supply = state.capacity
         self.longest = max(
             (size / self.bandwidth for size, tasks in zip(known.byte, row, strict=True) if tasks),
             default=0.0,

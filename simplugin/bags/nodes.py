@@ -130,7 +130,8 @@ class NodeState:
     ended : list of bool, shape (n_types,)
         Whether no task of a type will come any more.
     away : list of bool, shape (1 + n_children,)
-        Which targets are thought to be off. What they asked for is forgotten.
+        Which targets are thought to be off, or have said that nobody computes there any more. What
+        they asked for is forgotten.
     port_free : bool
         Whether nothing is being sent.
     tag : tuple of float

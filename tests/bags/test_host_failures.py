@@ -164,6 +164,29 @@ class TestSubtrees:
         # Only what was on its way is handed out again.
         assert 1 <= done.lost <= 2
 
+    @pytest.mark.parametrize("distributes", [False, True])
+    @pytest.mark.parametrize("name", POLICIES)
+    def test_who_is_left_gets_the_tasks(self, name: str, distributes: bool) -> None:
+        # That h2 is not worth its slow link holds only while h1 is on, or h3 that computes for it.
+        where = tree([-1, 0, 0, 1], [0.0, 0.0, 1e6, 1e6])
+        if not distributes:
+            where = tree([-1, 0, 0], [0.0, 1e6, 1e6])
+        bandwidth = np.array([np.inf, 1e7, 1e4, 1e7])[: where.n_hosts]
+        where = replace(where, bandwidth=bandwidth)
+        late = np.array([0, 0, 50.0, 0])[: where.n_hosts]
+        work = Bags(("x",), [1e6], [1e6], 1.0, [80])
+        done = execute(
+            where,
+            work,
+            POLICIES[name](where, work),
+            platform=failing(where, {where.hosts[3 if distributes else 1]: [(60.0, np.inf)]}),
+            failures=True,
+            until=1e6,
+            delays=late,
+        )
+        assert_all_done(done)
+        assert done.computed[2, 0] >= 10
+
     def test_where_nobody_is_left_tasks_come_back(self) -> None:
         # h1 only passes on, and all who compute below it are off for good.
         where = tree([-1, 0, 1, 2], [0.5e6, 0.0, 0.0, 1e6])
@@ -196,21 +219,25 @@ class TestSubtrees:
         assert (done.result.trace.label == "plan").sum() == 1
 
 
+@pytest.mark.parametrize("root", [1e8, 0.0], ids=["root computes", "root distributes"])
 @pytest.mark.parametrize("name", POLICIES)
-def test_flood(name: str) -> None:
+def test_flood(name: str, root: float) -> None:
     generator = np.random.default_rng([3, *map(ord, name)])
     for buffer in (1, 3, 10):
         for hosts, degree in ((6, 1), (6, 5), (12, 3)):
             where = random_tree(hosts, degree, generator)
             speed = where.speed * (generator.random(hosts) < 0.8)
-            speed[0] = 1e8
+            speed[0] = root
+            # Somebody who computes has to be left.
+            spared = 0 if root else 1
+            speed[spared] = 1e8
             where = replace(where, speed=speed)
             flop = generator.uniform(1e8, 1e9, 2)
             work = Bags(("a", "b"), flop, flop * [0.001, 0.01], 1.0, [15, 20])
             outages: dict[str, Outages] = {}
-            for host in where.hosts[1:]:
+            for number, host in enumerate(where.hosts[1:], 1):
                 dates = 20 + np.cumsum(generator.exponential(20.0, 10))
-                if generator.random() < 0.2:
+                if generator.random() < 0.2 and number != spared:
                     dates[-1] = np.inf
                     dates = dates[-2:]
                 outages[host] = list(zip(dates[::2].tolist(), dates[1::2].tolist(), strict=True))

@@ -197,9 +197,34 @@ class TestRefusal:
     def test_of_what_outlasts_buffers_before_anything_is_known(self) -> None:
         # One task gone so far: the child may be as fast as its parent, a task a second, and full.
         for seconds, choice in ((10.9, (1, 1)), (11.1, None)):
-            one = state([0, 10], [[0, 0], [1, 0]], stock=(0, 1), bandwidth=(1e6,), now=1.0)
+            one = state([0, 10], [[0, 0], [1, 0]], stock=(0, 1), bandwidth=(1e6,), now=4.0)
             one.known.byte = [1e6, seconds * 1e6]
             assert lagging(STEERING, one) == choice
+
+    @pytest.mark.parametrize("speed", [0.0, 1e6])
+    def test_whatever_the_speed_of_the_parent(self, speed: float) -> None:
+        # Two tasks in 4 s are the most that the child can have taken.
+        for seconds, choice in ((21.9, (2, 1)), (22.1, None)):
+            two = state([0, 7, 10], [[0, 0], [3, 0], [0, 0]], stock=(0, 1), speed=speed, now=4.0)
+            two.known.bandwidth, two.known.byte = [1e6, 1e6], [1e6, seconds * 1e6]
+            assert lagging(STEERING, two) == choice
+
+    def test_of_what_goes_on_starving(self) -> None:
+        # Ten tasks are gone of child 1 after the first, in 93 s. Others had the port for 90 s: it
+        # may work off as many in ten times the 3 s that were left, and 13 of them in 40 s.
+        for others, choice in ((9, None), (8, (2, 1))):
+            given = [[0, 0], [21, 0], [others, 0]]
+            two = state([0, 0, 5], given, stock=(0, 1), bandwidth=(1e7, 1e5), now=93.0)
+            assert lagging(Steering(window=99), two) == choice
+
+    def test_for_the_sake_of_who_is_off(self) -> None:
+        for speed in (0.0, 1e8):
+            dead = self.starving(stock=(0, 1), speed=speed)
+            assert lagging(STEERING, dead) is None
+            dead.away[1] = True
+            assert lagging(STEERING, dead) == (2, 1)
+        dead.away[2] = True
+        assert lagging(STEERING, dead) is None
 
     def test_never_freezes(self) -> None:
         # Nobody has anything to compute: what remains is sent.
@@ -294,6 +319,18 @@ def test_refuses_what_buffers_cannot_hide() -> None:
     bags = bags_of([1e4, 1e8], 300)
     assert share(tree, bags) > 0.97
     assert share(tree, bags, refuses=False) < 0.8
+
+
+@pytest.mark.parametrize("root", [0.0, 1e4, 1e6])
+@pytest.mark.parametrize("late", [0.0, 300.0])
+def test_a_child_that_starved_does_not_starve_for_ever(root: float, late: float) -> None:
+    # Child a does a task a second. One for b takes 100 s to send: a task that is worth it only
+    # until a is there.
+    hosts, speed = ("root", "a", "b"), [root, 1e6, 1e6]
+    tree = Tree(hosts, np.array([-1, 0, 0]), speed, [math.inf, 1e7, 1e4], np.zeros(3))
+    bags = Bags(("x",), 1e6, 1e6, 1.0, 600)
+    done = execute(tree, bags, lag(tree, bags), delays=np.array([0, late, 0]))
+    assert done.completion[0][-1] < 1.2 * (600 + late)
 
 
 def test_keeps_slow_children_from_hoarding() -> None:

@@ -87,6 +87,8 @@ class MortalNode(Node):
     below : list of dict of Identity to float
         What each child's subtree holds, and when the child got it [s]; the worker's place stays
         empty.
+    off : list of bool
+        Whether each child is thought to be off. What it requests does not count then.
     takes : list of bool
         Whether each child is on and has asked for tasks.
     shut : list of bool
@@ -101,7 +103,7 @@ class MortalNode(Node):
         self.whole_plan = self.state.plan
         self.below: list[dict[Identity, float]] = [{} for _ in range(targets)]
         # One who comes back knows nothing of its children, nor its parent of what it has.
-        self.state.away[1:] = [not is_new] * (targets - 1)
+        self.off = [False] + [not is_new] * (targets - 1)
         self.takes, self.shut = [False] * targets, [False] * targets
         self.is_closed = not self.state.is_root and station.known.speed <= 0
         self.tells_all = not is_new and not self.state.is_root
@@ -160,7 +162,7 @@ class MortalNode(Node):
 
     def distrust(self, target: int) -> None:
         """Hold a child to be off: all that is below it may be lost."""
-        self.state.away[target], self.takes[target] = True, False
+        self.off[target], self.takes[target] = True, False
         self._forget_requests(target)
         missing, self.below[target] = self.below[target], {}
         self._miss(sorted(missing))
@@ -184,7 +186,7 @@ class MortalNode(Node):
         if report.closed != self.shut[target]:
             self.shut[target] = report.closed
             self._plan_for_the_living()
-        if not self.state.away[target]:
+        if not self.off[target]:
             self.takes[target] = not report.closed and (self.takes[target] or any(report.asked))
             self._close_or_open()
             self.hear(target, asked)
@@ -209,8 +211,8 @@ class MortalNode(Node):
         coming = self.outgoing is not None and self.outgoing.target == target
         for _ in range(len(late) + coming):
             asked = _without_one(asked, self.outgoing.asked if self.outgoing else ANY)
-        if self.state.away[target]:
-            self.state.away[target] = False
+        if self.off[target]:
+            self.off[target] = False
             self.counted.release()
             self._plan_for_the_living()
         return asked
@@ -341,13 +343,14 @@ class MortalNode(Node):
 
     def _plan_for_the_living(self) -> None:
         """Leave children that are off, or closed, out of the plan: their turn might never come."""
+        state = self.state
+        state.away = [off or shut for off, shut in zip(self.off, self.shut, strict=True)]
         plan = self.whole_plan
         if plan is None:
             return
         nothing = (0.0,) * len(self.told)
         rates = tuple(
-            nothing if self.state.away[target] or self.shut[target] else row
-            for target, row in enumerate(plan.rates)
+            nothing if away else row for row, away in zip(plan.rates, state.away, strict=True)
         )
         self.state.plan = NodePlan(rates, plan.slots)
         self.state.given = [[0] * len(row) for row in rates]

@@ -130,7 +130,7 @@ async def _watch(me: Actor, node: MortalNode, target: int, child: str, patience:
     """Call a child from which nothing has been heard."""
     box = me.mailbox(_calls_for(child, node.station.line))
     while True:
-        away = node.state.away[target]
+        away = node.off[target]
         quiet = me.now - node.heard[target] >= patience
         busy = bool(node.below[target]) or (
             node.outgoing is not None and node.outgoing.target == target
@@ -140,7 +140,7 @@ async def _watch(me: Actor, node: MortalNode, target: int, child: str, patience:
                 await box.put(away, HEADERS + NUMBER, timeout=patience, label="call")
                 node.heard[target] = me.now
             except ActivityError:
-                if not node.state.away[target]:
+                if not node.off[target]:
                     node.distrust(target)
         await me.sleep_for(patience)
 
