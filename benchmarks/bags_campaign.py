@@ -5,7 +5,8 @@ there is not measured again, so that a run can be stopped and goes on where it w
 tables are printed: the paper's numbers by reading, and policies by reading and seed.
 
     .venv/bin/python benchmarks/bags_campaign.py [--readings A B C D] [--seeds 2008] [--trees 150]
-        [--groups paper own larger errors changes parts] [--jobs 2] [--file out/bags.jsonl]
+        [--groups paper own larger longer errors lasting changes slows parts] [--jobs 2]
+        [--file out/bags.jsonl]
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ from simplugin.bags.campaign_summary import (
     quantities,
     readings_listing,
 )
+from simplugin.bags.deviation_claims import LARGER, LONGER
 from simplugin.bags.instances import READINGS, SEEDS, TASKS, TREES
-from simplugin.bags.past_claims import CHANGES, ERRORS, PARTS_OF_PRICES
+from simplugin.bags.past_claims import CHANGES, ERRORS, PARTS_OF_LAG, PARTS_OF_PRICES
+from simplugin.bags.realism import SLOWS
 
 OURS = ("prices", "lag")
-LARGER = 10
 PAPER = tuple(Setting(name, orders=ORDERS if name == "fcfs" else 1) for name in POLICIES)
 GROUPS = {
     "paper": PAPER,
@@ -39,9 +41,16 @@ GROUPS = {
     "larger": tuple(
         Setting(name, buffer=10 * LARGER, count=TASKS * LARGER) for name in POLICIES[:3]
     ),
+    "longer": tuple(Setting(name, count=TASKS * LARGER) for name in LONGER),
     "errors": tuple(Setting(name, errors=ERRORS) for name in (*POLICIES[:3], *OURS)),
+    "lasting": tuple(Setting(name, errors=ERRORS, lasting=True) for name in (*POLICIES[:3], *OURS)),
     "changes": tuple(Setting(name, conditions=CHANGES) for name in (*POLICIES[:3], *OURS)),
-    "parts": tuple(Setting("prices", without) for without in PARTS_OF_PRICES.values()),
+    "slows": tuple(Setting(name, conditions=SLOWS) for name in (*POLICIES[:3], *OURS)),
+    "parts": tuple(
+        Setting(policy, without)
+        for policy, parts in (("prices", PARTS_OF_PRICES), ("lag", PARTS_OF_LAG))
+        for without in parts.values()
+    ),
 }
 
 

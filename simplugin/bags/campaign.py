@@ -55,7 +55,9 @@ class Setting:
     count : int
         Tasks of each application.
     errors : float
-        By what part all measurements may be off, either way.
+        By what part what nodes measure before they plan may be off, either way.
+    lasting : bool
+        Whether what they measure while they work is off by the same parts.
     orders : int
         Over how many orders of the first requests throughputs are averaged; 1 is that of the tree.
     conditions : str
@@ -70,6 +72,7 @@ class Setting:
     buffer: int = BUFFER
     count: int = TASKS
     errors: float = 0.0
+    lasting: bool = False
     orders: int = 1
     conditions: str = ""
     measures: bool = True
@@ -191,10 +194,10 @@ def _met(reading: str, seed: int, number: int, setting: Setting) -> Arguments:
     """Return what `execute` is told of the conditions."""
     if not setting.conditions:
         return {}
-    tree, _ = instance(reading, seed, number)
+    tree, bags = instance(reading, seed, number)
     draws = np.random.default_rng([seed, number, _CONDITIONS])
     horizon = setting.count / _optimum(reading, seed, number)
-    return arguments(setting.conditions, tree, draws, horizon)
+    return arguments(setting.conditions, tree, draws, horizon, bags)
 
 
 def _executions(
@@ -216,7 +219,7 @@ def _executions(
             bags,
             policy,
             known=known,
-            bias=bias,
+            bias=bias if setting.lasting else None,
             buffer=setting.buffer,
             delays=_delays(tree, setting, [seed, number, _ORDERS, order]),
             **further,

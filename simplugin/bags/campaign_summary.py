@@ -57,6 +57,16 @@ class Ratios:
         return _mean(self.log[self.n_hosts >= LARGE])
 
     @property
+    def small(self) -> float:
+        """Likewise, over the others."""
+        return _mean(self.log[self.n_hosts < LARGE])
+
+    @property
+    def positive(self) -> float:
+        """The share of trees on which the other throughput is lower."""
+        return float(np.mean(self.log > 0))
+
+    @property
     def worst(self) -> float:
         """The largest; infinite if the other throughput is 0 somewhere."""
         return math.exp(float(np.max(np.where(np.isnan(self.log), -np.inf, self.log))))
@@ -114,6 +124,24 @@ def ratios(high: Sequence[Measurement], low: Sequence[Measurement], *, by: str =
     return Ratios(log, np.array([each.n_hosts for each in high], dtype=np.int64))
 
 
+def best(found: Sequence[Measurement]) -> float:
+    """Return the ratio of throughputs that a policy would have if it reached the optimum.
+
+    Parameters
+    ----------
+    found : sequence of Measurement
+        What the policy is compared with, on each tree; those where it has no throughput do not
+        count.
+
+    Returns
+    -------
+    float
+        Geometric mean of measured over optimal fair throughputs.
+    """
+    with np.errstate(divide="ignore"):
+        return _mean(np.log([each.fair / each.optimum for each in found]))
+
+
 def deviations(found: Sequence[Measurement], *, by: str = "fair") -> Floats:
     """Return by what part throughputs stay below what the policy expects, where it expects any.
 
@@ -137,19 +165,22 @@ class Quantity:
         What it is.
     paper : float
         Its value there.
-    over : bool
-        Whether the paper only says that it is larger.
+    over, under : bool
+        Whether the paper only says that it is larger, or at most this.
     """
 
     name: str
     paper: float
     over: bool = False
+    under: bool = False
 
     def distance(self, measured: float) -> float:
         """Return how far a measurement is off: the logarithm of the factor, `MOST` at most."""
         if math.isnan(measured):
             return MOST
         if self.over and measured >= self.paper:
+            return 0.0
+        if self.under and 0 < measured <= self.paper:
             return 0.0
         if measured <= 0 or math.isinf(measured):
             return MOST
@@ -162,7 +193,7 @@ DATA_CENTRIC_WORST = Quantity("LP / DATA-CENTRIC, worst", 16.0)
 DATA_CENTRIC_SAME = Quantity("DATA-CENTRIC as good as LP", 2 / 3)
 CGBC = Quantity("LP / CGBC", 1.156)
 CGBC_LARGE = Quantity("LP / CGBC, large trees", 1.243)
-CGBC_WORST = Quantity("LP / CGBC, worst", 2.0)
+CGBC_WORST = Quantity("LP / CGBC, worst", 2.0, under=True)
 FCFS = Quantity("LP / FCFS", 1.564)
 FCFS_LARGE = Quantity("LP / FCFS, large trees", 2.0399)
 FCFS_WORST = Quantity("LP / FCFS, worst", 8.0, over=True)

@@ -83,7 +83,7 @@ def negotiated(tree: Tree, bags: Bags, terms: Terms) -> Outcome:
 
 def negotiations(quick: bool) -> list[Claim]:
     """Return how near negotiations end to the optimum, and what they take."""
-    numbers = FEWER if quick else range(TREES)
+    numbers = FEWER[::2] if quick else range(TREES)
     free = _gaps(numbers, Terms(rent=0.0))
     rented = _gaps(numbers, Terms())
     done = free.outcomes
@@ -104,6 +104,7 @@ def negotiations(quick: bool) -> list[Claim]:
             f" {EXACT:g}, if actors and the pure negotiation differ by {SAME:g} at most (they do by"
             f" {max(free.apart + rented.apart):.1g})",
             "section 7",
+            optimum=0.0,
             provenance={"seed": SEED, "trees": listed(numbers), "readings": ", ".join(MAIN)},
         )
     ]

@@ -35,6 +35,8 @@ FAILING, OUTAGE = 1 / 2, 0.1
 # Which part of the links carries transfers of others, and how many of these fit into a run; as
 # long as they last alone, they pause.
 SHARED, TRANSFERS = 1 / 2, 40
+# The setting that depends on the applications.
+SLOWS = "one host slows"
 # A latency of a wide-area link, and the range that section 6.1.2 prints [s].
 LATENCY, LATENCIES = 6e-3, (6e-3, 10.0)
 
@@ -43,7 +45,11 @@ Arguments = dict[str, Any]
 
 
 def arguments(
-    name: str, tree: Tree, generator: np.random.Generator, horizon: float | None = None
+    name: str,
+    tree: Tree,
+    generator: np.random.Generator,
+    horizon: float | None = None,
+    bags: Bags | None = None,
 ) -> Arguments:
     """Return the further arguments of `execute` that make a run meet something.
 
@@ -58,6 +64,10 @@ def arguments(
     horizon : float, optional
         About how long a run takes [s], as changes come so and so often in a run; that of two
         applications of the campaign, if all hosts compute all the time, without.
+
+    bags : Bags, optional
+        The applications, as what happens to a host can depend on its work; products of matrices
+        with the least data of the campaign without.
 
     Returns
     -------
@@ -74,6 +84,8 @@ def arguments(
     if horizon is None:
         horizon = 2 * TASKS * FLOP / float(tree.speed.sum())
     usual = {"platform": tree.platform(), "options": SimGridOptions.linear()}
+    if name == SLOWS:
+        return usual | _one_slows(tree, generator, horizon, bags)
     return usual | SETTINGS[name](tree, generator, horizon)
 
 
@@ -143,14 +155,16 @@ def _load_comes(tree: Tree, generator: np.random.Generator, horizon: float) -> A
     return {"platform": _following(tree, values)}
 
 
-def _one_slows(tree: Tree, generator: np.random.Generator, horizon: float) -> Arguments:
-    """Let the host with most work be half as fast from some time on, for good."""
+def _one_slows(
+    tree: Tree, generator: np.random.Generator, horizon: float, bags: Bags | None = None
+) -> Arguments:
+    """Let the host with most work at the optimum be half as fast from some time on, for good."""
     del generator
-    # That with most of the tasks of the campaign that have the least data, in steady state.
-    bags = Bags(
-        ("least data",), np.array([FLOP]), np.array([LEAST_RATIO * FLOP]), np.ones(1), np.array([1])
-    )
-    host = int(np.argmax(steady_state(tree, bags).compute[:, 0]))
+    if bags is None:
+        # The products of matrices of the campaign, with the least data.
+        flop, byte = np.array([FLOP]), np.array([LEAST_RATIO * FLOP])
+        bags = Bags(("product",), flop, byte, np.ones(1), np.ones(1, dtype=np.int64))
+    host = int(np.argmax(steady_state(tree, bags).compute @ bags.flop))
     factors = np.ones(tree.n_hosts)
     factors[host] = LEFT
     values = {"SPEED": [(0.0, np.ones(tree.n_hosts)), (ONSET * horizon, factors)]}
@@ -195,7 +209,7 @@ SETTINGS: Mapping[str, Callable[[Tree, np.random.Generator, float], Arguments]] 
     "bandwidths vary": _bandwidths_vary,
     "availability": _both_vary,
     "load comes": _load_comes,
-    "one host slows": _one_slows,
+    SLOWS: _one_slows,
     "hosts fail": _hosts_fail,
 }
 

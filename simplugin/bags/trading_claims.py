@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simplugin.bags.campaign import Setting, measured
-from simplugin.bags.campaign_summary import DATA_CENTRIC, DATA_CENTRIC_WORST, ratios
+from simplugin.bags.campaign_summary import DATA_CENTRIC_WORST, ratios
 from simplugin.bags.instances import SEEDS, TREES
 from simplugin.claims import Claim
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from simplugin.bags.campaign_summary import Ratios
 
@@ -23,44 +23,54 @@ _ORDERS = ("fast", "breadth", "slow")
 _READINGS = ("A", "C")
 # From which ratio of throughputs on DATA-CENTRIC has failed, and what its rates must show then.
 FAILED, SHOWN = 1.5, 1.2
+# On which share of failures they must show it.
+_ALIKE = 0.8
 
 
 def failures(quick: bool) -> list[Claim]:
     """Return how far DATA-CENTRIC is behind LP by the order of nodes; not in the quick run."""
     if quick:
         return []
-    numbers = range(TREES)
-    cases = [(reading, order) for reading in _READINGS for order in _ORDERS]
-    executed, expected = (
-        {case: _behind(*case, numbers, by) for case in cases} for by in ("fair", "theory")
-    )
+    claims = []
+    for reading in _READINGS:
+        executed, expected = (
+            {order: _behind(reading, order, by) for order in _ORDERS} for by in ("fair", "theory")
+        )
+        claims += [_fails(reading, executed, expected), _in_the_rates(reading, executed, expected)]
+    return claims
+
+
+def _fails(reading: str, executed: Mapping[str, Ratios], expected: Mapping[str, Ratios]) -> Claim:
+    """Return whether DATA-CENTRIC is far behind LP somewhere, in whatever order it takes nodes."""
     listed = "; ".join(
-        f"{reading}, {order} first: {each.written()}, expected {expected[reading, order].written()}"
-        for (reading, order), each in executed.items()
+        f"{order} first {each.written()}, expected {expected[order].written()}"
+        for order, each in executed.items()
     )
-    worst = max(executed, key=lambda case: executed[case].worst)
-    provenance = {"seed": SEED, "trees": f"0 to {numbers[-1]}"}
-    return [
-        Claim(
-            "DATA-CENTRIC fails badly on a few trees, whatever the order in which it takes nodes",
-            f"{DATA_CENTRIC.paper}, worst {DATA_CENTRIC_WORST.paper:g}",
-            f"{worst[0]}, {worst[1]} first: {executed[worst].written()}",
-            executed[worst].worst >= DATA_CENTRIC_WORST.paper / 2,
-            "geometric mean and worst of LP over DATA-CENTRIC, by reading and order (fast links"
-            f" first, breadth first, slow links first): {listed}. Agrees if the worst of some"
-            " order is half the paper's. The paper does not say which order it takes, and fast"
-            " links first hardly fails",
-            "section 6.2.2, Figure 6a",
-            provenance=provenance,
-        ),
-        _in_the_rates(executed, expected, provenance),
-    ]
+    least = DATA_CENTRIC_WORST.paper / 2
+    failing = [order for order, each in executed.items() if _largest(each) >= least]
+    return Claim(
+        "DATA-CENTRIC fails badly on a few trees, in whatever order it takes nodes, reading"
+        f" {reading}",
+        f"worst {DATA_CENTRIC_WORST.paper:g}",
+        ", ".join(f"{order} first {_largest(each):.3g}" for order, each in executed.items()),
+        len(failing) == len(executed),
+        "the largest LP over DATA-CENTRIC where both have a throughput, by order: fast links first,"
+        f" breadth first, slow links first. Geometric mean and worst: {listed}. Agrees if all"
+        f" orders reach {least:g}, half the paper's: {', '.join(failing) or 'none'} does. The paper"
+        " does not say which order it takes",
+        "section 6.2.2, Figure 6a",
+        provenance=_provenance(reading),
+    )
+
+
+def _largest(found: Ratios) -> float:
+    """Return the largest ratio where both throughputs are positive."""
+    known = found.log[np.isfinite(found.log)]
+    return math.exp(float(np.max(known))) if len(known) else math.nan
 
 
 def _in_the_rates(
-    executed: dict[tuple[str, str], Ratios],
-    expected: dict[tuple[str, str], Ratios],
-    provenance: dict[str, object],
+    reading: str, executed: Mapping[str, Ratios], expected: Mapping[str, Ratios]
 ) -> Claim:
     """Return whether failures are in the rates that were traded already."""
     ran = np.concatenate([each.log for each in executed.values()])
@@ -68,26 +78,31 @@ def _in_the_rates(
     failed = ran > math.log(FAILED)
     shown = failed & (hoped > math.log(SHOWN))
     return Claim(
-        "Where DATA-CENTRIC fails, its expected throughput fails as well",
+        f"Where DATA-CENTRIC fails, its expected throughput fails as well, reading {reading}",
         "the same behaviour",
         f"on {shown.sum()} of {failed.sum()}",
-        bool(shown.sum() >= 0.8 * failed.sum()),
+        bool(failed.any() and shown.sum() >= _ALIKE * failed.sum()),
         f"executions with LP over {FAILED:g} times as fast, and of these, ones where LP expects"
-        f" over {SHOWN:g} times as much; all orders and readings of the claim above. Agrees from"
-        " 80 % on. The others have a task of much data in a slow transfer",
+        f" over {SHOWN:g} times as much; all orders of the claim above. Agrees from {_ALIKE:.0%}"
+        " on, if there is any",
         "section 6.2.2",
-        provenance=provenance,
+        provenance=_provenance(reading),
     )
 
 
-def _behind(reading: str, order: str, numbers: range, by: str) -> Ratios:
+def _behind(reading: str, order: str, by: str) -> Ratios:
     """Return LP over DATA-CENTRIC with an order."""
     parameters = () if order == "fast" else (("order", order),)
     high, low = (
-        [measured(reading, SEED, number, each) for number in numbers]
+        [measured(reading, SEED, number, each) for number in range(TREES)]
         for each in (Setting("lp"), Setting("data_centric", parameters))
     )
     return ratios(high, low, by=by)
+
+
+def _provenance(reading: str) -> dict[str, Any]:
+    """Return what determines the measurements."""
+    return {"seed": SEED, "reading": reading, "trees": f"0 to {TREES - 1}"}
 
 
 PARTS: dict[str, Callable[[bool], list[Claim]]] = {"DATA-CENTRIC, by order": failures}

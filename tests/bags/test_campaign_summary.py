@@ -8,10 +8,12 @@ from simplugin.bags.campaign import Measurement
 from simplugin.bags.campaign_summary import (
     BCS,
     CGBC,
+    CGBC_WORST,
     FCFS,
     FCFS_WORST,
     QUANTITIES,
     Ratios,
+    best,
     deviations,
     policies_listing,
     quantities,
@@ -41,7 +43,9 @@ def test_ratios_by_hand():
     assert found.mean == pytest.approx((4 * 1 * 0.5 * 4) ** 0.25)
     # Of the two trees of 50 and 100 nodes one has a throughput.
     assert found.large == pytest.approx(4.0)
+    assert found.small == pytest.approx((4 * 1 * 0.5) ** (1 / 3))
     assert found.worst == math.inf
+    assert found.positive == 0.6
     assert found.apart == 1
     assert found.near_zero == 0.2
     assert found.same == 0.4
@@ -64,6 +68,11 @@ def test_ratios_of_different_trees():
         ratios([], [])
 
 
+def test_best_is_that_of_a_policy_that_reaches_the_optimum():
+    found = column(0.8, 0.0, 0.2, optimum=0.4)
+    assert best(found) == pytest.approx(1.0)
+
+
 def test_deviations_leave_out_what_expects_nothing():
     found = [replace(ROW, fair=0.9), replace(ROW, theory=None), replace(ROW, fair=1.1, slope=0.7)]
     assert deviations(found) == pytest.approx([0.1, -0.1])
@@ -75,6 +84,9 @@ def test_distances():
     assert CGBC.distance(2 * 1.156) == pytest.approx(math.log(2))
     assert CGBC.distance(1.156 / 2) == pytest.approx(math.log(2))
     assert CGBC.distance(math.inf) == CGBC.distance(math.nan) == CGBC.distance(0.0) == 2
+    assert CGBC_WORST.distance(1.1) == 0
+    assert CGBC_WORST.distance(0.0) == 2
+    assert CGBC_WORST.distance(4.0) == pytest.approx(math.log(2))
     assert FCFS_WORST.distance(20.0) == 0
     assert FCFS_WORST.distance(math.inf) == 0
     assert FCFS_WORST.distance(4.0) == pytest.approx(math.log(2))
