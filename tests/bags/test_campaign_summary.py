@@ -4,7 +4,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simplugin.bags.campaign import Measurement
 from simplugin.bags.campaign_summary import (
     BCS,
     CGBC,
@@ -21,24 +20,12 @@ from simplugin.bags.campaign_summary import (
     readings_listing,
     score,
 )
-from simplugin.bags.instances import NODES
 from simplugin.errors import WorkloadError
 
 SEED = 2008
-ROW = Measurement("A", SEED, 0, "lp", 5, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, True)
 
 
-def column(*fair, setting="lp", hosts=NODES, **fields):
-    return [
-        replace(
-            ROW, setting=setting, number=number, fair=each, slope=each,
-            n_hosts=hosts[number % len(hosts)], **fields,
-        )
-        for number, each in enumerate(fair)
-    ]  # fmt: skip
-
-
-def test_ratios_by_hand():
+def test_ratios_by_hand(column):
     found = ratios(column(4.0, 1.0, 1.0, 8.0, 1.0), column(1.0, 1.0, 2.0, 2.0, 0.0))
     assert found.mean == pytest.approx((4 * 1 * 0.5 * 4) ** 0.25)
     # Of the two trees of 50 and 100 nodes one has a throughput.
@@ -52,29 +39,29 @@ def test_ratios_by_hand():
     assert found.written() == "1.682, worst inf (1 apart)"
 
 
-def test_same_is_within_five_percent_or_better():
+def test_same_is_within_five_percent_or_better(column):
     assert ratios(column(1.0, 1.0, 1.0), column(0.951, 0.949, 3.0)).same == pytest.approx(2 / 3)
 
 
-def test_nothing_over_nothing_is_apart():
+def test_nothing_over_nothing_is_apart(column):
     found = ratios(column(0.0, 2.0), column(0.0, 1.0))
     assert (found.apart, found.mean, found.worst) == (1, 2.0, 2.0)
 
 
-def test_ratios_of_different_trees():
+def test_ratios_of_different_trees(column):
     with pytest.raises(WorkloadError, match="different trees"):
         ratios(column(1.0), column(1.0, seed=1))
     with pytest.raises(WorkloadError, match="different trees"):
         ratios([], [])
 
 
-def test_best_is_that_of_a_policy_that_reaches_the_optimum():
+def test_best_is_that_of_a_policy_that_reaches_the_optimum(column):
     found = column(0.8, 0.0, 0.2, optimum=0.4)
     assert best(found) == pytest.approx(1.0)
 
 
-def test_deviations_leave_out_what_expects_nothing():
-    found = [replace(ROW, fair=0.9), replace(ROW, theory=None), replace(ROW, fair=1.1, slope=0.7)]
+def test_deviations_leave_out_what_expects_nothing(row):
+    found = [replace(row, fair=0.9), replace(row, theory=None), replace(row, fair=1.1, slope=0.7)]
     assert deviations(found) == pytest.approx([0.1, -0.1])
     assert deviations(found, by="slope") == pytest.approx([0.0, 0.3])
 
@@ -95,7 +82,8 @@ def test_distances():
     assert score(as_said | {CGBC: 2 * CGBC.paper}) == pytest.approx(math.log(2) / len(QUANTITIES))
 
 
-def paper_like():
+@pytest.fixture
+def paper_like(column):
     """Return measurements with the paper's numbers; FCFS is worse on large trees."""
     lp = column(*[1.0] * 10, theory=1 / (1 - 0.09426))
     near = [1 / 1.156] * 3 + [1 / 1.243] * 2
@@ -110,8 +98,8 @@ def paper_like():
     }
 
 
-def test_quantities_by_hand():
-    found = {each.name: value for each, value in quantities(paper_like()).items()}
+def test_quantities_by_hand(paper_like):
+    found = {each.name: value for each, value in quantities(paper_like).items()}
     assert found["deviation"] == pytest.approx(0.09426)
     assert found["LP / FCFS"] == pytest.approx(1.564)
     assert found["LP / FCFS, large trees"] == pytest.approx(2.0399)
@@ -122,15 +110,15 @@ def test_quantities_by_hand():
     assert found["BCS near zero"] == pytest.approx(0.4)
 
 
-def test_nearest_reading_comes_first():
-    near = quantities(paper_like())
+def test_nearest_reading_comes_first(paper_like):
+    near = quantities(paper_like)
     far = near | {CGBC: 5.0, FCFS: 9.0}
     listing = readings_listing({"far": far, "near": near})
     assert [line[0] for line in listing.lines] == ["paper", "near", "far"]
     assert listing.column("LP / CGBC")[2] == 5.0
 
 
-def test_policies_beside_lp():
+def test_policies_beside_lp(column):
     lp = column(2.0, 4.0, 2.0)
     listing = policies_listing({"lp": lp, "x": column(1.0, 1.0, setting="x")}, "title")
     assert listing.column("LP / it") == (1.0, pytest.approx(8**0.5))
