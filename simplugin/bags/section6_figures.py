@@ -83,7 +83,7 @@ def figure6(quick: bool) -> list[Figure]:
                 for each in (Setting("lp"), setting)
             )
             series[f"reading {reading}"] = histogram(logarithms(lp, other), edges)
-        title = f"{words}, {len(numbers)} trees" + ", 8 where near 0" * (edges is WIDE)
+        title = f"{words}, {len(numbers)} trees" + "; at 8 those near 0" * (edges is WIDE)
         figures.append(
             Figure(name, title, "ln(throughput of LP / its throughput)", "trees", series, bars=True)
         )
