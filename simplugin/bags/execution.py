@@ -12,7 +12,7 @@ from simplugin.bags.agents.mortal_actors import mortal_host
 from simplugin.bags.agents.stations import Station
 from simplugin.bags.nodes import Place
 from simplugin.bags.parcels import Supply
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.errors import DeadlockError, InfeasibleError, WorkloadError
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.placement import Placement
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 # Tasks that a node's buffer holds, section 6.2.1.
 BUFFER = 10
+# From when on dates are further apart than 1e-9 s, and what is precise enough then [s].
+COARSE, PRECISION = 2.0**23, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,14 +158,34 @@ def execute(
         for number in range(tree.n_hosts)
     ]
     placements = _placements(tree, stations, policy, patience if failures else None)
-    result = simulate(
+    result = _simulated(
         tree.platform() if platform is None else platform,
         [*placements, *others],
-        options=SimGridOptions.linear() if options is None else options,
+        SimGridOptions.linear() if options is None else options,
         trace=trace,
         **simulation,
     )
     return _execution(tree, bags, policy.name, _named(result, bags), failures=failures)
+
+
+def _simulated(
+    platform: Platform | str | os.PathLike[str],
+    actors: list[Placement],
+    options: SimGridOptions,
+    **simulation: Any,
+) -> Result:
+    """Simulate; again with a coarser precision if SimGrid's may have been too fine.
+
+    From `COARSE` on, dates are further apart than SimGrid's usual precision/timing of 1e-9 s. It
+    can take the end of an activity for the past then, and say that nothing can happen any more.
+    """
+    try:
+        return simulate(platform, actors, options=options, **simulation)
+    except DeadlockError as error:
+        if (error.clock or 0.0) < COARSE or options.precision_timing is not None:
+            raise
+    options = replace(options, precision_timing=PRECISION)
+    return simulate(platform, actors, options=options, **simulation)
 
 
 def _placements(

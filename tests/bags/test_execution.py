@@ -11,13 +11,17 @@ import pytest
 from numpy.testing import assert_allclose
 
 from simplugin.bags.agents.stations import Deeds
+from simplugin.bags.classics import fcfs, first_request_delays
 from simplugin.bags.decisions import balanced, bandwidth_centric, first_come_first_served
 from simplugin.bags.execution import Execution, execute
+from simplugin.bags.instances import instance
+from simplugin.bags.measurement import measure
 from simplugin.bags.nodes import NodePlan, Policy
 from simplugin.bags.trace_check import violations
-from simplugin.errors import ActorError, InfeasibleError, WorkloadError
+from simplugin.errors import ActorError, DeadlockError, InfeasibleError, WorkloadError
 from simplugin.platforms.random_trees import random_tree
 from simplugin.platforms.trees import Tree
+from simplugin.simulation import SimGridOptions
 from simplugin.workloads.bags import Bags
 
 FCFS = Policy("fcfs", first_come_first_served)
@@ -253,3 +257,14 @@ class TestRefusals:
         done = execute(tree([-1], [1e6], []), bags([1.0], [1.0], [1]), FCFS)
         with pytest.raises(WorkloadError, match="trace=True"):
             violations(done, 10)
+
+
+def test_months_of_simulated_time() -> None:
+    # From 2^23 s on dates are coarser than SimGrid's precision, which takes an end for the past.
+    tree, bags = instance("A, kilobits", 2008, 39)
+    delays = first_request_delays(tree, np.random.default_rng([2008, 39, 4, 1]))
+    policy = fcfs(measure(tree, bags), bags)
+    assert execute(tree, bags, policy, delays=delays).computed.sum() == bags.count.sum()
+    options = SimGridOptions.linear(precision_timing=1e-9)
+    with pytest.raises(DeadlockError):
+        execute(tree, bags, policy, delays=delays, options=options)
