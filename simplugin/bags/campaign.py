@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.bags.classics import first_request_delays
-from simplugin.bags.execution import BUFFER, execute
+from simplugin.bags.execution import execute
 from simplugin.bags.instances import TASKS, instance
 from simplugin.bags.measurement import measure, with_errors
+from simplugin.bags.nodes import BUFFER
 from simplugin.bags.policies import policy_called
 from simplugin.bags.realism import arguments
 from simplugin.bags.throughput import experimental, fair, slope

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simplugin.bags.decisions import bandwidth_centric, first_come_first_served
+from simplugin.bags.message_sizes import message_size
 from simplugin.bags.nodes import Policy
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from simplugin.platforms.trees import Tree
     from simplugin.workloads.bags import Bags
 
-# A request for tasks of any type: a number, and headers of 40 as TCP and IP have them [byte].
-REQUEST = 48.0
 # How many times the slowest request all first requests are spread over.
 SPREAD = 100.0
 
@@ -112,5 +111,5 @@ def first_request_delays(tree: Tree, generator: np.random.Generator) -> NDArray[
     float64, shape (n_hosts,)
         Delays [s].
     """
-    slowest = float((tree.latency + REQUEST / tree.bandwidth).max())
+    slowest = float((tree.latency + message_size(1) / tree.bandwidth).max())
     return generator.uniform(0.0, SPREAD * slowest, tree.n_hosts)

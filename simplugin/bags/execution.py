@@ -10,7 +10,7 @@ import numpy as np
 from simplugin.bags.agents.actors import host
 from simplugin.bags.agents.mortal_actors import mortal_host
 from simplugin.bags.agents.stations import Station
-from simplugin.bags.nodes import Place
+from simplugin.bags.nodes import BUFFER, Place
 from simplugin.bags.parcels import Supply
 from simplugin.errors import DeadlockError, InfeasibleError, WorkloadError
 from simplugin.simulation import SimGridOptions, simulate
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from simplugin.simulation import Result
     from simplugin.workloads.bags import Bags
 
-# Tasks that a node's buffer holds, section 6.2.1.
-BUFFER = 10
 # From when on dates are further apart than 1e-9 s, and what is precise enough then [s].
 COARSE, PRECISION = 2.0**23, 1e-6
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 # The target that is the node's own worker; its children are 1, 2, ... in their order.
 WORKER = 0
 
+# Tasks that a node's buffer holds, section 6.2.1.
+BUFFER = 10
+
 # How often nodes look for changes while all tasks are done, unless they are told otherwise.
 LOOKS = 20
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simplugin.bags.execution import BUFFER, execute
+from simplugin.bags.execution import execute
 from simplugin.bags.instances import MAIN, SEEDS, TASKS, instance
+from simplugin.bags.nodes import BUFFER
 from simplugin.bags.policies import POLICIES, policy_called
 from simplugin.bags.trace_check import violations
 from simplugin.claims import Claim

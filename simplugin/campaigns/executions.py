@@ -12,9 +12,9 @@ import numpy as np
 
 from simplugin.bags.assessment import Assessment
 from simplugin.bags.classics import first_request_delays
-from simplugin.bags.execution import BUFFER, execute
+from simplugin.bags.execution import execute
 from simplugin.bags.measurement import measure, with_errors
-from simplugin.bags.nodes import Policy
+from simplugin.bags.nodes import BUFFER, Policy
 from simplugin.bags.platform_trees import tree_of
 from simplugin.bags.policies import policy_called
 from simplugin.campaigns.actors import metrics

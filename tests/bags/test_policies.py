@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simplugin.bags.classics import REQUEST, SPREAD, cgbc, fcfs, first_request_delays
+from simplugin.bags.classics import SPREAD, cgbc, fcfs, first_request_delays
 from simplugin.bags.execution import Execution, execute
 from simplugin.bags.nodes import Choice, NodeState, servable
 from simplugin.bags.planned import lp
@@ -170,7 +170,7 @@ class TestBundles:
 class TestFirstRequests:
     def test_spread(self) -> None:
         delays = first_request_delays(TREE, np.random.default_rng(0))
-        slowest = REQUEST / 0.8e6
+        slowest = 48.0 / 0.8e6
         assert delays.shape == (7,)
         assert np.all((delays >= 0) & (delays <= SPREAD * slowest))
         assert len(set(delays.tolist())) == 7

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 from simplugin.bags.agents.node import Node
 from simplugin.bags.agents.ports import Port
 from simplugin.bags.agents.stations import changes_at, look_of, requests_of, tasks_for
+from simplugin.bags.message_sizes import message_size
 
 if TYPE_CHECKING:
     from simplugin.bags.agents.stations import Deeds, Station
     from simplugin.bags.nodes import Known, Policy
     from simplugin.simulation.api import Actor
-
-# A request says how many tasks, and headers of 40 as TCP and IP have them [byte].
-NUMBER, HEADERS = 8.0, 40.0
 
 
 async def host(me: Actor, stations: tuple[Station, ...], policy: Policy) -> list[Deeds]:
@@ -72,7 +70,7 @@ async def _wait_for_changes(me: Actor, node: Node, planned: Known) -> None:
         is_outdated = await me.mailbox(look_of(place.name)).get()
         if not is_outdated:
             changed = await _look(me, node, planned)
-            await me.mailbox(changes_at(place.name)).put(changed, HEADERS + NUMBER, label="plan")
+            await me.mailbox(changes_at(place.name)).put(changed, message_size(1), label="plan")
     await _tell_children(me, node, is_outdated)
 
 
@@ -89,7 +87,7 @@ async def _look(me: Actor, node: Node, planned: Known) -> bool:
 async def _tell_children(me: Actor, node: Node, is_outdated: bool) -> None:
     """Tell children that they are to negotiate anew, or to look for changes."""
     for child in node.station.place.children:
-        await me.mailbox(look_of(child)).put(is_outdated, HEADERS + NUMBER, label="plan")
+        await me.mailbox(look_of(child)).put(is_outdated, message_size(1), label="plan")
 
 
 async def _schedule(me: Actor, node: Node) -> None:
@@ -106,7 +104,7 @@ async def _schedule(me: Actor, node: Node) -> None:
     while True:
         await node.ask.acquire()
         asked = node.requested()
-        await box.put(asked, HEADERS + NUMBER * len(asked), label="request")
+        await box.put(asked, message_size(len(asked)), label="request")
         node.is_asking = False
         node.look()
 

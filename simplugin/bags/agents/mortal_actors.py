@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from simplugin.bags.agents.actors import HEADERS, NUMBER, ship, work
+from simplugin.bags.agents.actors import ship, work
 from simplugin.bags.agents.mortal import MortalNode
 from simplugin.bags.agents.ports import Port
 from simplugin.bags.agents.stations import requests_of, tasks_for
+from simplugin.bags.message_sizes import message_size
 from simplugin.errors import ActivityError, TimeoutException
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ async def _schedule(me: Actor, node: MortalNode, patience: float, is_new: bool) 
         await node.ask.acquire()
         report = node.report()
         try:
-            await box.put(report, HEADERS + NUMBER * report.numbers, label="request")
+            await box.put(report, message_size(report.numbers), label="request")
         except ActivityError:
             node.unsaid(report)
             await me.sleep_for(patience)
@@ -137,7 +138,7 @@ async def _watch(me: Actor, node: MortalNode, target: int, child: str, patience:
         )
         if away or (quiet and busy):
             try:
-                await box.put(away, HEADERS + NUMBER, timeout=patience, label="call")
+                await box.put(away, message_size(1), timeout=patience, label="call")
                 node.heard[target] = me.now
             except ActivityError:
                 if not node.off[target]:

@@ -6,7 +6,8 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from simplugin.bags.agents.stations import ANY, END_SIZE, Deeds, Shipment, tasks_for
+from simplugin.bags.agents.stations import ANY, Deeds, Shipment, tasks_for
+from simplugin.bags.message_sizes import message_size
 from simplugin.bags.nodes import WORKER, NodePlan, NodeState, owed
 from simplugin.errors import WorkloadError
 
@@ -255,7 +256,7 @@ class Node:
                 for target, child in enumerate(self.station.place.children, 1):
                     self._withdraw(target, kind)
                     box = self.me.mailbox(tasks_for(child, self.station.line))
-                    box.put_detached(kind, END_SIZE)
+                    box.put_detached(kind, message_size(1))
 
     def _withdraw(self, target: int, kind: int) -> None:
         """Forget a child's requests for a type that has ended, as the child itself does."""

@@ -97,10 +97,6 @@ class Deeds:
     again: int = 0
 
 
-# The message that a type has ended: a number, and headers of 40 as TCP and IP have them [byte].
-END_SIZE = 48.0
-
-
 def tasks_for(name: str, line: int) -> str:
     """Return the mailbox in which a node gets its tasks."""
     return f"tasks for {name}" if not line else f"tasks for {name}, {line}"

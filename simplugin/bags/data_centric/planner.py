@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simplugin.bags.data_centric.roles import PARENT, decides, new_trader, opens
+from simplugin.bags.message_sizes import message_size
 
 if TYPE_CHECKING:
     from simplugin.bags.data_centric.rates import Order
@@ -12,8 +13,8 @@ if TYPE_CHECKING:
     from simplugin.bags.nodes import Known, NodePlan, Place
     from simplugin.simulation.api import Actor
 
-# Each message has four numbers of 8 bytes, and headers of 40 [byte].
-SIZE = 4 * 8.0 + 40.0
+# Each message has four numbers [byte].
+SIZE = message_size(4)
 
 
 async def data_centric_planner(

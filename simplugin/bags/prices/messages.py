@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from simplugin.bags.message_sizes import message_size
+
 if TYPE_CHECKING:
     from simplugin.bags.prices.curves import Point
-
-# Headers as TCP and IP have them, and a number [byte].
-HEADERS, NUMBER = 40.0, 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +110,7 @@ Up = Offer | Verdict
 
 
 def size_of(message: Down | Up) -> float:
-    """Return how long a message is, at 8 bytes a number and 40 for headers [byte]."""
+    """Return how long a message is [byte]."""
     match message:
         case Posted():
             numbers = len(message.prices) + 4
@@ -123,4 +122,4 @@ def size_of(message: Down | Up) -> float:
             numbers = len(message.lost) + 1
         case Settled():
             numbers = 1
-    return HEADERS + NUMBER * numbers
+    return message_size(numbers)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.bags.nodes import Known, NodePlan, Policy, time_between_looks
+from simplugin.bags.nodes import BUFFER, Known, NodePlan, Policy, time_between_looks
 from simplugin.bags.prices.decision import priced, slots_for
 from simplugin.bags.prices.filter import Sieve
 from simplugin.bags.prices.planner import price_planner
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from simplugin.bags.prices.roles import Rates
     from simplugin.platforms.trees import Tree
     from simplugin.workloads.bags import Bags
-
-# Tasks that a node's buffer holds, section 6.2.1.
-BUFFER = 10
 
 
 @dataclass(frozen=True, eq=False)
