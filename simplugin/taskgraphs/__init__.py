@@ -1,0 +1,1 @@
+"""Concurrent parallel task graphs on multi-clusters: allocation, shares, mapping, execution."""

@@ -1,0 +1,45 @@
+"""What the paper leaves open, and how it is read here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Readings:
+    """Choices that the text does not make; the defaults are those that fit its conclusions best.
+
+    Attributes
+    ----------
+    reference_speed : {"slowest", "mean", "fastest"}
+        Speed of the processors of the reference cluster: of the slowest cluster, the mean over all
+        processors, or of the fastest cluster.
+    translation : {"time", "power"}
+        An allocation on the reference cluster becomes the fewest processors of a cluster on which
+        the task takes no longer, or as many as have the same speed together (rounded down).
+    full_level : {"pass", "stop"}
+        In SCRAP-MAX, whether a task whose level is full is passed over, or the procedure stops.
+    packing : {"earliest", "largest", "off"}
+        Among smaller allocations that start earlier and finish no later: the one that finishes
+        first, the largest, or none.
+    order : {"bottom", "fifo"}
+        Ready tasks by decreasing bottom level, or by graph and task.
+    fixing : {"reserve", "start"}
+        Whether a ready task is mapped at once, with a reservation in the future if need be, or
+        only when it can start.
+    own : {"alone", "share"}
+        Whether a graph's own makespan is with the whole site (beta = 1), or under the share that
+        it has among others.
+    """
+
+    reference_speed: Literal["slowest", "mean", "fastest"] = "slowest"
+    translation: Literal["time", "power"] = "time"
+    full_level: Literal["pass", "stop"] = "pass"
+    packing: Literal["earliest", "largest", "off"] = "earliest"
+    order: Literal["bottom", "fifo"] = "bottom"
+    fixing: Literal["reserve", "start"] = "reserve"
+    own: Literal["alone", "share"] = "alone"
+
+
+PAPER = Readings()

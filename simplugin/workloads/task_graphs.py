@@ -1,0 +1,332 @@
+"""Parallel task graphs: data-parallel tasks and the data that they hand on, as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.errors import WorkloadError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+_COLUMNS = (("flop", "task"), ("alpha", "task"), ("byte", "task"), ("edge_byte", "edge"))
+
+
+@dataclass(frozen=True)
+class Adjacency:
+    """The neighbours of each task on one side, in compressed rows.
+
+    Attributes
+    ----------
+    start : int64, shape (n_tasks + 1,)
+        Where the neighbours of each task start in the other two; the last entry is the number of
+        edges.
+    task : int64, shape (n_edges,)
+        The neighbours, in the order of the edges.
+    edge : int64, shape (n_edges,)
+        The edge to each of them.
+    """
+
+    start: NDArray[np.int64]
+    task: NDArray[np.int64]
+    edge: NDArray[np.int64]
+
+    def of(self, task: int) -> NDArray[np.int64]:
+        """Return the neighbours of a task."""
+        return self.task[self.start[task] : self.start[task + 1]]
+
+    def edges_of(self, task: int) -> NDArray[np.int64]:
+        """Return the edges to the neighbours of a task."""
+        return self.edge[self.start[task] : self.start[task + 1]]
+
+
+@dataclass(frozen=True, eq=False)
+class TaskGraph:
+    """A parallel task graph: a directed acyclic graph of data-parallel tasks.
+
+    A task takes ``(alpha + (1 - alpha) / p) flop / speed`` on p equal processors (Amdahl's law).
+
+    Attributes
+    ----------
+    name : str
+        Of the graph.
+    tasks : tuple of str
+        Names, no two alike.
+    flop : float64, shape (n_tasks,)
+        Computation [flop]; 0 for tasks that only join others.
+    alpha : float64, shape (n_tasks,)
+        The part of it that cannot be run in parallel, from 0 to 1.
+    byte : float64, shape (n_tasks,)
+        Size of the data that a task works on [byte]; 0 where it is not known.
+    edges : int64, shape (n_edges, 2)
+        Which task hands data to which one.
+    edge_byte : float64, shape (n_edges,)
+        How much [byte].
+
+    Raises
+    ------
+    WorkloadError
+        A length or a range is wrong, an edge is given twice or leads nowhere, or there is a
+        cycle; the message names the tasks.
+    """
+
+    name: str
+    tasks: tuple[str, ...]
+    flop: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    byte: NDArray[np.float64]
+    edges: NDArray[np.int64]
+    edge_byte: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        object.__setattr__(self, "tasks", tuple(self.tasks))
+        if not self.tasks:
+            raise WorkloadError(f"graph {self.name!r} has no task; give at least one")
+        if len(set(self.tasks)) < len(self.tasks):
+            twice = next(name for name in self.tasks if self.tasks.count(name) > 1)
+            raise WorkloadError(
+                f"graph {self.name!r} has two tasks called {twice!r}; name them apart"
+            )
+        edges = np.asarray(self.edges, dtype=np.int64).reshape(-1, 2)
+        object.__setattr__(self, "edges", np.ascontiguousarray(edges))
+        for column, of in _COLUMNS:
+            self._check_column(column, of)
+        if np.any(self.alpha > 1):
+            task = int(np.argmax(self.alpha > 1))
+            value = float(self.alpha[task])
+            raise WorkloadError(
+                f"task {self.tasks[task]!r} of graph {self.name!r} has alpha {value!r};"
+                " give a part from 0 to 1"
+            )
+        self._check_edges()
+        _ = self.order
+
+    def _check_column(self, column: str, of: str) -> None:
+        """Check the length and the range of numbers of tasks or of edges."""
+        count = self.n_tasks if of == "task" else self.n_edges
+        values = np.ascontiguousarray(getattr(self, column), dtype=np.float64)
+        if values.shape != (count,):
+            raise WorkloadError(
+                f"{column} of graph {self.name!r} has shape {values.shape}; give ({count},)"
+            )
+        wrong = ~(np.isfinite(values) & (values >= 0))
+        if np.any(wrong):
+            place = int(np.argmax(wrong))
+            raise WorkloadError(
+                f"{column} of {self.label(of, place)} is {float(values[place])!r};"
+                " give a number >= 0"
+            )
+        object.__setattr__(self, column, values)
+
+    def _check_edges(self) -> None:
+        """Refuse edges that lead nowhere, to their own start, or are there twice."""
+        wrong = np.any((self.edges < 0) | (self.edges >= self.n_tasks), axis=1)
+        if np.any(wrong):
+            edge = self.edges[int(np.argmax(wrong))].tolist()
+            raise WorkloadError(
+                f"graph {self.name!r} has an edge from task {edge[0]} to task {edge[1]};"
+                f" its tasks are 0 to {self.n_tasks - 1}"
+            )
+        pairs, counts = np.unique(self.edges, axis=0, return_counts=True)
+        if np.any(counts > 1):
+            source, target = pairs[int(np.argmax(counts > 1))].tolist()
+            raise WorkloadError(
+                f"graph {self.name!r} has two edges from {self.tasks[source]!r} to"
+                f" {self.tasks[target]!r}; add their bytes up in one"
+            )
+
+    def label(self, of: str, place: int) -> str:
+        """Return how messages call a task or an edge."""
+        if of == "task":
+            return f"task {self.tasks[place]!r} of graph {self.name!r}"
+        source, target = self.edges[place].tolist()
+        return f"edge {self.tasks[source]!r} -> {self.tasks[target]!r} of graph {self.name!r}"
+
+    def __eq__(self, other: object) -> bool:
+        """Compare all fields."""
+        if not isinstance(other, TaskGraph):
+            return NotImplemented
+        return (self.name, self.tasks) == (other.name, other.tasks) and all(
+            np.array_equal(getattr(self, column), getattr(other, column))
+            for column in ("edges", *(name for name, _ in _COLUMNS))
+        )
+
+    __hash__ = None  # type: ignore[assignment] # arrays have no hash
+
+    @property
+    def n_tasks(self) -> int:
+        """How many tasks it has."""
+        return len(self.tasks)
+
+    @property
+    def n_edges(self) -> int:
+        """How many edges it has."""
+        return len(self.edges)
+
+    @property
+    def work(self) -> float:
+        """Computation of all tasks [flop]."""
+        return float(np.sum(self.flop))
+
+    @cached_property
+    def successors(self) -> Adjacency:
+        """Who gets data from each task."""
+        return self._adjacency(0)
+
+    @cached_property
+    def predecessors(self) -> Adjacency:
+        """Whom each task gets data from."""
+        return self._adjacency(1)
+
+    def _adjacency(self, side: int) -> Adjacency:
+        """Return the other ends of the edges that have each task on this side."""
+        edge = np.argsort(self.edges[:, side], kind="stable")
+        counts = np.bincount(self.edges[:, side], minlength=self.n_tasks)
+        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return Adjacency(start, self.edges[edge, 1 - side], edge.astype(np.int64))
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """All tasks, each after its predecessors; of those that could come next, the first."""
+        waits = np.diff(self.predecessors.start).tolist()
+        order = [task for task in range(self.n_tasks) if not waits[task]]
+        for task in order:
+            for after in self.successors.of(task).tolist():
+                waits[after] -= 1
+                if not waits[after]:
+                    order.append(after)
+        if len(order) < self.n_tasks:
+            circle = " -> ".join(repr(self.tasks[task]) for task in self._cycle(waits))
+            raise WorkloadError(
+                f"graph {self.name!r} has a cycle: {circle}; remove one of its edges"
+            )
+        return np.array(order, dtype=np.int64)
+
+    def _cycle(self, waits: Sequence[int]) -> list[int]:
+        """Return the tasks of a cycle, the first also last, among those that wait for ever."""
+        task = next(task for task in range(self.n_tasks) if waits[task])
+        path: list[int] = []
+        while task not in path:
+            path.append(task)
+            task = next(each for each in self.predecessors.of(task).tolist() if waits[each])
+        return [*path[path.index(task) :], task][::-1]
+
+    @cached_property
+    def level(self) -> NDArray[np.int64]:
+        """Precedence level of each task: edges of the longest path to it from an entry task."""
+        level = [0] * self.n_tasks
+        for task in self.order.tolist():
+            for after in self.successors.of(task).tolist():
+                level[after] = max(level[after], level[task] + 1)
+        return np.array(level, dtype=np.int64)
+
+    @cached_property
+    def width(self) -> int:
+        """Size of the largest precedence level: how many tasks could run side by side."""
+        return int(np.max(np.bincount(self.level)))
+
+    @cached_property
+    def entries(self) -> NDArray[np.int64]:
+        """The tasks without a predecessor."""
+        return np.flatnonzero(np.diff(self.predecessors.start) == 0)
+
+    @cached_property
+    def exits(self) -> NDArray[np.int64]:
+        """The tasks without a successor."""
+        return np.flatnonzero(np.diff(self.successors.start) == 0)
+
+    def bottom_levels(
+        self, time: NDArray[np.float64], transfer: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Return how long it takes from the start of each task to the end of the graph.
+
+        Parameters
+        ----------
+        time : float64, shape (n_tasks,)
+            Of each task [s].
+        transfer : float64, shape (n_edges,), optional
+            Of the data of each edge [s]; 0 without.
+
+        Returns
+        -------
+        float64, shape (n_tasks,)
+            Length of the longest path to an exit task, both ends included [s].
+        """
+        return self._levels(time, transfer, self.successors, self.order[::-1])
+
+    def top_levels(
+        self, time: NDArray[np.float64], transfer: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the earliest end of each task, were there processors without end.
+
+        Parameters and the shape of what is returned are those of `bottom_levels`; the task itself
+        is included.
+        """
+        return self._levels(time, transfer, self.predecessors, self.order)
+
+    def _levels(
+        self,
+        time: NDArray[np.float64],
+        transfer: NDArray[np.float64] | None,
+        neighbours: Adjacency,
+        order: NDArray[np.int64],
+    ) -> NDArray[np.float64]:
+        """Return the length of the longest path to each task, in an order that paths follow."""
+        start, other, edge = (
+            each.tolist() for each in (neighbours.start, neighbours.task, neighbours.edge)
+        )
+        moves = [0.0] * self.n_edges if transfer is None else np.asarray(transfer).tolist()
+        level = np.asarray(time, dtype=np.float64).tolist()
+        for task in order.tolist():
+            level[task] += max(
+                (level[other[at]] + moves[edge[at]] for at in range(start[task], start[task + 1])),
+                default=0.0,
+            )
+        return np.array(level)
+
+    def critical_path(
+        self, time: NDArray[np.float64], transfer: NDArray[np.float64] | None = None
+    ) -> list[int]:
+        """Return the tasks of the longest path, in its order; of several the first.
+
+        Parameters are those of `bottom_levels`.
+        """
+        below = self.bottom_levels(time, transfer)
+        moves = np.zeros(self.n_edges) if transfer is None else np.asarray(transfer)
+        task = int(self.entries[np.argmax(below[self.entries])])
+        path = [task]
+        while len(after := self.successors.of(task)):
+            task = int(after[np.argmax(below[after] + moves[self.successors.edges_of(task)])])
+            path.append(task)
+        return path
+
+    def with_single_ends(self) -> TaskGraph:
+        """Return the graph with one entry and one exit: tasks of no work where there were more."""
+        graph = self
+        for ends, name in ((self.entries, "entry"), (self.exits, "exit")):
+            if len(ends) > 1:
+                graph = graph._with_end(ends, name)
+        return graph
+
+    def _with_end(self, ends: NDArray[np.int64], name: str) -> TaskGraph:
+        """Return the graph with one more task, before its entries or after its exits."""
+        while name in self.tasks:
+            name += "'"
+        new = np.full(len(ends), self.n_tasks)
+        pairs = (ends, new) if np.array_equal(ends, self.exits) else (new, ends)
+        return replace(
+            self,
+            tasks=(*self.tasks, name),
+            flop=np.append(self.flop, 0.0),
+            alpha=np.append(self.alpha, 0.0),
+            byte=np.append(self.byte, 0.0),
+            edges=np.concatenate([self.edges, np.stack(pairs, axis=1)]),
+            edge_byte=np.append(self.edge_byte, np.zeros(len(ends))),
+        )
