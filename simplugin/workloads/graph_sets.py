@@ -51,15 +51,22 @@ class GraphSet:
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise WorkloadError(f"two graphs are called {twice!r}; name them apart", twice)
-        release = np.asarray(self.release, dtype=np.float64)
+        object.__setattr__(self, "release", self._checked_release())
+
+    def _checked_release(self) -> NDArray[np.float64]:
+        """Return the release dates as numbers."""
+        try:
+            release = np.array(self.release, dtype=np.float64)
+        except (TypeError, ValueError):
+            release = np.full(self.n_graphs, np.nan)
         if not release.size:
-            release = np.zeros(len(names))
-        if release.shape != (len(names),) or not np.all(np.isfinite(release) & (release >= 0)):
+            release = np.zeros(self.n_graphs)
+        if release.shape != (self.n_graphs,) or not np.all(np.isfinite(release) & (release >= 0)):
             raise WorkloadError(
-                f"release dates are {release.tolist()}; give one date >= 0 for each of the"
-                f" {len(names)} graphs"
+                f"release dates are {self.release!r}; give one date >= 0 for each of the"
+                f" {self.n_graphs} graphs"
             )
-        object.__setattr__(self, "release", release)
+        return release
 
     @property
     def n_graphs(self) -> int:

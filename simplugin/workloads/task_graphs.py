@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _COLUMNS = (("flop", "task"), ("alpha", "task"), ("byte", "task"), ("edge_byte", "edge"))
+
+# Tasks of a cycle that a message names.
+_SHOWN = 12
 
 
 @dataclass(frozen=True)
@@ -90,12 +94,11 @@ class TaskGraph:
         if not self.tasks:
             raise WorkloadError(f"graph {self.name!r} has no task; give at least one")
         if len(set(self.tasks)) < len(self.tasks):
-            twice = next(name for name in self.tasks if self.tasks.count(name) > 1)
+            twice, _ = Counter(self.tasks).most_common(1)[0]
             raise WorkloadError(
                 f"graph {self.name!r} has two tasks called {twice!r}; name them apart"
             )
-        edges = np.asarray(self.edges, dtype=np.int64).reshape(-1, 2)
-        object.__setattr__(self, "edges", np.ascontiguousarray(edges))
+        self._check_ends()
         for column, of in _COLUMNS:
             self._check_column(column, of)
         if np.any(self.alpha > 1):
@@ -105,13 +108,37 @@ class TaskGraph:
                 f"task {self.tasks[task]!r} of graph {self.name!r} has alpha {value!r};"
                 " give a part from 0 to 1"
             )
-        self._check_edges()
+        self._check_twice()
         _ = self.order
+
+    def _check_ends(self) -> None:
+        """Refuse edges that are no pairs of tasks."""
+        edges = np.asarray(self.edges)
+        if not edges.size:
+            edges = np.zeros((0, 2), dtype=np.int64)
+        if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
+            raise WorkloadError(
+                f"edges of graph {self.name!r} have shape {edges.shape} and type {edges.dtype};"
+                " give a row of two whole numbers for each"
+            )
+        object.__setattr__(self, "edges", np.array(edges, dtype=np.int64, order="C"))
+        wrong = np.any((self.edges < 0) | (self.edges >= self.n_tasks), axis=1)
+        if np.any(wrong):
+            edge = self.edges[int(np.argmax(wrong))].tolist()
+            raise WorkloadError(
+                f"graph {self.name!r} has an edge from task {edge[0]} to task {edge[1]};"
+                f" its tasks are 0 to {self.n_tasks - 1}"
+            )
 
     def _check_column(self, column: str, of: str) -> None:
         """Check the length and the range of numbers of tasks or of edges."""
         count = self.n_tasks if of == "task" else self.n_edges
-        values = np.ascontiguousarray(getattr(self, column), dtype=np.float64)
+        try:
+            values = np.array(getattr(self, column), dtype=np.float64, order="C")
+        except (TypeError, ValueError) as error:
+            raise WorkloadError(
+                f"{column} of graph {self.name!r} is no array of numbers: {error}"
+            ) from error
         if values.shape != (count,):
             raise WorkloadError(
                 f"{column} of graph {self.name!r} has shape {values.shape}; give ({count},)"
@@ -125,18 +152,11 @@ class TaskGraph:
             )
         object.__setattr__(self, column, values)
 
-    def _check_edges(self) -> None:
-        """Refuse edges that lead nowhere, to their own start, or are there twice."""
-        wrong = np.any((self.edges < 0) | (self.edges >= self.n_tasks), axis=1)
-        if np.any(wrong):
-            edge = self.edges[int(np.argmax(wrong))].tolist()
-            raise WorkloadError(
-                f"graph {self.name!r} has an edge from task {edge[0]} to task {edge[1]};"
-                f" its tasks are 0 to {self.n_tasks - 1}"
-            )
-        pairs, counts = np.unique(self.edges, axis=0, return_counts=True)
+    def _check_twice(self) -> None:
+        """Refuse edges that are there twice."""
+        pairs, counts = np.unique(self.edges @ [self.n_tasks, 1], return_counts=True)
         if np.any(counts > 1):
-            source, target = pairs[int(np.argmax(counts > 1))].tolist()
+            source, target = divmod(int(pairs[np.argmax(counts > 1)]), self.n_tasks)
             raise WorkloadError(
                 f"graph {self.name!r} has two edges from {self.tasks[source]!r} to"
                 f" {self.tasks[target]!r}; add their bytes up in one"
@@ -194,16 +214,20 @@ class TaskGraph:
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
-        """All tasks, each after its predecessors; of those that could come next, the first."""
+        """All tasks, each after its predecessors: as they become free, the entry tasks first."""
         waits = np.diff(self.predecessors.start).tolist()
+        start, successor = self.successors.start.tolist(), self.successors.task.tolist()
         order = [task for task in range(self.n_tasks) if not waits[task]]
         for task in order:
-            for after in self.successors.of(task).tolist():
+            for after in successor[start[task] : start[task + 1]]:
                 waits[after] -= 1
                 if not waits[after]:
                     order.append(after)
         if len(order) < self.n_tasks:
-            circle = " -> ".join(repr(self.tasks[task]) for task in self._cycle(waits))
+            cycle = [repr(self.tasks[task]) for task in self._cycle(waits)]
+            if len(cycle) > _SHOWN:
+                cycle[_SHOWN // 2 : -_SHOWN // 2] = [f"... {len(cycle) - _SHOWN} more ..."]
+            circle = " -> ".join(cycle)
             raise WorkloadError(
                 f"graph {self.name!r} has a cycle: {circle}; remove one of its edges"
             )
@@ -212,19 +236,22 @@ class TaskGraph:
     def _cycle(self, waits: Sequence[int]) -> list[int]:
         """Return the tasks of a cycle, the first also last, among those that wait for ever."""
         task = next(task for task in range(self.n_tasks) if waits[task])
-        path: list[int] = []
-        while task not in path:
-            path.append(task)
+        place: dict[int, int] = {}
+        while task not in place:
+            place[task] = len(place)
             task = next(each for each in self.predecessors.of(task).tolist() if waits[each])
-        return [*path[path.index(task) :], task][::-1]
+        return [*list(place)[place[task] :], task][::-1]
 
     @cached_property
     def level(self) -> NDArray[np.int64]:
         """Precedence level of each task: edges of the longest path to it from an entry task."""
         level = [0] * self.n_tasks
+        start, successor = self.successors.start.tolist(), self.successors.task.tolist()
         for task in self.order.tolist():
-            for after in self.successors.of(task).tolist():
-                level[after] = max(level[after], level[task] + 1)
+            below = level[task] + 1
+            for after in successor[start[task] : start[task + 1]]:
+                if level[after] < below:
+                    level[after] = below
         return np.array(level, dtype=np.int64)
 
     @cached_property
@@ -298,32 +325,39 @@ class TaskGraph:
 
         Parameters are those of `bottom_levels`.
         """
-        below = self.bottom_levels(time, transfer)
-        moves = np.zeros(self.n_edges) if transfer is None else np.asarray(transfer)
-        task = int(self.entries[np.argmax(below[self.entries])])
+        below = self.bottom_levels(time, transfer).tolist()
+        start, successor, edge = (
+            each.tolist()
+            for each in (self.successors.start, self.successors.task, self.successors.edge)
+        )
+        moves = [0.0] * self.n_edges if transfer is None else np.asarray(transfer).tolist()
+        task = max(self.entries.tolist(), key=below.__getitem__)
         path = [task]
-        while len(after := self.successors.of(task)):
-            task = int(after[np.argmax(below[after] + moves[self.successors.edges_of(task)])])
+        while start[task] < start[task + 1]:
+            ways = range(start[task], start[task + 1])
+            task = successor[max(ways, key=lambda at: below[successor[at]] + moves[edge[at]])]
             path.append(task)
         return path
 
     def with_single_ends(self) -> TaskGraph:
         """Return the graph with one entry and one exit: tasks of no work where there were more."""
         graph = self
-        for ends, name in ((self.entries, "entry"), (self.exits, "exit")):
-            if len(ends) > 1:
-                graph = graph._with_end(ends, name)
+        if len(self.entries) > 1:
+            graph = graph._with_end(self.entries, "entry")
+        if len(self.exits) > 1:
+            graph = graph._with_end(self.exits, "exit")
         return graph
 
-    def _with_end(self, ends: NDArray[np.int64], name: str) -> TaskGraph:
+    def _with_end(self, ends: NDArray[np.int64], name: Literal["entry", "exit"]) -> TaskGraph:
         """Return the graph with one more task, before its entries or after its exits."""
-        while name in self.tasks:
-            name += "'"
         new = np.full(len(ends), self.n_tasks)
-        pairs = (ends, new) if np.array_equal(ends, self.exits) else (new, ends)
+        pairs = (new, ends) if name == "entry" else (ends, new)
+        task: str = name
+        while task in self.tasks:
+            task += "'"
         return replace(
             self,
-            tasks=(*self.tasks, name),
+            tasks=(*self.tasks, task),
             flop=np.append(self.flop, 0.0),
             alpha=np.append(self.alpha, 0.0),
             byte=np.append(self.byte, 0.0),

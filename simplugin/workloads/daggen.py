@@ -1,0 +1,135 @@
+"""Random task graphs as the daggen program draws them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from simplugin.workloads.parameter_ranges import part, whole
+from simplugin.workloads.task_costs import CostLaw
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+
+    from simplugin.workloads.task_graphs import TaskGraph
+
+
+def daggen(
+    n_tasks: int,
+    generator: np.random.Generator,
+    *,
+    width: float = 0.5,
+    regularity: float = 0.9,
+    density: float = 0.5,
+    jump: int = 1,
+    costs: CostLaw | None = None,
+    name: str = "daggen",
+) -> TaskGraph:
+    """Return a random task graph, by the program [1]_ that the paper [2]_ draws its graphs with.
+
+    Tasks stand in rows and get data from earlier rows; they are numbered row by row. Where jumps
+    are longer than 1, a task may have all its predecessors above the row before its own, hence its
+    precedence level need not be its row.
+
+    Parameters
+    ----------
+    n_tasks : int
+        How many tasks.
+    generator : numpy.random.Generator
+        Of all draws, those of the shape first.
+    width : float
+        Rows have ``n_tasks ** width`` tasks, rounded down: 0 for a chain, 1 for a single row.
+    regularity : float
+        1 for rows of the same size, 0 for those of up to twice as many tasks, or of one.
+    density : float
+        A task has up to this part of the row before as predecessors, one at least.
+    jump : int
+        Predecessors are up to so many rows before; 1 for the row before only.
+    costs : CostLaw, optional
+        Of costs; the default one without.
+    name : str
+        Of the graph.
+
+    Raises
+    ------
+    WorkloadError
+        A parameter is out of its range.
+
+    References
+    ----------
+    .. [1] F. Suter, S. Hunold (2007-2013). daggen, a synthetic task graph generator.
+       https://github.com/frs69wq/daggen
+    .. [2] N. N'takpé, F. Suter (2008). Concurrent Scheduling of Parallel Task Graphs on
+       Multi-Clusters Using Constrained Resource Allocations. INRIA research report 6774.
+    """
+    n_tasks, jump = whole("n_tasks", n_tasks), whole("jump", jump)
+    width, regularity = part("width", width), part("regularity", regularity)
+    sizes = _row_sizes(n_tasks, width, regularity, generator)
+    edges = _edges(sizes, part("density", density), jump, generator)
+    tasks = [str(task + 1) for task in range(n_tasks)]
+    return (costs or CostLaw()).draw(n_tasks, generator).graph(name, tasks, edges)
+
+
+def _row_sizes(
+    n_tasks: int, width: float, regularity: float, generator: np.random.Generator
+) -> list[int]:
+    """Return how many tasks stand in each row; the last one is cut."""
+    # By exponential and logarithm, and in percent, as in the program: rounding down is sensitive.
+    usual = int(math.exp(width * math.log(n_tasks)))
+    spread = 100.0 - 100.0 * regularity
+    sizes = []
+    left = n_tasks
+    while left:
+        change = -spread + 2 * spread * generator.random()
+        sizes.append(min(left, max(1, int(usual * (1.0 + change / 100.0)))))
+        left -= sizes[-1]
+    return sizes
+
+
+def _edges(
+    sizes: Sequence[int], density: float, jump: int, generator: np.random.Generator
+) -> list[tuple[int, int]]:
+    """Return the edges by source, and of each source in the order in which they were drawn."""
+    first = [sum(sizes[:row]) for row in range(len(sizes))]
+    successors: list[list[int]] = [[] for _ in range(sum(sizes))]
+    for row in range(1, len(sizes)):
+        for task in range(first[row], first[row] + sizes[row]):
+            for _ in range(_n_parents(sizes[row - 1], density, generator)):
+                above = max(0, row - int(1.0 + jump * generator.random()))
+                place = int(sizes[above] * generator.random())
+                source = _free(task, place, first[above], sizes[above], successors)
+                if source is not None:
+                    successors[source].append(task)
+    # An edge that is there twice is one: the program's successors of a task may repeat.
+    return [
+        (source, each) for source, after in enumerate(successors) for each in dict.fromkeys(after)
+    ]
+
+
+def _n_parents(above: int, density: float, generator: np.random.Generator) -> int:
+    """Return how many predecessors to draw for a task, given the size of the row above."""
+    # The program's minimum is a macro that evaluates what it returns a second time: one draw is
+    # compared with the row, another one is returned.
+    if 1 + int(density * above * generator.random()) < above:
+        return 1 + int(density * above * generator.random())
+    return above
+
+
+def _free(
+    task: int, place: int, first: int, size: int, successors: Sequence[Sequence[int]]
+) -> int | None:
+    """Return the next task of a row, from a place on, that does not precede a task yet."""
+    after = successors[first + place]
+    for _ in range(size):
+        if task not in after:
+            return first + place
+        # The program compares where it found the task with how many successors the next source
+        # has, and takes that one unseen if they are equal.
+        found = after.index(task)
+        place = (place + 1) % size
+        after = successors[first + place]
+        if found == len(after):
+            return first + place
+    return None

@@ -1,0 +1,265 @@
+"""Task graphs: what is refused, and levels and paths against the enumeration of all paths."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simplugin.errors import WorkloadError
+from simplugin.workloads import TaskGraph
+
+# a -> b -> d, a -> c -> d, and e alone.
+DIAMOND: dict[str, Any] = {
+    "name": "diamond",
+    "tasks": ("a", "b", "c", "d", "e"),
+    "flop": np.array([1.0, 2.0, 3.0, 4.0, 5.0]),
+    "alpha": np.array([0.0, 0.1, 0.2, 0.3, 1.0]),
+    "byte": np.array([8.0, 16.0, 24.0, 32.0, 0.0]),
+    "edges": np.array([[0, 1], [0, 2], [1, 3], [2, 3]]),
+    "edge_byte": np.array([8.0, 8.0, 16.0, 24.0]),
+}
+
+
+def diamond(**changes: Any) -> TaskGraph:
+    """Return the diamond, some fields changed."""
+    return TaskGraph(**(DIAMOND | changes))
+
+
+def graph_of(edges: list[tuple[int, int]], n_tasks: int) -> TaskGraph:
+    """Return a graph whose task i takes i + 1 flop, and whose edge i has i + 1 bytes."""
+    number = np.arange(n_tasks)
+    return TaskGraph(
+        "g",
+        tuple(f"t{task}" for task in number),
+        number + 1.0,
+        np.zeros(n_tasks),
+        np.zeros(n_tasks),
+        np.array(edges, dtype=np.int64).reshape(-1, 2),
+        np.arange(len(edges)) + 1.0,
+    )
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> TaskGraph:
+    """Any graph of up to eight tasks, numbered and its edges listed in any order."""
+    n_tasks = draw(st.integers(1, 8))
+    place = draw(st.permutations(range(n_tasks)))
+    pairs = [(place[i], place[j]) for j in range(n_tasks) for i in range(j)]
+    edges = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    return graph_of(edges, n_tasks)
+
+
+def paths_from(graph: TaskGraph, task: int) -> list[list[int]]:
+    """Return all paths from a task to an exit; those over an earlier edge come first."""
+    after = [int(target) for source, target in graph.edges if source == task]
+    return [[task, *rest] for each in after for rest in paths_from(graph, each)] or [[task]]
+
+
+def length(
+    graph: TaskGraph, path: list[int], time: np.ndarray, transfer: np.ndarray | None = None
+) -> float:
+    """Return how long a path takes."""
+    edge = {(int(source), int(target)): at for at, (source, target) in enumerate(graph.edges)}
+    moves = 0.0
+    if transfer is not None:
+        moves = sum(transfer[edge[pair]] for pair in itertools.pairwise(path))
+    return float(sum(time[task] for task in path) + moves)
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"tasks": ()}, "graph 'diamond' has no task"),
+            ({"tasks": ("a", "b", "c", "b", "e")}, "two tasks called 'b'"),
+            ({"flop": [1.0, 2.0]}, r"flop of graph 'diamond' has shape \(2,\); give \(5,\)"),
+            ({"flop": [1.0, -2.0, 3.0, 4.0, 5.0]}, "flop of task 'b' of graph 'diamond' is -2.0"),
+            ({"flop": ["x"] * 5}, "flop of graph 'diamond' is no array of numbers"),
+            ({"alpha": [0.0, 0.0, 1.1, 0.0, 0.0]}, "task 'c' of graph 'diamond' has alpha 1.1"),
+            (
+                {"alpha": [0.0, 0.0, 0.0, np.nan, 0.0]},
+                "alpha of task 'd' of graph 'diamond' is nan",
+            ),
+            ({"byte": [np.inf, 0.0, 0.0, 0.0, 0.0]}, "byte of task 'a' of graph 'diamond' is inf"),
+            ({"edge_byte": [8.0, 8.0, 16.0]}, r"edge_byte of graph 'diamond' has shape \(3,\)"),
+            (
+                {"edge_byte": [8.0, 8.0, 16.0, -1.0]},
+                "edge_byte of edge 'c' -> 'd' of graph 'diamond' is -1.0",
+            ),
+            (
+                {"edges": [[0, 1], [0, 2], [1, 3], [2, 5]]},
+                "an edge from task 2 to task 5; its tasks are 0 to 4",
+            ),
+            ({"edges": [[0, 1], [0, 2], [1, 3], [-1, 3]]}, "an edge from task -1 to task 3"),
+            (
+                {"edges": [[0, 1], [0, 2], [1, 3], [0, 2]]},
+                "two edges from 'a' to 'c'; add their bytes up",
+            ),
+            (
+                {"edges": [[0, 0, 1, 2], [1, 2, 3, 3]]},
+                r"edges of graph 'diamond' have shape \(2, 4\)",
+            ),
+            ({"edges": [0, 1, 0, 2]}, r"edges of graph 'diamond' have shape \(4,\)"),
+            ({"edges": [[0.5, 1], [0, 2], [1, 3], [2, 3]]}, "and type float64; give a row of two"),
+            (
+                {"edges": [[0, 1], [1, 2], [2, 3], [3, 1]]},
+                "has a cycle: 'b' -> 'c' -> 'd' -> 'b'; remove one of its edges",
+            ),
+            ({"edges": [[0, 1], [0, 2], [1, 3], [2, 2]]}, "has a cycle: 'c' -> 'c';"),
+        ],
+    )
+    def test_refused(self, changes: dict[str, Any], message: str) -> None:
+        with pytest.raises(WorkloadError, match=message):
+            diamond(**changes)
+
+    def test_a_long_cycle_is_shortened(self) -> None:
+        ring = [(task, (task + 1) % 100) for task in range(100)]
+        message = r"-> 't5' -> \.\.\. 89 more \.\.\. -> 't95' -> "
+        with pytest.raises(WorkloadError, match=message):
+            graph_of(ring, 100)
+
+    @given(graphs(), st.data())
+    def test_the_cycle_that_is_named_is_one(self, graph: TaskGraph, data: st.DataObject) -> None:
+        source = data.draw(st.integers(0, graph.n_tasks - 1))
+        path = data.draw(st.sampled_from(paths_from(graph, source)))
+        edges = [tuple(edge) for edge in graph.edges.tolist()]
+        with pytest.raises(WorkloadError, match="has a cycle") as raised:
+            graph_of([*edges, (path[-1], source)], graph.n_tasks)
+        named = str(raised.value).split("cycle: ")[1].split(";")[0].split(" -> ")
+        tasks = [int(name.strip("'t")) for name in named]
+        assert tasks[0] == tasks[-1]
+        assert len(set(tasks)) == len(tasks) - 1
+        assert set(itertools.pairwise(tasks)) <= {*edges, (path[-1], source)}
+
+
+class TestShape:
+    def test_neighbours(self) -> None:
+        graph = diamond()
+        assert graph.successors.of(0).tolist() == [1, 2]
+        assert graph.successors.edges_of(2).tolist() == [3]
+        assert graph.predecessors.of(3).tolist() == [1, 2]
+        assert graph.predecessors.edges_of(3).tolist() == [2, 3]
+        assert graph.predecessors.of(4).tolist() == []
+        assert (graph.entries.tolist(), graph.exits.tolist()) == ([0, 4], [3, 4])
+        assert (graph.n_tasks, graph.n_edges, graph.width, graph.work) == (5, 4, 2, 15.0)
+        assert graph.level.tolist() == [0, 1, 1, 2, 0]
+
+    def test_one_task(self) -> None:
+        graph = graph_of([], 1)
+        assert graph.edges.shape == (0, 2)
+        assert graph.critical_path(graph.flop) == [0]
+        assert graph.with_single_ends() == graph
+
+    @settings(deadline=None)
+    @given(graphs())
+    def test_order_and_levels(self, graph: TaskGraph) -> None:
+        order = graph.order.tolist()
+        assert sorted(order) == list(range(graph.n_tasks))
+        place = {task: at for at, task in enumerate(order)}
+        assert all(place[source] < place[target] for source, target in graph.edges.tolist())
+        depth = [0] * graph.n_tasks
+        for entry in graph.entries.tolist():
+            for path in paths_from(graph, entry):
+                for at, task in enumerate(path):
+                    depth[task] = max(depth[task], at)
+        assert graph.level.tolist() == depth
+        assert graph.width == max(depth.count(level) for level in depth)
+
+    @settings(deadline=None)
+    @given(graphs(), st.booleans())
+    def test_bottom_and_top_levels(self, graph: TaskGraph, moves: bool) -> None:
+        # Powers of two that no sum rounds.
+        time = 2.0 ** (np.arange(graph.n_tasks) % 5)
+        transfer = graph.edge_byte / 4 if moves else None
+        bottom = [
+            max(length(graph, path, time, transfer) for path in paths_from(graph, task))
+            for task in range(graph.n_tasks)
+        ]
+        assert graph.bottom_levels(time, transfer).tolist() == bottom
+        top = [0.0] * graph.n_tasks
+        for entry in graph.entries.tolist():
+            for path in paths_from(graph, entry):
+                for at, task in enumerate(path):
+                    top[task] = max(top[task], length(graph, path[: at + 1], time, transfer))
+        assert graph.top_levels(time, transfer).tolist() == top
+
+    @settings(deadline=None)
+    @given(graphs(), st.booleans())
+    def test_critical_path_is_the_first_of_the_longest(self, graph: TaskGraph, moves: bool) -> None:
+        # Few lengths, so that there are ties.
+        time = 1.0 + np.arange(graph.n_tasks) % 2
+        transfer = np.arange(graph.n_edges) % 2 * 1.0 if moves else None
+        paths = [path for entry in graph.entries.tolist() for path in paths_from(graph, entry)]
+        lengths = [length(graph, path, time, transfer) for path in paths]
+        assert graph.critical_path(time, transfer) == paths[int(np.argmax(lengths))]
+
+
+class TestSingleEnds:
+    def test_of_the_diamond(self) -> None:
+        graph = diamond().with_single_ends()
+        assert graph.tasks == ("a", "b", "c", "d", "e", "entry", "exit")
+        assert graph.edges[4:].tolist() == [[5, 0], [5, 4], [3, 6], [4, 6]]
+        assert (graph.flop[5:].tolist(), graph.edge_byte[4:].tolist()) == ([0, 0], [0, 0, 0, 0])
+
+    def test_of_tasks_alone(self) -> None:
+        graph = graph_of([], 2).with_single_ends()
+        assert graph.tasks == ("t0", "t1", "entry", "exit")
+        assert sorted(graph.edges.tolist()) == [[0, 3], [1, 3], [2, 0], [2, 1]]
+
+    def test_names_that_are_taken(self) -> None:
+        graph = diamond(tasks=("entry", "entry'", "exit", "d", "e")).with_single_ends()
+        assert graph.tasks[5:] == ("entry''", "exit'")
+
+    @settings(deadline=None)
+    @given(graphs())
+    def test_of_any_graph(self, graph: TaskGraph) -> None:
+        single = graph.with_single_ends()
+        assert (len(single.entries), len(single.exits)) == (1, 1)
+        assert single.work == graph.work
+        assert single.edges[: graph.n_edges].tolist() == graph.edges.tolist()
+        ones = np.ones(graph.n_tasks)
+        longest = np.max(graph.bottom_levels(ones))
+        padded = np.append(ones, np.zeros(single.n_tasks - graph.n_tasks))
+        assert np.max(single.bottom_levels(padded)) == longest
+
+
+class TestValue:
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"name": "other"},
+            {"tasks": ("a", "b", "c", "d", "f")},
+            {"flop": [1.0, 2.0, 3.0, 4.0, 6.0]},
+            {"alpha": [0.0, 0.1, 0.2, 0.3, 0.9]},
+            {"byte": [8.0, 16.0, 24.0, 32.0, 1.0]},
+            {"edges": [[0, 1], [0, 2], [1, 3], [2, 4]]},
+            {"edge_byte": [8.0, 8.0, 16.0, 25.0]},
+        ],
+    )
+    def test_equal_in_all_fields(self, changes: dict[str, Any]) -> None:
+        assert diamond() == diamond()
+        assert diamond() != diamond(**changes)
+        assert diamond() != "diamond"
+
+    def test_pickled(self) -> None:
+        graph = diamond()
+        _ = graph.level
+        copy = pickle.loads(pickle.dumps(graph))
+        assert copy == graph
+        assert copy.level.tolist() == graph.level.tolist()
+
+    def test_has_no_hash(self) -> None:
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(diamond())
+
+    def test_keeps_its_own_arrays(self) -> None:
+        flop, edges = DIAMOND["flop"].copy(), DIAMOND["edges"].copy()
+        graph = diamond(flop=flop, edges=edges)
+        flop[0], edges[0, 0] = -1.0, 4
+        assert graph == diamond()
