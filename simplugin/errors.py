@@ -110,6 +110,10 @@ class ScenarioError(FileError):
     key: str | None = None
 
 
+class WorkloadFileError(FileError):
+    """A file of a workload, such as a task graph, that says something wrong."""
+
+
 class SimulationError(SimpluginError):
     """A simulation that gave no result.
 

@@ -1,1 +1,1 @@
-"""Files from and to data classes: platform and deployment XML."""
+"""Files from and to data classes: platform and deployment XML, task graphs."""

@@ -157,6 +157,33 @@ def parse(data: bytes, file: str | os.PathLike[str]) -> Document:
     return Document(_TreeBuilder(file).build(text), text, doctype_error)
 
 
+def parse_plain(data: bytes, file: str | os.PathLike[str], root: str) -> Node:
+    """Return the elements of an XML document that is not SimGrid's and needs no DOCTYPE.
+
+    Parameters
+    ----------
+    data : bytes
+        The document.
+    file : path
+        Named in errors.
+    root : str
+        The element that such documents consist of, named in errors.
+
+    Returns
+    -------
+    Node
+        The root element, whichever it is; the text in elements is left out.
+
+    Raises
+    ------
+    UnreadableError
+        The document is no text in an encoding that can be read.
+    MalformedError
+        It is not well-formed, has a DOCTYPE or nests too deeply.
+    """
+    return _TreeBuilder(file, root, simgrid=False).build(data)
+
+
 def _without_doctype(
     data: bytes, file: str | os.PathLike[str]
 ) -> tuple[bytes, MalformedError | None]:
@@ -185,8 +212,11 @@ def _without_doctype(
 class _TreeBuilder:
     """Builds nodes from expat's events."""
 
-    def __init__(self, file: str | os.PathLike[str]) -> None:
+    def __init__(
+        self, file: str | os.PathLike[str], root: str = "platform", *, simgrid: bool = True
+    ) -> None:
         self._file = file
+        self._expected = root
         self._stack: list[Node] = []
         self._root: Node | None = None
         self._parser = parser = expat.ParserCreate()
@@ -194,10 +224,11 @@ class _TreeBuilder:
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
-        parser.CharacterDataHandler = self._text
-        parser.XmlDeclHandler = self._declaration
         parser.StartDoctypeDeclHandler = self._doctype
-        parser.StartCdataSectionHandler = self._cdata
+        if simgrid:
+            parser.CharacterDataHandler = self._text
+            parser.XmlDeclHandler = self._declaration
+            parser.StartCdataSectionHandler = self._cdata
 
     def build(self, data: bytes) -> Node:
         """Parse the whole document."""
@@ -205,9 +236,10 @@ class _TreeBuilder:
             self._parser.Parse(data, True)
         except expat.ExpatError as error:
             message = expat.errors.messages.get(error.code, str(error))
+            remedy = _REMEDIES.get(message, "see whether a tag or a quote is left open before it")
             raise self._malformed(
                 f"this is not well-formed XML: {message}",
-                _REMEDIES.get(message, "see whether a tag or a quote is left open before it"),
+                remedy.format(root=self._expected),
                 error.lineno,
             ) from None
         except (LookupError, ValueError) as error:
@@ -215,7 +247,7 @@ class _TreeBuilder:
                 f"the encoding cannot be read: {error}", file=self._file, remedy="use UTF-8"
             ) from None
         if self._root is None:  # cannot be: expat refuses an empty document
-            raise self._malformed("there is no element", "write a <platform>", 1)
+            raise self._malformed("there is no element", f"write <{self._expected}>", 1)
         return self._root
 
     def _malformed(self, message: str, remedy: str, line: int | None = None) -> MalformedError:
@@ -227,7 +259,7 @@ class _TreeBuilder:
         """Open an element."""
         if len(self._stack) >= DEEPEST_NESTING:
             raise self._malformed(
-                f"elements are nested more than {DEEPEST_NESTING} deep", "nest fewer zones"
+                f"elements are nested more than {DEEPEST_NESTING} deep", "nest fewer of them"
             )
         if len(attributes) > MOST_ATTRIBUTES or any(
             len(value) > LONGEST_VALUE for value in attributes.values()
@@ -235,7 +267,7 @@ class _TreeBuilder:
             raise self._malformed(
                 f"an element has more than {MOST_ATTRIBUTES} attributes, or one of more than "
                 f"{LONGEST_VALUE >> 20} MiB",
-                "no element of a platform file needs as much",
+                f"no element of <{self._expected}> needs as much",
             )
         node = Node(tag, attributes, self._parser.CurrentLineNumber)
         if self._stack:
@@ -264,7 +296,7 @@ class _TreeBuilder:
     def _doctype(self, *arguments: object) -> None:
         """Refuse a DOCTYPE that stands where none is looked for."""
         del arguments
-        raise self._malformed("there is a second DOCTYPE", "remove it")
+        raise self._malformed("a DOCTYPE is not allowed here", "remove it")
 
     def _cdata(self) -> None:
         """Refuse CDATA where SimGrid's parser would."""
@@ -275,7 +307,7 @@ class _TreeBuilder:
 _REMEDIES = {
     "undefined entity": "write the character itself; only &amp; &lt; &gt; &quot; and &apos; exist",
     "duplicate attribute": "give each attribute once",
-    "junk after document element": "a file holds a single <platform>: remove what follows it",
-    "no element found": "write a <platform>; is the file complete?",
+    "junk after document element": "a file holds a single <{root}>: remove what follows it",
+    "no element found": "write <{root}>; is the file complete?",
     "mismatched tag": "close the element that was opened last",
 }

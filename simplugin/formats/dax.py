@@ -1,0 +1,277 @@
+"""Task graphs from and to Pegasus' DAX, the XML of its abstract workflows."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.errors import WorkloadFileError
+from simplugin.formats import xml_text, xml_tree
+from simplugin.formats.places import Line, fraction, non_negative, quantity, shown
+from simplugin.formats.quantities import number_text
+from simplugin.formats.task_graph_runtimes import (
+    DEFAULT_SPEED,
+    require_alpha,
+    require_speed,
+    runtimes,
+)
+from simplugin.formats.task_graph_structure import structure
+from simplugin.formats.text_files import read_bytes, write_text
+from simplugin.workloads.task_graphs import TaskGraph
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
+    from simplugin.formats.xml_tree import Node
+
+_HEADER = '<?xml version="1.0" encoding="UTF-8"?>'
+_NAMESPACE = "http://pegasus.isi.edu/schema/DAX"
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_READ, _WRITTEN = frozenset(["input", "inout"]), frozenset(["output", "inout"])
+_OTHER_LINKS = frozenset(["none", "checkpoint"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A job: its computation, the part that is not parallel, its data, and its files' sizes."""
+
+    flop: float
+    alpha: float
+    byte: float
+    read: dict[str, float]
+    written: dict[str, float]
+
+
+def read_dax(
+    path: str | os.PathLike[str],
+    *,
+    speed: float = DEFAULT_SPEED,
+    name: str | None = None,
+    alpha: float = 0.0,
+) -> TaskGraph:
+    """Read a task graph from a DAX of Pegasus (version 2 or 3).
+
+    A job is a task that is called like its ``id``. It computes what a processor of a certain
+    speed does in its ``runtime``. The data that it works on are the files that it reads, those
+    that come from outside included; two attributes that Pegasus does not know, ``alpha`` and
+    ``byte``, overrule what is said here. An edge is what ``<child>`` and ``<parent>`` say,
+    and no more: it carries the files that the parent writes and the child reads, in the size
+    that the parent gives them (published files have others where they are read). A parent and
+    a child without such a file have an edge of 0 byte.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    speed : float
+        Of the processor that the runtimes are those of [flop/s].
+    name : str, optional
+        Of the graph; by default what the file calls it, or how the file is called.
+    alpha : float
+        The part that is not parallel, for jobs of which the file does not say it.
+
+    Returns
+    -------
+    TaskGraph
+        Tasks in the order of the jobs, edges in that of the ``<parent>`` elements.
+
+    Raises
+    ------
+    WorkloadFileError
+        The file cannot be read or says something wrong; the message names the line.
+    WorkloadError
+        `speed` or `alpha` is out of range.
+    """
+    require_speed(speed)
+    require_alpha(alpha)
+    root = _root(path)
+    jobs = [(_attribute(node, "id", path), node) for node in _children(root, "job")]
+    relations = list(_relations(root, path))
+    parts = structure(
+        [(task, Line(path, node.line)) for task, node in jobs], relations, Line(path, root.line)
+    )
+    found = [_job(node, task, path, speed, alpha) for task, node in jobs]
+    edge_byte = []
+    for (source, target), (_, _, place) in zip(parts.edges.tolist(), relations, strict=True):
+        written = found[source].written
+        total = sum(written[file] for file in found[target].read if file in written)
+        edge_byte.append(non_negative(float(total), "size of the files of an edge", place))
+    title = root.attributes.get("name", Path(path).stem) if name is None else name
+    return TaskGraph(
+        title,
+        parts.tasks,
+        np.array([job.flop for job in found]),
+        np.array([job.alpha for job in found]),
+        np.array([job.byte for job in found]),
+        parts.edges,
+        np.array(edge_byte),
+    )
+
+
+def _root(path: str | os.PathLike[str]) -> Node:
+    """Return the root element of a DAX."""
+    try:
+        root = xml_tree.parse_plain(read_bytes(path), path, "adag")
+    except (xml_tree.UnreadableError, xml_tree.MalformedError) as error:
+        raise WorkloadFileError(
+            error.message, file=path, line=error.line, remedy=error.remedy
+        ) from None
+    if _tag(root) != "adag":
+        raise Line(path, root.line).error(
+            f"the root element is {shown(root.tag)}", "give a DAX of Pegasus, which is an <adag>"
+        )
+    for node in root.children:
+        if _tag(node) in ("dax", "dag"):
+            raise Line(path, node.line).error(
+                f"there is a workflow in the workflow, <{_tag(node)}>",
+                "put the jobs of the one in its place",
+            )
+    return root
+
+
+def _tag(node: Node) -> str:
+    """Return the name of an element without its namespace."""
+    return node.tag.rpartition(":")[2]
+
+
+def _children(node: Node, tag: str) -> Iterator[Node]:
+    """Yield the elements of a name directly in another."""
+    return (child for child in node.children if _tag(child) == tag)
+
+
+def _attribute(node: Node, name: str, path: str | os.PathLike[str]) -> str:
+    """Return an attribute that has to be there."""
+    value = node.attributes.get(name)
+    if value is None:
+        raise Line(path, node.line).error(f"<{_tag(node)}> has no {name!r}", f'write {name}="..."')
+    return value
+
+
+def _relations(root: Node, path: str | os.PathLike[str]) -> Iterator[tuple[str, str, Line]]:
+    """Yield parent and child of each edge, and where it stands."""
+    for child in _children(root, "child"):
+        target = _attribute(child, "ref", path)
+        for parent in _children(child, "parent"):
+            yield _attribute(parent, "ref", path), target, Line(path, parent.line)
+
+
+def _job(node: Node, task: str, path: str | os.PathLike[str], speed: float, alpha: float) -> _Job:
+    """Return what a job says."""
+    place = Line(path, node.line)
+    what = f"of job {shown(task)}"
+    time = quantity(_attribute(node, "runtime", path), f"runtime {what}", place)
+    flop = non_negative(time * speed, f"computation {what}", place)
+    if (given := node.attributes.get("alpha")) is not None:
+        alpha = fraction(quantity(given, f"alpha {what}", place), f"alpha {what}", place)
+    read: dict[str, float] = {}
+    written: dict[str, float] = {}
+    for uses in _children(node, "uses"):
+        _note(uses, task, path, read, written)
+    if (given := node.attributes.get("byte")) is not None:
+        byte = quantity(given, f"byte {what}", place)
+    else:
+        byte = non_negative(float(sum(read.values())), f"size of the files {what}", place)
+    return _Job(flop, alpha, byte, read, written)
+
+
+def _note(
+    uses: Node,
+    task: str,
+    path: str | os.PathLike[str],
+    read: dict[str, float],
+    written: dict[str, float],
+) -> None:
+    """Note a file that a job reads or writes."""
+    place = Line(path, uses.line)
+    file = uses.attributes.get("file", uses.attributes.get("name"))
+    if file is None:
+        raise place.error("<uses> has no 'file'", 'write file="..." (name="..." in DAX 3)')
+    link = _attribute(uses, "link", path).lower()
+    if link not in _READ | _WRITTEN | _OTHER_LINKS:
+        raise place.error(f"link is {shown(link)}", "write input, output or inout")
+    for links, files in ((_READ, read), (_WRITTEN, written)):
+        if link not in links:
+            continue
+        if file in files:
+            raise place.error(
+                f"job {shown(task)} has file {shown(file)} twice as {link}", "remove one of them"
+            )
+        size = _attribute(uses, "size", path)
+        files[file] = quantity(size, f"size of file {shown(file)}", place)
+
+
+def write_dax(
+    graph: TaskGraph, path: str | os.PathLike[str], *, speed: float = DEFAULT_SPEED
+) -> None:
+    """Write a task graph as a DAX of version 2.1.
+
+    Each edge of more than 0 byte becomes a file. `read_dax` with the same speed gives the graph
+    back: exactly if the speed is a power of two, and otherwise up to a relative 1e-15 of the
+    computation (as long as no runtime is below 1e-300 s). ``alpha`` and, where it is not the sum
+    of what comes in, ``byte`` are attributes that Pegasus does not know.
+
+    Parameters
+    ----------
+    graph : TaskGraph
+        What to write.
+    path : path
+        Where; an existing file is replaced.
+    speed : float
+        Of the processor that the runtimes are those of [flop/s].
+
+    Raises
+    ------
+    WorkloadFileError
+        A name cannot be said in XML, a runtime is too long, or the file cannot be written.
+    WorkloadError
+        `speed` is out of range.
+    """
+    for label in (graph.name, *graph.tasks):
+        if _NOT_IN_XML.search(label):
+            remedy = "rename it without control characters"
+            raise WorkloadFileError(f"XML cannot say {shown(label)}", file=path, remedy=remedy)
+    times = runtimes(graph, speed, path)
+    jobs = [line for task in range(graph.n_tasks) for line in _job_lines(graph, task, times[task])]
+    groups = _relation_lines(graph)
+    content = [*jobs, *(line for group in groups for line in group)]
+    attributes = [("xmlns", _NAMESPACE), ("version", "2.1"), ("name", graph.name)]
+    attributes += [("jobCount", str(graph.n_tasks)), ("childCount", str(len(groups)))]
+    lines = xml_text.block("", "adag", attributes, content)
+    write_text("\n".join([_HEADER, *lines, ""]), path)
+
+
+def _job_lines(graph: TaskGraph, task: int, time: float) -> list[str]:
+    """Return the element of a job."""
+    name = graph.tasks[task]
+    attributes = [("id", name), ("name", name), ("runtime", number_text(time))]
+    attributes.append(("alpha", number_text(graph.alpha[task])))
+    content = []
+    sizes = {}
+    for link, near in (("input", graph.predecessors), ("output", graph.successors)):
+        sizes[link] = [float(graph.edge_byte[edge]) for edge in near.edges_of(task).tolist()]
+        for edge, size in zip(near.edges_of(task).tolist(), sizes[link], strict=True):
+            if size:
+                uses = [("file", f"edge-{edge}"), ("link", link), ("size", number_text(size))]
+                content.append("    " + xml_text.empty("uses", uses))
+    if graph.byte[task] != sum(sizes["input"]):
+        attributes.append(("byte", number_text(graph.byte[task])))
+    return xml_text.block("  ", "job", attributes, content)
+
+
+def _relation_lines(graph: TaskGraph) -> list[list[str]]:
+    """Return an element for each run of edges to the same child, so that their order is kept."""
+    groups: list[list[str]] = []
+    previous = -1
+    for source, target in graph.edges.tolist():
+        parent = "    " + xml_text.empty("parent", [("ref", graph.tasks[source])])
+        if target == previous:
+            groups[-1].insert(-1, parent)
+        else:
+            groups.append(xml_text.block("  ", "child", [("ref", graph.tasks[target])], [parent]))
+        previous = target
+    return groups

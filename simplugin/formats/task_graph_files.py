@@ -1,0 +1,99 @@
+"""Task graphs from and to files, in the format that the end of their name says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from simplugin.errors import WorkloadFileError
+from simplugin.formats.dax import read_dax, write_dax
+from simplugin.formats.dot import read_dot, write_dot
+from simplugin.formats.task_graph_runtimes import DEFAULT_SPEED
+from simplugin.formats.wfformat import read_wfformat, write_wfformat
+
+if TYPE_CHECKING:
+    import os
+
+    from simplugin.workloads.task_graphs import TaskGraph
+
+_FORMATS = {".dot": "dot", ".gv": "dot", ".dax": "dax", ".xml": "dax", ".json": "wfformat"}
+
+
+def read_task_graph(
+    path: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    alpha: float = 0.0,
+    speed: float = DEFAULT_SPEED,
+) -> TaskGraph:
+    """Read a task graph from DOT (.dot, .gv), DAX (.dax, .xml) or WfFormat (.json).
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    name : str, optional
+        Of the graph; by default what the file calls it, or how the file is called.
+    alpha : float
+        The part that is not parallel, for tasks of which the file does not say it.
+    speed : float
+        Of the processors that runtimes are those of [flop/s]; DOT has flop, and needs none.
+
+    Returns
+    -------
+    TaskGraph
+        See `read_dot`, `read_dax` and `read_wfformat`.
+
+    Raises
+    ------
+    WorkloadFileError
+        The name of the file ends otherwise, or the file cannot be read or says something wrong;
+        the message names the place.
+    WorkloadError
+        `alpha` or `speed` is out of range.
+    """
+    called = _format(path)
+    if called == "dot":
+        return read_dot(path, name=name, alpha=alpha)
+    read = read_dax if called == "dax" else read_wfformat
+    return read(path, speed=speed, name=name, alpha=alpha)
+
+
+def write_task_graph(
+    graph: TaskGraph, path: str | os.PathLike[str], *, speed: float = DEFAULT_SPEED
+) -> None:
+    """Write a task graph as DOT (.dot, .gv), DAX (.dax, .xml) or WfFormat (.json).
+
+    Parameters
+    ----------
+    graph : TaskGraph
+        What to write.
+    path : path
+        Where; an existing file is replaced.
+    speed : float
+        Of the processors that runtimes are those of [flop/s]; DOT has flop, and needs none.
+
+    Raises
+    ------
+    WorkloadFileError
+        The name of the file ends otherwise, the format cannot say a name, or the file cannot be
+        written.
+    WorkloadError
+        `speed` is out of range.
+    """
+    called = _format(path)
+    if called == "dot":
+        write_dot(graph, path)
+    else:
+        write = write_dax if called == "dax" else write_wfformat
+        write(graph, path, speed=speed)
+
+
+def _format(path: str | os.PathLike[str]) -> str:
+    """Return the format of a file."""
+    suffix = Path(path).suffix
+    if suffix.lower() not in _FORMATS:
+        known = ", ".join(_FORMATS)
+        message = f"{suffix!r} is the end of no task graph's file"
+        raise WorkloadFileError(message, file=path, remedy=f"name it with one of {known}")
+    return _FORMATS[suffix.lower()]

@@ -1,0 +1,142 @@
+"""The tasks and edges that a file names, as numbers, if they make up a task graph."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.formats.places import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from simplugin.formats.places import Place
+
+    NamedTask = tuple[str, Place]
+    NamedEdge = tuple[str, str, Place]
+
+_MOST_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Tasks and edges without their amounts.
+
+    Attributes
+    ----------
+    tasks : tuple of str
+        Names, no two alike.
+    index : dict of str to int
+        The number of each task.
+    edges : int64, shape (n_edges, 2)
+        Which task hands data to which one; no two alike, and no cycle.
+    """
+
+    tasks: tuple[str, ...]
+    index: dict[str, int]
+    edges: NDArray[np.int64]
+
+
+def structure(tasks: Sequence[NamedTask], edges: Sequence[NamedEdge], document: Place) -> Structure:
+    """Return the structure of a graph, with an error at the place of whatever is wrong with it.
+
+    A cycle is looked for first, since it says more than a task of it that is missing.
+
+    Parameters
+    ----------
+    tasks : sequence of (str, Place)
+        Name of each task, and where it stands.
+    edges : sequence of (str, str, Place)
+        Names of the source and the target of each edge, and where it stands.
+    document : Place
+        Where an error stands if there is no task.
+
+    Returns
+    -------
+    Structure
+        Tasks and edges in the order given.
+
+    Raises
+    ------
+    WorkloadFileError
+        There is no task, two have one name, an edge leads from or to none, is given twice, or
+        closes a cycle.
+    """
+    if not tasks:
+        raise document.error("there is no task", "describe at least one")
+    index: dict[str, int] = {}
+    for name, place in tasks:
+        if name in index:
+            raise place.error(f"task {shown(name)} is described twice", "name the two apart")
+        index[name] = len(index)
+    _refuse_cycle(edges)
+    numbers: dict[tuple[int, int], None] = {}
+    for source, target, place in edges:
+        for end in (source, target):
+            if end not in index:
+                raise place.error(
+                    f"edge {_arrow(source, target)} has an end that is not described",
+                    f"describe task {shown(end)}, or remove the edge",
+                )
+        pair = index[source], index[target]
+        if pair in numbers:
+            raise place.error(
+                f"edge {_arrow(source, target)} is given twice", "add the bytes up in one"
+            )
+        numbers[pair] = None
+    return Structure(tuple(index), index, np.array(list(numbers), np.int64).reshape(-1, 2))
+
+
+def _arrow(*names: str) -> str:
+    """Return tasks as the stations of a path."""
+    return " -> ".join(map(shown, names))
+
+
+def _refuse_cycle(edges: Sequence[NamedEdge]) -> None:
+    """Refuse edges that go round, at the last line of the cycle."""
+    circle = _cycle(edges)
+    if not circle:
+        return
+    names = [edges[edge][0] for edge in circle]
+    left_out = len(names) - _MOST_SHOWN
+    path = _arrow(*names[:_MOST_SHOWN], *([] if left_out > 0 else names[:1]))
+    more = f" -> {left_out} more -> {shown(names[0])}" if left_out > 0 else ""
+    place = edges[max(circle)][2]
+    raise place.error(f"the tasks wait for each other in a cycle: {path}{more}", "remove this edge")
+
+
+def _cycle(edges: Sequence[NamedEdge]) -> list[int]:
+    """Return the edges of a cycle, the earliest one first, or none."""
+    waits: dict[str, int] = {}
+    after = defaultdict(list)
+    for source, target, _ in edges:
+        waits.setdefault(source, 0)
+        waits[target] = waits.get(target, 0) + 1
+        after[source].append(target)
+    order = [name for name, count in waits.items() if not count]
+    for name in order:
+        for target in after[name]:
+            waits[target] -= 1
+            if not waits[target]:
+                order.append(target)
+    into: dict[str, int] = {}
+    for edge, (source, target, _) in enumerate(edges):
+        if waits[source] and target not in into:
+            into[target] = edge
+    if not into:
+        return []
+    # Whatever still waits has an edge into it from something that waits: walking back must circle.
+    name = next(name for name, count in waits.items() if count)
+    steps: dict[str, int] = {}
+    while name not in steps:
+        steps[name] = into[name]
+        name = edges[into[name]][0]
+    walked = list(steps.values())
+    circle = walked[list(steps).index(name) :][::-1]
+    first = circle.index(min(circle))
+    return circle[first:] + circle[:first]

@@ -1,0 +1,249 @@
+"""Task graphs in Pegasus' DAX: jobs, files and relations; what is refused where."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lxml import etree
+
+from simplugin.errors import WorkloadError, WorkloadFileError
+from simplugin.formats.dax import read_dax, write_dax
+from simplugin.workloads.task_graphs import TaskGraph
+
+NAMESPACE = "{http://pegasus.isi.edu/schema/DAX}"
+TEXT = """\
+<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<adag xmlns="http://pegasus.isi.edu/schema/DAX" version="3.3" name="three">
+  <!-- a comment -->
+  <job id="a" name="make" runtime="2.5">
+    <argument>-n <file name="x"/></argument>
+    <uses file="outside" link="input" size="10"/>
+    <uses file="x" link="output" size="100"/>
+    <uses name="y" link="output" size="1000"/>
+  </job>
+  <job id="b" name="change" runtime="0" alpha="0.25">
+    <uses file="x" link="INPUT" size="50"/>
+    <uses file="y" link="inout" size="1000"/>
+    <uses file="log" link="none"/>
+  </job>
+  <job id="c" name="look" runtime="4" byte="3.5"><uses file="y" link="input" size="7"/></job>
+  <child ref="c"><parent ref="b"/></child>
+  <child ref="b"><parent ref="a"/></child>
+</adag>
+"""
+JOBS = '<job id="a" runtime="1"/>\n<job id="b" runtime="1">\n{}</job>\n'
+LAUGHS = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 13))
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "graph.xml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_graph_is_read(tmp_path: Path) -> None:
+    graph = read_dax(written(tmp_path, TEXT), speed=2e9, alpha=0.5)
+    assert graph == TaskGraph(
+        "three",
+        ("a", "b", "c"),
+        np.array([5e9, 0, 8e9]),
+        np.array([0.5, 0.25, 0.5]),
+        # b reads 50 and 1000 byte, whatever a wrote; c says itself how much it works on.
+        np.array([10, 1050, 3.5]),
+        np.array([[1, 2], [0, 1]]),
+        # c reads the y that b wrote anew; b gets what a wrote.
+        np.array([1000.0, 1100]),
+    )
+    assert read_dax(written(tmp_path, TEXT), name="mine").name == "mine"
+
+
+def test_prefixes_and_missing_names(tmp_path: Path) -> None:
+    text = '<d:adag xmlns:d="http://x"><d:job id="a" runtime="1"/></d:adag>'
+    graph = read_dax(written(tmp_path, text))
+    assert (graph.name, graph.tasks, graph.flop.tolist()) == ("graph", ("a",), [1e9])
+
+
+@pytest.mark.parametrize("speed", [0, -1, float("inf"), float("nan")])
+def test_speeds_out_of_range(speed: float, tmp_path: Path) -> None:
+    path = written(tmp_path, TEXT)
+    graph = read_dax(path)
+    with pytest.raises(WorkloadError, match="reference speed"):
+        read_dax(path, speed=speed)
+    with pytest.raises(WorkloadError, match="reference speed"):
+        write_dax(graph, path, speed=speed)
+    with pytest.raises(WorkloadError, match="alpha is 2"):
+        read_dax(path, alpha=2)
+
+
+def adag(*parts: str) -> str:
+    return "<adag>\n" + "".join(parts) + "</adag>"
+
+
+REFUSED = {
+    "nothing": ("", 1, "no element found"),
+    "cut off": ('<adag>\n<job id="a"', 2, "not well-formed XML"),
+    "another root": ("<platform/>", 1, "the root element is 'platform'"),
+    "no job": ("\n<adag/>", 2, "no task"),
+    "no id": (adag('<job runtime="1"/>'), 2, "<job> has no 'id'"),
+    "no runtime": (adag('<job id="a"/>'), 2, "<job> has no 'runtime'"),
+    "negative runtime": (adag('\n<job id="a" runtime="-1"/>'), 3, "runtime of job 'a' is -1"),
+    "no number": (adag('<job id="a" runtime="nan"/>'), 2, "'nan', which is no number"),
+    "too much": (adag('<job id="a" runtime="1e308"/>'), 2, "computation of job 'a' is inf"),
+    "alpha": (adag('<job id="a" runtime="1" alpha="2"/>'), 2, "alpha of job 'a' is 2"),
+    "byte": (adag('<job id="a" runtime="1" byte="-2"/>'), 2, "byte of job 'a' is -2"),
+    "job twice": (adag('<job id="a" runtime="1"/>\n' * 2), 3, "'a' is described twice"),
+    "no file": (adag(JOBS.format('<uses link="input"/>')), 4, "<uses> has no 'file'"),
+    "no link": (adag(JOBS.format('<uses file="f"/>')), 4, "<uses> has no 'link'"),
+    "link": (adag(JOBS.format('<uses file="f" link="both"/>')), 4, "link is 'both'"),
+    "no file size": (adag(JOBS.format('<uses file="f" link="input"/>')), 4, "has no 'size'"),
+    "negative size": (
+        adag(JOBS.format('<uses file="f" link="input" size="-5"/>')),
+        4,
+        "size of file 'f' is -5",
+    ),
+    "file twice": (
+        adag(JOBS.format('<uses file="f" link="input" size="1"/>\n' * 2)),
+        5,
+        "file 'f' twice as input",
+    ),
+    "endless files": (
+        adag(JOBS.format("".join(f'<uses file="{n}" link="input" size="1e308"/>' for n in "fg"))),
+        3,
+        "size of the files of job 'b' is inf",
+    ),
+    "dangling": (adag(JOBS, '<child ref="b">\n<parent ref="z"/></child>'), 6, "task 'z'"),
+    "dangling child": (adag(JOBS, '<child ref="z">\n<parent ref="a"/></child>'), 6, "task 'z'"),
+    "no ref": (adag(JOBS, "<child/>"), 5, "<child> has no 'ref'"),
+    "no parent's ref": (adag(JOBS, '<child ref="b">\n<parent/></child>'), 6, "<parent> has no"),
+    "edge twice": (
+        adag(JOBS, '<child ref="b"><parent ref="a"/>\n<parent ref="a"/></child>'),
+        6,
+        "'a' -> 'b' is given twice",
+    ),
+    "cycle": (
+        adag(
+            JOBS,
+            '<child ref="b"><parent ref="a"/></child>\n<child ref="a"><parent ref="b"/></child>',
+        ),
+        6,
+        "cycle: 'a' -> 'b' -> 'a'",
+    ),
+    "workflow in it": (adag(JOBS, '<dax id="c" file="d"/>'), 5, "workflow in the workflow"),
+    "external entity": (
+        '<!DOCTYPE adag [<!ENTITY x SYSTEM "file:///etc/hostname">]>' + adag("&x;"),
+        1,
+        "DOCTYPE",
+    ),
+    "billion laughs": (
+        f'<!DOCTYPE adag [<!ENTITY a0 "ha">{LAUGHS}]>' + adag("&a12;"),
+        1,
+        "DOCTYPE",
+    ),
+    "undefined entity": (adag("&x;"), 2, "undefined entity"),
+    "nesting": (adag("<x>" * 100_000), 2, "nested more than 200 deep"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_wrong_is_refused_at_its_line(case: str, tmp_path: Path) -> None:
+    text, line, message = REFUSED[case]
+    path = written(tmp_path, text.replace("{}", ""))
+    with pytest.raises(WorkloadFileError, match=re.escape(message)) as caught:
+        read_dax(path)
+    assert str(caught.value).startswith(f"{path}:{line}: ")
+    assert caught.value.remedy
+    assert "platform>" not in str(caught.value)
+
+
+def test_nothing_is_fetched(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0)
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/dax.dtd"
+        with pytest.raises(WorkloadFileError, match="DOCTYPE"):
+            read_dax(written(tmp_path, f'<!DOCTYPE adag SYSTEM "{url}">' + adag(JOBS)))
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+
+def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "graph.dax"
+    column = np.full(1, 1e300)
+    rest = (np.zeros(1), np.zeros(1), np.zeros((0, 2)), np.zeros(0))
+    for name in ("a\0", "\x1b", "\ud800", "\ufffe"):
+        with pytest.raises(WorkloadFileError, match="XML cannot say"):
+            write_dax(TaskGraph("g", (name,), column, *rest), path)
+        with pytest.raises(WorkloadFileError, match="XML cannot say"):
+            write_dax(TaskGraph(name, ("a",), column, *rest), path)
+    with pytest.raises(WorkloadFileError, match="give a higher speed"):
+        write_dax(TaskGraph("g", ("a",), column, *rest), path, speed=1e-10)
+    assert not path.exists()
+
+
+def test_what_is_written(tmp_path: Path) -> None:
+    graph = TaskGraph(
+        'g&"',
+        ("a", "b", "c"),
+        np.array([3e9, 1, 0]),
+        np.array([0, 0.25, 1]),
+        np.array([8, 100, 0]),
+        np.array([[0, 1], [0, 2]]),
+        np.array([100.0, 0]),
+    )
+    path = tmp_path / "graph.dax"
+    write_dax(graph, path)
+    root = etree.parse(path).getroot()
+    assert root.attrib == {"version": "2.1", "name": 'g&"', "jobCount": "3", "childCount": "2"}
+    jobs = root.findall(NAMESPACE + "job")
+    assert [dict(job.attrib) for job in jobs] == [
+        {"id": "a", "name": "a", "runtime": "3", "alpha": "0", "byte": "8"},
+        {"id": "b", "name": "b", "runtime": "1e-09", "alpha": "0.25"},
+        {"id": "c", "name": "c", "runtime": "0", "alpha": "1"},
+    ]
+    assert [[dict(uses.attrib) for uses in job] for job in jobs] == [
+        [{"file": "edge-0", "link": "output", "size": "100"}],
+        [{"file": "edge-0", "link": "input", "size": "100"}],
+        [],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "count", "edges", "first"),
+    [
+        # In the first, the concatenation reads a fit.txt and a diff.txt that 62 jobs write.
+        ("Montage_100.xml", 100, 233, 13.85),
+        ("inspiral_100.xml", 100, 119, 17.72),
+    ],
+)
+def test_real_workflows(shared_data: Path, file: str, count: int, edges: int, first: float) -> None:
+    path = shared_data / "workflows/dax" / file
+    graph = read_dax(path, speed=1e6)
+    root = etree.parse(path).getroot()
+    jobs = {job.get("id"): job for job in root.iter(NAMESPACE + "job")}
+    assert (graph.n_tasks, graph.n_edges) == (len(jobs), edges)
+    assert len(jobs) == count
+    assert graph.tasks == tuple(jobs)
+    runtimes = [float(job.get("runtime")) for job in jobs.values()]
+    assert runtimes[0] == first
+    np.testing.assert_allclose(graph.flop / 1e6, runtimes, rtol=1e-15)
+    files: dict[str, dict[str, dict[str, int]]] = defaultdict(lambda: {"input": {}, "output": {}})
+    for name, job in jobs.items():
+        for uses in job:
+            files[name][uses.get("link")][uses.get("file")] = int(uses.get("size"))
+    assert graph.byte.tolist() == [sum(files[name]["input"].values()) for name in jobs]
+    sizes = {
+        (parent.get("ref"), child.get("ref")): sum(
+            size
+            for used, size in files[parent.get("ref")]["output"].items()
+            if used in files[child.get("ref")]["input"]
+        )
+        for child in root.iter(NAMESPACE + "child")
+        for parent in child
+    }
+    named = [(graph.tasks[source], graph.tasks[target]) for source, target in graph.edges]
+    assert dict(zip(named, graph.edge_byte.tolist(), strict=True)) == sizes
+    assert all(size > 0 for size in sizes.values())
