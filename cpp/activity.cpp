@@ -218,7 +218,8 @@ void account(Activity* activity, State state)
     size_t const count = activity->hosts->size();
     for (size_t i = 0; i < count; i++)
       execution_ended((*activity->hosts)[i], done * (*activity->amounts)[i]);
-    for (size_t i = 0; i < count; i++)
+    bool const communicates = activity->amounts->size() > count;
+    for (size_t i = 0; communicates && i < count; i++)
       for (size_t j = 0; j < count; j++) {
         double const bytes = (*activity->amounts)[count + i * count + j];
         if (i != j && bytes > 0)

@@ -107,7 +107,7 @@ struct Activity {
   Host* source;
   Host* destination;
   std::vector<Host*>* hosts;    // parallel task
-  std::vector<double>* amounts; // parallel task: flops, then bytes
+  std::vector<double>* amounts; // parallel task: flops, then bytes if there are any
   double amount;                // flop, byte, s
   double rate;                  // byte/s, or the bound of an execution [flop/s]
   double priority;

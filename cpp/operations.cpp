@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <numeric>
 
 namespace driver {
 
@@ -64,21 +66,92 @@ PyObject* exec_async(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count
   return execution(args, count, keywords, true);
 }
 
+static bool right_length(const char* what, size_t expected, Py_ssize_t given)
+{
+  if (given == static_cast<Py_ssize_t>(expected))
+    return true;
+  PyErr_Format(PyExc_ValueError, "%s must have one entry a host: %zu, not %zd", what, expected, given);
+  return false;
+}
+
+static bool right_rows(size_t expected, Py_ssize_t given)
+{
+  if (given == static_cast<Py_ssize_t>(expected))
+    return true;
+  PyErr_Format(PyExc_ValueError, "sizes must have a row for each of the %zu hosts", expected);
+  return false;
+}
+
+/// Opens a C-contiguous array of doubles; false, without an exception, if it is something else.
+static bool open_doubles(PyObject* values, int dimensions, Py_buffer& view)
+{
+  if (not PyObject_CheckBuffer(values))
+    return false;
+  if (PyObject_GetBuffer(values, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  if (view.ndim == dimensions && view.format != nullptr && strcmp(view.format, "d") == 0)
+    return true;
+  PyBuffer_Release(&view);
+  return false;
+}
+
+/// Copies all doubles of an array; false with an exception if one is not a finite number >= 0.
+static bool copy_doubles(Py_buffer const& view, const char* what, std::vector<double>& into)
+{
+  auto const* const first = static_cast<double const*>(view.buf);
+  auto const* const last  = first + view.len / static_cast<Py_ssize_t>(sizeof(double));
+  auto const* const wrong = std::find_if_not(first, last, [](double x) { return x >= 0 && std::isfinite(x); });
+  if (wrong == last) {
+    into.insert(into.end(), first, last);
+    return true;
+  }
+  PyObject* value = PyFloat_FromDouble(*wrong);
+  double amount;
+  if (value != nullptr)
+    number(value, what, 0.0, amount);
+  Py_XDECREF(value);
+  return false;
+}
+
 static bool read_amounts(PyObject* values, const char* what, size_t expected, std::vector<double>& into)
 {
+  Py_buffer view;
+  if (open_doubles(values, 1, view)) {
+    bool const good = right_length(what, expected, view.shape[0]) && copy_doubles(view, what, into);
+    PyBuffer_Release(&view);
+    return good;
+  }
   PyObject* sequence = PySequence_Fast(values, "expected a sequence of numbers");
   if (sequence == nullptr)
     return false;
-  bool good = PySequence_Fast_GET_SIZE(sequence) == static_cast<Py_ssize_t>(expected);
-  if (not good)
-    PyErr_Format(PyExc_ValueError, "%s must have one entry a host: %zu, not %zd", what, expected,
-                 PySequence_Fast_GET_SIZE(sequence));
+  bool good = right_length(what, expected, PySequence_Fast_GET_SIZE(sequence));
   for (size_t i = 0; good && i < expected; i++) {
     double amount;
     good = number(PySequence_Fast_GET_ITEM(sequence, static_cast<Py_ssize_t>(i)), what, 0.0, amount);
     into.push_back(amount);
   }
   Py_DECREF(sequence);
+  return good;
+}
+
+static bool read_matrix(PyObject* sizes, size_t count, std::vector<double>& into)
+{
+  Py_buffer view;
+  if (open_doubles(sizes, 2, view)) {
+    bool const good = right_rows(count, view.shape[0]) && right_length("each row of sizes", count, view.shape[1]) &&
+                      copy_doubles(view, "each row of sizes", into);
+    PyBuffer_Release(&view);
+    return good;
+  }
+  PyObject* rows = PySequence_Fast(sizes, "sizes must be a matrix of bytes, a row for each sender");
+  if (rows == nullptr)
+    return false;
+  bool good = right_rows(count, PySequence_Fast_GET_SIZE(rows));
+  for (size_t i = 0; good && i < count; i++)
+    good = read_amounts(PySequence_Fast_GET_ITEM(rows, static_cast<Py_ssize_t>(i)), "each row of sizes", count, into);
+  Py_DECREF(rows);
   return good;
 }
 
@@ -103,22 +176,12 @@ static bool read_parallel(Activity* activity, PyObject* hosts, PyObject* flops, 
     PyErr_SetString(PyExc_ValueError, "a parallel task needs at least one host");
     return false;
   }
-  if (not read_amounts(flops, "flops", count, *activity->amounts))
+  if (flops == Py_None)
+    activity->amounts->resize(count);
+  else if (not read_amounts(flops, "flops", count, *activity->amounts))
     return false;
-  PyObject* rows = PySequence_Fast(sizes, "sizes must be a matrix of bytes, a row for each sender");
-  if (rows == nullptr)
-    return false;
-  bool good = PySequence_Fast_GET_SIZE(rows) == static_cast<Py_ssize_t>(count);
-  if (not good)
-    PyErr_Format(PyExc_ValueError, "sizes must have a row for each of the %zu hosts", count);
-  for (size_t i = 0; good && i < count; i++)
-    good = read_amounts(PySequence_Fast_GET_ITEM(rows, static_cast<Py_ssize_t>(i)), "each row of sizes", count,
-                        *activity->amounts);
-  Py_DECREF(rows);
-  activity->amount = 0.0;
-  for (size_t i = 0; good && i < count; i++)
-    activity->amount += (*activity->amounts)[i];
-  return good;
+  activity->amount = std::accumulate(activity->amounts->begin(), activity->amounts->end(), 0.0);
+  return sizes == Py_None || read_matrix(sizes, count, *activity->amounts);
 }
 
 static PyObject* parallel(PyObject* const* args, Py_ssize_t count, PyObject* keywords, bool asynchronous)

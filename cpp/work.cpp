@@ -177,7 +177,8 @@ bool start_parallel(Activity* activity)
     hosts.push_back(host->host);
   auto const& model    = hosts.front()->get_netpoint()->get_englobing_zone()->get_host_model();
   double const* flops  = activity->amounts->data();
-  Action* const action = model->execute_parallel(hosts, flops, flops + hosts.size(), -1.0);
+  double const* bytes  = activity->amounts->size() > hosts.size() ? flops + hosts.size() : nullptr;
+  Action* const action = model->execute_parallel(hosts, flops, bytes, -1.0);
   run(activity, action);
   for (Host* host : *activity->hosts)
     execution_began(host);

@@ -1,5 +1,8 @@
 """Rare orders of events in the compiled driver, each with its closed form."""
 
+from array import array
+
+import numpy as np
 import pytest
 
 from simplugin.errors import CancelException, HostFailureException, TimeoutException
@@ -237,3 +240,63 @@ def test_cancel_reaches_every_waiter(star):
         return [await other.join() for other in others]
 
     assert value(star, ("h0", main)) == [0.5, 0.5, 0.5]
+
+
+async def all_to_next(me, flops, sizes):
+    await me.parallel_execute(["h0", "h1", "h2"], flops, sizes)
+    return me.now
+
+
+# Each form of the same parallel task: h0 sends 250 MB to h1, which computes 1 Gflop.
+FLOPS, SIZES = np.array([0.0, 1e9, 0.0]), np.zeros((3, 3))
+SIZES[0, 1] = 250e6
+
+
+@pytest.mark.parametrize(
+    ("flops", "sizes"),
+    [
+        (FLOPS.tolist(), SIZES.tolist()),
+        (FLOPS, SIZES),
+        (array("d", FLOPS), list(SIZES)),
+        (FLOPS.astype(int), SIZES.astype(int)),
+        (FLOPS.astype(">f8"), SIZES.astype(">f8")),
+        (np.repeat(FLOPS, 2)[::2], np.asfortranarray(SIZES)),
+        (tuple(FLOPS), np.repeat(SIZES, 2, axis=1)[:, ::2]),
+        (FLOPS.astype(np.float32), SIZES.astype(np.float32)),
+    ],
+    ids=["lists", "arrays", "mixed", "whole", "big-endian", "strided", "columns", "single"],
+)
+def test_parallel_tasks_take_any_array(star, flops, sizes):
+    result = simulate(star, [("h4", all_to_next, flops, sizes)], options=PTASKS)
+    assert result.returned[0].value == pytest.approx(2.0)
+    assert result.hosts.flops[:3].tolist() == FLOPS.tolist()
+    assert result.links.bytes.sum() == pytest.approx(2 * 250e6)
+
+
+def test_parallel_tasks_without_work_or_without_messages(star):
+    sending = simulate(star, [("h4", all_to_next, None, SIZES)], options=PTASKS)
+    assert sending.clock == pytest.approx(2.0)
+    assert sending.hosts.flops.sum() == 0.0
+    computing = simulate(star, [("h4", all_to_next, FLOPS, None)], options=PTASKS)
+    assert computing.clock == pytest.approx(1.0)
+    assert computing.links.bytes.sum() == 0.0
+
+
+@pytest.mark.parametrize(
+    ("flops", "sizes", "message"),
+    [
+        (np.ones(2), SIZES, "flops must have one entry a host: 3, not 2"),
+        (FLOPS, np.zeros((2, 3)), "sizes must have a row for each of the 3 hosts"),
+        (FLOPS, np.zeros((3, 2)), "each row of sizes must have one entry a host: 3, not 2"),
+        (FLOPS, -SIZES, r"each row of sizes must be a finite number >= 0, not -250000000.0"),
+        (np.full(3, np.nan), SIZES, "flops must be a finite number >= 0, not nan"),
+    ],
+)
+@pytest.mark.parametrize("form", [np.asarray, np.ndarray.tolist], ids=["array", "list"])
+def test_arrays_and_lists_are_refused_alike(star, form, flops, sizes, message):
+    async def refused(me):
+        with pytest.raises(ValueError, match=message):
+            me.parallel_async(["h0", "h1", "h2"], form(flops), form(sizes))
+        return me.now
+
+    assert value(star, ("h0", refused), options=PTASKS) == 0.0

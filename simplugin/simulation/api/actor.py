@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
 
     from simplugin.simulation.api.activity import Activity
     from simplugin.simulation.api.meeting import Mailbox, MessageQueue
@@ -111,8 +112,8 @@ class Actor(Protocol):
     def parallel_execute(
         self,
         hosts: Sequence[Host | str],
-        flops: Sequence[float],
-        sizes: Sequence[Sequence[float]],
+        flops: Sequence[float] | NDArray[np.float64] | None,
+        sizes: Sequence[Sequence[float]] | NDArray[np.float64] | None,
         *,
         label: str | None = None,
     ) -> Awaitable[None]:
@@ -122,10 +123,12 @@ class Actor(Protocol):
         ----------
         hosts : sequence of Host or str
             Where.
-        flops : sequence of float, shape (n_hosts,)
-            Work on each host [flop].
-        sizes : nested sequences of float, shape (n_hosts, n_hosts)
-            What each host (row) sends to each other (column) [byte].
+        flops : array_like of float, shape (n_hosts,), or None
+            Work on each host [flop]; None for none. C-contiguous arrays of float64 are read at
+            once, number by number otherwise.
+        sizes : array_like of float, shape (n_hosts, n_hosts), or None
+            What each host (row) sends to each other (column) [byte]; None for nothing, which is
+            quicker than zeros.
         label : str, optional
             Label in the trace.
 
@@ -140,8 +143,8 @@ class Actor(Protocol):
     def parallel_async(
         self,
         hosts: Sequence[Host | str],
-        flops: Sequence[float],
-        sizes: Sequence[Sequence[float]],
+        flops: Sequence[float] | NDArray[np.float64] | None,
+        sizes: Sequence[Sequence[float]] | NDArray[np.float64] | None,
         *,
         label: str | None = None,
     ) -> Activity:

@@ -21,7 +21,9 @@ from simplugin.simulation.threads.synchro import Barrier, Condition, Mutex, Sema
 from simplugin.simulation.threads.world import World
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.random import Generator
+    from numpy.typing import NDArray
 
     from simplugin.simulation.threads.life import Life
 
@@ -140,8 +142,8 @@ class Actor:
     def parallel_execute(
         self,
         hosts: Sequence[Host | str],
-        flops: Sequence[float],
-        sizes: Sequence[Sequence[float]],
+        flops: Sequence[float] | NDArray[np.float64] | None,
+        sizes: Sequence[Sequence[float]] | NDArray[np.float64] | None,
         *,
         label: str | None = None,
     ) -> Blocking[None]:
@@ -151,8 +153,8 @@ class Actor:
     def parallel_async(
         self,
         hosts: Sequence[Host | str],
-        flops: Sequence[float],
-        sizes: Sequence[Sequence[float]],
+        flops: Sequence[float] | NDArray[np.float64] | None,
+        sizes: Sequence[Sequence[float]] | NDArray[np.float64] | None,
         *,
         label: str | None = None,
     ) -> work.Work:

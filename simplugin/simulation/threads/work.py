@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import simgrid
 from simplugin.errors import NetworkFailureException, SimpluginError
@@ -12,6 +12,10 @@ from simplugin.simulation.threads.blocking import Blocking, a_number, done, posi
 from simplugin.simulation.threads.platform import Host
 from simplugin.simulation.threads.record import Row
 from simplugin.simulation.threads.world import World
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def unbound(what: str) -> SimpluginError:
@@ -123,9 +127,9 @@ class ParallelTask(Work):
     ----------
     hosts : list of Host
         Where.
-    flops : list of float
+    flops : array_like of float, shape (n_hosts,), or None
         Work of each host [flop].
-    sizes : list of lists of float
+    sizes : array_like of float, shape (n_hosts, n_hosts), or None
         Bytes from each host (row) to each host (column).
     """
 
@@ -135,20 +139,22 @@ class ParallelTask(Work):
         self,
         owner: Any,
         hosts: Sequence[Host],
-        flops: Sequence[float],
-        sizes: Sequence[Sequence[float]],
+        flops: Sequence[float] | NDArray[np.float64] | None,
+        sizes: Sequence[Sequence[float]] | NDArray[np.float64] | None,
         label: str | None,
     ) -> None:
         count = len(hosts)
         if count == 0:
             raise ValueError("a parallel task needs at least one host")
-        if len(flops) != count:
-            raise ValueError(f"flops must have one entry a host: {count}, not {len(flops)}")
-        if len(sizes) != count or any(len(row) != count for row in sizes):
+        work = [0.0] * count if flops is None else flops
+        rows = [] if sizes is None else sizes
+        if len(work) != count:
+            raise ValueError(f"flops must have one entry a host: {count}, not {len(work)}")
+        if sizes is not None and (len(rows) != count or any(len(row) != count for row in rows)):
             raise ValueError(f"sizes must have a row and a column for each of the {count} hosts")
         self.hosts = list(hosts)
-        self.flops = [a_number(amount, "flops") for amount in flops]
-        self.sizes = [[a_number(size, "sizes") for size in row] for row in sizes]
+        self.flops = [a_number(amount, "flops") for amount in work]
+        self.sizes = [[a_number(size, "sizes") for size in row] for row in rows]
         super().__init__(owner.world, owner, label, sum(self.flops))
 
     def begin(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from conformance import Scenario
 from worlds import AB, AB_LATENCY, ADA, BOB, CYD, CYD_CORES, PLAIN
 
@@ -73,6 +74,37 @@ async def suspend_execution(me: Any) -> list[float]:
 async def ptask(me: Any, hosts: list[str], flops: list[float], sizes: Any) -> float:
     await me.parallel_execute(hosts, flops, sizes, label="together")
     return me.now
+
+
+async def ptask_arrays(me: Any) -> list[float]:
+    await me.parallel_execute(["ada", "bob"], np.array([1e9, 4e9]), None)
+    dates = [me.now]
+    await me.parallel_execute(["ada", "bob"], None, np.array([[0, 3e6], [0, 0]]))
+    return [*dates, me.now]
+
+
+async def bad_ptasks(me: Any) -> list[Any]:
+    none, zeros, hosts = np.zeros((0, 0)), np.zeros((2, 2)), ["ada", "bob"]
+    wrong = []
+    for flops, sizes in (
+        (np.ones(3), zeros),
+        (np.ones(1), None),
+        (np.ones(2), np.zeros((3, 2))),
+        (np.ones(2), np.zeros((2, 3))),
+        (np.ones(2), none),
+        (np.array([1.0, -1.0]), zeros),
+        (np.array([1.0, np.nan]), zeros),
+        (np.array([1.0, np.inf]), zeros),
+        (np.ones(2), np.array([[0.0, -1.0], [0.0, 0.0]])),
+        (np.ones(2), np.array([[0.0, 0.0], [np.nan, 0.0]])),
+        ([1.0, 1.0, 1.0], [[0.0, 0.0], [0.0, 0.0]]),
+        ([1.0, -1.0], None),
+    ):
+        try:
+            me.parallel_async(hosts, flops, sizes)
+        except ValueError as error:
+            wrong.append(type(error).__name__)
+    return [wrong, me.now]
 
 
 async def ptask_async(me: Any) -> list[Any]:
@@ -191,6 +223,33 @@ SCENARIOS = [
         PLAIN,
         (Placement("cyd", ptask, (["ada", "bob"], [1e9, 1e9], [[0, 3e6], [0, 0]])),),
         {"ptask": AB_LATENCY + max(1e9 / ADA, 1e9 / BOB, 3e6 / AB)},
+        options=PTASK,
+    ),
+    Scenario(
+        "parallel_arrays",
+        PLAIN,
+        (Placement("cyd", ptask_arrays),),
+        {
+            "ptask_arrays": [
+                max(1e9 / ADA, 4e9 / BOB),
+                max(1e9 / ADA, 4e9 / BOB) + AB_LATENCY + 3e6 / AB,
+            ]
+        },
+        options=PTASK,
+    ),
+    Scenario(
+        "parallel_nothing",
+        PLAIN,
+        (Placement("cyd", ptask, (["ada", "bob"], None, None)),),
+        {"ptask": 0.0},
+        0.0,
+        options=PTASK,
+    ),
+    Scenario(
+        "parallel_bad_arguments",
+        PLAIN,
+        (Placement("cyd", bad_ptasks),),
+        {"bad_ptasks": [["ValueError"] * 12, 0.0]},
         options=PTASK,
     ),
     Scenario(
