@@ -1,0 +1,462 @@
+"""Lower bounds on makespans against closed forms, all schedules, other programs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simplugin.errors import WorkloadError
+from simplugin.optimum import task_graph_relaxation
+from simplugin.optimum.task_graph_arcs import Arcs
+from simplugin.optimum.task_graph_bounds import (
+    area_bound,
+    critical_path_bound,
+    makespan_bound,
+    own_bounds,
+    relaxation_bound,
+)
+from simplugin.optimum.task_graph_choices import Choices
+from simplugin.optimum.task_graph_program import relaxation_program
+from simplugin.optimum.task_graph_relaxation import relaxation
+from simplugin.platforms.grid5000_subsets import SUBSETS
+from simplugin.platforms.multi_clusters import MultiCluster
+from simplugin.platforms.sites import Site
+from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import TaskGraph
+
+# Nothing of the paper's sites has such numbers: bounds are easy to compute by hand.
+EVEN = MultiCluster("even", (("a", 4, 1e9),)).site()
+TWO = MultiCluster("two", (("a", 3, 1e9), ("b", 2, 2e9)), one_switch=False).site()
+
+
+def graph_of(
+    flop: list[float],
+    edges: list[tuple[int, int]] = [],  # noqa: B006 # only read
+    *,
+    alpha: float | list[float] = 0.0,
+    byte: float = 0.0,
+    name: str = "g",
+) -> TaskGraph:
+    """Return a graph from its tasks' sizes and its edges, with as many bytes on each."""
+    n = len(flop)
+    return TaskGraph(
+        name,
+        tuple(f"t{i}" for i in range(n)),
+        np.array(flop),
+        np.broadcast_to(np.asarray(alpha, dtype=float), n).copy(),
+        np.zeros(n),
+        np.array(edges, dtype=np.int64).reshape(-1, 2),
+        np.full(len(edges), byte),
+    )
+
+
+def random_graph(rng: np.random.Generator, n: int, name: str) -> TaskGraph:
+    """Return a graph of tasks of very different sizes; some have no data, some no work."""
+    pairs = [(u, v) for u in range(n) for v in range(u + 1, n) if rng.random() < 0.35]
+    return TaskGraph(
+        name,
+        tuple(f"t{i}" for i in range(n)),
+        1e9 * 10 ** rng.uniform(-1, 1, n) * (rng.random(n) > 0.1),
+        rng.choice([0.0, 0.1, 0.25, 1.0], n),
+        np.zeros(n),
+        np.array(pairs, dtype=np.int64).reshape(-1, 2),
+        2e8 * rng.random(len(pairs)) * (rng.random(len(pairs)) > 0.3),
+    )
+
+
+def random_site(rng: np.random.Generator, most: int) -> Site:
+    """Return one to three clusters, each of at most so many processors."""
+    clusters = tuple(
+        (f"c{k}", int(rng.integers(1, most + 1)), 1e9 * rng.uniform(0.5, 2))
+        for k in range(rng.integers(1, 4))
+    )
+    site = MultiCluster("site", clusters, one_switch=bool(rng.random() < 0.5)).site()
+    return replace(site, bandwidth=site.bandwidth * rng.uniform(0.5, 2, len(clusters)))
+
+
+def random_set(seed: int, n_graphs: int, n_tasks: int, most: int) -> tuple[GraphSet, Site]:
+    """Return graphs that arrive over time, and a site for them."""
+    rng = np.random.default_rng(seed)
+    graphs = tuple(random_graph(rng, n_tasks, f"g{i}") for i in range(n_graphs))
+    release = rng.uniform(0, 3, n_graphs) * (rng.random(n_graphs) > 0.4)
+    return GraphSet(graphs, release), random_site(rng, most)
+
+
+def duration(graphs: GraphSet, site: Site, task: int, cluster: int, processors: int) -> float:
+    """Return Amdahl's time."""
+    alpha = graphs.alpha[task]
+    part = alpha + (1 - alpha) / processors
+    return float(part * graphs.flop[task] / site.speed[cluster])
+
+
+def moving(site: Site, byte: float, source: tuple[int, int], target: tuple[int, int]) -> float:
+    """Return the time of a redistribution between numbers of processors of two clusters."""
+    if byte == 0:
+        return 0.0
+    (k, m), (other, n) = source, target
+    limits = (m * site.bandwidth[k], n * site.bandwidth[other], site.shared[k, other])
+    return float(site.latency[k, other] + byte / min(limits))
+
+
+def makespan_of(
+    graphs: GraphSet,
+    site: Site,
+    order: tuple[int, ...],
+    choice: list[tuple[int, int]],
+    transfers: bool,
+) -> float:
+    """Start tasks in this order, each as early as its processors and its data allow."""
+    free = [[0.0] * int(count) for count in site.processors]
+    finish = np.zeros(graphs.n_tasks)
+    into, release = graphs.predecessors, graphs.release[graphs.graph_of]
+    for task in order:
+        cluster, processors = choice[task]
+        start = release[task]
+        for before, edge in zip(into.of(task), into.edges_of(task), strict=True):
+            byte = float(graphs.edge_byte[edge]) if transfers else 0.0
+            way = moving(site, byte, choice[before], choice[task])
+            start = max(start, finish[before] + way)
+        rooms = sorted(free[cluster])
+        start = max(start, rooms[processors - 1])
+        finish[task] = start + duration(graphs, site, task, cluster, processors)
+        free[cluster] = [*rooms[processors:], *[finish[task]] * processors]
+    return float(finish.max())
+
+
+def orders(graphs: GraphSet) -> list[tuple[int, ...]]:
+    """Return all orders in which each task comes after its predecessors."""
+    return [
+        order
+        for order in permutations(range(graphs.n_tasks))
+        if all(order.index(u) < order.index(v) for u, v in graphs.edges.tolist())
+    ]
+
+
+def optimum(graphs: GraphSet, site: Site, transfers: bool) -> float:
+    """Return the makespan of the best of all schedules.
+
+    In the order of their starts, each can be started as early as possible: none gets later.
+    """
+    pairs = [(k, p) for k, count in enumerate(site.processors) for p in range(1, count + 1)]
+    return min(
+        makespan_of(graphs, site, order, list(choice), transfers)
+        for order in orders(graphs)
+        for choice in product(pairs, repeat=graphs.n_tasks)
+    )
+
+
+class TestClosedForms:
+    def test_area(self):
+        graphs = GraphSet((graph_of([3e9, 4e9, 7e9]),))
+        assert area_bound(graphs, TWO).value == pytest.approx(14 / 7)
+
+    def test_area_of_what_comes_late(self):
+        parts = (graph_of([7e9], name="first"), graph_of([14e9], name="second"))
+        graphs = GraphSet(parts, np.array([0.0, 5.0]))
+        assert area_bound(graphs, TWO).value == pytest.approx(5 + 14 / 7)
+        early = replace(graphs, release=np.array([0.0, 0.5]))
+        assert area_bound(early, TWO).value == pytest.approx(21 / 7)
+
+    def test_critical_path_takes_the_best_cluster_for_each_task(self):
+        # With alpha = 1 the faster processors count, without the larger power: 3e9 against 4e9.
+        slow = replace(TWO, speed=np.array([2e9, 2.5e9]))
+        graph = graph_of([6e9, 5e9, 1e9], [(0, 1)], alpha=[0.0, 1.0, 0.0])
+        bound = critical_path_bound(GraphSet((graph,), np.array([10.0])), slow)
+        assert bound.value == pytest.approx(10 + 6e9 / 6e9 + 5e9 / 2.5e9)
+
+    def test_transfers_between_the_best_ends(self):
+        graph = graph_of([4e9, 4e9], [(0, 1)], byte=1e8)
+        bound = critical_path_bound(GraphSet((graph,)), TWO, transfers=True)
+        # Within the larger cluster: three links of 1.25e8 byte/s on either side, one switch.
+        assert bound.value == pytest.approx(1 + 1 + 150e-6 + 1e8 / 3.75e8)
+
+    def test_alike_tasks_fill_the_site(self):
+        # With alpha = 1, one processor is as fast as four: 12 tasks of 1 s on 4 processors.
+        graphs = GraphSet((graph_of([1e9] * 12, alpha=1.0),))
+        assert makespan_bound(graphs, EVEN).value == pytest.approx(3.0)
+        assert makespan_bound(graphs, EVEN).kind == "area"
+
+    @pytest.mark.parametrize("alpha", [0.0, 0.1, 1.0])
+    def test_single_task(self, alpha):
+        graphs = GraphSet((graph_of([8e9], alpha=alpha),))
+        bound = makespan_bound(graphs, EVEN)
+        assert bound.value == pytest.approx(8 * (alpha + (1 - alpha) / 4))
+        assert bound.kind == "critical path"
+
+    def test_chain(self):
+        graphs = GraphSet((graph_of([1e9, 2e9, 3e9], [(0, 1), (1, 2), (0, 2)], alpha=0.2),))
+        assert makespan_bound(graphs, EVEN).value == pytest.approx(6 * (0.2 + 0.8 / 4))
+
+    def test_time_against_area(self):
+        # Two tasks of 1 s on two processors; p of them take 1/2 + 1/(2 p) s. One processor each
+        # takes 1 s; both in turn on two take 3/2 s; the area for one processor each is 1 s.
+        site = MultiCluster("pair", (("a", 2, 1e9),)).site()
+        graphs = GraphSet((graph_of([1e9, 1e9], alpha=0.5),))
+        assert relaxation_bound(graphs, site).value == pytest.approx(1.0)
+        # Three of them: any share s on two processors makes the area 3/2 + 3/4 s.
+        graphs = GraphSet((graph_of([1e9] * 3, alpha=0.5),))
+        assert relaxation_bound(graphs, site).value == pytest.approx(1.5)
+
+    def test_chord_of_whole_processors(self):
+        # A chain of two beside a task of their size, on two processors, all alike. Chain with a
+        # share s of each task on two: 2 (1 - s/4) s; area 3 + s for two processors: both meet at
+        # s = 1/2. The area of Amdahl's curve at the time of 7/8 is less than the chord's 5/4.
+        site = MultiCluster("pair", (("a", 2, 1e9),)).site()
+        chain = graph_of([1e9, 1e9], [(0, 1)], alpha=0.5)
+        graphs = GraphSet((chain, graph_of([1e9], alpha=0.5, name="beside")))
+        bound = makespan_bound(graphs, site)
+        assert bound.kind == "relaxation"
+        assert bound.value == pytest.approx(7 / 4, rel=1e-6)
+
+    def test_window_between_narrow_ends(self):
+        # A fork: nothing of its middle can run in the first and the last second.
+        fork = [(0, v) for v in range(1, 9)] + [(v, 9) for v in range(1, 9)]
+        graphs = GraphSet((graph_of([1e9, *[1e9] * 8, 1e9], fork, alpha=1.0),))
+        assert makespan_bound(graphs, EVEN).value == pytest.approx(1 + 8 / 4 + 1)
+        in_turn = makespan_of(graphs, EVEN, tuple(range(10)), [(0, 1)] * 10, transfers=False)
+        assert in_turn == pytest.approx(4.0)
+
+    def test_late_graphs_have_windows(self):
+        parts = (graph_of([3e9], alpha=1.0), graph_of([1e9] * 8, alpha=1.0, name="late"))
+        graphs = GraphSet(parts, np.array([0.0, 2.5]))
+        assert makespan_bound(graphs, EVEN).value == pytest.approx(2.5 + 8 / 4)
+
+    def test_no_work(self):
+        graphs = GraphSet((graph_of([0.0, 0.0], [(0, 1)]),))
+        assert makespan_bound(graphs, EVEN).value == 0.0
+        late = replace(graphs, release=np.array([2.0]))
+        assert makespan_bound(late, EVEN).value == pytest.approx(2.0)
+
+    def test_slow_links_call_for_many_processors(self):
+        # With alpha = 1, more processors compute no faster, but p of them send in 4 / p s.
+        pair = graph_of([1e9, 1e9], [(0, 1)], alpha=1.0, byte=4 * 1.25e8)
+        graphs = GraphSet((pair, graph_of([1e9] * 6, alpha=1.0, name="others")))
+        assert relaxation_bound(graphs, EVEN).value == pytest.approx(2.0)
+        latency = 150e-6
+        path = critical_path_bound(graphs, EVEN, transfers=True).value
+        assert path == pytest.approx(2 + 4 / 4 + latency)
+        # With p = 3 the path takes 2 + 4 / 3 and the area (6 + 2 * 3) / 4, with p = 4 they take
+        # 2 + 4 / 4 and (6 + 2 * 4) / 4: between, with a share s of 4, one falls, the other grows.
+        s = (1 / 3 + latency) / (1 / 3 + 1 / 2)
+        bound = relaxation_bound(graphs, EVEN, transfers=True).value
+        assert bound == pytest.approx(3 + s / 2, rel=1e-6)
+
+
+class TestSchedules:
+    @pytest.mark.parametrize("transfers", [False, True])
+    @settings(deadline=None, max_examples=25, derandomize=True)
+    @given(seed=st.integers(0, 2**32 - 1), shape=st.sampled_from([(1, 2), (1, 3), (2, 1), (3, 1)]))
+    def test_none_is_shorter(self, transfers, seed, shape):
+        rng = np.random.default_rng(seed)
+        graphs, site = random_set(seed, *shape, most=3)
+        site = random_site(rng, 2) if site.n_processors > 4 else site
+        best = optimum(graphs, site, transfers)
+        for bound in (
+            area_bound(graphs, site),
+            critical_path_bound(graphs, site, transfers=transfers),
+            relaxation_bound(graphs, site, transfers=transfers),
+        ):
+            assert bound.value <= best * (1 + 1e-9)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_no_schedule_of_four_tasks_is_shorter(self, seed):
+        graphs, _ = random_set(seed, 1, 4, most=3)
+        site = MultiCluster("small", (("a", 2, 1e9), ("b", 1, 1.5e9))).site()
+        best = optimum(graphs, site, True)
+        assert relaxation_bound(graphs, site, transfers=True).value <= best * (1 + 1e-9)
+        # It is no empty promise either.
+        assert relaxation_bound(graphs, site, transfers=True).value >= best / 2
+
+    @pytest.mark.parametrize("transfers", [False, True])
+    @settings(deadline=None, max_examples=20, derandomize=True)
+    @given(seed=st.integers(0, 2**32 - 1))
+    def test_lists_are_no_shorter(self, transfers, seed):
+        rng = np.random.default_rng(seed)
+        graphs, site = random_set(seed, 3, 8, most=12)
+        bound = makespan_bound(graphs, site, transfers=transfers).value
+        order = np.concatenate([first + np.arange(8) for first in graphs.first[:-1]])
+        mixed = tuple(sorted(order.tolist(), key=lambda task: (task % 8, rng.random())))
+        for most in (1, 4, 12):
+            clusters = rng.integers(site.n_clusters, size=graphs.n_tasks)
+            choice = [(int(k), int(min(most, site.processors[k]))) for k in clusters]
+            assert bound <= makespan_of(graphs, site, mixed, choice, transfers) * (1 + 1e-9)
+
+
+class TestRelaxation:
+    @pytest.mark.parametrize("transfers", [False, True])
+    @settings(deadline=None, max_examples=15, derandomize=True)
+    @given(seed=st.integers(0, 2**32 - 1), n_graphs=st.integers(1, 3), n_tasks=st.integers(1, 6))
+    def test_is_that_of_cvxpy(self, transfers, seed, n_graphs, n_tasks):
+        graphs, site = random_set(seed, n_graphs, n_tasks, most=9)
+        relaxed = relaxation(graphs, site, transfers=transfers, tolerance=1e-7)
+        program = relaxation_program(graphs, site, transfers=transfers)
+        assert relaxed.value == pytest.approx(program, rel=1e-6)
+        assert relaxed.limit == pytest.approx(program, rel=1e-6)
+
+    @settings(deadline=None, max_examples=20, derandomize=True)
+    @given(seed=st.integers(0, 2**32 - 1))
+    def test_is_as_good_as_the_simple_bounds(self, seed):
+        graphs, site = random_set(seed, 3, 10, most=20)
+        relaxed = relaxation(graphs, site, transfers=True).value
+        area = area_bound(graphs, site).value
+        path = critical_path_bound(graphs, site, transfers=True).value
+        assert relaxed >= max(area, path) * (1 - 1e-6)
+        assert relaxation_bound(graphs, site, transfers=True).value >= max(area, path)
+        assert relaxed >= relaxation(graphs, site).value * (1 - 1e-6)
+
+    @settings(deadline=None, max_examples=15, derandomize=True)
+    @given(seed=st.integers(0, 2**32 - 1))
+    def test_is_above_that_of_any_numbers_of_processors(self, seed):
+        graphs, site = random_set(seed, 2, 5, most=6)
+        graphs = replace(graphs, release=np.zeros(2))
+        curve = program_of_curves(graphs, site)
+        assert relaxation(graphs, site).value >= curve * (1 - 1e-6)
+
+    def test_approaches_that_of_any_numbers_of_processors(self):
+        # Where clusters are large, whole numbers hardly matter; there are no windows to help.
+        rng = np.random.default_rng(3)
+        graph = graph_of(list(1e9 * rng.uniform(1, 9, 12)), alpha=0.05)
+        graphs = GraphSet((graph, graph_of([2e9] * 3, [(0, 1), (1, 2)], alpha=0.2, name="chain")))
+        site = MultiCluster("large", (("a", 30, 1e9), ("b", 20, 1.3e9))).site()
+        curve = program_of_curves(graphs, site)
+        path = critical_path_bound(graphs, site).value
+        assert curve > 1.05 * max(path, area_bound(graphs, site).value)
+        assert relaxation(graphs, site).value == pytest.approx(curve, rel=5e-3)
+
+    def test_prices_and_relaxed_schedule(self):
+        graphs, site = random_set(7, 3, 10, most=20)
+        relaxed = relaxation(graphs, site)
+        # A mean of chains is no longer than what the relaxed schedule makes of it, and that of
+        # release dates and windows no longer than the bound.
+        weighed = relaxed.urgency @ relaxed.time + np.sum(relaxed.load_price * relaxed.load)
+        assert weighed <= relaxed.limit * (1 + 1e-6)
+        assert np.all(relaxed.load.sum(axis=0) <= relaxed.limit * (1 + 1e-6))
+        shortest = Choices(graphs, site).least_time
+        assert np.all(relaxed.time >= shortest * (1 - 1e-6))
+
+    def test_urgency_is_a_slope(self):
+        # A chain of 2 s and 4 s beside nothing: each second of a task counts in full.
+        graphs = GraphSet((graph_of([2e9, 4e9], [(0, 1)], alpha=1.0),))
+        relaxed = relaxation(graphs, EVEN)
+        assert relaxed.urgency == pytest.approx([1.0, 1.0])
+        assert relaxed.load_price == pytest.approx(np.zeros((2, 1)))
+        # So many tasks that only the area counts.
+        many = relaxation(GraphSet((graph_of([1e9] * 12, alpha=1.0),)), EVEN)
+        assert many.load_price == pytest.approx(np.ones((12, 1)))
+        assert many.time == pytest.approx(np.ones(12))
+
+    def test_wrong_duals_make_a_bound_all_the_same(self, monkeypatch):
+        graphs, site = random_set(11, 2, 6, most=6)
+        right = relaxation(graphs, site).value
+        rng = np.random.default_rng(0)
+        flow = Arcs.unit_flow
+        monkeypatch.setattr(
+            Arcs, "unit_flow", lambda self, weight: flow(self, weight + rng.random(len(weight)))
+        )
+        monkeypatch.setattr(task_graph_relaxation, "ROUNDS", 5)
+        wrong = relaxation(graphs, site).value
+        assert 0 < wrong < right * (1 - 1e-3)
+
+    @pytest.mark.parametrize("tolerance", [0.0, 1.0, float("nan")])
+    def test_tolerance_out_of_range(self, tolerance):
+        with pytest.raises(WorkloadError, match="give a share from 1e-9"):
+            relaxation(GraphSet((graph_of([1e9]),)), EVEN, tolerance=tolerance)
+
+
+def program_of_curves(graphs: GraphSet, site: Site) -> float:
+    """Minimise the makespan if processors need not be whole, with Amdahl's curve as a cone.
+
+    A share y of a task that takes t of all t' = y T has an area of (1 - alpha) (y + alpha y² /
+    (t s / w - alpha y)) w / s.
+    """
+    import cvxpy as cp
+
+    n, unit = graphs.n_tasks, float(graphs.flop.sum()) / site.power + 1e-9
+    start, makespan = cp.Variable(n), cp.Variable()
+    share = cp.Variable((n, site.n_clusters), nonneg=True)
+    part = cp.Variable((n, site.n_clusters), nonneg=True)
+    rules = [cp.sum(share, axis=1) == 1, start >= 0]
+    loads = [0.0] * site.n_clusters
+    for v, k in product(range(n), range(site.n_clusters)):
+        alpha, time = graphs.alpha[v], graphs.flop[v] / site.speed[k] / unit
+        y, u = share[v, k], part[v, k]
+        rules += [u <= y, u >= (alpha + (1 - alpha) / site.processors[k]) * y]
+        curve = cp.quad_over_lin(y, u - alpha * y) if 0 < alpha < 1 else 0.0
+        loads[k] += time * ((1 - alpha) * (y + alpha * curve) + (y if alpha == 1 else 0.0))
+    end = [
+        start[v] + sum(part[v, k] * (graphs.flop[v] / site.speed[k] / unit)
+                       for k in range(site.n_clusters))
+        for v in range(n)
+    ]  # fmt: skip
+    rules += [date <= makespan for date in end]
+    rules += [start[v] >= end[u] for u, v in graphs.edges.tolist()]
+    rules += [
+        load <= makespan * int(count) for load, count in zip(loads, site.processors, strict=True)
+    ]
+    problem = cp.Problem(cp.Minimize(makespan), rules)
+    problem.solve(solver=cp.CLARABEL)
+    return float(makespan.value) * unit
+
+
+class TestChanges:
+    @settings(deadline=None, max_examples=15, derandomize=True)
+    @given(seed=st.integers(0, 2**32 - 1), factor=st.floats(1.1, 4.0))
+    def test_faster_processors(self, seed, factor):
+        graphs, site = random_set(seed, 2, 6, most=6)
+        faster = replace(site, speed=site.speed * np.where(np.arange(site.n_clusters), 1, factor))
+        slow, fast = makespan_bound(graphs, site), makespan_bound(graphs, faster)
+        assert fast.value <= slow.value * (1 + 2e-6)
+
+    @settings(deadline=None, max_examples=15, derandomize=True)
+    @given(seed=st.integers(0, 2**32 - 1), exponent=st.integers(-12, 12))
+    def test_more_of_everything(self, seed, exponent):
+        graphs, site = random_set(seed, 2, 6, most=6)
+        factor = 10.0**exponent
+        larger = GraphSet(
+            tuple(replace(graph, flop=graph.flop * factor) for graph in graphs.graphs),
+            graphs.release * factor,
+        )
+        bound = makespan_bound(graphs, site).value
+        assert makespan_bound(larger, site).value == pytest.approx(bound * factor, rel=2e-6)
+
+    def test_graphs_alone(self):
+        graphs, site = random_set(5, 3, 8, most=10)
+        own = own_bounds(graphs, site)
+        for graph, bound in zip(graphs.graphs, own, strict=True):
+            assert bound == makespan_bound(GraphSet((graph,)), site)
+        together = makespan_bound(graphs, site).value
+        ends = graphs.release + [bound.value for bound in own]
+        assert together >= np.max(ends) * (1 - 2e-6)
+
+    def test_implied_edges_change_nothing(self):
+        chain = [(u, u + 1) for u in range(5)]
+        every = [(u, v) for u in range(6) for v in range(u + 1, 6)]
+        flop = [1e9, 3e9, 2e9, 5e9, 1e9, 4e9]
+        few = relaxation(GraphSet((graph_of(flop, chain, alpha=0.1),)), TWO)
+        many = relaxation(GraphSet((graph_of(flop, every, alpha=0.1),)), TWO)
+        assert many.value == pytest.approx(few.value, rel=1e-12)
+        # Where the long way round is the slower one, an implied edge does count.
+        direct = graph_of([1e9, 1e9, 1e9], [(0, 1), (1, 2), (0, 2)], alpha=1.0)
+        direct = replace(direct, edge_byte=np.array([0.0, 0.0, 4e9]))
+        bound = relaxation(GraphSet((direct,)), EVEN, transfers=True)
+        assert bound.value == pytest.approx(1 + 150e-6 + 4e9 / 5e8 + 1)
+
+
+def test_paper_site_in_one_go():
+    """Ten graphs of a layered shape on Rennes: proven to 1e-6 from both sides."""
+    rng = np.random.default_rng(1)
+    graphs = []
+    for number in range(10):
+        edges = [(u, v) for v in range(5, 50) for u in range(v // 5 * 5 - 5, v // 5 * 5)
+                 if rng.random() < 0.4]  # fmt: skip
+        flop = (1024 * rng.integers(2, 11, 50)) ** 3.0
+        graphs.append(
+            graph_of(list(flop), edges, alpha=list(rng.uniform(0, 0.25, 50)), name=f"g{number}")
+        )
+    relaxed = relaxation(GraphSet(tuple(graphs)), SUBSETS["rennes"].site())
+    assert relaxed.limit * (1 - 1e-6) <= relaxed.value <= relaxed.limit * (1 + 1e-9)
