@@ -1,7 +1,46 @@
-#include "taskgraphs.hpp"
+// Mapping of allocated tasks on the clusters of a site, for simplugin.taskgraphs.mapping: what is in it.
+
+#include "taskgraphs_mapper.hpp"
+
+#include <string>
 
 namespace taskgraphs {
 
-void register_mapping(py::module_& /*module*/) {}
+void register_mapping(py::module_& module)
+{
+  py::class_<Tasks>(module, "MappingTasks")
+      .def(py::init([](Floats flop, Floats alpha, Floats release, Integers before_start, Integers before, Floats byte,
+                       Integers after_start, Integers after) {
+             return Tasks{values(flop),    values(alpha),
+                          values(release), {values(before_start), values(before)},
+                          values(byte),    {values(after_start), values(after)}};
+           }),
+           py::arg("flop"), py::arg("alpha"), py::arg("release"), py::arg("before_start"), py::arg("before"),
+           py::arg("byte"), py::arg("after_start"), py::arg("after"));
+  py::class_<Clusters>(module, "MappingClusters")
+      .def(py::init([](Integers processors, Floats speed, Floats bandwidth, Floats latency, Floats shared) {
+             return Clusters{values(processors), values(speed), values(bandwidth), values(latency), values(shared)};
+           }),
+           py::arg("processors"), py::arg("speed"), py::arg("bandwidth"), py::arg("latency"), py::arg("shared"));
+  py::class_<Mapper>(module, "Mapper")
+      .def(py::init([](Tasks const& tasks, Clusters const& clusters, std::string const& packing, bool by_bottom_level,
+                       bool reserve, bool transfers, bool together) {
+             auto const kind = packing == "off"       ? Packing::OFF
+                               : packing == "largest" ? Packing::LARGEST
+                                                      : Packing::EARLIEST;
+             return Mapper(tasks, clusters, {kind, by_bottom_level, reserve, transfers, together});
+           }),
+           py::arg("tasks"), py::arg("clusters"), py::arg("packing"), py::arg("by_bottom_level"), py::arg("reserve"),
+           py::arg("transfers"), py::arg("together"))
+      .def("set_allocation", &Mapper::set_allocation, py::arg("first"), py::arg("processors"), py::arg("time"))
+      .def("plan", &Mapper::plan)
+      .def("map_ready", &Mapper::map_ready, py::arg("now"), py::arg("ready"))
+      .def("started", &Mapper::started, py::arg("task"), py::arg("date"))
+      .def("finished", &Mapper::finished, py::arg("task"), py::arg("date"))
+      .def("update", &Mapper::update, py::arg("now"))
+      .def("mapping", &Mapper::mapping, py::arg("task"))
+      .def("schedule", &Mapper::schedule)
+      .def_property_readonly("waiting", &Mapper::waiting);
+}
 
 } // namespace taskgraphs

@@ -28,6 +28,9 @@ class Readings:
     fixing : {"reserve", "start"}
         Whether a ready task is mapped at once, with a reservation in the future if need be, or
         only when it can start.
+    redistribution : {"alone", "together"}
+        Whether the time of a redistribution is estimated as if it had the network for itself, or
+        shared links with all others of the tasks at its ends.
     own : {"alone", "share"}
         Whether a graph's own makespan is with the whole site (beta = 1), or under the share that
         it has among others.
@@ -39,6 +42,7 @@ class Readings:
     packing: Literal["earliest", "largest", "off"] = "earliest"
     order: Literal["bottom", "fifo"] = "bottom"
     fixing: Literal["reserve", "start"] = "reserve"
+    redistribution: Literal["alone", "together"] = "alone"
     own: Literal["alone", "share"] = "alone"
 
 

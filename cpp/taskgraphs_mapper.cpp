@@ -1,0 +1,247 @@
+// What the mapper of parallel task graphs does.
+
+#include "taskgraphs_mapper.hpp"
+
+#include <cmath>
+#include <functional>
+#include <queue>
+
+namespace taskgraphs {
+
+namespace {
+
+// Dates that differ by less than this part are one instant.
+constexpr double INSTANT = 1e-9;
+
+} // namespace
+
+/// Takes over how many processors each task of a graph gets, and its bottom levels.
+void Mapper::set_allocation(Index first, Integers const& processors, Floats const& time)
+{
+  Index const count = time.size();
+  for (Index cluster = 0; cluster < clusters_.size(); cluster++)
+    for (Index task = 0; task < count; task++)
+      allocation_[cluster * tasks_.size() + first + task] = processors.data()[cluster * count + task];
+  if (!rules_.by_bottom_level)
+    return;
+  std::vector<Index> waits(count);
+  std::vector<Index> ends;
+  for (Index task = 0; task < count; task++) {
+    waits[task] = tasks_.after.start[first + task + 1] - tasks_.after.start[first + task];
+    if (waits[task] == 0)
+      ends.push_back(first + task);
+  }
+  while (!ends.empty()) {
+    Index const task = ends.back();
+    ends.pop_back();
+    double below = 0.0;
+    for (Index at = tasks_.after.start[task]; at < tasks_.after.start[task + 1]; at++)
+      below = std::max(below, priority_[tasks_.after.task[at]]);
+    priority_[task] = time.data()[task - first] + below;
+    for (Index at = tasks_.before.start[task]; at < tasks_.before.start[task + 1]; at++)
+      if (--waits[tasks_.before.task[at] - first] == 0)
+        ends.push_back(tasks_.before.task[at]);
+  }
+}
+
+void Mapper::collect_inputs(Index task, Index cluster)
+{
+  inputs_.clear();
+  if (!rules_.transfers)
+    return;
+  for (Index at = tasks_.before.start[task]; at < tasks_.before.start[task + 1]; at++) {
+    Index const source    = tasks_.before.task[at];
+    Candidate const& from = placed_[source];
+    double const byte     = tasks_.byte[at];
+    if (byte > 0)
+      inputs_.add(clusters_, from.cluster, from.count, cluster, rules_.together ? sent_[source] : byte,
+                  rules_.together ? received_[task] : byte);
+  }
+}
+
+Candidate Mapper::candidate(Index task, Index cluster, Index count, double now) const
+{
+  double const free    = slots_[cluster][count - 1].first;
+  double const arrival = now + inputs_.time(clusters_.bandwidth[cluster], count);
+  double const start   = std::max(free, arrival);
+  return {cluster, count, free, arrival, start, start + time(task, count, cluster)};
+}
+
+/// Returns what starts earlier and finishes no later on fewer processors, or else what was given.
+Candidate Mapper::packed(Index task, Candidate const& whole, double now) const
+{
+  Candidate found    = whole;
+  double const first = std::max(slots_[whole.cluster].front().first, whole.arrival);
+  for (Index count = whole.count - 1; count > 0; count--) {
+    if (first + time(task, count, whole.cluster) > whole.finish)
+      break; // nor on still fewer
+    Candidate const fewer = candidate(task, whole.cluster, count, now);
+    if (fewer.start >= whole.start || fewer.finish > whole.finish)
+      continue;
+    if (rules_.packing == Packing::LARGEST)
+      return fewer;
+    if (found.count == whole.count ||
+        std::make_pair(fewer.finish, fewer.start) < std::make_pair(found.finish, found.start))
+      found = fewer;
+  }
+  return found;
+}
+
+Candidate Mapper::best(Index task, double now)
+{
+  Candidate found;
+  for (Index cluster = 0; cluster < clusters_.size(); cluster++) {
+    collect_inputs(task, cluster);
+    Candidate here = candidate(task, cluster, allocation_[cluster * tasks_.size() + task], now);
+    if (rules_.packing != Packing::OFF && here.start > here.arrival)
+      here = packed(task, here, now);
+    if (found.cluster < 0 || here.finish < found.finish)
+      found = here;
+  }
+  return found;
+}
+
+void Mapper::place(Index task, Candidate const& candidate)
+{
+  auto& slots      = slots_[candidate.cluster];
+  auto const taken = slots.begin() + candidate.count;
+  for (auto slot = slots.begin(); slot != taken; ++slot) {
+    slot->first = candidate.finish;
+    processors_[task].push_back(slot->second);
+  }
+  std::sort(processors_[task].begin(), processors_[task].end());
+  std::sort(slots.begin(), taken);
+  std::inplace_merge(slots.begin(), taken, slots.end());
+  placed_[task] = candidate;
+  order_.push_back(task);
+  pending_.push_back(task);
+}
+
+/// Maps what became ready and what waited, the longest way to the end of its graph first.
+std::vector<Index> Mapper::map_sorted(double now, std::vector<Index> const& ready)
+{
+  waiting_.insert(waiting_.end(), ready.begin(), ready.end());
+  std::sort(waiting_.begin(), waiting_.end(), [this](Index one, Index other) {
+    return priority_[one] != priority_[other] ? priority_[one] > priority_[other] : one < other;
+  });
+  std::vector<Index> mapped;
+  std::vector<Index> still;
+  for (Index const task : waiting_) {
+    // Where all is taken, nothing can start, whatever is best: most of what waits is passed over here.
+    bool const hopeless   = !rules_.reserve && all_taken(now);
+    Candidate const found = hopeless ? Candidate() : best(task, now);
+    if (hopeless || (!rules_.reserve && found.free > now)) {
+      still.push_back(task);
+      continue;
+    }
+    place(task, found);
+    mapped.push_back(task);
+  }
+  waiting_ = std::move(still);
+  return mapped;
+}
+
+/// Follows the mapped tasks as if they took the time that they are estimated to take.
+void Mapper::plan()
+{
+  using Event = std::pair<double, Index>; // the end of a task, or that task -1 - n is ready
+  std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events;
+  std::vector<Index> waits(tasks_.size());
+  for (Index task = 0; task < tasks_.size(); task++) {
+    waits[task] = tasks_.before.start[task + 1] - tasks_.before.start[task];
+    if (waits[task] == 0)
+      events.emplace(tasks_.release[task], -1 - task);
+  }
+  std::vector<Index> ready;
+  while (!events.empty()) {
+    double now         = events.top().first;
+    double const until = now + INSTANT * now;
+    ready.clear();
+    while (!events.empty() && events.top().first <= until) {
+      auto const [date, task] = events.top();
+      events.pop();
+      now = date;
+      if (task < 0) {
+        ready.push_back(-1 - task);
+        continue;
+      }
+      for (Index at = tasks_.after.start[task]; at < tasks_.after.start[task + 1]; at++)
+        if (--waits[tasks_.after.task[at]] == 0)
+          ready.push_back(tasks_.after.task[at]);
+    }
+    for (Index const task : map_sorted(now, ready))
+      events.emplace(placed_[task].finish, task);
+  }
+}
+
+/// Estimates the dates of a mapped task anew, and when its processors are free.
+void Mapper::reestimate(Index task, double now, std::vector<double>& free)
+{
+  Candidate& place = placed_[task];
+  if (std::isnan(start_[task])) {
+    double start = std::max(place.arrival, now);
+    for (Index const processor : processors_[task])
+      start = std::max(start, free[processor]);
+    place.start = start;
+  } else {
+    place.start = start_[task];
+  }
+  place.finish = place.start + time(task, place.count, place.cluster);
+  if (place.finish < now)
+    place.finish = std::nextafter(now, std::numeric_limits<double>::infinity()); // it still runs
+  for (Index const processor : processors_[task])
+    free[processor] = place.finish;
+}
+
+/// Estimates anew when processors are free, from what happened until now.
+void Mapper::update(double now)
+{
+  std::vector<Index> still;
+  for (Index const task : pending_) {
+    if (std::isnan(finish_[task])) {
+      still.push_back(task);
+      continue;
+    }
+    placed_[task].finish = finish_[task];
+    if (!std::isnan(start_[task]))
+      placed_[task].start = start_[task];
+    for (Index const processor : processors_[task])
+      free_[processor] = std::max(free_[processor], finish_[task]);
+  }
+  pending_  = std::move(still);
+  auto free = free_;
+  for (Index const task : pending_)
+    reestimate(task, now, free);
+  for (auto& slots : slots_) {
+    for (auto& slot : slots)
+      slot.first = free[slot.second];
+    std::sort(slots.begin(), slots.end());
+  }
+}
+
+std::vector<Index> Mapper::map_ready(double now, std::vector<Index> const& ready)
+{
+  update(now);
+  return map_sorted(now, ready);
+}
+
+/// Returns clusters, dates, processors by task and the order of mapping.
+py::tuple Mapper::schedule() const
+{
+  std::vector<Index> cluster;
+  std::vector<double> start;
+  std::vector<double> finish;
+  std::vector<Index> first{0};
+  std::vector<Index> processor;
+  for (Index task = 0; task < tasks_.size(); task++) {
+    cluster.push_back(placed_[task].cluster);
+    start.push_back(placed_[task].start);
+    finish.push_back(placed_[task].finish);
+    processor.insert(processor.end(), processors_[task].begin(), processors_[task].end());
+    first.push_back(static_cast<Index>(processor.size()));
+  }
+  return py::make_tuple(array_of(cluster), array_of(start), array_of(finish), array_of(first), array_of(processor),
+                        array_of(order_));
+}
+
+} // namespace taskgraphs

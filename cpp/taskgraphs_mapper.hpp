@@ -1,0 +1,189 @@
+// The mapper of parallel task graphs: the rules are those that simplugin.taskgraphs.mapping documents.
+//
+// Of each cluster the processors are kept by the dates at which they get free, so that any allocation takes the first
+// ones: a candidate costs what its number of processors does, at most.
+#pragma once
+
+#include "taskgraphs.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace taskgraphs {
+
+using Index = std::int64_t;
+
+enum class Packing { OFF, EARLIEST, LARGEST };
+
+struct Rules {
+  Packing packing;
+  bool by_bottom_level;
+  bool reserve;
+  bool transfers;
+  bool together;
+};
+
+template <typename Value> std::vector<Value> values(py::array_t<Value, py::array::c_style | py::array::forcecast> array)
+{
+  return {array.data(), array.data() + array.size()};
+}
+
+template <typename Value> py::array_t<Value> array_of(std::vector<Value> const& values)
+{
+  return py::array_t<Value>(static_cast<py::ssize_t>(values.size()), values.data());
+}
+
+/// The neighbours of each task on one side.
+struct Neighbours {
+  std::vector<Index> start;
+  std::vector<Index> task;
+};
+
+struct Tasks {
+  std::vector<double> flop;
+  std::vector<double> alpha;
+  std::vector<double> release;
+  Neighbours before;
+  std::vector<double> byte; // of each edge, as in `before`
+  Neighbours after;
+
+  Index size() const { return static_cast<Index>(flop.size()); }
+};
+
+struct Clusters {
+  std::vector<Index> processors;
+  std::vector<double> speed;
+  std::vector<double> bandwidth;
+  std::vector<double> latency;
+  std::vector<double> shared;
+
+  Index size() const { return static_cast<Index>(speed.size()); }
+};
+
+/// A processor, by when it gets free and its number in the site.
+using Slot = std::pair<double, Index>;
+
+/// A task on the first processors of a cluster.
+struct Candidate {
+  Index cluster  = -1;
+  Index count    = 0;
+  double free    = 0.0; // when its processors are
+  double arrival = 0.0; // of its data
+  double start   = 0.0;
+  double finish  = 0.0;
+};
+
+/// The data of a task on its way to one cluster: how long it takes depends on how many processors receive it.
+class Inputs {
+public:
+  explicit Inputs(Index clusters) : byte_(clusters), latency_(clusters) {}
+
+  void clear()
+  {
+    sent_ = 0.0;
+    std::fill(byte_.begin(), byte_.end(), 0.0);
+  }
+  /// Adds data from `count` processors of a cluster, which send so much and are part of so much that is received.
+  void add(Clusters const& clusters, Index source, Index count, Index target, double sent, double received)
+  {
+    auto const pair  = source * clusters.size() + target;
+    latency_[source] = clusters.latency[pair];
+    byte_[source]    = std::max(byte_[source], received);
+    sent_ = std::max(sent_,
+                     clusters.latency[pair] + std::max(sent / (static_cast<double>(count) * clusters.bandwidth[source]),
+                                                       received / clusters.shared[pair]));
+  }
+  /// Returns how long the slowest redistribution to `count` processors takes.
+  double time(double bandwidth, Index count) const
+  {
+    double longest = sent_;
+    for (std::size_t source = 0; source < byte_.size(); source++)
+      if (byte_[source] > 0)
+        longest = std::max(longest, latency_[source] + byte_[source] / (static_cast<double>(count) * bandwidth));
+    return longest;
+  }
+
+private:
+  double sent_ = 0.0;
+  std::vector<double> byte_; // the most that comes from each cluster
+  std::vector<double> latency_;
+};
+
+class Mapper {
+public:
+  Mapper(Tasks tasks, Clusters clusters, Rules rules)
+      : tasks_(std::move(tasks)), clusters_(std::move(clusters)), rules_(rules),
+        allocation_(clusters_.size() * tasks_.size(), 1), priority_(tasks_.size()), placed_(tasks_.size()),
+        start_(tasks_.size(), NONE), finish_(tasks_.size(), NONE), processors_(tasks_.size()), slots_(clusters_.size()),
+        inputs_(clusters_.size()), sent_(tasks_.size()), received_(tasks_.size())
+  {
+    Index number = 0;
+    for (Index cluster = 0; cluster < clusters_.size(); cluster++)
+      for (Index each = 0; each < clusters_.processors[cluster]; each++)
+        slots_[cluster].emplace_back(0.0, number++);
+    free_.resize(number);
+    for (Index task = 0; task < tasks_.size(); task++)
+      for (Index at = tasks_.before.start[task]; at < tasks_.before.start[task + 1]; at++) {
+        sent_[tasks_.before.task[at]] += tasks_.byte[at];
+        received_[task] += tasks_.byte[at];
+      }
+  }
+
+  void set_allocation(Index first, Integers const& processors, Floats const& time);
+  void plan();
+  void update(double now);
+  std::vector<Index> map_ready(double now, std::vector<Index> const& ready);
+  void started(Index task, double date) { start_[task] = date; }
+  void finished(Index task, double date) { finish_[task] = date; }
+
+  py::tuple mapping(Index task) const
+  {
+    Candidate const& place = placed_[task];
+    return py::make_tuple(place.cluster, array_of(processors_[task]), place.start, place.finish);
+  }
+  py::tuple schedule() const;
+  std::vector<Index> const& waiting() const { return waiting_; }
+
+private:
+  static constexpr double NONE = std::numeric_limits<double>::quiet_NaN();
+
+  Tasks tasks_;
+  Clusters clusters_;
+  Rules rules_;
+  std::vector<Index> allocation_; // by cluster and task
+  std::vector<double> priority_;
+  std::vector<Candidate> placed_; // with the dates as they are estimated
+  std::vector<double> start_;     // what really happened; not a number before
+  std::vector<double> finish_;
+  std::vector<std::vector<Index>> processors_;
+  std::vector<Index> order_;             // of mapping
+  std::vector<Index> pending_;           // mapped in this order, but not finished
+  std::vector<Index> waiting_;           // ready, but not mapped
+  std::vector<std::vector<Slot>> slots_; // of each cluster, sorted
+  std::vector<double> free_;             // when each processor ended its last finished task
+  Inputs inputs_;
+  std::vector<double> sent_; // by each task, to all that follow it
+  std::vector<double> received_;
+
+  double time(Index task, Index count, Index cluster) const
+  {
+    double const alpha = tasks_.alpha[task];
+    return (alpha + (1 - alpha) / static_cast<double>(count)) * tasks_.flop[task] / clusters_.speed[cluster];
+  }
+  Candidate candidate(Index task, Index cluster, Index count, double now) const;
+  Candidate packed(Index task, Candidate const& whole, double now) const;
+  Candidate best(Index task, double now);
+  bool all_taken(double now) const
+  {
+    return std::all_of(slots_.begin(), slots_.end(), [now](auto const& slots) { return slots.front().first > now; });
+  }
+  void collect_inputs(Index task, Index cluster);
+  void place(Index task, Candidate const& candidate);
+  std::vector<Index> map_sorted(double now, std::vector<Index> const& ready);
+  void reestimate(Index task, double now, std::vector<double>& free);
+};
+
+} // namespace taskgraphs

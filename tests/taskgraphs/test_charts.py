@@ -1,0 +1,100 @@
+"""Schedules and graphs as charts."""
+
+import numpy as np
+import pytest
+
+from simplugin.platforms.multi_clusters import MultiCluster
+from simplugin.reports.graphs import graphs_figure
+from simplugin.taskgraphs.charts import graph_chart, graph_charts, schedule_chart
+from simplugin.taskgraphs.schedules import Schedule
+from simplugin.workloads.graph_generators import graph_named
+from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import TaskGraph
+
+SITE = MultiCluster("here", (("a", 2, 1e9), ("b", 3, 2e9))).site()
+
+
+def graph(name, flop, edges):
+    count = len(flop)
+    tasks = [f"{name}{task}" for task in range(count)]
+    return TaskGraph(
+        name, tasks, np.array(flop), np.zeros(count), np.ones(count), np.array(edges),
+        np.ones(len(edges)),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def schedule():
+    """Two graphs: a fork on both clusters, and a chain."""
+    graphs = GraphSet(
+        (graph("f", [2e9, 8e9, 4e9], [(0, 1), (0, 2)]), graph("c", [1e9, 1e9], [(0, 1)]))
+    )
+    return Schedule(
+        SITE, graphs,
+        cluster=np.array([0, 1, 1, 0, 0]),
+        start=np.array([0.0, 1.0, 1.0, 1.0, 2.0]),
+        finish=np.array([1.0, 3.0, 3.0, 2.0, 3.0]),
+        processor_start=np.array([0, 2, 4, 5, 6, 7]),
+        processor=np.array([0, 1, 2, 4, 3, 0, 1]),
+        order=np.arange(5),
+    )  # fmt: skip
+
+
+def test_bars_are_tasks(schedule):
+    chart = schedule_chart(schedule, "Both", dates={"bound": 2.5})
+    assert chart.clusters == (("a", 2), ("b", 3))
+    assert chart.groups == ("f", "c")
+    assert [bar.group for bar in chart.bars] == [0, 0, 0, 1, 1]
+    assert [bar.label for bar in chart.bars] == ["f0", "f1", "f2", "c0", "c1"]
+    assert chart.bars[1].processors == (2, 4)
+    assert (chart.bars[1].start, chart.bars[1].finish) == (1.0, 3.0)
+    assert chart.completion == (3.0, 3.0)
+    # 2 + 4 + 2 + 1 + 1 of 5 times 3.
+    assert chart.facts == "5 tasks, makespan 3 s, 67 % of the processors' time taken"
+    assert chart.dates == {"bound": 2.5}
+
+
+def test_graphs_have_their_allocations(schedule):
+    fork, chain = graph_charts(schedule)
+    assert [node.text for node in fork.nodes] == ["2×", "2×", "1×"]  # noqa: RUF001
+    assert [node.name for node in fork.nodes] == ["f0", "f1", "f2"]
+    assert [node.group for node in fork.nodes] == [0, 1, 1]
+    assert [node.size for node in fork.nodes] == [0.25, 1.0, 0.5]
+    assert [node.y for node in fork.nodes] == [0, 1, 1]
+    assert fork.groups == ("a", "b")
+    assert (fork.colour, chain.colour) == (0, 1)
+    assert fork.facts == "3 tasks, 2 edges, 2 levels, width 2, 0.014 Tflop"
+    assert chain.facts == "2 tasks, 1 edge, 2 levels, width 1, 0.002 Tflop"
+
+
+def test_the_critical_path_stands_out():
+    fork = graph("f", [2e9, 8e9, 4e9], [(0, 1), (0, 2)])
+    chart = graph_chart(fork)
+    assert [node.marked for node in chart.nodes] == [True, True, False]
+    assert [edge.marked for edge in chart.edges] == [True, False]
+    other = graph_chart(fork, time=np.array([1.0, 1.0, 2.0]))
+    assert [node.marked for node in other.nodes] == [True, False, True]
+    assert [node.group for node in chart.nodes] == [None] * 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "count"),
+    [
+        ("chain", {"n_tasks": 1}, 1),
+        ("fft", {"points": 16}, 95),
+        ("strassen", {}, 25),
+        ("fork_join", {"width": 10, "stages": 3}, 34),
+        ("daggen", {"n_tasks": 50, "width": 0.8, "density": 0.8, "jump": 4}, 50),
+    ],
+)
+def test_every_generated_graph_can_be_drawn(kind, parameters, count):
+    chart = graph_chart(graph_named(kind, np.random.default_rng(1), **parameters))
+    assert len(chart.nodes) == count
+    [axes] = graphs_figure([chart]).axes
+    names = {text.get_text() for text in axes.texts}
+    assert {node.name for node in chart.nodes} <= names
+
+
+def test_tasks_without_work_can_be_drawn():
+    chart = graph_chart(graph("z", [0.0, 0.0], [(0, 1)]))
+    assert [node.size for node in chart.nodes] == [0.0, 0.0]

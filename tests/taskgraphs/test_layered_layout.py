@@ -1,0 +1,106 @@
+"""Where tasks are drawn."""
+
+from itertools import combinations, pairwise, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simplugin.taskgraphs.layered_layout import layered_layout
+from simplugin.workloads.graph_generators import graph_named
+from simplugin.workloads.task_graphs import TaskGraph
+
+
+def graph_of(n_tasks, edges):
+    count = len(edges)
+    ones = np.ones(n_tasks)
+    tasks = [f"t{task}" for task in range(n_tasks)]
+    pairs = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    return TaskGraph("g", tasks, ones, 0 * ones, ones, pairs, np.ones(count))
+
+
+@st.composite
+def graphs(draw):
+    n_tasks = draw(st.integers(1, 14))
+    pairs = list(combinations(range(n_tasks), 2))
+    edges = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=25)) if pairs else []
+    return graph_of(n_tasks, edges)
+
+
+def ways(graph, places):
+    """Return each edge's points, from its source to its target."""
+    spots = np.stack([places.x, places.y], axis=1).tolist()
+    pairs = zip(graph.edges.tolist(), places.bends, strict=True)
+    return [[spots[a], *map(list, bends), spots[b]] for (a, b), bends in pairs]
+
+
+def crossings(graph, places):
+    """Count crossing ways between levels, pair by pair."""
+    steps = [pair for way in ways(graph, places) for pair in pairwise(way)]
+    count = 0
+    for (a, b), (c, d) in combinations(steps, 2):
+        count += a[1] == c[1] and (a[0] - c[0]) * (b[0] - d[0]) < -1e-9
+    return count
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(graphs())
+def test_levels_are_rows_and_nothing_stands_on_anything(graph):
+    places = layered_layout(graph)
+    assert np.array_equal(places.y, graph.level)
+    assert places.x.min() >= -1e-9
+    for level in range(int(graph.level.max()) + 1):
+        row = np.sort(places.x[graph.level == level])
+        assert np.all(np.diff(row) >= 1 - 1e-9)
+        bends = [x for way in places.bends for x, y in way if y == level]
+        everything = np.sort([*row, *bends])
+        assert np.all(np.diff(everything) >= 0.4 - 1e-9)
+    for way in ways(graph, places):
+        assert np.array_equal(np.diff([y for _, y in way]), np.ones(len(way) - 1))
+
+
+def test_crossings_are_removed_where_they_can_be():
+    # Numbered against their predecessors.
+    upset = graph_of(8, [(0, 7), (1, 6), (2, 5), (3, 4)])
+    assert crossings(upset, layered_layout(upset)) == 0
+    tree = graph_of(7, [(0, 1), (0, 2), (1, 4), (1, 6), (2, 3), (2, 5)])
+    assert crossings(tree, layered_layout(tree)) == 0
+
+
+def test_crossings_are_few():
+    for seed in range(8):
+        generator = np.random.default_rng(seed)
+        pairs = [(a, 5 + b) for a in range(5) for b in range(5) if generator.random() < 0.4]
+        # With an edge each, all lower ones are of level 1.
+        pairs += [(0, 5 + b) for b in range(5) if not any(t == 5 + b for _, t in pairs)]
+        graph = graph_of(10, pairs)
+        fewest = min(
+            sum((up.index(a) - up.index(c)) * (low.index(b) - low.index(d)) < 0
+                for (a, b), (c, d) in combinations(pairs, 2))
+            for up in [list(range(5))]
+            for low in map(list, permutations(range(5, 10)))
+        )  # fmt: skip
+        # Both rows may move here, only one of them in the search.
+        assert crossings(graph, layered_layout(graph)) <= fewest + 1
+
+
+def test_a_chain_is_a_line():
+    chain = graph_named("chain", np.random.default_rng(0), n_tasks=10)
+    assert layered_layout(chain).x == pytest.approx(np.zeros(10))
+
+
+def test_a_father_stands_above_the_middle_of_his_children():
+    fork = graph_of(6, [(0, task) for task in range(1, 6)])
+    x = layered_layout(fork).x
+    assert x[0] == pytest.approx(x[1:].mean())
+
+
+def test_parts_that_nothing_joins_stay_together():
+    places = layered_layout(graph_of(9, [(0, 1), (2, 3), (4, 5), (4, 6)]))
+    assert np.all(np.diff(np.sort(places.x)) <= 1 + 1e-9)
+
+
+def test_large_graphs_take_no_time_to_speak_of():
+    wide = graph_named("daggen", np.random.default_rng(1), n_tasks=600, width=0.5, jump=2)
+    assert len(layered_layout(wide).x) == 600
