@@ -1,0 +1,337 @@
+"""Mapping of allocated tasks: which processors run each task, decided when it becomes ready.
+
+This is the mapping procedure of [1]_, section 5. A task is ready when all its predecessors have
+finished. The tasks that become ready at one instant (dates within 1e-9 of each other, relatively)
+are mapped one after the other, those with the largest bottom level first; ties go to the first
+graph, then to the first task. Bottom levels are those of the final allocations on the reference
+cluster, without transfers. On each cluster a task with an allocation of p processors starts when
+the p first of them are free (of those that are free at the same date, the ones with the lowest
+numbers), and its data are there: redistributions start when the task is mapped, and last as long
+as `redistribution_time` estimates: each as if it were alone, or together with all that comes from
+the same task over the links of its processors, and all that goes to the same task over its links
+and what both sides share. If the processors make it wait longer than the data, packing
+looks for fewer processors with which it starts earlier and finishes no later; "starts" is the start
+of its computation, after its data have arrived. The task goes to the cluster where it finishes
+first; ties go to the first cluster. Nothing is filled in before what is mapped already.
+
+References
+----------
+.. [1] N. N'takpé, F. Suter (2008). Concurrent Scheduling of Parallel Task Graphs on
+   Multi-Clusters Using Constrained Resource Allocations. INRIA research report 6774.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.errors import WorkloadError
+from simplugin.taskgraphs import _kernels
+from simplugin.taskgraphs.readings import PAPER
+from simplugin.taskgraphs.schedules import Schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from simplugin.platforms.sites import Site
+    from simplugin.taskgraphs.allocation import Allocation
+    from simplugin.taskgraphs.readings import Readings
+    from simplugin.workloads.graph_sets import GraphSet
+    from simplugin.workloads.task_graphs import TaskGraph
+
+
+@dataclass(frozen=True, eq=False)
+class Mapping:
+    """Where a task runs.
+
+    Attributes
+    ----------
+    task : int
+        Number in the graph set.
+    cluster : int
+        Number in the site.
+    processors : int64, shape (n,)
+        Numbers in the site, rising.
+    start, finish : float
+        When it is estimated to compute [s].
+    """
+
+    task: int
+    cluster: int
+    processors: NDArray[np.int64]
+    start: float
+    finish: float
+
+
+def plan(
+    graphs: GraphSet,
+    allocations: Sequence[Allocation],
+    site: Site,
+    *,
+    readings: Readings = PAPER,
+    transfers: bool = True,
+) -> Schedule:
+    """Map all tasks, as if everything took the time that it is estimated to take.
+
+    Parameters
+    ----------
+    graphs : GraphSet
+        What to map; the entry tasks of a graph are ready at its release.
+    allocations : sequence of Allocation
+        One for each graph.
+    site : Site
+        Where.
+    readings : Readings
+        Its `packing`, `order`, `fixing` and `redistribution` count. With `fixing` "start" a task is only mapped when
+        the processors that are best for it are free; it is tried again, in order with all others
+        that wait, whenever a task finishes or a graph arrives.
+    transfers : bool
+        Whether redistributions take time.
+
+    Returns
+    -------
+    Schedule
+        Of all tasks.
+
+    Raises
+    ------
+    WorkloadError
+        There is not one allocation for each graph, or one does not fit its graph or the site; the
+        message names the graph.
+    """
+    check_allocations(graphs, allocations, site)
+    kernel = _kernel(graphs, site, readings, transfers)
+    for first, allocation in zip(graphs.first.tolist(), allocations, strict=False):
+        kernel.set_allocation(first, allocation.processors, allocation.time)
+    kernel.plan()
+    return Schedule(site, graphs, *kernel.schedule())
+
+
+class Mapper:
+    """The decisions of `plan`, one instant at a time, for tasks that take the time they take.
+
+    Processors are queues: a task that is mapped on processors that are not free yet waits until
+    all tasks that were mapped on them before have finished. When a processor gets free is
+    estimated anew at every instant: tasks that have started take their estimated time from there;
+    those that have not start when their data were estimated to arrive and the tasks before them
+    are estimated to finish, not before the instant; what should have finished but has not is taken
+    to finish right after the instant.
+
+    Parameters are those of `plan`.
+
+    Raises
+    ------
+    WorkloadError
+        An allocation does not fit, see `plan`.
+    """
+
+    def __init__(
+        self,
+        graphs: GraphSet,
+        allocations: Sequence[Allocation],
+        site: Site,
+        readings: Readings = PAPER,
+        transfers: bool = True,
+    ) -> None:
+        check_allocations(graphs, allocations, site)
+        self._graphs = graphs
+        self._site = site
+        self._kernel = _kernel(graphs, site, readings, transfers)
+        for number, allocation in enumerate(allocations):
+            self.set_allocation(number, allocation)
+        self._now = 0.0
+        # Of each task: 0 before it is ready, then 1 ready, 2 mapped, 3 started, 4 finished.
+        self._state = [0] * graphs.n_tasks
+
+    def set_allocation(self, graph: int, allocation: Allocation) -> None:
+        """Replace the allocation of a graph; tasks that are mapped already keep theirs.
+
+        Parameters
+        ----------
+        graph : int
+            Number in the graph set.
+        allocation : Allocation
+            The new one; it also sets the bottom levels by which tasks are sorted.
+
+        Raises
+        ------
+        WorkloadError
+            It does not fit the graph or the site.
+        """
+        _check_allocation(self._graphs.graphs[graph], allocation, self._site)
+        first = int(self._graphs.first[graph])
+        self._kernel.set_allocation(first, allocation.processors, allocation.time)
+
+    def map_ready(self, now: float, tasks: Sequence[int]) -> list[Mapping]:
+        """Map tasks that became ready, and those that waited.
+
+        Parameters
+        ----------
+        now : float
+            The instant [s].
+        tasks : sequence of int
+            All that became ready at this instant, in any order.
+
+        Returns
+        -------
+        list of Mapping
+            In the order of mapping. With `fixing` "reserve" these are all of them.
+
+        Raises
+        ------
+        WorkloadError
+            The instant lies before an earlier one, a task comes a second time, or one of its
+            predecessors has not finished; the message names the task.
+        """
+        self._to(now)
+        for task in tasks:
+            self._check_ready(int(task))
+            self._state[task] = 1
+        mapped = self._kernel.map_ready(now, [int(task) for task in tasks])
+        for task in mapped:
+            self._state[task] = 2
+        return [Mapping(task, *self._kernel.mapping(task)) for task in mapped]
+
+    def retry(self, now: float) -> list[Mapping]:
+        """Map those of the waiting tasks that can start, as some task has finished.
+
+        It is `map_ready` without tasks that became ready.
+        """
+        return self.map_ready(now, ())
+
+    def started(self, task: int, date: float) -> None:
+        """Take note that a task has started to compute.
+
+        Raises
+        ------
+        WorkloadError
+            The task is not mapped, or has started before.
+        """
+        self._note(task, (2,), 3, "start")
+        self._kernel.started(task, date)
+
+    def finished(self, task: int, date: float) -> None:
+        """Take note that a task has finished.
+
+        Raises
+        ------
+        WorkloadError
+            The task is not mapped, or has finished before.
+        """
+        self._note(task, (2, 3), 4, "finish")
+        self._kernel.finished(task, date)
+
+    @property
+    def waiting(self) -> list[int]:
+        """The tasks that are ready but not mapped, in the order in which they are tried."""
+        return self._kernel.waiting
+
+    def schedule(self) -> Schedule:
+        """Return the schedule as it is known: real dates where tasks finished, else estimates.
+
+        Raises
+        ------
+        WorkloadError
+            A task is not mapped yet; the message names it.
+        """
+        for task, state in enumerate(self._state):
+            if state < 2:
+                raise WorkloadError(
+                    f"task {self._graphs.name_of(task)!r} is not mapped yet; map all tasks first"
+                )
+        self._kernel.update(self._now)
+        return Schedule(self._site, self._graphs, *self._kernel.schedule())
+
+    def _to(self, now: float) -> None:
+        """Go on to an instant."""
+        if not self._now <= now:
+            raise WorkloadError(f"tasks cannot be mapped at {now!r} s after {self._now!r} s")
+        self._now = now
+
+    def _check_ready(self, task: int) -> None:
+        """Refuse tasks that cannot be ready, or were before."""
+        if self._state[task]:
+            raise WorkloadError(
+                f"task {self._graphs.name_of(task)!r} becomes ready twice; give each task once"
+            )
+        for before in self._graphs.predecessors.of(task).tolist():
+            if self._state[before] < 4:
+                raise WorkloadError(
+                    f"task {self._graphs.name_of(task)!r} is not ready before"
+                    f" {self._graphs.name_of(before)!r} has finished; tell `finished` first"
+                )
+
+    def _note(self, task: int, states: tuple[int, ...], state: int, verb: str) -> None:
+        """Refuse to note what cannot have happened."""
+        if self._state[task] not in states:
+            raise WorkloadError(
+                f"task {self._graphs.name_of(task)!r} cannot {verb}: it is not mapped yet, or did"
+                " so before"
+            )
+        self._state[task] = state
+
+
+def _kernel(graphs: GraphSet, site: Site, readings: Readings, transfers: bool) -> _kernels.Mapper:
+    """Return the compiled mapper, without allocations."""
+    before, after = graphs.predecessors, graphs.successors
+    tasks = _kernels.MappingTasks(
+        graphs.flop,
+        graphs.alpha,
+        graphs.release[graphs.graph_of],
+        before.start,
+        before.task,
+        graphs.edge_byte[before.edge],
+        after.start,
+        after.task,
+    )
+    clusters = _kernels.MappingClusters(
+        site.processors, site.speed, site.bandwidth, site.latency, site.shared
+    )
+    return _kernels.Mapper(
+        tasks,
+        clusters,
+        readings.packing,
+        readings.order == "bottom",
+        readings.fixing == "reserve",
+        transfers,
+        readings.redistribution == "together",
+    )
+
+
+def check_allocations(graphs: GraphSet, allocations: Sequence[Allocation], site: Site) -> None:
+    """Refuse allocations that do not fit.
+
+    Raises
+    ------
+    WorkloadError
+        There is not one for each graph, or one does not fit its graph or the site; the message
+        names the graph.
+    """
+    if len(allocations) != graphs.n_graphs:
+        raise WorkloadError(
+            f"there are {len(allocations)} allocations for {graphs.n_graphs} graphs; give one for"
+            " each graph"
+        )
+    for graph, allocation in zip(graphs.graphs, allocations, strict=True):
+        _check_allocation(graph, allocation, site)
+
+
+def _check_allocation(graph: TaskGraph, allocation: Allocation, site: Site) -> None:
+    """Refuse an allocation that does not fit its graph or the site."""
+    shape = (site.n_clusters, graph.n_tasks)
+    processors, time = allocation.processors, allocation.time
+    if processors.shape != shape or time.shape != (graph.n_tasks,):
+        raise WorkloadError(
+            f"the allocation of graph {graph.name!r} has shape {processors.shape}, and times of"
+            f" shape {time.shape}; give {shape} and {(graph.n_tasks,)}"
+        )
+    if np.any((processors < 1) | (processors > site.processors[:, np.newaxis])):
+        raise WorkloadError(
+            f"the allocation of graph {graph.name!r} has a task on no processor of a cluster of"
+            f" site {site.name!r}, or on more than it has; give at least 1 and at most"
+            f" {site.processors.tolist()}"
+        )

@@ -1,0 +1,161 @@
+"""How fair and how good schedules of concurrent graphs are.
+
+Slowdown and unfairness are Eqs. (3) to (5) of [1]_, where a slowdown of 1 is the best: the graph
+suffers nothing from sharing.
+
+References
+----------
+.. [1] N. N'takpé, F. Suter (2008). Concurrent Scheduling of Parallel Task Graphs on
+   Multi-Clusters Using Constrained Resource Allocations. INRIA research report 6774.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.errors import WorkloadError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from simplugin.taskgraphs.schedules import Schedule
+
+
+def slowdown(own: ArrayLike, shared: ArrayLike) -> NDArray[np.float64]:
+    """Return Eq. (3): makespans of graphs alone on the site over those next to others.
+
+    Parameters
+    ----------
+    own, shared : float64, shape (n_graphs,)
+        Makespans, above 0 [s].
+
+    Returns
+    -------
+    float64, shape (n_graphs,)
+        1 where sharing costs nothing, less where it does; it may exceed 1 where mapping happens to
+        be luckier among others.
+
+    Raises
+    ------
+    WorkloadError
+        The shapes differ, or a makespan is not above 0.
+    """
+    alone, among = np.asarray(own, dtype=np.float64), np.asarray(shared, dtype=np.float64)
+    if alone.shape != among.shape:
+        raise WorkloadError(
+            f"own makespans have shape {alone.shape}, shared ones {among.shape}; give one of each"
+            " for every graph"
+        )
+    for name, values in (("own", alone), ("shared", among)):
+        if not np.all(np.isfinite(values) & (values > 0)):
+            raise WorkloadError(f"{name} makespans are {values.tolist()}; give numbers above 0")
+    return alone / among
+
+
+def average_slowdown(slowdowns: ArrayLike) -> float:
+    """Return Eq. (4): the mean of slowdowns."""
+    return float(np.mean(_checked(slowdowns)))
+
+
+def worst_slowdown(slowdowns: ArrayLike) -> float:
+    """Return the slowdown of the graph that suffers most: the lowest."""
+    return float(np.min(_checked(slowdowns)))
+
+
+def unfairness(slowdowns: ArrayLike) -> float:
+    """Return Eq. (5): the sum of the distances of slowdowns from their mean.
+
+    It is 0 where all graphs suffer alike, and grows with the number of graphs.
+    """
+    values = _checked(slowdowns)
+    return float(np.sum(np.abs(values - np.mean(values))))
+
+
+def unfairness_per_graph(slowdowns: ArrayLike) -> float:
+    """Return Eq. (5) over the number of graphs, for runs with different numbers of them."""
+    return unfairness(slowdowns) / _checked(slowdowns).size
+
+
+def jain_index(slowdowns: ArrayLike) -> float:
+    """Return Jain's index of fairness of slowdowns [2]_.
+
+    Returns
+    -------
+    float
+        ``(sum x)^2 / (n sum x^2)``: 1 where all are alike, 1 / n where one has everything.
+
+    References
+    ----------
+    .. [2] R. Jain, D.-M. Chiu, W. Hawe (1984). A Quantitative Measure of Fairness and
+       Discrimination for Resource Allocation in Shared Computer Systems. DEC-TR-301.
+    """
+    values = _checked(slowdowns)
+    return float(np.sum(values) ** 2 / (values.size * np.sum(values**2)))
+
+
+def relative_makespans(makespans: ArrayLike) -> NDArray[np.float64]:
+    """Return the makespans of the same graphs under several strategies over the best of them.
+
+    Parameters
+    ----------
+    makespans : float64, shape (..., n_strategies)
+        Completion of the last graph, above 0 [s]; the best is taken along the last axis.
+
+    Returns
+    -------
+    float64, same shape
+        At least 1.
+
+    Raises
+    ------
+    WorkloadError
+        There is no strategy, or a makespan is not above 0.
+    """
+    values = _checked(makespans)
+    return np.asarray(values / np.min(values, axis=-1, keepdims=True))
+
+
+def efficiency(schedule: Schedule) -> float:
+    """Return what part of the site's power does work between date 0 and the makespan.
+
+    Returns
+    -------
+    float
+        Computation of all graphs over power times makespan, from 0 to 1; 1 where there is nothing
+        to compute, in no time.
+    """
+    offered = schedule.site.power * schedule.makespan
+    return float(np.sum(schedule.graphs.flop)) / offered if offered > 0 else 1.0
+
+
+def utilisation(schedule: Schedule) -> float:
+    """Return what part of the processors' time until the makespan is held by tasks.
+
+    Other than `efficiency` it counts what Amdahl's law wastes as use, and all processors alike.
+    """
+    offered = schedule.site.n_processors * schedule.makespan
+    return schedule.area / offered if offered > 0 else 1.0
+
+
+def areas(schedule: Schedule) -> NDArray[np.float64]:
+    """Return processors times time that the tasks of each graph hold them.
+
+    Returns
+    -------
+    float64, shape (n_graphs,)
+        Their sum is `Schedule.area` [s].
+    """
+    held = schedule.allocation * (schedule.finish - schedule.start)
+    return np.add.reduceat(held, schedule.graphs.first[:-1])
+
+
+def _checked(numbers: ArrayLike) -> NDArray[np.float64]:
+    """Return numbers above 0, at least one."""
+    values = np.asarray(numbers, dtype=np.float64)
+    if not values.size or not np.all(np.isfinite(values) & (values > 0)):
+        raise WorkloadError(
+            f"slowdowns or makespans are {values.tolist()}; give at least one, all above 0"
+        )
+    return values

@@ -1,0 +1,100 @@
+"""Small random graphs on small random sites, with allocations that nobody thought about."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from simplugin.platforms.sites import Site
+from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import TaskGraph
+
+
+@pytest.fixture(scope="session")
+def instance():
+    """Return what draws graphs, allocations and a site; most numbers are round, for ties."""
+    return _instance
+
+
+@pytest.fixture(scope="session")
+def site_of():
+    """Return what makes a site of processors and speeds by cluster, without latency."""
+    return _site
+
+
+@pytest.fixture(scope="session")
+def graph_of():
+    """Return what makes a graph of times on one processor of 1 flop/s, and of edges."""
+    return _graph
+
+
+@pytest.fixture(scope="session")
+def allocated():
+    """Return what allocates the same number of processors to all tasks of some graphs."""
+    return _allocated
+
+
+def _site(processors, speed, bandwidth=1.0, latency=0.0, shared=np.inf):
+    count = len(processors)
+    return Site(
+        "site",
+        tuple(f"c{number}" for number in range(count)),
+        tuple(tuple(f"c{k}-{number}" for number in range(n)) for k, n in enumerate(processors)),
+        np.asarray(speed, dtype=float),
+        np.broadcast_to(np.asarray(bandwidth, dtype=float), count).copy(),
+        np.broadcast_to(np.asarray(latency, dtype=float), (count, count)).copy(),
+        np.broadcast_to(np.asarray(shared, dtype=float), (count, count)).copy(),
+    )
+
+
+def _graph(name, flop, edges=(), byte=0.0, alpha=0.0):
+    count, links = len(flop), len(edges)
+    return TaskGraph(
+        name,
+        tuple(f"t{number}" for number in range(count)),
+        np.asarray(flop, dtype=float),
+        np.broadcast_to(np.asarray(alpha, dtype=float), count).copy(),
+        np.zeros(count),
+        np.asarray(edges, dtype=np.int64).reshape(-1, 2),
+        np.broadcast_to(np.asarray(byte, dtype=float), links).copy(),
+    )
+
+
+def _allocated(graphs, site, processors, time=None):
+    return [
+        SimpleNamespace(
+            processors=np.full((site.n_clusters, graph.n_tasks), processors, dtype=np.int64),
+            time=graph.flop if time is None else time,
+        )
+        for graph in graphs.graphs
+    ]
+
+
+def _instance(seed):
+    rng = np.random.default_rng(seed)
+    n_clusters = int(rng.integers(1, 4))
+    site = _site(
+        rng.integers(1, 6, n_clusters),
+        rng.choice([1.0, 2.0, 3.0], n_clusters),
+        rng.choice([1.0, 4.0, 0.3], n_clusters),
+        rng.choice([0.0, 0.1, 1.0], (n_clusters, n_clusters)),
+        rng.choice([1.0, 5.0, np.inf], (n_clusters, n_clusters)),
+    )
+    graphs, allocations = [], []
+    for number in range(int(rng.integers(1, 4))):
+        n_tasks = int(rng.integers(1, 9))
+        pairs = [(i, j) for j in range(n_tasks) for i in range(j) if rng.random() < 0.3]
+        names = rng.permutation(n_tasks)
+        graph = _graph(
+            f"g{number}",
+            rng.choice([0.0, 1.0, 2.0, 6.0, rng.uniform(0.0, 5.0)], n_tasks),
+            names[np.array(pairs, dtype=np.int64).reshape(-1, 2)],
+            rng.choice([0.0, 1.0, 3.0, rng.uniform(0.0, 5.0)], len(pairs)),
+            rng.choice([0.0, 0.25, 1.0, rng.uniform()], n_tasks),
+        )
+        graphs.append(graph)
+        processors = rng.integers(1, site.processors[:, np.newaxis] + 1, (n_clusters, n_tasks))
+        time = rng.choice([1.0, 2.0, rng.uniform(0.0, 5.0)], n_tasks)
+        allocations.append(SimpleNamespace(processors=processors, time=time))
+    release = rng.choice([0.0, 1.0, rng.uniform(0.0, 4.0)], len(graphs))
+    return GraphSet(tuple(graphs), release), allocations, site
