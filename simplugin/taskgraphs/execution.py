@@ -1,0 +1,239 @@
+"""Execution of task graphs on SimGrid: tasks and redistributions as parallel tasks.
+
+Every task computes on its processors, every edge is a redistribution over the network of the
+platform, and all that runs at a time shares links (SimGrid's model `ptask_L07`). A redistribution
+starts when its source task has finished and its target task is mapped, also while the target's
+processors still compute.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from simplugin.errors import (
+    ActorError,
+    DeploymentError,
+    PlatformError,
+    SimpluginError,
+    WorkloadError,
+)
+from simplugin.simulation import SimGridOptions, simulate
+from simplugin.taskgraphs.conductor import Orders, conduct, no_host
+from simplugin.taskgraphs.readings import PAPER
+from simplugin.taskgraphs.schedules import Schedule
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from simplugin.platforms import Platform
+    from simplugin.platforms.sites import Site
+    from simplugin.simulation import Result
+    from simplugin.taskgraphs.allocation import Allocation
+    from simplugin.taskgraphs.conductor import Deeds
+    from simplugin.taskgraphs.online_mapping import OnlineMapper, Revision
+    from simplugin.taskgraphs.readings import Readings
+    from simplugin.taskgraphs.redistribution import Local, Pattern
+    from simplugin.workloads.graph_sets import GraphSet
+
+
+@dataclass(frozen=True, eq=False)
+class Execution:
+    """What became of all tasks.
+
+    Attributes
+    ----------
+    schedule : Schedule
+        As it came about.
+    sent, arrived : float64, shape (n_edges,)
+        When the redistribution of each edge started and ended [s]; the edges are those of the
+        graph set. Both are the same where there are no data.
+    plan : Schedule or None
+        What was estimated; None where another mapper decided.
+    result : Result
+        The simulation's.
+    """
+
+    schedule: Schedule
+    sent: NDArray[np.float64]
+    arrived: NDArray[np.float64]
+    plan: Schedule | None
+    result: Result
+
+    @property
+    def makespan(self) -> float:
+        """When the last graph was completed [s]."""
+        return self.schedule.makespan
+
+    @property
+    def estimate(self) -> float:
+        """When that was estimated to happen [s]; NaN where it was not."""
+        return float("nan") if self.plan is None else self.plan.makespan
+
+
+def execute(
+    graphs: GraphSet,
+    site: Site,
+    *,
+    platform: Platform | str | os.PathLike[str],
+    allocations: Sequence[Allocation] | None = None,
+    schedule: Schedule | None = None,
+    mode: Literal["online", "planned"] = "online",
+    readings: Readings = PAPER,
+    transfers: bool = True,
+    mapper: Callable[[], OnlineMapper] | None = None,
+    revise: Revision | None = None,
+    pattern: Pattern = "block",
+    local: Local = "sent",
+    options: SimGridOptions | None = None,
+    trace: bool = False,
+    **simulation: Any,
+) -> Execution:
+    """Execute task graphs on a simulated site.
+
+    Parameters
+    ----------
+    graphs : GraphSet
+        What; no task starts before its graph is released.
+    site : Site
+        Where. Each host is one processor, however many cores the platform gives it.
+    platform : Platform or path
+        What to simulate: it has the site's hosts.
+    allocations : sequence of Allocation, optional
+        One for each graph; needed unless a schedule or a mapper is given.
+    schedule : Schedule, optional
+        What to execute when planned; that of `plan` without.
+    mode : {"online", "planned"}
+        Whether tasks are mapped as they become ready, by estimates that know what has happened so
+        far; or all as a schedule says: then each task starts as soon as its inputs are there and
+        those before it on its processors have finished, be that earlier or later than planned.
+    readings : Readings
+        For mapping.
+    transfers : bool
+        Whether estimates count redistributions; the simulation always does.
+    mapper : callable, optional
+        Makes the mapper that decides when online, in the simulation's process; `Mapper` without.
+    revise : Revision, optional
+        When online: asked for new allocations whenever graphs are submitted or completed.
+    pattern : {"block", "uniform"}
+        How data are redistributed, see `redistribution`.
+    local : {"sent", "kept"}
+        What becomes of data that stay where they are, see `redistribution`.
+    options : SimGridOptions, optional
+        With the host model ptask_L07, which is the default here. SimGrid's TCP window limits each
+        message to 4 MiB there and back, which no estimate knows of, but only counts where
+        latencies are long; ``tcp_gamma=0`` is without.
+    trace : bool
+        Whether to record activities, with labels ``graph:task`` and ``graph:task->task``.
+    **simulation
+        Further arguments of `simulate`.
+
+    Raises
+    ------
+    SimpluginError
+        The options ask for another host model.
+    WorkloadError
+        Arguments are missing or contradict each other, or the schedule can never be executed.
+    PlatformError
+        The platform has not all hosts of the site.
+    ActorError
+        A host or a link failed, or the mapper did.
+    """
+    if options is None:
+        options = SimGridOptions(host_model="ptask_L07")
+    if options.host_model != "ptask_L07":
+        raise SimpluginError(
+            f"host_model is {options.host_model!r}, which has no parallel tasks;"
+            " write SimGridOptions(host_model='ptask_L07')"
+        )
+    if mode == "planned" and (mapper is not None or revise is not None):
+        raise WorkloadError("mappers and revisions only decide with mode='online'")
+    _check(graphs, site, allocations, schedule, mode, mapper)
+    if allocations is not None and schedule is None and mapper is None:
+        from simplugin.taskgraphs.mapping import Mapper, plan
+
+        schedule = plan(graphs, allocations, site, readings=readings, transfers=transfers)
+        mapper = partial(Mapper, graphs, allocations, site, readings, transfers)
+    orders = Orders(
+        graphs=graphs,
+        site=site,
+        mapped=_queue(schedule) if schedule is not None and mode == "planned" else (),
+        mapper=mapper if mode == "online" else None,
+        revise=revise,
+        pattern=pattern,
+        local=local,
+        labelled=trace,
+    )
+    result = _simulated(platform, orders, options=options, trace=trace, **simulation)
+    deeds: Deeds = result.returned[0].value
+    return Execution(_schedule(orders, deeds), deeds.sent, deeds.arrived, schedule, result)
+
+
+def _check(
+    graphs: GraphSet,
+    site: Site,
+    allocations: Sequence[Allocation] | None,
+    schedule: Schedule | None,
+    mode: str,
+    mapper: Callable[[], OnlineMapper] | None,
+) -> None:
+    """Refuse what could not be executed."""
+    if mode not in ("online", "planned"):
+        raise WorkloadError(f"mode is {mode!r}; choose 'online' or 'planned'")
+    if mode == "online" and schedule is not None:
+        raise WorkloadError("a schedule is only executed with mode='planned'")
+    if sum(each is not None for each in (allocations, schedule, mapper)) != 1:
+        raise WorkloadError("give either allocations, or a schedule, or a mapper")
+    if schedule is None:
+        return
+    if len(schedule.cluster) != graphs.n_tasks or len(schedule.site.names) != len(site.names):
+        raise WorkloadError(
+            f"the schedule has {len(schedule.cluster)} tasks on {schedule.site.n_processors}"
+            f" processors; there are {graphs.n_tasks} on {site.n_processors}"
+        )
+
+
+def _queue(schedule: Schedule) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """Return the tasks of a schedule and their processors, in its order."""
+    return tuple(
+        (task, tuple(schedule.processors_of(task).tolist())) for task in schedule.order.tolist()
+    )
+
+
+def _simulated(
+    platform: Platform | str | os.PathLike[str], orders: Orders, **simulation: Any
+) -> Result:
+    """Simulate; what is wrong with the arguments is raised as such."""
+    first = orders.site.names[0]
+    try:
+        return simulate(platform, [(first, conduct, orders)], **simulation)
+    except DeploymentError as error:
+        raise no_host(orders.site, first) from error
+    except ActorError as error:
+        if isinstance(error.__cause__, PlatformError | WorkloadError):
+            raise error.__cause__ from None
+        raise
+
+
+def _schedule(orders: Orders, deeds: Deeds) -> Schedule:
+    """Return the schedule as it came about."""
+    counts = [len(each) for each in deeds.processors]
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    processor = np.concatenate([np.array(each, dtype=np.int64) for each in deeds.processors])
+    cluster = np.searchsorted(orders.site.first, processor[start[:-1]], side="right") - 1
+    return Schedule(
+        site=orders.site,
+        graphs=orders.graphs,
+        cluster=cluster.astype(np.int64),
+        start=deeds.start,
+        finish=deeds.finish,
+        processor_start=start,
+        processor=processor,
+        order=np.array(deeds.order, dtype=np.int64),
+    )

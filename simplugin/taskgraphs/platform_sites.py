@@ -1,0 +1,164 @@
+"""Sites of any platform: clusters of equal hosts, and what SimGrid's routes tell of the network."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import permutations
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.errors import PlatformError
+from simplugin.platforms.cluster import Cluster
+from simplugin.platforms.hosts import Cabinet, Host, Peer
+from simplugin.platforms.sites import Site
+from simplugin.simulation.resolve import ResolvedPlatform, ResolvedRoute, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from simplugin.platforms import Platform
+
+# What separates the name of a cluster from the numbers of its hosts, and the numbers.
+_NUMBER = re.compile(r"[-_.]*\d*$")
+
+
+def site_of(platform: Platform | str | os.PathLike[str], name: str | None = None) -> Site:
+    """Return a platform as schedulers of parallel tasks see it.
+
+    Its clusters are the clusters and cabinets of the platform, and of each other zone the hosts
+    of equal speed, in the order of the file. A host is one processor with the speed of one of its
+    cores, in the power state that it starts in.
+
+    What is said of the network is an estimate from the routes between some hosts of each cluster.
+    The links that only occur on routes from and to one host are its own, and the narrowest of
+    them limits it. The others are shared by all that takes them; FATPIPE links do not count there.
+
+    Parameters
+    ----------
+    platform : Platform or path
+        The platform or its file.
+    name : str, optional
+        Of the site; that of the first zone without.
+
+    Raises
+    ------
+    PlatformError
+        The platform has no host, or no route between some.
+    """
+    if isinstance(platform, str | os.PathLike):
+        from simplugin.formats.platform_xml import read_platform
+
+        platform = read_platform(Path(platform))
+    groups = _groups(platform, {host.name: host.speed for host in resolve(platform).hosts})
+    if not groups:
+        raise PlatformError("the platform has no host", remedy="give it at least one")
+    samples = [_samples(hosts) for _, hosts in groups]
+    everyone = [host for hosts in samples for host in hosts]
+    # A host alone in its cluster only ever sends to itself there.
+    alone = [(hosts[0], hosts[0]) for hosts in samples if len(hosts) == 1]
+    resolved = resolve(platform, [*permutations(everyone, 2), *alone])
+    for source, target, reason in resolved.unreachable:
+        if source != target:
+            raise PlatformError(
+                f"SimGrid finds no route from {source!r} to {target!r}: {reason}",
+                remedy="a site needs routes between all hosts",
+            )
+    network = _Network.of(
+        resolved, {host: at for at, hosts in enumerate(samples) for host in hosts}
+    )
+    first = platform.elements[0]
+    speed = {host.name: host.speed for host in resolved.hosts}
+    return Site(
+        name or getattr(first, "id", None) or "site",
+        _names([hosts for _, hosts in groups]),
+        tuple(tuple(hosts) for _, hosts in groups),
+        np.array([speed[hosts[0]] for _, hosts in groups]),
+        network.bandwidth,
+        network.latency,
+        network.shared,
+    )
+
+
+def _groups(
+    platform: Platform, speed: Mapping[str, float]
+) -> list[tuple[tuple[str, float], list[str]]]:
+    """Return the hosts of each cluster, in the order of the file."""
+    groups: dict[tuple[str, float], list[str]] = {}
+    for element, zone in platform.walk():
+        if isinstance(element, Cluster | Cabinet):
+            place, hosts = element.id, list(element.host_names())
+        elif isinstance(element, Host | Peer):
+            place, hosts = "" if zone is None else zone.id, [element.id]
+        else:
+            continue
+        for host in hosts:
+            groups.setdefault((place, speed[host]), []).append(host)
+    return list(groups.items())
+
+
+def _samples(hosts: Sequence[str]) -> list[str]:
+    """Return the first, middle and last of some hosts."""
+    return sorted({hosts[0], hosts[len(hosts) // 2], hosts[-1]}, key=hosts.index)
+
+
+def _names(groups: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Return names of clusters: what the names of their hosts have in common before a number."""
+    names = [_NUMBER.sub("", _beginning(hosts)) or hosts[0] for hosts in groups]
+    counts = Counter(names)
+    return tuple(
+        name if counts[name] == 1 else f"{name}-{number}" for number, name in enumerate(names, 1)
+    )
+
+
+def _beginning(names: Sequence[str]) -> str:
+    """Return what all names begin with."""
+    first, last = min(names), max(names)
+    same = (at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other)
+    return first[: next(same, min(len(first), len(last)))]
+
+
+@dataclass(frozen=True, eq=False)
+class _Network:
+    """What routes tell: arrays as those of a site."""
+
+    bandwidth: NDArray[np.float64]
+    latency: NDArray[np.float64]
+    shared: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, resolved: ResolvedPlatform, cluster: Mapping[str, int]) -> _Network:
+        """Look at routes between samples of each cluster."""
+        owners = _owners(resolved.routes)
+        width = {link.name: link.bandwidth for link in resolved.links}
+        single = {link.name for link in resolved.links if link.sharing_policy == "FATPIPE"}
+        count = 1 + max(cluster.values())
+        bandwidth = np.full(count, np.inf)
+        latency, shared = np.zeros((count, count)), np.full((count, count), np.inf)
+        for route in resolved.routes:
+            ends = cluster[route.source], cluster[route.destination]
+            latency[ends] = max(latency[ends], route.latency)
+            # The loopback that SimGrid gives hosts without one of their own is no part of them.
+            for link in filter(width.__contains__, route.links):
+                for host in owners[link]:
+                    at = cluster[host]
+                    bandwidth[at] = min(bandwidth[at], width[link])
+                if not owners[link] and link not in single:
+                    shared[ends] = min(shared[ends], width[link])
+        return cls(bandwidth, latency, shared)
+
+
+def _owners(routes: Iterable[ResolvedRoute]) -> dict[str, frozenset[str]]:
+    """Return of each link the hosts that are an end of every route with it."""
+    owners: dict[str, frozenset[str]] = {}
+    for route in routes:
+        ends = frozenset((route.source, route.destination))
+        for link in route.links:
+            owners[link] = owners.get(link, ends) & ends
+    return owners

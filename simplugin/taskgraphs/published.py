@@ -1,0 +1,171 @@
+"""A published figure to compare with: CPA on a graph of ten tasks and a cluster of 20 hosts.
+
+The program [1]_ of one of the authors of the paper that is implemented here simulates CPA, and
+biCPA, on SimGrid. The sizes, Amdahl parts and edges below are those of its example
+``daggen_ptg.dot``, and the cluster is that of its example platform; its output for CPA is a
+makespan of 218.630 s, an area of 3241.080 processor seconds and a "peak" of 20 processors, which
+are those that run a task at all.
+
+biCPA lets CPA believe in clusters of 1, 2, ... processors and maps each allocation to the whole
+cluster: a trade of makespan against area.
+
+References
+----------
+.. [1] F. Suter (2013). biCPA, a simulator of bi-criteria scheduling of parallel task graphs.
+   https://github.com/frs69wq/biCPA
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.platforms.multi_clusters import MultiCluster
+from simplugin.taskgraphs.allocation import cpa
+from simplugin.taskgraphs.execution import execute
+from simplugin.taskgraphs.schedules import Schedule
+from simplugin.taskgraphs.timing import redistribution_time, task_times
+from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import TaskGraph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from simplugin.platforms.sites import Site
+    from simplugin.taskgraphs.execution import Execution
+    from simplugin.taskgraphs.redistribution import Local
+
+# As printed: seconds, processor seconds, processors.
+MAKESPAN, AREA, PEAK = 218.630, 3241.080, 20
+
+CLUSTER = MultiCluster(
+    "bicpa",
+    (("host", 20, 1e9),),
+    bandwidth=125e6,
+    latency=50e-6,
+    switch_bandwidth=2.25e9,
+    switch_latency=500e-6,
+)
+
+GRAPH = TaskGraph(
+    name="daggen_ptg",
+    tasks=tuple(str(number) for number in range(1, 11)),
+    flop=np.array(
+        [
+            *(49659735022.0, 379694762866.0, 249883626824.0, 3775920707.0, 115930186069.0),
+            *(64260191740.0, 6790988188.0, 353565742890.0, 368293445632.0, 155812110758.0),
+        ]
+    ),
+    alpha=np.array([0.19, 0.19, 0.0, 0.13, 0.12, 0.16, 0.06, 0.09, 0.05, 0.07]),
+    byte=np.zeros(10),
+    edges=np.array([[2, 4], [3, 5], [4, 6], [4, 7], [7, 8], [7, 9], [7, 10]]) - 1,
+    edge_byte=np.array(
+        [411041792.0, 536870912.0, 75497472.0, 75497472.0, 209715200.0, 209715200.0, 209715200.0]
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Believed:
+    """What CPA comes to when it believes in a cluster of some size.
+
+    Attributes
+    ----------
+    processors : int
+        The size that it believes in.
+    makespan : float
+        On the whole cluster, simulated [s].
+    area : float
+        Processors times time that tasks hold them [s].
+    peak : int
+        How many processors run a task at all, as biCPA counts.
+    """
+
+    processors: int
+    makespan: float
+    area: float
+    peak: int
+
+
+def schedule(believed: int) -> Schedule:
+    """Return the schedule of `GRAPH` on `CLUSTER`, allocated by CPA for a cluster of some size.
+
+    Mapped as biCPA does: all tasks by decreasing bottom level, none on fewer processors than it
+    has. A task takes, of the processors that are free when its data can have arrived, those that
+    got free last; if they are not enough, also those that get free next.
+
+    Parameters
+    ----------
+    believed : int
+        Processors that CPA believes in, from 1 on; 20 is CPA itself.
+    """
+    site = CLUSTER.site()
+    counts = cpa(GRAPH, believed, float(site.speed[0]))
+    times = task_times(GRAPH.flop, GRAPH.alpha, counts, site.speed[0])
+    free = np.zeros(site.n_processors)
+    start, finish = np.zeros(GRAPH.n_tasks), np.zeros(GRAPH.n_tasks)
+    processors = [np.zeros(0, dtype=np.int64)] * GRAPH.n_tasks
+    order = np.argsort(-GRAPH.bottom_levels(times), kind="stable")
+    for task in order.tolist():
+        ready = _ready(task, counts, finish, site)
+        ranks = np.lexsort((np.where(free <= ready, -free, free), free > ready))
+        processors[task] = ranks[: counts[task]]
+        start[task] = max(ready, np.max(free[processors[task]]))
+        finish[task] = free[processors[task]] = start[task] + times[task]
+    return Schedule(
+        site,
+        GraphSet((GRAPH,)),
+        np.zeros(GRAPH.n_tasks, dtype=np.int64),
+        start,
+        finish,
+        np.cumsum([0, *counts], dtype=np.int64),
+        np.concatenate(processors),
+        order,
+    )
+
+
+def _ready(task: int, counts: NDArray[np.int64], finish: NDArray[np.float64], site: Site) -> float:
+    """Return when all data of a task are estimated to have arrived [s]."""
+    before = GRAPH.predecessors
+    moves = zip(before.of(task).tolist(), before.edges_of(task).tolist(), strict=True)
+    return max(
+        (
+            float(finish[source])
+            + redistribution_time(
+                site, float(GRAPH.edge_byte[edge]), 0, int(counts[source]), 0, int(counts[task])
+            )
+            for source, edge in moves
+        ),
+        default=0.0,
+    )
+
+
+def executed(believed: int, *, local: Local = "sent") -> Execution:
+    """Execute that schedule; only with local data sent is the published figure met.
+
+    Parameters
+    ----------
+    believed : int
+        See `schedule`.
+    local : {"sent", "kept"}
+        See `redistribution`.
+    """
+    return execute(
+        GraphSet((GRAPH,)),
+        CLUSTER.site(),
+        platform=CLUSTER.platform(),
+        schedule=schedule(believed),
+        mode="planned",
+        local=local,
+    )
+
+
+def believed_sizes(sizes: Iterable[int] = range(1, 21)) -> Iterator[Believed]:
+    """Yield what CPA comes to for each size of cluster that it believes in."""
+    for size in sizes:
+        done = executed(size).schedule
+        yield Believed(size, done.makespan, done.area, len(np.unique(done.processor)))

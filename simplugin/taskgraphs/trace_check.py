@@ -1,0 +1,161 @@
+"""Whether an execution's trace keeps within the model: capacities, precedence, amounts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.errors import WorkloadError
+from simplugin.taskgraphs.schedule_checks import violations as schedule_violations
+from simplugin.taskgraphs.timing import redistribution_time, task_times
+from simplugin.taskgraphs.trace_labels import edge_label, task_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simplugin.simulation.trace import Trace
+    from simplugin.taskgraphs.execution import Execution
+    from simplugin.taskgraphs.schedules import Schedule
+
+# What counts as the same date, relative to the end of the simulation; as the same amount.
+SAME = 1e-9
+
+
+def violations(execution: Execution) -> list[str]:
+    """Say where an execution's trace leaves the model; an empty list if nowhere.
+
+    Dates, hosts and amounts are those of the trace, not those that the execution tells: every task
+    ran once, on hosts of one cluster, none of which ran another task meanwhile; each computed the
+    flop of Amdahl's law, at the speed of its hosts; no task started before its release, before its
+    predecessors had finished, or before all its data were there; every edge with data was one
+    redistribution from the hosts of its source to those of its target, no faster than it would be
+    alone where these are different hosts. What the execution tells is the same.
+
+    Parameters
+    ----------
+    execution : Execution
+        Made with ``trace=True`` on the platform of its site.
+
+    Raises
+    ------
+    WorkloadError
+        There is no trace.
+    """
+    trace = execution.result.trace
+    if not len(trace):
+        raise WorkloadError("the execution has no trace; execute it with trace=True")
+    graphs = execution.schedule.graphs
+    tasks = {task_label(graphs, task): task for task in range(graphs.n_tasks)}
+    edges = {edge_label(graphs, edge): edge for edge in np.flatnonzero(graphs.edge_byte).tolist()}
+    rows = _rows(trace)
+    found = list(_numbers(rows, [*tasks, *edges]))
+    if found:
+        return found
+    seen = _seen(execution.schedule, {number: rows[name] for name, number in tasks.items()})
+    if isinstance(seen, str):
+        return [seen]
+    found += schedule_violations(seen, transfers=False)
+    found += _amounts(seen, {number: rows[name] for name, number in tasks.items()})
+    found += _moves(seen, {number: rows[name] for name, number in edges.items()})
+    found += _told(execution, seen)
+    return found
+
+
+class _Row:
+    """An activity of the trace."""
+
+    def __init__(self, resource: str, start: float, end: float, amount: float) -> None:
+        self.hosts = resource.split(",")
+        self.start, self.end, self.amount = start, end, amount
+
+
+def _rows(trace: Trace) -> dict[str, list[_Row]]:
+    """Return the parallel tasks that ended well, by their labels."""
+    rows: dict[str, list[_Row]] = {}
+    for _, resource, kind, label, start, end, amount, state in trace.rows():
+        if kind == "ptask" and state == "done":
+            rows.setdefault(label, []).append(_Row(resource, start, end, amount))
+    return rows
+
+
+def _numbers(rows: dict[str, list[_Row]], names: list[str]) -> Iterator[str]:
+    """Tell what did not happen once."""
+    for name in names:
+        if len(rows.get(name, ())) != 1:
+            yield f"{name} happened {len(rows.get(name, ()))} times, not once"
+    for name in sorted(rows.keys() - set(names)):
+        yield f"{name!r} is neither a task nor an edge with data"
+
+
+def _seen(told: Schedule, rows: dict[int, list[_Row]]) -> Schedule | str:
+    """Return the schedule that the trace shows; its order is by start."""
+    number = {host: at for at, host in enumerate(told.site.names)}
+    placed = []
+    for task, (row,) in rows.items():
+        others = [host for host in row.hosts if host not in number]
+        if others:
+            return f"{told.graphs.name_of(task)} ran on {others[0]}, which is not of the site"
+        placed.append(np.array([number[host] for host in row.hosts]))
+    start = np.array([row.start for (row,) in rows.values()])
+    finish = np.array([row.end for (row,) in rows.values()])
+    first = np.array([processors[0] for processors in placed])
+    return replace(
+        told,
+        cluster=np.searchsorted(told.site.first, first, side="right") - 1,
+        start=start,
+        finish=finish,
+        processor_start=np.cumsum([0, *(len(processors) for processors in placed)]),
+        processor=np.concatenate(placed),
+        # A task that takes no time ends before another starts at the same date.
+        order=np.lexsort((finish, start)),
+    )
+
+
+def _amounts(seen: Schedule, rows: dict[int, list[_Row]]) -> Iterator[str]:
+    """Tell tasks with another amount of computation than theirs."""
+    graphs = seen.graphs
+    counts = seen.allocation
+    should = task_times(graphs.flop, graphs.alpha, counts, 1.0) * counts
+    for task, (row,) in rows.items():
+        if abs(row.amount - should[task]) > SAME * should[task]:
+            yield f"{graphs.name_of(task)} computed {row.amount} flop, not {should[task]}"
+
+
+def _moves(seen: Schedule, rows: dict[int, list[_Row]]) -> Iterator[str]:
+    """Tell redistributions at the wrong time, between wrong hosts, or faster than possible."""
+    slack = SAME * seen.makespan
+    names = seen.site.names
+    for edge, (row,) in rows.items():
+        source, target = seen.graphs.edges[edge].tolist()
+        name = edge_label(seen.graphs, edge)
+        if row.start < seen.finish[source] - slack:
+            yield f"{name} starts at {row.start} s, its source ends at {seen.finish[source]} s"
+        if row.end > seen.start[target] + slack:
+            yield f"{name} ends at {row.end} s, its target starts at {seen.start[target]} s"
+        ends = [seen.processors_of(task).tolist() for task in (source, target)]
+        if Counter(row.hosts) != Counter({names[at] for at in (*ends[0], *ends[1])}):
+            yield f"{name} is not between the hosts of its tasks"
+        if row.amount:
+            yield f"{name} computes {row.amount} flop"
+        if not {*ends[0]} & {*ends[1]}:
+            least = redistribution_time(
+                seen.site,
+                float(seen.graphs.edge_byte[edge]),
+                int(seen.cluster[source]),
+                len(ends[0]),
+                int(seen.cluster[target]),
+                len(ends[1]),
+            )
+            if row.end - row.start < least - slack:
+                yield f"{name} takes {row.end - row.start} s, at least {least} s are needed"
+
+
+def _told(execution: Execution, seen: Schedule) -> Iterator[str]:
+    """Tell where an execution says something else than its trace."""
+    told = execution.schedule
+    for field in ("start", "finish", "cluster", "processor_start", "processor"):
+        if not np.array_equal(getattr(told, field), getattr(seen, field)):
+            yield f"the execution tells another {field} than its trace"
