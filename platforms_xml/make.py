@@ -1,4 +1,4 @@
-"""Platforms that show what the format can say.
+"""Platforms that show what the format can say, and multi-cluster sites of Grid'5000.
 
 As a program, writes one to a file: ``python platforms_xml/make.py NAME FILE``.
 """
@@ -11,6 +11,7 @@ import numpy as np
 
 from simplugin.formats.platform_xml import write_platform
 from simplugin.platforms import Cluster, Host, HostLink, Link, LinkUse, Platform, Zone, ZoneRoute
+from simplugin.platforms.grid5000_subsets import SUBSETS
 
 US = 1e-6
 
@@ -71,5 +72,6 @@ def two_topologies() -> Platform:
 
 if __name__ == "__main__":
     _, name, file = sys.argv
-    made = {"star": star, "two_topologies": two_topologies}[name]()
+    sites = {site.name: site.platform for site in SUBSETS.values()}
+    made = ({"star": star, "two_topologies": two_topologies} | sites)[name]()
     write_platform(made, file, comment=f"python platforms_xml/make.py {name} {file}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from numpy.typing import ArrayLike
@@ -32,6 +32,8 @@ class Figure:
     bars : bool
         Whether curves are histograms: of each its edges, one more than it has heights. The first
         is filled.
+    names : mapping of str to sequence of str
+        For series that are single points, not curves: what each point is called.
     """
 
     name: str
@@ -43,3 +45,4 @@ class Figure:
     log_y: bool = False
     cycle: int | None = None
     bars: bool = False
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)

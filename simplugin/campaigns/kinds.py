@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
+from simplugin.charts import GraphChart, ScheduleChart
 from simplugin.figures import Figure
 from simplugin.listings import Listing
 from simplugin.rows import Row
@@ -23,6 +24,7 @@ Progress = Callable[[float, int], None]
 KINDS = {
     "actors": "simplugin.campaigns.actors:KIND",
     "bags": "simplugin.campaigns.bags:KIND",
+    "taskgraphs": "simplugin.campaigns.taskgraphs:KIND",
 }
 
 
@@ -40,12 +42,18 @@ class Outcome:
         Tables of the kind's own, to be shown below the row.
     figures : tuple of Figure
         Curves of the kind's own.
+    schedule : ScheduleChart, optional
+        What to draw as the Gantt chart, instead of the trace.
+    graphs : tuple of GraphChart
+        Graphs of the kind's own.
     """
 
     row: Row
     result: Result
     listings: tuple[Listing, ...] = ()
     figures: tuple[Figure, ...] = ()
+    schedule: ScheduleChart | None = None
+    graphs: tuple[GraphChart, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,13 +69,17 @@ class Kind:
     schedulers : tuple of str, optional
         Names of the shipped policies; None if the kind takes no ``[scheduler]``.
     outputs : tuple of str
-        The files that `-o` gets; ``curves`` can be asked for only where it is one of them.
+        The files that `-o` gets; ``curves`` and ``graphs`` can be asked for only where they are
+        among them.
+    need_trace : tuple of str
+        Files that there are only with a trace.
     """
 
     workload: type[BaseModel]
     run: Callable[[Scenario, Progress | None], Outcome]
     schedulers: tuple[str, ...] | None = None
     outputs: tuple[str, ...] = ("result", "trace", "gantt")
+    need_trace: tuple[str, ...] = ("trace", "gantt")
 
 
 def kind_called(name: str) -> Kind:

@@ -22,7 +22,7 @@ def output_path(scenario: Scenario, name: str) -> Path | None:
     ----------
     scenario : Scenario
         With its ``[output]``.
-    name : {"result", "trace", "gantt", "curves"}
+    name : {"result", "trace", "gantt", "curves", "graphs"}
         Which output.
     """
     file = getattr(scenario.output, name)

@@ -35,5 +35,6 @@ def _parse_work(text: str) -> float:
 
 
 Work = Annotated[float, _read_by(_parse_work)]
+Speed = Annotated[float, _read_by(parse_speed)]
 Size = Annotated[float, _read_by(parse_size)]
 Time = Annotated[float, _read_by(parse_time)]

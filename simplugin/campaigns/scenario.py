@@ -35,6 +35,8 @@ from simplugin.simulation.options import SimGridOptions
 
 # Shipped generators of platforms, as module:function.
 GENERATORS: dict[str, str] = {
+    "grid5000_subset": "simplugin.campaigns.generators:grid5000_subset",
+    "multi_cluster": "simplugin.campaigns.generators:multi_cluster",
     "random_graph": "simplugin.campaigns.generators:random_graph",
     "random_tree": "simplugin.campaigns.generators:random_tree",
 }
@@ -324,12 +326,13 @@ class _Checker:
     ) -> OutputSection | None:
         """Check ``[output]``."""
         output = self._section("output", OutputSection)
-        drawn = output is not None and output.curves is not None
-        if drawn and kind is not None and "curves" not in kind.outputs:
-            message = "this kind of workload has no curves"
-            self.complaints.append(Complaint(("output", "curves"), message, "remove the key"))
+        for name in ("curves", "graphs"):
+            asked = output is not None and getattr(output, name) is not None
+            if asked and kind is not None and name not in kind.outputs:
+                message = f"this kind of workload has no {name}"
+                self.complaints.append(Complaint(("output", name), message, "remove the key"))
         if output is not None and simulation is not None and not simulation.trace:
-            for name in NEED_TRACE:
+            for name in NEED_TRACE if kind is None else kind.need_trace:
                 if getattr(output, name) is not None:
                     message = f"output.{name} needs the trace, which simulation.trace turns off"
                     remedy = "remove one of the two"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,6 +19,7 @@ from pydantic import (
 from simplugin.simulation.options import SimGridOptions
 
 _USUAL = ("result", "trace", "gantt")
+NEED_TRACE = ("trace", "gantt")
 
 
 def _located(value: Any, info: ValidationInfo) -> Path:
@@ -125,6 +126,8 @@ class OutputSection(Section):
         The Gantt chart as PNG, SVG or PDF, by the suffix.
     curves : str, optional
         What changed over the rounds, likewise.
+    graphs : str, optional
+        Task graphs, likewise.
     """
 
     directory: AnyPath | None = None
@@ -132,8 +135,9 @@ class OutputSection(Section):
     trace: str | None = None
     gantt: str | None = None
     curves: str | None = None
+    graphs: str | None = None
 
-    @field_validator("result", "trace", "gantt", "curves")
+    @field_validator("result", "trace", "gantt", "curves", "graphs")
     @classmethod
     def _known_format(cls, value: str | None, info: ValidationInfo) -> str | None:
         """Refuse a suffix that names no format."""
@@ -143,7 +147,12 @@ class OutputSection(Section):
         return value
 
     def relocated(
-        self, directory: Path, *, trace: bool, outputs: Iterable[str] = _USUAL
+        self,
+        directory: Path,
+        *,
+        trace: bool,
+        outputs: Iterable[str] = _USUAL,
+        need_trace: Collection[str] = NEED_TRACE,
     ) -> OutputSection:
         """Return the section for writing to `directory`, files without a name included.
 
@@ -155,8 +164,10 @@ class OutputSection(Section):
             Whether there will be a trace to write and to draw.
         outputs : iterable of str
             The files that are wanted even without a name.
+        need_trace : collection of str
+            Those of them that there are only with a trace.
         """
-        wanted = [name for name in outputs if trace or name not in NEED_TRACE]
+        wanted = [name for name in outputs if trace or name not in need_trace]
         named = {name: getattr(self, name) or DEFAULT_FILES[name] for name in wanted}
         return self.model_copy(update={"directory": directory, **named})
 
@@ -166,11 +177,12 @@ FORMATS = {
     "trace": (".csv", ".parquet"),
     "gantt": (".png", ".svg", ".pdf"),
     "curves": (".png", ".svg", ".pdf"),
+    "graphs": (".png", ".svg", ".pdf"),
 }
 DEFAULT_FILES = {
     "result": "result.json",
     "trace": "trace.csv",
     "gantt": "gantt.png",
     "curves": "curves.png",
+    "graphs": "graphs.png",
 }
-NEED_TRACE = ("trace", "gantt")

@@ -63,7 +63,12 @@ def _overridden(
     simulation = scenario.simulation.model_copy(update=changes)
     output = scenario.output
     if directory is not None:
-        output = output.relocated(directory, trace=simulation.trace, outputs=scenario.kind.outputs)
+        output = output.relocated(
+            directory,
+            trace=simulation.trace,
+            outputs=scenario.kind.outputs,
+            need_trace=scenario.kind.need_trace,
+        )
     return replace(scenario, simulation=simulation, output=output)
 
 
@@ -103,9 +108,7 @@ def _written(scenario: Scenario, outcome: Outcome, console: Console) -> list[Pat
         # Terminals only: a spinner in a log file is noise.
         spinner = console.status("drawing") if console.is_terminal else nullcontext()
         with spinner:
-            from simplugin.reports.gantt import gantt
-
-            gantt(outcome.result, path, title=scenario.title)
+            _draw_gantt(scenario, outcome, path)
         written.append(path)
     path = output_path(scenario, "curves")
     if path is not None:
@@ -113,4 +116,22 @@ def _written(scenario: Scenario, outcome: Outcome, console: Console) -> list[Pat
 
         curves(outcome.figures, path, title=scenario.title)
         written.append(path)
+    path = output_path(scenario, "graphs")
+    if path is not None:
+        from simplugin.reports.graphs import draw_graphs
+
+        draw_graphs(outcome.graphs, path, title=scenario.title)
+        written.append(path)
     return written
+
+
+def _draw_gantt(scenario: Scenario, outcome: Outcome, path: Path) -> None:
+    """Draw the schedule if the kind has one, else the trace."""
+    if outcome.schedule is not None:
+        from simplugin.reports.schedules import draw_schedule
+
+        draw_schedule(outcome.schedule, path)
+        return
+    from simplugin.reports.gantt import gantt
+
+    gantt(outcome.result, path, title=scenario.title)

@@ -24,6 +24,17 @@ PALETTE = (
     "#5d5d5d",
     "#f0e442",
 )
+# For what there is more of.
+_FURTHER = (
+    "#882255",
+    "#999933",
+    "#332288",
+    "#a5d8a0",
+    "#8c564b",
+    "#ffb3a7",
+    "#00334d",
+    "#c5b0d5",
+)
 _NAMELESS = "#8c8c8c"
 _WORK = [KINDS.index("exec"), KINDS.index("ptask")]
 
@@ -88,3 +99,18 @@ def _coloured(codes: NDArray[np.int32], names: Sequence[str], work: NDArray[np.b
     if named and bool((position[codes[work]] == len(PALETTE)).any()):
         legend["(none)"] = _NAMELESS
     return Colouring(colours, legend if len(named) <= len(PALETTE) else {})
+
+
+def group_colour(number: int) -> str:
+    """Return the colour of a group that is known by its number, the same in every chart.
+
+    After those of `PALETTE` come eight more, then the first again.
+    """
+    colours = PALETTE + _FURTHER
+    return colours[number % len(colours)]
+
+
+def reads_dark(colour: str) -> bool:
+    """Whether black can be read on a colour ``#rrggbb`` better than white."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return 0.299 * red + 0.587 * green + 0.114 * blue > 140

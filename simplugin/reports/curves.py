@@ -13,6 +13,7 @@ from simplugin.errors import SimpluginError
 from simplugin.figures import Figure as Curves
 from simplugin.reports.colours import PALETTE
 from simplugin.reports.gantt import SUFFIXES, save
+from simplugin.reports.point_names import draw_points, name_points
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_WIDTH, _HEIGHT_OF_PANEL = 8.5, 3.1
+_WIDTH, _HEIGHT_OF_PANEL, _HEIGHT_OF_POINTS = 8.5, 3.1, 5.0
 _DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (9, 2)))
 _GREY = "#5d5d5d"
 # Points of a curve beyond which a file gets large and no clearer.
@@ -59,13 +60,18 @@ def draw_curves(figures: Sequence[Curves], *, title: str = "") -> Figure:
 
     if not figures:
         raise SimpluginError("there are no curves to draw")
-    height = _HEIGHT_OF_PANEL * len(figures) + (0.4 if title else 0.0)
+    # Points with names need more room than curves.
+    heights = [_HEIGHT_OF_POINTS if each.names else _HEIGHT_OF_PANEL for each in figures]
+    height = sum(heights) + (0.4 if title else 0.0)
     figure = Figure(figsize=(_WIDTH, height), layout="constrained")
-    panels = figure.subplots(len(figures), 1, squeeze=False)[:, 0]
+    rows = figure.add_gridspec(len(figures), 1, height_ratios=heights)
+    panels = [figure.add_subplot(rows[number]) for number in range(len(figures))]
     for curve, axes in zip(figures, panels, strict=True):
         _panel(axes, curve)
     if title:
         figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold")
+    for curve, axes in zip(figures, panels, strict=True):
+        name_points(axes, curve)
     return figure
 
 
@@ -86,6 +92,8 @@ def _panel(axes: Axes, curve: Curves) -> None:
                 axes.stairs(heights, edges, fill=True, color=style["color"], alpha=0.25)
             axes.stairs(heights, edges, **style)
             continue
+        if name in curve.names:
+            continue
         across, up = _thinned(np.asarray(x, dtype=float), np.asarray(y, dtype=float))
         if np.count_nonzero(np.isfinite(up)) == 1:
             style["marker"] = "o"
@@ -95,7 +103,7 @@ def _panel(axes: Axes, curve: Curves) -> None:
         axes.axhline(level, color=_GREY, linestyle=dash, linewidth=1.0, label=name, zorder=1)
     if curve.log_y:
         axes.set_yscale("log")
-    elif not curve.bars:
+    elif not curve.bars and not curve.names:
         _frame(axes, curve)
     axes.set_title(curve.title, loc="left", fontsize=10)
     axes.set_xlabel(curve.x_label, fontsize=9)
@@ -104,6 +112,7 @@ def _panel(axes: Axes, curve: Curves) -> None:
     axes.grid(color="#e4e4e4", linewidth=0.6)
     axes.set_axisbelow(True)
     _span(axes, curve)
+    draw_points(axes, curve)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     if len(curve.series) + len(curve.lines) > 1:
@@ -118,7 +127,7 @@ def _span(axes: Axes, curve: Curves) -> None:
     columns = [np.asarray(x, dtype=float) for x, _ in curve.series.values()]
     across = np.concatenate([*columns, np.zeros(0)])
     if len(across) and np.ptp(across) > 0:
-        margin = 0.01 * float(np.ptp(across))
+        margin = (0.08 if curve.names else 0.01) * float(np.ptp(across))
         axes.set_xlim(float(across.min()) - margin, float(across.max()) + margin)
 
 

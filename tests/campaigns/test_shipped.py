@@ -25,7 +25,7 @@ def test_there_are_some():
 def test_scenario_runs(path):
     outcome = run_scenario(load_scenario(path))
     assert outcome.row["makespan"] > 0
-    if not path.stem.startswith("bags"):
+    if not path.stem.startswith(("bags", "taskgraphs")):
         # Those who wait for nobody never end by themselves.
         assert (outcome.row["actors_killed"] == 0) == (path.stem != "pricing_changes")
 
@@ -89,3 +89,20 @@ def test_tasks_on_a_tree_come_near_the_optimum():
         for best, each in zip(applications.column("optimum"), (60e9, 15e9, 5e9), strict=True)
     )
     assert flop <= sum(nodes.column("speed"))
+
+
+@pytest.mark.parametrize("name", ["taskgraphs", "taskgraphs_files"])
+def test_task_graphs_share_a_site(name):
+    outcome = run_scenario(load_scenario(ROOT / "scenarios" / f"{name}.toml"))
+    graphs = outcome.listings[0]
+    assert sum(graphs.column("beta")) == pytest.approx(1.0)
+    # No graph gains by the others, or by more than its bound.
+    assert all(0 < slowdown < 1 for slowdown in graphs.column("slowdown"))
+    pairs = zip(graphs.column("own"), graphs.column("bound"), strict=True)
+    assert all(own >= bound for own, bound in pairs)
+    assert outcome.row["makespan"] >= outcome.row.best.value
+    # The whole site at full speed would take so long.
+    assert outcome.row["makespan"] * outcome.row["efficiency"] == pytest.approx(
+        outcome.row["work"]
+        / sum(count * speed for _, count, speed, *_ in outcome.listings[1].lines)
+    )

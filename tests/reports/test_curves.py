@@ -161,3 +161,29 @@ def test_histograms_are_steps():
     assert high > 5
     names = [text.get_text() for text in axes.get_legend().get_texts()]
     assert names == ["one", "level"]
+
+
+def test_points_have_names_that_do_not_cover_each_other():
+    x, y = np.array([1.0, 1.001, 1.002, 1.5]), np.array([0.5, 0.501, 0.499, 2.0])
+    names = ["balanced", "weighted", "selfish", "equal"]
+    drawn = Figure(
+        "front", "", "makespan", "unfairness",
+        {"strategies": (x, y), "front": (x, y)}, names={"strategies": names},
+    )  # fmt: skip
+    figure = draw_curves([drawn, HALVING])
+    axes = figure.axes[0]
+    front, points = axes.lines
+    assert (points.get_linestyle(), points.get_marker()) == ("None", "o")
+    assert front.get_linestyle() == "-"
+    assert np.array_equal(points.get_ydata(), y)
+    assert [text.get_text() for text in axes.texts] == names
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in axes.texts]
+    for number, one in enumerate(boxes):
+        assert not any(one.overlaps(other) for other in boxes[:number])
+
+
+def test_points_without_a_place_are_left_out():
+    drawn = Figure("x", "", "", "", {"a": ([1, 2], [3, np.nan])}, names={"a": ["one", "two"]})
+    [axes] = draw_curves([drawn]).axes
+    assert [text.get_text() for text in axes.texts] == ["one"]

@@ -1,0 +1,170 @@
+"""Running scenarios whose task graphs share a site."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simplugin.campaigns.actors import metrics
+from simplugin.campaigns.graph_schedulers import (
+    Wishes,
+    baseline_of,
+    is_baseline,
+    policy_of,
+    wishes_of,
+)
+from simplugin.campaigns.graph_workloads import graph_set
+from simplugin.campaigns.kinds import Outcome, Progress
+from simplugin.errors import WorkloadError
+from simplugin.optimum.task_graph_bounds import makespan_bound, own_bounds
+from simplugin.rows import Row
+from simplugin.taskgraphs.allocation import hcpa, scrap, scrap_max
+from simplugin.taskgraphs.assessment import Assessment
+from simplugin.taskgraphs.execution import execute
+from simplugin.taskgraphs.global_ordering import global_ordering
+from simplugin.taskgraphs.platform_sites import site_of
+from simplugin.taskgraphs.shares import checked_shares
+from simplugin.workloads.graph_sets import GraphSet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from simplugin.campaigns.scenario import Scenario
+    from simplugin.platforms import Platform
+    from simplugin.platforms.sites import Site
+    from simplugin.taskgraphs.allocation import Allocation
+    from simplugin.taskgraphs.execution import Execution
+    from simplugin.workloads.task_graphs import TaskGraph
+
+_PROCEDURES = {"scrap_max": scrap_max, "scrap": scrap}
+
+
+@dataclass(frozen=True, eq=False)
+class _Setting:
+    """Where and how graphs are executed."""
+
+    scenario: Scenario
+    site: Site
+    platform: Platform | Path
+    wishes: Wishes
+
+    def allocations(
+        self, graphs: Sequence[TaskGraph], shares: NDArray[np.float64]
+    ) -> list[Allocation]:
+        """Return how many processors each task gets."""
+        readings, procedure = self.wishes.readings, self.wishes.procedure
+        if procedure == "hcpa":
+            return [hcpa(graph, self.site, readings) for graph in graphs]
+        allocate = _PROCEDURES[procedure]
+        pairs = zip(graphs, shares.tolist(), strict=True)
+        return [allocate(graph, self.site, share, readings) for graph, share in pairs]
+
+    def executed(
+        self,
+        graphs: GraphSet,
+        allocations: Sequence[Allocation] | None,
+        **further: Any,
+    ) -> Execution:
+        """Simulate; a baseline plans what has no allocations."""
+        wishes = self.wishes
+        what: dict[str, Any] = {"allocations": allocations, "mode": wishes.mode}
+        estimated = wishes.how["transfers"]
+        if allocations is None:
+            make = baseline_of(self.scenario)
+            plan = make(graphs, self.site, transfers=estimated, **wishes.policy)
+            what = {"schedule": plan, "mode": "planned"}
+        elif wishes.ordering == "global":
+            plan = global_ordering(graphs, allocations, self.site, transfers=estimated)
+            what = {"schedule": plan, "mode": "planned"}
+        return execute(
+            graphs,
+            self.site,
+            platform=self.platform,
+            readings=wishes.readings,
+            **wishes.how,
+            **what,
+            **further,
+        )
+
+
+def run(scenario: Scenario, progress: Progress | None) -> Outcome:
+    """Execute all graphs together and each alone, and compare with bounds."""
+    wishes = wishes_of(scenario)
+    graphs = graph_set(scenario)
+    platform = scenario.make_platform()
+    setting = _Setting(scenario, site_of(platform), platform, wishes)
+    shares, allocations = None, None
+    if not is_baseline(scenario):
+        shares = _shares(setting, graphs.graphs)
+        allocations = setting.allocations(graphs.graphs, shares)
+    how = _arguments(scenario)
+    traced = scenario.simulation.trace and scenario.output.trace is not None
+    done = setting.executed(graphs, allocations, progress=progress, **how, trace=traced)
+    own = _own_makespans(setting, graphs.graphs, allocations, how)
+    told = Assessment(
+        done,
+        own,
+        makespan_bound(graphs, setting.site).value,
+        np.array([bound.value for bound in own_bounds(graphs, setting.site)]),
+        None if wishes.procedure == "hcpa" else shares,
+    )
+    energy = [metric for metric in metrics(done.result) if metric.name == "energy"]
+    row = Row((*told.metrics(), *energy), done.result.provenance, told.best)
+    return Outcome(
+        row,
+        done.result,
+        told.listings(),
+        schedule=told.chart(scenario.title),
+        graphs=told.graph_charts(),
+    )
+
+
+def _shares(setting: _Setting, graphs: Sequence[TaskGraph]) -> NDArray[np.float64]:
+    """Return what the policy gives each graph."""
+    scenario = setting.scenario
+    assert scenario.scheduler is not None
+    parameters = setting.wishes.policy
+    try:
+        shares = policy_of(scenario)(graphs, setting.site, **parameters)
+        return checked_shares(shares, len(graphs), repr(scenario.scheduler.name))
+    except (WorkloadError, TypeError, ValueError) as error:
+        key = ("scheduler", "parameters" if parameters else "name")
+        message = f"{scenario.scheduler.name!r} cannot be used: {error}"
+        raise scenario.error(message, *key) from error
+
+
+def _arguments(scenario: Scenario) -> dict[str, Any]:
+    """Return the scenario's arguments of `simulate`, the trace apart."""
+    given = scenario.simulation.arguments()
+    del given["trace"]
+    options = given["options"]
+    if options.host_model is None:
+        options = replace(options, host_model="ptask_L07")
+    elif options.host_model != "ptask_L07":
+        message = f"simulation.options.host_model is {options.host_model!r}"
+        remedy = "remove it: parallel tasks need 'ptask_L07'"
+        raise scenario.error(message, "simulation", "options", "host_model", remedy=remedy)
+    return given | {"options": options}
+
+
+def _own_makespans(
+    setting: _Setting,
+    graphs: Sequence[TaskGraph],
+    allocations: Sequence[Allocation] | None,
+    how: dict[str, Any],
+) -> NDArray[np.float64]:
+    """Return the makespan of each graph that has the site for itself [s]."""
+    makespans = []
+    for number, graph in enumerate(graphs):
+        alone = None
+        if allocations is not None and setting.wishes.readings.own == "share":
+            alone = [allocations[number]]
+        elif allocations is not None:
+            alone = setting.allocations([graph], np.ones(1))
+        makespans.append(setting.executed(GraphSet((graph,)), alone, **how).makespan)
+    return np.array(makespans)

@@ -1,0 +1,270 @@
+"""Drawings of graphs that are laid out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simplugin.errors import SimpluginError
+from simplugin.reports.colours import group_colour
+from simplugin.reports.gantt import SUFFIXES, save
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from simplugin.charts import Curve, GraphChart
+
+# P. Tol's light colours: none is mistaken for that of a group of a schedule.
+_LIGHT = (
+    "#99ddff", "#ffaabb", "#eedd88", "#bbcc33", "#ee8866", "#44bb99", "#77aadd", "#dddddd",
+)  # fmt: skip
+# Of one distance [inch]: across and down, and how wide a panel may get.
+_ACROSS, _DOWN, _WIDEST, _TALLEST = 0.74, 0.86, 17.0, 22.0
+# Of a panel at least, and of panels beside each other [inch].
+_LEAST_WIDTH, _WIDEST_ROW = 3.6, 26.0
+# Around a graph: left, right, above, below [inch].
+_MARGINS = (0.55, 0.55, 0.95, 0.8)
+# Diameter of a node, in distances across [inch].
+_SMALLEST, _LARGEST = 0.25, 0.62
+_FONT, _LEAST_FONT = 7.0, 3.2
+_LETTER = 0.6
+_EDGE, _MARK = "#9a9a9a", "#222222"
+
+
+def draw_graphs(
+    charts: Sequence[GraphChart], path: str | PathLike[str], *, title: str = ""
+) -> None:
+    """Draw graphs beside and below each other.
+
+    Parameters
+    ----------
+    charts : sequence of GraphChart
+        What to draw.
+    path : path
+        A PNG, SVG or PDF file, by its suffix; an existing file is replaced.
+    title : str
+        Above everything.
+
+    Raises
+    ------
+    SimpluginError
+        There is nothing to draw, the suffix is unknown, or the file cannot be written.
+    """
+    target = Path(path)
+    if target.suffix.lower() not in SUFFIXES:
+        raise SimpluginError(f"{target}: cannot draw that; end the name with {', '.join(SUFFIXES)}")
+    save(graphs_figure(charts, title=title), target)
+
+
+def graphs_figure(charts: Sequence[GraphChart], *, title: str = "") -> Figure:
+    """Return the drawing that `draw_graphs` writes, as a matplotlib figure."""
+    from matplotlib.figure import Figure
+
+    if not charts:
+        raise SimpluginError("there is no graph to draw")
+    panels = [_Panel(chart) for chart in charts]
+    corners, width, height = _flow(panels)
+    height += 0.45 if title else 0.0
+    figure = Figure(figsize=(width, height))
+    for panel, (left, top) in zip(panels, corners, strict=True):
+        low = height - top - panel.height - (0.45 if title else 0.0)
+        box = (left / width, low / height, panel.width / width, panel.height / height)
+        panel.draw(figure.add_axes(box))
+    if title:
+        figure.text(
+            0.15 / width, 1 - 0.15 / height, title, va="top", fontsize=13, fontweight="bold"
+        )
+    return figure
+
+
+def _flow(panels: Sequence[_Panel]) -> tuple[list[tuple[float, float]], float, float]:
+    """Place panels as high, then as far left as they go; return corners and the size of it all."""
+    widest = max(_WIDEST_ROW, *(panel.width for panel in panels))
+    placed: list[tuple[float, float, float, float]] = []
+    for panel in panels:
+        spots = []
+        for left in [0.0, *(right for _, _, right, _ in placed)]:
+            right = left + panel.width
+            if right <= widest:
+                above = [low for x, _, end, low in placed if x < right and left < end]
+                spots.append((max(above, default=0.0), left))
+        top, left = min(spots)
+        placed.append((left, top, left + panel.width, top + panel.height))
+    corners = [(left, top) for left, top, _, _ in placed]
+    return corners, max(each[2] for each in placed), max(each[3] for each in placed)
+
+
+class _Panel:
+    """One graph, measured in inches."""
+
+    def __init__(self, chart: GraphChart) -> None:
+        self.chart = chart
+        points = [(node.x, node.y) for node in chart.nodes]
+        points += [point for edge in chart.edges for point in edge.through]
+        spots = np.array(points)
+        self.origin = spots.min(axis=0)
+        span = spots.max(axis=0) - self.origin
+        left, right, above, below = _MARGINS
+        self.across = min(_ACROSS, (_WIDEST - left - right) / max(float(span[0]), 1e-9))
+        # Wide graphs get higher, or their edges would be flat.
+        slope = 1.0 + min(float(span[0]) / 16, 1.6)
+        room = _TALLEST - above - below
+        self.down = min(_DOWN * slope, room / max(float(span[1]), 1e-9))
+        inner = float(span[0]) * self.across
+        self.width = max(inner + left + right, _LEAST_WIDTH, self._width_of_words())
+        self.left = (self.width - inner) / 2
+        self.height = float(span[1]) * self.down + above + below
+        self.scale = self.across / _ACROSS
+
+    def _width_of_words(self) -> float:
+        """Return how much the facts and the legend need."""
+        legend = sum(len(name) * 0.075 + 0.35 for name in self.chart.groups)
+        return max(len(self.chart.facts) * 0.062, legend) + 0.3
+
+    def place(self, x: float, y: float) -> tuple[float, float]:
+        """Return a point in inches, y upwards."""
+        return (
+            (x - float(self.origin[0])) * self.across + self.left,
+            self.height - _MARGINS[2] - (y - float(self.origin[1])) * self.down,
+        )
+
+    def draw(self, axes: Axes) -> None:
+        """Draw the graph."""
+        axes.set_xlim(0, self.width)
+        axes.set_ylim(0, self.height)
+        axes.axis("off")
+        centres = [self.place(node.x, node.y) for node in self.chart.nodes]
+        radii = [self._radius(node.size) for node in self.chart.nodes]
+        for marked in (False, True):
+            chosen = [edge for edge in self.chart.edges if edge.marked == marked]
+            self._edges(axes, chosen, centres, radii, marked=marked)
+        self._nodes(axes, centres, radii)
+        self._words(axes)
+
+    def _radius(self, size: float) -> float:
+        """Return the radius of a node [inch]; its area stands for its size."""
+        largest = _LARGEST * max(self.scale, 0.25)
+        smallest = _SMALLEST * max(self.scale, 0.25)
+        return max(smallest, largest * math.sqrt(max(size, 0.0))) / 2
+
+    def _edges(
+        self,
+        axes: Axes,
+        edges: Sequence[Curve],
+        centres: Sequence[tuple[float, float]],
+        radii: Sequence[float],
+        *,
+        marked: bool,
+    ) -> None:
+        """Draw edges as smooth curves, with a head at each end of one."""
+        from matplotlib.collections import PathCollection, PolyCollection
+
+        if not edges:
+            return
+        paths, heads = [], []
+        for edge in edges:
+            inner = [self.place(*point) for point in edge.through]
+            points = [centres[edge.source], *inner, centres[edge.target]]
+            path, head = _arrow(np.array(points), radii[edge.target], 0.075 * self.head_scale)
+            paths.append(path)
+            heads.append(head)
+        colour, width = (_MARK, 1.5) if marked else (_EDGE, 0.7)
+        lines = PathCollection(
+            paths, facecolors="none", edgecolors=colour, linewidths=width, zorder=2 + marked
+        )
+        axes.add_collection(lines, autolim=False)
+        tips: Any = np.array(heads)
+        axes.add_collection(
+            PolyCollection(tips, facecolors=colour, linewidths=0, zorder=2 + marked), autolim=False
+        )
+
+    @property
+    def head_scale(self) -> float:
+        """How large the heads of arrows are."""
+        return max(math.sqrt(min(self.scale, 1.0)), 0.4)
+
+    def _nodes(
+        self, axes: Axes, centres: Sequence[tuple[float, float]], radii: Sequence[float]
+    ) -> None:
+        """Draw nodes, with what is on and below them."""
+        from matplotlib.patches import Circle
+
+        # So that names can be read across edges.
+        paper = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.8}
+        longest = max(len(node.name) for node in self.chart.nodes)
+        fits = 72 * self.across * 0.95 / (max(longest, 4) * _LETTER)
+        font = min(_FONT, fits)
+        for node, (x, y), radius in zip(self.chart.nodes, centres, radii, strict=True):
+            colour = "#ffffff" if node.group is None else _LIGHT[node.group % len(_LIGHT)]
+            edge, width = (_MARK, 1.5) if node.marked else ("#777777", 0.7)
+            axes.add_patch(
+                Circle((x, y), radius, facecolor=colour, edgecolor=edge, linewidth=width, zorder=5)
+            )
+            on = min(_FONT, 2 * radius * 72 * 0.95 / (max(len(node.text), 2) * _LETTER))
+            axes.text(x, y, node.text, ha="center", va="center_baseline", fontsize=on, zorder=6)
+            if font >= _LEAST_FONT:
+                axes.text(
+                    x, y - radius - 0.025, node.name, ha="center", va="top", fontsize=font,
+                    color="#333333", bbox=paper, zorder=4,
+                )  # fmt: skip
+
+    def _words(self, axes: Axes) -> None:
+        """Write title, facts and legend."""
+        from matplotlib.patches import Rectangle
+
+        chart, top = self.chart, self.height
+        left = 0.15
+        if chart.colour is not None:
+            swatch = Rectangle(
+                (left, top - 0.32), 0.15, 0.15, facecolor=group_colour(chart.colour), linewidth=0
+            )
+            axes.add_patch(swatch)
+            left += 0.24
+        axes.text(left, top - 0.245, chart.title, va="center", fontsize=10.5, fontweight="bold")
+        axes.text(0.15, top - 0.45, chart.facts, va="center", fontsize=7.5, color="#555555")
+        left = 0.15
+        used = {node.group for node in chart.nodes}
+        for number, name in enumerate(chart.groups):
+            if number in used:
+                axes.add_patch(
+                    Rectangle(
+                        (left, 0.09), 0.13, 0.13, facecolor=_LIGHT[number % len(_LIGHT)],
+                        edgecolor="#777777", linewidth=0.7,
+                    )
+                )  # fmt: skip
+                axes.text(left + 0.19, 0.155, name, va="center", fontsize=7.5)
+                left += len(name) * 0.075 + 0.35
+
+
+def _arrow(
+    points: NDArray[np.float64], radius: float, head: float
+) -> tuple[Any, NDArray[np.float64]]:
+    """Return the path of an edge and the corners of its head, which touches the target."""
+    from matplotlib.path import Path as Outline
+
+    # The last stretch comes in along its chord, so that the head points the way the line goes.
+    way = points[-1] - points[-2]
+    way = way / (np.hypot(*way) or 1.0)
+    tip = points[-1] - way * radius
+    base = tip - way * head
+    side = np.array([-way[1], way[0]]) * head * 0.42
+    corners = np.array([tip, base + side, base - side])
+    stops = [*points[:-1], base]
+    if len(stops) == 2:
+        return Outline(stops, [Outline.MOVETO, Outline.LINETO]), corners
+    # Smooth around each bend: a quadratic curve from the middle of one stretch to that of the next.
+    vertices, codes = [stops[0]], [int(Outline.MOVETO)]
+    for number in range(1, len(stops) - 1):
+        last = number == len(stops) - 2
+        end = stops[-1] if last else (stops[number] + stops[number + 1]) / 2
+        vertices += [stops[number], end]
+        codes += [int(Outline.CURVE3)] * 2
+    return Outline(vertices, codes), corners

@@ -1,0 +1,235 @@
+"""Gantt charts of the processors of clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simplugin.errors import SimpluginError
+from simplugin.reports.colours import group_colour, reads_dark
+from simplugin.reports.gantt import SUFFIXES, save
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from simplugin.charts import Bar, ScheduleChart
+
+_WIDTH, _SIDES = 11.0, 1.3
+# Of a processor, and of all of them [inch].
+_PROCESSOR, _LEAST_HEIGHT, _MOST_HEIGHT = 0.06, 1.6, 9.5
+_HEIGHT_OF_USE, _HEIGHT_OF_REST = 1.0, 1.5
+# Between clusters, in processors, as a part of all.
+_GAP = 0.02
+_FONT, _SMALL_FONT = 6.5, 4.5
+# Height and mean width of a letter, in its size.
+_LETTER = (1.25, 0.62)
+_GRID, _GREY = "#e4e4e4", "#5d5d5d"
+_DASHES = ((0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
+
+
+def draw_schedule(chart: ScheduleChart, path: str | PathLike[str]) -> None:
+    """Draw a Gantt chart: processors by cluster, a colour for each group.
+
+    Parameters
+    ----------
+    chart : ScheduleChart
+        What to draw.
+    path : path
+        A PNG, SVG or PDF file, by its suffix; an existing file is replaced.
+
+    Raises
+    ------
+    SimpluginError
+        The suffix is unknown, or the file cannot be written.
+    """
+    target = Path(path)
+    if target.suffix.lower() not in SUFFIXES:
+        raise SimpluginError(f"{target}: cannot draw that; end the name with {', '.join(SUFFIXES)}")
+    save(schedule_figure(chart), target)
+
+
+def schedule_figure(chart: ScheduleChart) -> Figure:
+    """Return the chart that `draw_schedule` writes, as a matplotlib figure."""
+    return _Drawing(chart).draw()
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Adjacent processors of a bar."""
+
+    bar: Bar
+    first: int
+    count: int
+
+
+class _Drawing:
+    """A chart in the making."""
+
+    def __init__(self, chart: ScheduleChart) -> None:
+        self.chart = chart
+        sizes = np.array([size for _, size in chart.clusters])
+        self.first = np.concatenate([[0], np.cumsum(sizes)])
+        total = int(self.first[-1])
+        gap = max(1.0, _GAP * total)
+        # Where each processor is, with room between clusters.
+        self.bottom = np.arange(total) + np.repeat(np.arange(len(sizes)), sizes) * gap
+        self.extent = total + gap * (len(sizes) - 1)
+        self.inches = min(max(self.extent * _PROCESSOR, _LEAST_HEIGHT), _MOST_HEIGHT)
+        self.end = max((bar.finish for bar in chart.bars), default=0.0) or 1.0
+        self.end = max([self.end, *chart.dates.values()])
+        self.blocks = [block for bar in chart.bars for block in self._blocks(bar)]
+        self.busy = sorted({bar.group for bar in chart.bars})
+
+    def _blocks(self, bar: Bar) -> list[_Block]:
+        """Join adjacent processors of one cluster."""
+        numbers = np.unique(bar.processors)
+        if not len(numbers):
+            return []
+        cluster = np.searchsorted(self.first, numbers, side="right")
+        cuts = np.flatnonzero((np.diff(numbers) > 1) | (np.diff(cluster) > 0)) + 1
+        parts = np.split(numbers, cuts)
+        return [_Block(bar, int(part[0]), len(part)) for part in parts]
+
+    def draw(self) -> Figure:
+        """Draw everything."""
+        from matplotlib.figure import Figure
+
+        height = self.inches + _HEIGHT_OF_USE + _HEIGHT_OF_REST
+        figure = Figure(figsize=(_WIDTH, height), layout="constrained")
+        grid = figure.add_gridspec(2, 1, height_ratios=[self.inches, _HEIGHT_OF_USE])
+        axes = figure.add_subplot(grid[0])
+        below = figure.add_subplot(grid[1], sharex=axes)
+        self._clusters(axes)
+        self._bars(axes)
+        self._labels(axes)
+        self._use(below)
+        for panel in (axes, below):
+            self._dates(panel)
+            panel.grid(axis="x", color=_GRID, linewidth=0.6)
+            panel.set_axisbelow(True)
+            for side in ("top", "right", "left", "bottom"):
+                panel.spines[side].set_visible(False)
+        self._words(figure, axes)
+        return figure
+
+    def _clusters(self, axes: Axes) -> None:
+        """Name the clusters beside their processors."""
+        centres = []
+        for start, stop in zip(self.first, self.first[1:], strict=False):
+            low, high = float(self.bottom[start]), float(self.bottom[stop - 1]) + 1
+            axes.axhspan(low, high, color="#f5f5f5", linewidth=0, zorder=0)
+            centres.append((low + high) / 2)
+        axes.set_yticks(centres, [f"{name}\n{size}" for name, size in self.chart.clusters])
+        axes.tick_params(axis="y", length=0, labelsize=9)
+        axes.tick_params(axis="x", labelbottom=False, length=0)
+        axes.set_ylim(self.extent + 0.5, -0.5)
+        axes.set_xlim(0.0, self.end * 1.005)
+
+    def _bars(self, axes: Axes) -> None:
+        """Draw all blocks as one collection."""
+        from matplotlib.collections import PolyCollection
+
+        corners: Any = np.empty((len(self.blocks), 4, 2))
+        for number, block in enumerate(self.blocks):
+            low = float(self.bottom[block.first])
+            corners[number, :, 0] = np.repeat([block.bar.start, block.bar.finish], 2)
+            corners[number, :, 1] = [low, low + block.count, low + block.count, low]
+        colours = [group_colour(block.bar.group) for block in self.blocks]
+        bars = PolyCollection(
+            corners, facecolors=colours, edgecolors="white", linewidths=0.35, zorder=3
+        )
+        axes.add_collection(bars, autolim=False)
+
+    def _labels(self, axes: Axes) -> None:
+        """Write labels on the largest block of each bar, where they fit."""
+        across = (_WIDTH - _SIDES) * 72 / (self.end * 1.005)
+        up = self.inches * 72 / self.extent
+        largest: dict[int, _Block] = {}
+        for block in self.blocks:
+            known = largest.get(id(block.bar))
+            if known is None or block.count > known.count:
+                largest[id(block.bar)] = block
+        for block in largest.values():
+            bar = block.bar
+            length = len(bar.label) * _LETTER[1]
+            room = (bar.finish - bar.start) * across * 0.94 / max(length, 0.1)
+            size = min(_FONT, room, block.count * up / _LETTER[0])
+            if not bar.label or size < _SMALL_FONT:
+                continue
+            dark = reads_dark(group_colour(bar.group))
+            axes.text(
+                (bar.start + bar.finish) / 2,
+                float(self.bottom[block.first]) + block.count / 2,
+                bar.label,
+                ha="center", va="center", fontsize=size, zorder=4, clip_on=True,
+                color="black" if dark else "white",
+            )  # fmt: skip
+
+    def _use(self, axes: Axes) -> None:
+        """Draw how many processors each group has, one above the other."""
+        dates, counts = self._counts()
+        if len(dates):
+            floor = np.zeros(len(dates))
+            for place, group in enumerate(self.busy):
+                roof = floor + counts[place]
+                colour = group_colour(group)
+                axes.fill_between(dates, floor, roof, step="post", color=colour, linewidth=0)
+                floor = roof
+        total = int(self.first[-1])
+        axes.set_ylim(0, total)
+        axes.set_yticks([0, total])
+        axes.set_ylabel("in use", fontsize=8.5)
+        axes.set_xlabel("time [s]", fontsize=9)
+        axes.tick_params(labelsize=8.5, length=2)
+
+    def _counts(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Count the processors of each group at each date at which a number changes."""
+        bars = self.chart.bars
+        dates = np.unique([date for bar in bars for date in (bar.start, bar.finish)])
+        counts = np.zeros((len(self.busy), len(dates)), dtype=np.int64)
+        row = {group: place for place, group in enumerate(self.busy)}
+        for bar in bars:
+            start, finish = np.searchsorted(dates, [bar.start, bar.finish])
+            counts[row[bar.group], start:finish] += len(bar.processors)
+        return dates, counts
+
+    def _dates(self, axes: Axes) -> None:
+        """Mark dates."""
+        for number, (name, date) in enumerate(self.chart.dates.items()):
+            dash = _DASHES[number % len(_DASHES)]
+            axes.axvline(date, color="black", linestyle=dash, linewidth=1.0, label=name, zorder=5)
+
+    def _words(self, figure: Figure, axes: Axes) -> None:
+        """Write title, facts and legend, and mark when groups end."""
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Patch
+
+        if self.chart.title:
+            figure.suptitle(self.chart.title, x=0.01, ha="left", fontsize=13, fontweight="bold")
+        axes.set_title(self.chart.facts, loc="left", fontsize=9, color="#555555", pad=9)
+        for group, date in enumerate(self.chart.completion):
+            # Above the frame, so that it hides nothing.
+            axes.plot(
+                [date], [1.0], marker="v", markersize=6, color=group_colour(group), clip_on=False,
+                transform=axes.get_xaxis_transform(), markeredgecolor="white", markeredgewidth=0.5,
+                zorder=6,
+            )  # fmt: skip
+        handles: list[Any] = [
+            Patch(facecolor=group_colour(number), label=name)
+            for number, name in enumerate(self.chart.groups)
+        ]
+        if self.chart.completion:
+            mark = Line2D([], [], marker="v", linestyle="", color=_GREY, label="completed")
+            handles.append(mark)
+        handles += [line for line in axes.lines if line.get_label() in self.chart.dates]
+        figure.legend(
+            handles=handles, loc="outside lower left", ncols=min(len(handles), 6), frameon=False,
+            fontsize=8.5, handlelength=1.4, columnspacing=1.4,
+        )  # fmt: skip

@@ -1,0 +1,156 @@
+"""How well concurrent graphs were scheduled: metrics, tables and drawings beside lower bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.listings import Listing
+from simplugin.rows import Best, Metric
+from simplugin.taskgraphs.charts import graph_charts, schedule_chart
+from simplugin.taskgraphs.metrics import (
+    average_slowdown,
+    efficiency,
+    slowdown,
+    unfairness,
+    worst_slowdown,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from simplugin.charts import GraphChart, ScheduleChart
+    from simplugin.listings import Cell
+    from simplugin.taskgraphs.execution import Execution
+    from simplugin.taskgraphs.schedules import Schedule
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """An execution of concurrent graphs beside each graph alone, and beside bounds.
+
+    Attributes
+    ----------
+    execution : Execution
+        Of all graphs together.
+    own : float64, shape (n_graphs,)
+        Makespan of each graph with the site for itself [s].
+    bound : float
+        No schedule of all graphs ends earlier [s].
+    own_bound : float64, shape (n_graphs,)
+        No schedule of each graph alone is shorter [s].
+    shares : float64, shape (n_graphs,), optional
+        Part of the site's power that each graph's allocations could have, beta.
+    """
+
+    execution: Execution
+    own: Floats
+    bound: float
+    own_bound: Floats
+    shares: Floats | None = None
+
+    @property
+    def schedule(self) -> Schedule:
+        """As it came about."""
+        return self.execution.schedule
+
+    @cached_property
+    def slowdown(self) -> Floats:
+        """Own makespan over that among the others; shape (n_graphs,)."""
+        return slowdown(self.own, self.schedule.makespans)
+
+    @property
+    def best(self) -> Best:
+        """The bound of the makespan."""
+        return Best("makespan", self.bound, "bound", "min")
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Return the numbers that sum it up."""
+        graphs, schedule = self.schedule.graphs, self.schedule
+        estimate = self.execution.estimate
+        return (
+            Metric("makespan", schedule.makespan, "s"),
+            Metric("estimate", estimate if np.isfinite(estimate) else None, "s"),
+            Metric("unfairness", unfairness(self.slowdown)),
+            Metric("mean_slowdown", average_slowdown(self.slowdown)),
+            Metric("worst_slowdown", worst_slowdown(self.slowdown)),
+            Metric("efficiency", efficiency(schedule)),
+            Metric("area", schedule.area, "s"),
+            Metric("graphs", graphs.n_graphs),
+            Metric("tasks", graphs.n_tasks),
+            Metric("work", float(np.sum(graphs.flop)), "flop"),
+            Metric("redistributed", float(np.sum(graphs.edge_byte)), "byte"),
+        )
+
+    def listings(self) -> tuple[Listing, ...]:
+        """Return a table of the graphs and one of the clusters."""
+        return self._of_graphs(), self._of_clusters()
+
+    def _of_graphs(self) -> Listing:
+        """Return what became of each graph."""
+        graphs, makespans = self.schedule.graphs, self.schedule.makespans
+        columns: list[tuple[str, str, list[Cell]]] = [
+            ("graph", "", [graph.name for graph in graphs.graphs]),
+            ("tasks", "", [graph.n_tasks for graph in graphs.graphs]),
+        ]
+        if np.any(graphs.release > 0):
+            columns.append(("from", "s", graphs.release.tolist()))
+        if self.shares is not None:
+            columns.append(("beta", "", self.shares.tolist()))
+        columns += [
+            ("bound", "s", self.own_bound.tolist()),
+            ("own", "s", self.own.tolist()),
+            ("gap", "%", _gaps(self.own, self.own_bound)),
+            ("shared", "s", makespans.tolist()),
+            ("slowdown", "", self.slowdown.tolist()),
+        ]
+        return Listing(
+            "Graphs",
+            tuple((name, unit) for name, unit, _ in columns),
+            tuple(zip(*(values for _, _, values in columns), strict=True)),
+            "own and shared: makespan of the graph with the site for itself, and among the others;"
+            " bound: none alone is shorter; gap: of own, above it; slowdown: own over shared",
+        )
+
+    def _of_clusters(self) -> Listing:
+        """Return how each cluster was used."""
+        schedule, site = self.schedule, self.schedule.site
+        held = schedule.allocation * (schedule.finish - schedule.start)
+        lines: list[tuple[Cell, ...]] = []
+        for number, name in enumerate(site.clusters):
+            own = schedule.cluster == number
+            offered = float(site.processors[number]) * schedule.makespan
+            lines.append(
+                (
+                    name,
+                    int(site.processors[number]),
+                    float(site.speed[number]),
+                    int(np.count_nonzero(own)),
+                    float(np.mean(schedule.allocation[own])) if np.any(own) else None,
+                    float(np.sum(held[own])) / offered if offered > 0 else None,
+                )
+            )
+        columns = (
+            ("cluster", ""), ("processors", ""), ("speed", "flop/s"), ("tasks", ""),
+            ("processors a task", ""), ("in use", "%"),
+        )  # fmt: skip
+        return Listing("Clusters", columns, tuple(lines))
+
+    def chart(self, title: str = "") -> ScheduleChart:
+        """Return the Gantt chart of the schedule as it came about, with the bound."""
+        return schedule_chart(self.schedule, title, dates={"lower bound": self.bound})
+
+    def graph_charts(self) -> tuple[GraphChart, ...]:
+        """Return the drawings of the graphs with their allocations."""
+        return graph_charts(self.schedule)
+
+
+def _gaps(values: Floats, bounds: Floats) -> list[Cell]:
+    """Return by which part values are above bounds; None where there is no bound."""
+    pairs = zip(values.tolist(), bounds.tolist(), strict=True)
+    return [value / bound - 1 if bound > 0 else None for value, bound in pairs]

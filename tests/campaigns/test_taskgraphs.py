@@ -1,0 +1,357 @@
+"""Scenarios whose task graphs share a site."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from simplugin.campaigns import load_scenario, run_scenario
+from simplugin.campaigns.outputs import outcome_document
+from simplugin.campaigns.taskgraphs import KIND
+from simplugin.errors import ScenarioError, WorkloadFileError
+from simplugin.formats.task_graph_files import read_task_graph, write_task_graph
+from simplugin.platforms.multi_clusters import MultiCluster
+from simplugin.taskgraphs.platform_sites import site_of
+
+# A task that is perfectly parallel, with nothing to hand on.
+TASK = 'digraph one { only [size="8e9", alpha="0"] }\n'
+# Two equal ones on four processors of 1 Gflop/s.
+SCENARIO = """
+title = "Two tasks"
+
+[platform]
+generator = "multi_cluster"
+parameters = { clusters = [{ name = "c", processors = 4, speed = "1Gf" }], name = "here" }
+
+[workload]
+kind = "taskgraphs"
+
+[[workload.graphs]]
+file = "one.dot"
+count = 2
+
+[scheduler]
+name = "taskgraphs.es"
+
+[output]
+gantt = "gantt.svg"
+graphs = "graphs.svg"
+"""
+MIXED = """
+title = "Mixed"
+
+[platform]
+generator = "multi_cluster"
+
+[platform.parameters]
+clusters = [
+    { name = "slow", processors = 5, speed = 2e9 }, { name = "fast", processors = 3, speed = 3e9 },
+]
+one_switch = false
+switch_bandwidth = "500MBps"
+
+[workload]
+kind = "taskgraphs"
+
+[[workload.graphs]]
+generator = "daggen"
+parameters = { n_tasks = 6, width = 0.6, scenario = "linear" }
+count = 2
+
+[[workload.graphs]]
+generator = "fork_join"
+parameters = { width = 3, max_alpha = 0.1 }
+seed = 5
+name = "fork"
+release = "20s"
+
+[scheduler]
+name = "taskgraphs.wps_width"
+"""
+POLICY = """
+import numpy as np
+
+
+def thrifty(graphs, site, *, part=0.5):
+    return np.full(len(graphs), part)
+
+
+def nonsense(graphs, site):
+    return [0.5]
+"""
+
+
+def written(directory, text):
+    (directory / "one.dot").write_text(TASK)
+    (directory / "mine.py").write_text(POLICY)
+    (directory / "scenario.toml").write_text(text)
+    return directory / "scenario.toml"
+
+
+@pytest.fixture
+def two(tmp_path):
+    return written(tmp_path, SCENARIO)
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    return written(tmp_path, MIXED)
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory):
+    return run(written(tmp_path_factory.mktemp("mixed"), MIXED))
+
+
+def change(path, old, new):
+    text = path.read_text()
+    assert text.count(old) == 1, old
+    path.write_text(text.replace(old, new))
+    return path
+
+
+def run(path):
+    return run_scenario(load_scenario(path))
+
+
+def refused(path):
+    with pytest.raises(ScenarioError) as caught:
+        run(path)
+    return caught.value
+
+
+def test_equal_shares_of_equal_tasks(two):
+    outcome = run(two)
+    row, [graphs, clusters] = outcome.row, outcome.listings
+    # Alone each has four processors, with the other one two: 8 Gflop at 4 and at 2 Gflop/s.
+    assert graphs.column("graph") == ("one-1", "one-2")
+    assert graphs.column("own") == pytest.approx((2.0, 2.0), rel=1e-6)
+    assert graphs.column("shared") == pytest.approx((4.0, 4.0), rel=1e-6)
+    assert graphs.column("slowdown") == pytest.approx((0.5, 0.5), rel=1e-6)
+    assert graphs.column("beta") == (0.5, 0.5)
+    assert graphs.column("bound") == pytest.approx((2.0, 2.0), rel=1e-6)
+    assert row["makespan"] == pytest.approx(4.0, rel=1e-6)
+    assert row["estimate"] == pytest.approx(4.0, rel=1e-6)
+    assert row["unfairness"] == pytest.approx(0.0, abs=1e-6)
+    assert row["efficiency"] == pytest.approx(1.0, rel=1e-6)
+    assert row["area"] == pytest.approx(16.0, rel=1e-6)
+    assert (row.best.value, row.gap) == (pytest.approx(4.0), pytest.approx(0.0, abs=1e-6))
+    assert clusters.lines[0][:4] == ("c", 4, 1e9, 2)
+    assert clusters.column("in use") == pytest.approx((1.0,), rel=1e-6)
+
+
+def test_selfish_tasks_follow_each_other(two):
+    graphs = run(change(two, "taskgraphs.es", "taskgraphs.s")).listings[0]
+    # Both want all four processors; packing lets none start earlier on fewer.
+    assert graphs.column("shared") == pytest.approx((2.0, 4.0), rel=1e-6)
+    assert graphs.column("slowdown") == pytest.approx((1.0, 0.5), rel=1e-6)
+
+
+def test_who_comes_when_the_other_has_left_suffers_nothing(two):
+    text = two.read_text().replace("count = 2\n", "\n") + "\n[simulation]\nseed = 1\n"
+    late = '[[workload.graphs]]\nfile = "one.dot"\nname = "late"\nrelease = "1m"\n\n[scheduler]'
+    two.write_text(text.replace("[scheduler]", late))
+    outcome = run(change(two, "taskgraphs.es", "taskgraphs.s"))
+    assert outcome.listings[0].column("from") == (0.0, 60.0)
+    assert outcome.listings[0].column("slowdown") == pytest.approx((1.0, 1.0), rel=1e-6)
+    assert outcome.row["makespan"] == pytest.approx(62.0, rel=1e-6)
+    assert outcome.row.best.value == pytest.approx(62.0, rel=1e-6)
+
+
+def test_shares_of_ones_own_policy(two):
+    outcome = run(change(two, '"taskgraphs.es"', '"mine:thrifty"\nparameters = { part = 0.25 }'))
+    # A quarter is one processor each.
+    assert outcome.listings[0].column("beta") == (0.25, 0.25)
+    assert outcome.listings[0].column("shared") == pytest.approx((8.0, 8.0), rel=1e-6)
+
+
+def test_own_makespans_may_be_under_the_same_share(two):
+    outcome = run(change(two, '"taskgraphs.es"', '"taskgraphs.es"\nparameters = { own = "share" }'))
+    assert outcome.listings[0].column("slowdown") == pytest.approx((1.0, 1.0), rel=1e-6)
+
+
+def test_graphs_are_drawn_as_the_scenario_says(outcome):
+    [graphs, _] = outcome.listings
+    assert graphs.column("graph") == ("daggen-1", "daggen-2", "fork")
+    assert graphs.column("tasks") == (6, 6, 5)
+    assert graphs.column("from") == (0.0, 0.0, 20.0)
+    assert sum(graphs.column("beta")) == pytest.approx(1.0)
+    assert outcome.row["tasks"] == 17
+    assert all(own >= bound * (1 - 1e-6) for own, bound in
+               zip(graphs.column("own"), graphs.column("bound"), strict=True))  # fmt: skip
+    assert outcome.row["makespan"] >= outcome.row.best.value * (1 - 1e-6)
+    # Equation 5 by hand.
+    slowdown = np.array(graphs.column("slowdown"))
+    assert outcome.row["unfairness"] == pytest.approx(np.abs(slowdown - slowdown.mean()).sum())
+    assert outcome.row.provenance["options"]["host/model"] == "ptask_L07"
+
+
+def test_charts_show_what_happened(outcome):
+    chart = outcome.schedule
+    assert chart.clusters == (("slow", 5), ("fast", 3))
+    assert len(chart.bars) == 17
+    assert max(bar.finish for bar in chart.bars) == outcome.row["makespan"]
+    assert chart.dates == {"lower bound": outcome.row.best.value}
+    assert [graph.title for graph in outcome.graphs] == ["daggen-1", "daggen-2", "fork"]
+    drawn = [node.text for graph in outcome.graphs for node in graph.nodes]
+    assert drawn == [f"{len(bar.processors)}×" for bar in chart.bars]  # noqa: RUF001
+
+
+def test_seeds_decide(mixed, outcome):
+    again = run(mixed)
+    assert again.row.flat() == outcome.row.flat()
+    seeded = '"taskgraphs.wps_width"\n[simulation]\nseed = 1'
+    other = run(change(mixed, '"taskgraphs.wps_width"', seeded))
+    work = [[graph.facts for graph in each.graphs] for each in (outcome, other)]
+    # That of the table is its own.
+    assert [one == two for one, two in zip(*work, strict=True)] == [False, False, True]
+
+
+@pytest.mark.parametrize("name", KIND.schedulers)
+def test_every_shipped_scheduler_runs(mixed, name):
+    outcome = run(change(mixed, "taskgraphs.wps_width", name))
+    assert outcome.row["makespan"] >= outcome.row.best.value * (1 - 1e-6)
+    assert 0 < outcome.row["worst_slowdown"] <= outcome.row["mean_slowdown"]
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        'mode = "planned"',
+        'ordering = "global"',
+        'procedure = "scrap"',
+        "transfers = false",
+        'packing = "off", fixing = "start", order = "fifo"',
+        'reference_speed = "fastest", translation = "power", full_level = "stop"',
+        'pattern = "uniform", local = "kept"',
+        "mu = 0.9",
+    ],
+)
+def test_parameters_are_taken(mixed, parameters):
+    path = change(mixed, 'wps_width"', f'wps_width"\nparameters = {{ {parameters} }}')
+    assert run(path).row["makespan"] > 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "words"),
+    [
+        ('"taskgraphs.es"', '"taskgraphs.ess"', "scheduler.name", "did you mean 'taskgraphs.es'"),
+        ('"taskgraphs.es"', '"taskgraphs.es"\nparameters = { mu = 1 }',
+         "scheduler.parameters.mu", "unknown key"),
+        ('"taskgraphs.es"', '"taskgraphs.es"\nparameters = { mdoe = "planned" }',
+         "scheduler.parameters.mdoe", "did you mean 'mode'"),
+        ('"taskgraphs.es"', '"taskgraphs.es"\nparameters = { mode = "both" }',
+         "scheduler.parameters.mode", 'give "online" or "planned"'),
+        ('"taskgraphs.es"', '"taskgraphs.es"\nparameters = { transfers = 1 }',
+         "scheduler.parameters.transfers", "give true or false"),
+        ('"taskgraphs.es"', '"taskgraphs.es"\nparameters = { procedure = "hcpa" }',
+         "scheduler.parameters.procedure", "knows no shares"),
+        ('"taskgraphs.es"', '"taskgraphs.heft"\nparameters = { packing = "off" }',
+         "scheduler.parameters.packing", "says nothing to 'taskgraphs.heft'"),
+        ('"taskgraphs.es"', '"taskgraphs.mheft"\nparameters = { mode = "online" }',
+         "scheduler.parameters.mode", "all is planned"),
+        ('"taskgraphs.es"', '"taskgraphs.wps_cp"\nparameters = { mu = 2.0 }',
+         "scheduler.parameters", "from 0 to 1"),
+        ('"taskgraphs.es"', '"mine:nonsense"', "scheduler.name", "one a graph"),
+        ('"taskgraphs.es"', '"mine:nothing"', "scheduler.name", "has no 'nothing'"),
+        ('file = "one.dot"', 'file = "two.dot"', "workload.graphs.0.file", "there is no file"),
+        ('file = "one.dot"', 'file = "one.dot"\ngenerator = "fft"', "workload.graphs.0",
+         "either a file or a generator"),
+        ('file = "one.dot"', 'file = "one.dot"\nseed = 3', "workload.graphs.0",
+         "seed goes with a generator, not with a file"),
+        ('file = "one.dot"', 'generator = "fff"', "workload.graphs.0.generator",
+         "did you mean 'fft'"),
+        ('file = "one.dot"', 'generator = "fft"\nparameters = { points = 3 }',
+         "workload.graphs.0.parameters", "power of two"),
+        ('file = "one.dot"', 'generator = "fft"', "workload.graphs.0.generator", "has no points"),
+        ("count = 2", "count = 0", "workload.graphs.0.count", "greater than or equal to 1"),
+        ("count = 2", "cuont = 2", "workload.graphs.0.cuont", "did you mean 'count'"),
+        ("count = 2", 'release = "3GB"', "workload.graphs.0.release", "unit"),
+        ("processors = 4", "processors = 0", "platform.parameters", "give at least one"),
+        ("processors = 4", "hosts = 4", "platform.parameters", "give name, processors and speed"),
+        ("[output]", '[simulation.options]\nhost_model = "default"\n[output]',
+         "simulation.options.host_model", "ptask_L07"),
+        ("[output]", '[output]\ncurves = "x.png"', "output.curves", "has no curves"),
+        ('[scheduler]\nname = "taskgraphs.es"', "", "workload", r"[scheduler] is missing"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_refused_with_its_place(two, old, new, key, words):
+    error = refused(change(two, old, new))
+    assert error.key == key
+    assert words in str(error)
+    assert f"{two}:{error.line}: " in str(error)
+
+
+def test_a_wrong_file_is_refused_with_its_line(two):
+    (two.parent / "one.dot").write_text("digraph one {\n only [size=-1]\n}\n")
+    with pytest.raises(WorkloadFileError, match=r"one\.dot:2"):
+        run(two)
+
+
+def test_a_graph_cannot_be_drawn_where_there_is_none(two):
+    bags = two.read_text().replace("taskgraphs", "bags")
+    bags = bags.replace('file = "one.dot"\ncount = 2', 'name = "x"\nmaster = "c-1"\nflop = 1.0')
+    bags = bags.replace("workload.graphs", "workload.applications").replace("bags.es", "bags.lp")
+    two.write_text(bags)
+    error = refused(two)
+    assert (error.key, "has no graphs" in str(error)) == ("output.graphs", True)
+
+
+def test_drawings_need_no_trace(two):
+    scenario = load_scenario(change(two, "[output]", "[simulation]\ntrace = false\n[output]"))
+    assert scenario.output.gantt == "gantt.svg"
+    assert len(run_scenario(scenario).result.trace) == 0
+
+
+def test_there_is_a_trace_if_one_is_asked_for(two):
+    outcome = run(change(two, "[output]", '[output]\ntrace = "trace.csv"'))
+    assert {"one-1:only", "one-2:only"} <= set(outcome.result.trace.label.tolist())
+
+
+def test_document_is_json(outcome):
+    document = json.loads(json.dumps(outcome_document(outcome), allow_nan=False))
+    assert [each["title"] for each in document["listings"]] == ["Graphs", "Clusters"]
+
+
+@pytest.mark.parametrize("site", ["lille", "nancy", "rennes", "sophia"])
+def test_subsets_are_generators_too(two, site):
+    text = two.read_text()
+    start, stop = text.index("generator ="), text.index("[workload]")
+    called = f'generator = "grid5000_subset"\nparameters = {{ site = "{site}" }}\n'
+    two.write_text(text[:start] + called + text[stop:])
+    assert load_scenario(two).make_platform().host_names()
+
+
+def test_unknown_subsets_are_refused(two):
+    text = two.read_text()
+    start, stop = text.index("generator ="), text.index("[workload]")
+    called = 'generator = "grid5000_subset"\nparameters = { site = "lyon" }\n'
+    two.write_text(text[:start] + called + text[stop:])
+    error = refused(two)
+    assert (error.key, "give one of lille" in str(error)) == ("platform.parameters", True)
+
+
+def test_quantities_of_a_multi_cluster_have_units(mixed):
+    site = site_of(load_scenario(mixed).make_platform())
+    clusters = (("slow", 5, 2e9), ("fast", 3, 3e9))
+    own = MultiCluster("site", clusters, one_switch=False, switch_bandwidth=5e8).site()
+    assert site.names == own.names
+    assert np.array_equal(site.shared, own.shared)
+
+
+def test_no_processor_does_two_things_at_a_time(outcome):
+    busy = {}
+    for bar in outcome.schedule.bars:
+        for processor in bar.processors:
+            busy.setdefault(processor, []).append((bar.start, bar.finish))
+    for spans in busy.values():
+        spans.sort()
+        assert all(one[1] <= other[0] + 1e-9 for one, other in pairwise(spans))
+
+
+def test_the_shipped_file_is_what_is_written_of_it(tmp_path):
+    path = Path(__file__).parents[2] / "scenarios" / "graphs" / "mosaic.dot"
+    write_task_graph(read_task_graph(path), tmp_path / "mosaic.dot")
+    assert (tmp_path / "mosaic.dot").read_bytes() == path.read_bytes()
