@@ -141,17 +141,50 @@ std::vector<Index> Mapper::map_sorted(double now, std::vector<Index> const& read
   return mapped;
 }
 
-/// Follows the mapped tasks as if they took the time that they are estimated to take.
 void Mapper::plan()
 {
-  using Event = std::pair<double, Index>; // the end of a task, or that task -1 - n is ready
-  std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events;
+  Events events;
   std::vector<Index> waits(tasks_.size());
   for (Index task = 0; task < tasks_.size(); task++) {
     waits[task] = tasks_.before.start[task + 1] - tasks_.before.start[task];
     if (waits[task] == 0)
       events.emplace(tasks_.release[task], -1 - task);
   }
+  follow(std::move(events), std::move(waits));
+}
+
+/// Returns when tasks will have finished, as far as they belong to graphs that are submitted: what happened until now
+/// counts, and from here on everything takes the time that it is estimated to take.
+std::vector<double> Mapper::forecast(double now) const
+{
+  Mapper ahead(*this);
+  ahead.update(now);
+  std::vector<bool> known(tasks_.size());
+  for (auto const* tasks : {&ahead.order_, &ahead.waiting_})
+    for (Index const task : *tasks)
+      known[task] = true;
+  Events events;
+  for (Index const task : ahead.pending_)
+    events.emplace(ahead.placed_[task].finish, task);
+  std::vector<Index> waits(tasks_.size());
+  for (Index task = 0; task < tasks_.size(); task++) {
+    for (Index at = tasks_.before.start[task]; at < tasks_.before.start[task + 1]; at++)
+      waits[task] += std::isnan(finish_[tasks_.before.task[at]]);
+    if (!known[task] && waits[task] == 0 && tasks_.release[task] <= now)
+      events.emplace(now, -1 - task);
+  }
+  for (Index const task : ahead.map_sorted(now, {}))
+    events.emplace(ahead.placed_[task].finish, task);
+  ahead.follow(std::move(events), std::move(waits));
+  std::vector<double> finish(tasks_.size(), NONE);
+  for (Index const task : ahead.order_)
+    finish[task] = ahead.placed_[task].finish;
+  return finish;
+}
+
+/// Follows the mapped tasks as if they took the time that they are estimated to take.
+void Mapper::follow(Events events, std::vector<Index> waits)
+{
   std::vector<Index> ready;
   while (!events.empty()) {
     double now         = events.top().first;

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <queue>
 #include <utility>
 #include <vector>
 
@@ -134,6 +136,7 @@ public:
 
   void set_allocation(Index first, Integers const& processors, Floats const& time);
   void plan();
+  std::vector<double> forecast(double now) const;
   void update(double now);
   std::vector<Index> map_ready(double now, std::vector<Index> const& ready);
   void started(Index task, double date) { start_[task] = date; }
@@ -180,9 +183,13 @@ private:
   {
     return std::all_of(slots_.begin(), slots_.end(), [now](auto const& slots) { return slots.front().first > now; });
   }
+  using Event  = std::pair<double, Index>; // the end of a task, or that task -1 - n is ready
+  using Events = std::priority_queue<Event, std::vector<Event>, std::greater<Event>>;
+
   void collect_inputs(Index task, Index cluster);
   void place(Index task, Candidate const& candidate);
   std::vector<Index> map_sorted(double now, std::vector<Index> const& ready);
+  void follow(Events events, std::vector<Index> waits);
   void reestimate(Index task, double now, std::vector<double>& free);
 };
 

@@ -120,19 +120,19 @@ class _Run:
         self.sent, self.arrived = [0.0] * len(self.edges), [0.0] * len(self.edges)
 
     def submit(self) -> None:
-        """Take in the graphs whose date has come; have allocations revised if graphs changed."""
+        """Take in the graphs whose date has come; have allocations revised."""
         now = self.me.now
-        before = self.active
-        self.active = [graph for graph in before if self.progress.left[graph]]
+        self.active = [graph for graph in self.active if self.progress.left[graph]]
         # Where a timer rings, the last digits of its date may be others.
         while self.to_come and self.release[self.to_come[-1]] <= now + 1e-12 * max(now, 1.0):
             graph = self.to_come.pop()
             self.progress.release(graph)
             self.active.append(graph)
             self.changed = True
-        if self.orders.revise and self.mapper and self.active and self.active != before:
+        if self.orders.revise and self.mapper and self.active and self.changed:
             mapped = [processors is not None for processors in self.progress.processors]
-            for graph, allocation in self.orders.revise(now, self.active, mapped).items():
+            revised = self.orders.revise(now, self.active, mapped, self.mapper.forecast)
+            for graph, allocation in revised.items():
                 self.mapper.set_allocation(graph, allocation)
 
     def map(self) -> None:

@@ -120,7 +120,9 @@ def execute(
     mapper : callable, optional
         Makes the mapper that decides when online, in the simulation's process; `Mapper` without.
     revise : Revision, optional
-        When online: asked for new allocations whenever graphs are submitted or completed.
+        When online: asked for new allocations whenever tasks have finished or graphs are
+        submitted, before what became ready is mapped. It works on a copy of its own, in the
+        simulation's process.
     pattern : {"block", "uniform"}
         How data are redistributed, see `redistribution`.
     local : {"sent", "kept"}

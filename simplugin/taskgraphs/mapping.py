@@ -33,6 +33,7 @@ from simplugin.taskgraphs.readings import PAPER
 from simplugin.taskgraphs.schedules import Schedule
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping as Mapping_
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
@@ -224,6 +225,31 @@ class Mapper:
         """
         self._note(task, (2, 3), 4, "finish")
         self._kernel.finished(task, date)
+
+    def forecast(
+        self, now: float, allocations: Mapping_[int, Allocation] | None = None
+    ) -> NDArray[np.float64]:
+        """Return when each graph will be completed, by estimates from what happened until now.
+
+        Parameters
+        ----------
+        now : float
+            The instant; graphs that are submitted later are not expected [s].
+        allocations : mapping of int to Allocation, optional
+            What if these were set: nothing changes but what is returned.
+
+        Returns
+        -------
+        float64, shape (n_graphs,)
+            [s]; NaN for graphs that are not submitted.
+        """
+        kernel = self._kernel
+        if allocations:
+            kernel = kernel.copy()
+            for graph, allocation in allocations.items():
+                _allocate(kernel, self._graphs, self._site, graph, allocation)
+        finish = kernel.forecast(now)
+        return np.maximum.reduceat(finish, self._graphs.first[:-1])
 
     @property
     def waiting(self) -> list[int]:

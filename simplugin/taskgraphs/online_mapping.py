@@ -54,12 +54,26 @@ class OnlineMapper(Protocol):
     def set_allocation(self, graph: int, allocation: Allocation, /) -> None:
         """Change the allocation of a graph's tasks that are not mapped yet."""
 
+    def forecast(
+        self, now: float, allocations: Mapping[int, Allocation] | None = None, /
+    ) -> NDArray[np.float64]:
+        """Tell when graphs will be completed; only asked if allocations are revised."""
 
-class Revision(Protocol):
-    """Who revises allocations whenever graphs are submitted or completed."""
+
+class Forecast(Protocol):
+    """When graphs will be completed, see `simplugin.taskgraphs.mapping.Mapper.forecast`."""
 
     def __call__(
-        self, now: float, active: Sequence[int], mapped: Sequence[bool], /
+        self, now: float, allocations: Mapping[int, Allocation] | None = None, /
+    ) -> NDArray[np.float64]:
+        """Return the date for each graph [s]; NaN for those that are not submitted."""
+
+
+class Revision(Protocol):
+    """Who revises allocations when tasks have finished or graphs were submitted."""
+
+    def __call__(
+        self, now: float, active: Sequence[int], mapped: Sequence[bool], forecast: Forecast, /
     ) -> Mapping[int, Allocation]:
         """Return new allocations.
 
@@ -71,6 +85,8 @@ class Revision(Protocol):
             Graphs that are submitted and not completed.
         mapped : sequence of bool, shape (n_tasks,)
             Tasks that keep what they have.
+        forecast : Forecast
+            What other allocations would come to.
 
         Returns
         -------

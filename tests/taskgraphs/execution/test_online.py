@@ -87,8 +87,10 @@ def test_allocations_are_revised_when_graphs_come_and_go(graph, star, allocated)
     site = star(2)
     joint = GraphSet(graphs, np.array([0.0, 1.0, 100.0]))
 
-    def shared(now, active, mapped):
+    def shared(now, active, mapped, forecast):
         assert (now >= joint.release[list(active)]).all()
+        assert (forecast(now)[list(active)] > now).all()
+        assert np.isnan(forecast(now)[joint.release > now]).all()
         assert all(mapped) or now < 104
         counts = 2 // len(active)
         return {each: allocated(graphs[each], counts) for each in active}

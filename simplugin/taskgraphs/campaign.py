@@ -1,0 +1,230 @@
+"""The campaign of section 7: strategies over seeded combinations of graphs, by execution on SimGrid."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.platforms.grid5000_subsets import SUBSETS
+from simplugin.taskgraphs.allocation import scrap, scrap_max
+from simplugin.taskgraphs.execution import execute
+from simplugin.taskgraphs.mapping import plan
+from simplugin.taskgraphs.metrics import slowdown, unfairness
+from simplugin.taskgraphs.policies import policy_called
+from simplugin.taskgraphs.readings import PAPER, Readings
+from simplugin.taskgraphs.shares import checked_shares
+from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graph_combinations import combination
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from simplugin.platforms import Platform
+    from simplugin.platforms.sites import Site
+    from simplugin.taskgraphs.allocation import Allocation
+    from simplugin.workloads.task_graphs import TaskGraph
+
+SEED = 6774
+FAMILIES = ("random", "fft", "strassen")
+# Graphs of a combination, combinations of each number of graphs, and sites: 100 runs for each number.
+COUNTS, COMBINATIONS, SITES = (2, 4, 6, 8, 10), 25, tuple(SUBSETS)
+STRATEGIES = ("s", "es", "ps_cp", "ps_width", "ps_work", "wps_cp", "wps_width", "wps_work")
+# How much equal shares weigh, by strategy and family; `policies` has the others.
+_MU = {("wps_width", "fft"): 0.3}
+_PROCEDURES = {"scrap": scrap, "scrap_max": scrap_max}
+
+
+@dataclass(frozen=True)
+class Case:
+    """Some graphs on a site.
+
+    Attributes
+    ----------
+    family : str
+        An entry of `FAMILIES`.
+    count : int
+        How many graphs.
+    number : int
+        Of the combination.
+    site : str
+        A key of `simplugin.platforms.grid5000_subsets.SUBSETS`.
+    seed : int
+        Of all combinations.
+    variant : str
+        How graphs are drawn, where it is not as in `combination`: an entry of `VARIANTS`.
+    """
+
+    family: str
+    count: int
+    number: int
+    site: str
+    seed: int = SEED
+    variant: str = ""
+
+
+# Other ways to draw graphs: the keywords of `combination`.
+VARIANTS: dict[str, dict[str, object]] = {
+    "": {},
+    "one complexity": {"one_scenario": True},
+    "uniform sizes": {"sizes": "uniform"},
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How graphs share a site.
+
+    Attributes
+    ----------
+    strategy : str
+        A key of `simplugin.taskgraphs.policies.POLICIES`.
+    mu : float, optional
+        How much equal shares weigh in weighted strategies; the paper's value without.
+    procedure : {"scrap_max", "scrap"}
+        How allocations respect shares.
+    mode : {"online", "planned"}
+        Whether tasks are mapped as others really end, or before.
+    readings : Readings
+        What the paper leaves open.
+    """
+
+    strategy: str
+    mu: float | None = None
+    procedure: str = "scrap_max"
+    mode: str = "online"
+    readings: Readings = PAPER
+
+    @property
+    def key(self) -> str:
+        """All of it in a line; what is as usual is left out."""
+        usual = Setting(self.strategy)
+        words = [self.strategy]
+        for name in ("mu", "procedure", "mode"):
+            if getattr(self, name) != getattr(usual, name):
+                words.append(f"{name}={getattr(self, name)}")
+        others = asdict(PAPER)
+        for name, value in asdict(self.readings).items():
+            if value != others[name]:
+                words.append(f"{name}={value}")
+        return " ".join(words)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What a setting came to in a case.
+
+    Attributes
+    ----------
+    case : Case
+        Some graphs on a site.
+    setting : str
+        Key of the setting.
+    own : tuple of float
+        Makespan of each graph when it has the site for itself [s].
+    shared : tuple of float
+        Makespan of each graph among the others [s].
+    planned : float
+        When the last graph would end by estimates [s].
+    """
+
+    case: Case
+    setting: str
+    own: tuple[float, ...]
+    shared: tuple[float, ...]
+    planned: float
+
+    @property
+    def makespan(self) -> float:
+        """When the last graph ends [s]."""
+        return max(self.shared)
+
+    @cached_property
+    def slowdown(self) -> NDArray[np.float64]:
+        """Of each graph, equation (3)."""
+        return slowdown(np.array(self.own), np.array(self.shared))
+
+    @property
+    def unfairness(self) -> float:
+        """Equation (5)."""
+        return unfairness(self.slowdown)
+
+
+@cache
+def measured(case: Case, setting: Setting) -> Measurement:
+    """Return what a setting comes to in a case, simulated; what was measured once is kept."""
+    graphs = GraphSet(graphs_of(case))
+    site = SUBSETS[case.site].site()
+    allocations = _allocations(graphs.graphs, site, setting, case.family)
+    done = execute(
+        graphs,
+        site,
+        allocations=allocations,
+        platform=_platform(case.site),
+        mode=setting.mode,
+        readings=setting.readings,
+    )
+    planned = plan(graphs, allocations, site, readings=setting.readings)
+    if setting.readings.own == "share":
+        own = tuple(
+            _alone(graph, case.site, allocation, setting)
+            for graph, allocation in zip(graphs.graphs, allocations, strict=True)
+        )
+    else:
+        own = own_makespans(case, setting.mode, setting.readings)
+    shared = tuple(done.schedule.makespans.tolist())
+    return Measurement(case, setting.key, own, shared, planned.makespan)
+
+
+@cache
+def graphs_of(case: Case) -> tuple[TaskGraph, ...]:
+    """Return the graphs of a case; those of a number are the same on all sites."""
+    return combination(
+        case.family, case.count, (case.seed, case.number), **VARIANTS[case.variant]
+    )
+
+
+@cache
+def own_makespans(case: Case, mode: str, readings: Readings) -> tuple[float, ...]:
+    """Return the makespan of each graph of a case with the site for itself, simulated [s]."""
+    setting = Setting("s", mode=mode, readings=readings)
+    site = SUBSETS[case.site].site()
+    return tuple(
+        _alone(graph, case.site, scrap_max(graph, site, 1.0, readings), setting)
+        for graph in graphs_of(case)
+    )
+
+
+@cache
+def _platform(site: str) -> Platform:
+    """Return the platform of a site."""
+    return SUBSETS[site].platform()
+
+
+def _alone(graph: TaskGraph, site: str, allocation: Allocation, setting: Setting) -> float:
+    """Return the makespan of a graph with the site for itself, simulated [s]."""
+    done = execute(
+        GraphSet((graph,)),
+        SUBSETS[site].site(),
+        allocations=(allocation,),
+        platform=_platform(site),
+        mode=setting.mode,
+        readings=setting.readings,
+    )
+    return done.schedule.makespan
+
+
+def _allocations(
+    graphs: tuple[TaskGraph, ...], site: Site, setting: Setting, family: str
+) -> tuple[Allocation, ...]:
+    """Return how many processors tasks get under the shares of a setting."""
+    mu = _MU.get((setting.strategy, family)) if setting.mu is None else setting.mu
+    policy = policy_called(setting.strategy, **({} if mu is None else {"mu": mu}))
+    shares = checked_shares(policy(graphs, site), len(graphs))
+    allocate = _PROCEDURES[setting.procedure]
+    return tuple(
+        allocate(graph, site, float(share), setting.readings)
+        for graph, share in zip(graphs, shares, strict=True)
+    )
