@@ -47,22 +47,45 @@ void Mapper::set_allocation(Index first, Integers const& processors, Floats cons
 void Mapper::collect_inputs(Index task, Index cluster)
 {
   inputs_.clear();
+  std::fill(passing_.begin(), passing_.end(), 0.0);
   if (!rules_.transfers)
     return;
   for (Index at = tasks_.before.start[task]; at < tasks_.before.start[task + 1]; at++) {
     Index const source    = tasks_.before.task[at];
     Candidate const& from = placed_[source];
     double const byte     = tasks_.byte[at];
+    if (byte > 0 && rules_.together)
+      pass(from.cluster, cluster, byte);
     if (byte > 0)
       inputs_.add(clusters_, from.cluster, from.count, cluster, rules_.together ? sent_[source] : byte,
                   rules_.together ? received_[task] : byte);
   }
 }
 
+/// Counts data at the switches that they pass.
+void Mapper::pass(Index source, Index target, double byte)
+{
+  for (Index const cluster : {source, target})
+    passing_[clusters_.hub[cluster]] += byte / clusters_.shared[cluster * clusters_.size() + cluster];
+  if (clusters_.hub[source] == clusters_.hub[target])
+    passing_[clusters_.hub[source]] -= byte / clusters_.shared[target * clusters_.size() + target];
+}
+
+/// Returns when switches will have passed on what is queued there and a task's data.
+double Mapper::queue(double now) const
+{
+  double latest = now;
+  for (std::size_t at = 0; at < busy_.size(); at++)
+    if (passing_[at] > 0)
+      latest = std::max(latest, std::max(busy_[at], now) + passing_[at]);
+  return latest;
+}
+
 Candidate Mapper::candidate(Index task, Index cluster, Index count, double now) const
 {
   double const free    = slots_[cluster][count - 1].first;
-  double const arrival = now + inputs_.time(clusters_.bandwidth[cluster], count);
+  double const alone   = now + inputs_.time(clusters_.bandwidth[cluster], count);
+  double const arrival = rules_.together ? std::max(alone, queue(now)) : alone;
   double const start   = std::max(free, arrival);
   return {cluster, count, free, arrival, start, start + time(task, count, cluster)};
 }
@@ -101,8 +124,14 @@ Candidate Mapper::best(Index task, double now)
   return found;
 }
 
-void Mapper::place(Index task, Candidate const& candidate)
+void Mapper::place(Index task, Candidate const& candidate, double now)
 {
+  if (rules_.together) {
+    collect_inputs(task, candidate.cluster);
+    for (std::size_t at = 0; at < busy_.size(); at++)
+      if (passing_[at] > 0)
+        busy_[at] = std::max(busy_[at], now) + passing_[at];
+  }
   auto& slots      = slots_[candidate.cluster];
   auto const taken = slots.begin() + candidate.count;
   for (auto slot = slots.begin(); slot != taken; ++slot) {
@@ -134,7 +163,7 @@ std::vector<Index> Mapper::map_sorted(double now, std::vector<Index> const& read
       still.push_back(task);
       continue;
     }
-    place(task, found);
+    place(task, found, now);
     mapped.push_back(task);
   }
   waiting_ = std::move(still);

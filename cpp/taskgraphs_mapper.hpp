@@ -61,6 +61,7 @@ struct Clusters {
   std::vector<double> bandwidth;
   std::vector<double> latency;
   std::vector<double> shared;
+  std::vector<Index> hub; // the switch of each cluster
 
   Index size() const { return static_cast<Index>(speed.size()); }
 };
@@ -120,7 +121,8 @@ public:
       : tasks_(std::move(tasks)), clusters_(std::move(clusters)), rules_(rules),
         allocation_(clusters_.size() * tasks_.size(), 1), priority_(tasks_.size()), placed_(tasks_.size()),
         start_(tasks_.size(), NONE), finish_(tasks_.size(), NONE), processors_(tasks_.size()), slots_(clusters_.size()),
-        inputs_(clusters_.size()), sent_(tasks_.size()), received_(tasks_.size())
+        inputs_(clusters_.size()), sent_(tasks_.size()), received_(tasks_.size()), busy_(clusters_.size()),
+        passing_(clusters_.size())
   {
     Index number = 0;
     for (Index cluster = 0; cluster < clusters_.size(); cluster++)
@@ -170,6 +172,8 @@ private:
   Inputs inputs_;
   std::vector<double> sent_; // by each task, to all that follow it
   std::vector<double> received_;
+  std::vector<double> busy_;    // until when each switch has data to pass on
+  std::vector<double> passing_; // what a task's data add to that
 
   double time(Index task, Index count, Index cluster) const
   {
@@ -187,7 +191,9 @@ private:
   using Events = std::priority_queue<Event, std::vector<Event>, std::greater<Event>>;
 
   void collect_inputs(Index task, Index cluster);
-  void place(Index task, Candidate const& candidate);
+  void pass(Index source, Index target, double byte);
+  double queue(double now) const;
+  void place(Index task, Candidate const& candidate, double now);
   std::vector<Index> map_sorted(double now, std::vector<Index> const& ready);
   void follow(Events events, std::vector<Index> waits);
   void reestimate(Index task, double now, std::vector<double>& free);

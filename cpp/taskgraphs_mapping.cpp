@@ -18,10 +18,13 @@ void register_mapping(py::module_& module)
            py::arg("flop"), py::arg("alpha"), py::arg("release"), py::arg("before_start"), py::arg("before"),
            py::arg("byte"), py::arg("after_start"), py::arg("after"));
   py::class_<Clusters>(module, "MappingClusters")
-      .def(py::init([](Integers processors, Floats speed, Floats bandwidth, Floats latency, Floats shared) {
-             return Clusters{values(processors), values(speed), values(bandwidth), values(latency), values(shared)};
-           }),
-           py::arg("processors"), py::arg("speed"), py::arg("bandwidth"), py::arg("latency"), py::arg("shared"));
+      .def(py::init(
+               [](Integers processors, Floats speed, Floats bandwidth, Floats latency, Floats shared, Integers hub) {
+                 return Clusters{values(processors), values(speed),  values(bandwidth),
+                                 values(latency),    values(shared), values(hub)};
+               }),
+           py::arg("processors"), py::arg("speed"), py::arg("bandwidth"), py::arg("latency"), py::arg("shared"),
+           py::arg("switch"));
   py::class_<Mapper>(module, "Mapper")
       .def(py::init([](Tasks const& tasks, Clusters const& clusters, std::string const& packing, bool by_bottom_level,
                        bool reserve, bool transfers, bool together) {

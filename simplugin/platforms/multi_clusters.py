@@ -81,6 +81,7 @@ class MultiCluster:
             np.full(count, self.bandwidth),
             2 * self.latency + crossed * self.switch_latency,
             np.full((count, count), self.switch_bandwidth),
+            np.zeros(count, dtype=np.int64) if self.one_switch else np.arange(count),
         )
 
     def platform(self) -> Platform:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,9 @@ class Site:
     shared : float64, shape (n_clusters, n_clusters)
         What all hosts of one cluster together can send to those of the other [byte/s]; inf where
         nothing but the hosts' own links limits it.
+    switch : int64, shape (n_clusters,), optional
+        Which switch each cluster hangs from: those with the same number share it, and what goes
+        from one switch to another passes both. One a cluster without.
 
     Raises
     ------
@@ -49,6 +52,7 @@ class Site:
     bandwidth: NDArray[np.float64]
     latency: NDArray[np.float64]
     shared: NDArray[np.float64]
+    switch: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def __post_init__(self) -> None:
         """Check the fields."""
@@ -61,21 +65,30 @@ class Site:
         if len(set(everyone)) < len(everyone):
             twice = next(host for host in everyone if everyone.count(host) > 1)
             raise PlatformError(f"site {self.name!r} has host {twice!r} twice")
-        for field, shape in (
+        for name, shape in (
             ("speed", (count,)),
             ("bandwidth", (count,)),
             ("latency", (count, count)),
             ("shared", (count, count)),
         ):
-            values = np.ascontiguousarray(getattr(self, field), dtype=np.float64)
+            values = np.ascontiguousarray(getattr(self, name), dtype=np.float64)
             if values.shape != shape:
                 raise PlatformError(
-                    f"{field} of site {self.name!r} has shape {values.shape}; give {shape}"
+                    f"{name} of site {self.name!r} has shape {values.shape}; give {shape}"
                 )
-            right = np.isfinite(values) & (values >= 0) if field == "latency" else values > 0
+            right = np.isfinite(values) & (values >= 0) if name == "latency" else values > 0
             if not np.all(right):
-                raise PlatformError(f"{field} of site {self.name!r} is out of its range")
-            object.__setattr__(self, field, values)
+                raise PlatformError(f"{name} of site {self.name!r} is out of its range")
+            object.__setattr__(self, name, values)
+        switch = np.ascontiguousarray(self.switch, dtype=np.int64)
+        if not switch.size:
+            switch = np.arange(count)
+        if switch.shape != (count,) or np.any((switch < 0) | (switch >= count)):
+            raise PlatformError(
+                f"switch of site {self.name!r} is {switch.tolist()}; give a number from 0 to"
+                f" {count - 1} for each of its {count} clusters"
+            )
+        object.__setattr__(self, "switch", switch)
         if not np.all(np.isfinite(self.speed)):
             raise PlatformError(f"a speed of site {self.name!r} is infinite")
 

@@ -54,6 +54,7 @@ class MappingClusters:
         bandwidth: _Floats,
         latency: _Floats,
         shared: _Floats,
+        switch: NDArray[np.int64],
     ) -> None: ...
 
 class Mapper:

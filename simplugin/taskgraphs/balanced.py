@@ -1,16 +1,16 @@
 """Shares that give all graphs the same slowdown, found on plans.
 
-A plan tells what any shares would come to in less than a millisecond, so that shares need not follow
-from what graphs look like: those whose graphs would suffer more than others grow, the others shrink,
-until all suffer alike. This starts from several of the paper's strategies, as they are and with all
-shares doubled (graphs rarely use all that they may), and of all that was planned on the way, the
-fairest is taken whose makespan is not much longer than the shortest.
+A plan tells what any shares would come to in less than a millisecond, so that shares need not
+follow from what graphs look like: those whose graphs would suffer more than others grow, the others
+shrink, until all suffer alike. This starts from several of the paper's strategies, as they are and
+with all shares doubled (graphs rarely use all that they may), and of all that was planned on the
+way, the fairest is taken whose makespan is shorter than that under WPS-width.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -31,25 +31,63 @@ if TYPE_CHECKING:
     from simplugin.workloads.task_graphs import TaskGraph
 
 # Contention is what plans are about.
-_PLANS = Readings(redistribution="together")
+PLANS = Readings(redistribution="together")
 # No share is less.
-_LEAST = 1e-3
+LEAST = 1e-3
 # By what part the exponent of corrections shrinks from round to round.
 _CALMING = 0.9
 
 
 @dataclass(frozen=True)
-class _Point:
-    """Shares, and what they come to by a plan."""
+class Point:
+    """Shares, and what they come to by a plan.
+
+    Attributes
+    ----------
+    beta : float64, shape (n_graphs,)
+        Shares of graphs that compete.
+    relief : float64, shape (n_graphs,)
+        Their slowdowns over the mean of all graphs.
+    unfairness : float
+        Of all graphs.
+    makespan : float
+        When the last one ends [s].
+    """
 
     beta: NDArray[np.float64]
-    slowdown: NDArray[np.float64]
+    relief: NDArray[np.float64]
     unfairness: float
     makespan: float
 
 
+class Planner(Protocol):
+    """Who can tell what shares come to."""
+
+    def point(self, beta: NDArray[np.float64], /) -> Point:
+        """Plan under some shares, which are clipped to what is allowed."""
+
+
+def corrected(planner: Planner, start: NDArray[np.float64], rounds: int) -> list[Point]:
+    """Return where corrections lead: those who suffer more than others get more."""
+    found = [planner.point(start)]
+    exponent = 1.0
+    for _ in range(rounds):
+        last = found[-1]
+        found.append(planner.point(last.beta / last.relief**exponent))
+        exponent *= _CALMING
+    return found
+
+
+def fairest(found: Sequence[Point], limit: float) -> Point:
+    """Return the fairest of those whose makespan is within a limit [s]; the shortest if none is."""
+    limit = max(limit, min(point.makespan for point in found))
+    return min(
+        (point for point in found if point.makespan <= limit), key=lambda point: point.unfairness
+    )
+
+
 def balanced(
-    graphs: Sequence[TaskGraph], site: Site, *, tolerance: float = 0.2, rounds: int = 15
+    graphs: Sequence[TaskGraph], site: Site, *, length: float = 0.97, rounds: int = 15
 ) -> NDArray[np.float64]:
     """Give all graphs about the same slowdown.
 
@@ -59,8 +97,8 @@ def balanced(
         Those that compete.
     site : Site
         What they compete for.
-    tolerance : float
-        By what part the makespan may be longer than the shortest that was found.
+    length : float
+        What the makespan may be at most, as part of what it would be under WPS-width.
     rounds : int
         Corrections from each start.
 
@@ -74,31 +112,22 @@ def balanced(
     WorkloadError
         A parameter is negative.
     """
-    if not tolerance >= 0 or rounds < 0:
+    if not length > 0 or rounds < 0:
         raise WorkloadError(
-            f"tolerance is {tolerance!r} and rounds is {rounds!r}; give numbers >= 0"
+            f"length is {length!r} and rounds is {rounds!r}; give numbers above 0, and from 0 on"
         )
     planner = _Planner(graphs, site)
-    found = []
-    for start in _starts(graphs, site):
-        point = planner.point(start)
-        found.append(point)
-        exponent = 1.0
-        for _ in range(rounds):
-            relief = np.mean(point.slowdown) / point.slowdown
-            point = planner.point(point.beta * relief**exponent)
-            found.append(point)
-            exponent *= _CALMING
-    limit = min(point.makespan for point in found) * (1.0 + tolerance)
-    allowed = [point for point in found if point.makespan <= limit]
-    return min(allowed, key=lambda point: point.unfairness).beta
+    found = [point for start in starts(graphs, site) for point in corrected(planner, start, rounds)]
+    return fairest(found, length * found[0].makespan).beta
 
 
-def _starts(graphs: Sequence[TaskGraph], site: Site) -> list[NDArray[np.float64]]:
+def starts(graphs: Sequence[TaskGraph], site: Site) -> list[NDArray[np.float64]]:
     """Return shares to start from."""
     work = contribution(graphs, site, "work")
     width = contribution(graphs, site, "width")
-    shares = [proportional(work), weighted(work, 0.7), weighted(width, 0.5)]
+    shares = [weighted(width, 0.5)]
+    if np.any(work > 0):
+        shares += [proportional(work), weighted(work, 0.7)]
     return [factor * each for factor in (1.0, 2.0) for each in shares]
 
 
@@ -111,18 +140,18 @@ class _Planner:
         self.allocators = [Allocator(graph, site) for graph in graphs]
         self.own = np.array(
             [
-                plan(GraphSet((graph,)), (allocator.scrap_max(1.0),), site, readings=_PLANS).makespan
+                plan(GraphSet((graph,)), (allocator.scrap_max(1.0),), site, readings=PLANS).makespan
                 for graph, allocator in zip(graphs, self.allocators, strict=True)
             ]
         )
 
-    def point(self, beta: NDArray[np.float64]) -> _Point:
+    def point(self, beta: NDArray[np.float64]) -> Point:
         """Plan under some shares."""
-        beta = np.clip(beta, _LEAST, 1.0)
+        beta = np.clip(beta, LEAST, 1.0)
         allocations = [
             allocator.scrap_max(float(share))
             for allocator, share in zip(self.allocators, beta, strict=True)
         ]
-        makespans = plan(self.graphs, allocations, self.site, readings=_PLANS).makespans
+        makespans = plan(self.graphs, allocations, self.site, readings=PLANS).makespans
         found = slowdown(self.own, makespans)
-        return _Point(beta, found, unfairness(found), float(np.max(makespans)))
+        return Point(beta, found / np.mean(found), unfairness(found), float(np.max(makespans)))

@@ -1,10 +1,10 @@
-"""The campaign of section 7: strategies over seeded combinations of graphs, by execution on SimGrid."""
+"""The campaign of section 7: strategies over seeded combinations of graphs, run on SimGrid."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from simplugin.taskgraphs.mapping import plan
 from simplugin.taskgraphs.metrics import slowdown, unfairness
 from simplugin.taskgraphs.policies import policy_called
 from simplugin.taskgraphs.readings import PAPER, Readings
+from simplugin.taskgraphs.rebalancing import Rebalanced
+from simplugin.taskgraphs.revisions import Revised
 from simplugin.taskgraphs.shares import checked_shares
 from simplugin.workloads.graph_sets import GraphSet
 from simplugin.workloads.task_graph_combinations import combination
@@ -25,11 +27,14 @@ if TYPE_CHECKING:
     from simplugin.platforms import Platform
     from simplugin.platforms.sites import Site
     from simplugin.taskgraphs.allocation import Allocation
+    from simplugin.taskgraphs.execution import Mode
+    from simplugin.taskgraphs.online_mapping import Revision
+    from simplugin.taskgraphs.policies import Policy
+    from simplugin.workloads.task_graph_combinations import Family
     from simplugin.workloads.task_graphs import TaskGraph
 
 SEED = 6774
-FAMILIES = ("random", "fft", "strassen")
-# Graphs of a combination, combinations of each number of graphs, and sites: 100 runs for each number.
+# Graphs of a combination, combinations of each number, and sites: 100 runs for each number.
 COUNTS, COMBINATIONS, SITES = (2, 4, 6, 8, 10), 25, tuple(SUBSETS)
 STRATEGIES = ("s", "es", "ps_cp", "ps_width", "ps_work", "wps_cp", "wps_width", "wps_work")
 # How much equal shares weigh, by strategy and family; `policies` has the others.
@@ -57,7 +62,7 @@ class Case:
         How graphs are drawn, where it is not as in `combination`: an entry of `VARIANTS`.
     """
 
-    family: str
+    family: Family
     count: int
     number: int
     site: str
@@ -66,7 +71,7 @@ class Case:
 
 
 # Other ways to draw graphs: the keywords of `combination`.
-VARIANTS: dict[str, dict[str, object]] = {
+VARIANTS: dict[str, dict[str, Any]] = {
     "": {},
     "one complexity": {"one_scenario": True},
     "uniform sizes": {"sizes": "uniform"},
@@ -89,22 +94,26 @@ class Setting:
         Whether tasks are mapped as others really end, or before.
     readings : Readings
         What the paper leaves open.
+    revision : {"", "event", "rebalanced"}
+        Whether shares are revised while tasks run: by the strategy, whenever a graph is completed,
+        or as `simplugin.taskgraphs.rebalancing` does.
     """
 
     strategy: str
     mu: float | None = None
     procedure: str = "scrap_max"
-    mode: str = "online"
+    mode: Mode = "online"
     readings: Readings = PAPER
+    revision: str = ""
 
     @property
     def key(self) -> str:
         """All of it in a line; what is as usual is left out."""
         usual = Setting(self.strategy)
         words = [self.strategy]
-        for name in ("mu", "procedure", "mode"):
-            if getattr(self, name) != getattr(usual, name):
-                words.append(f"{name}={getattr(self, name)}")
+        names = ("mu", "procedure", "mode", "revision")
+        given = [(name, getattr(self, name)) for name in names]
+        words += [f"{name}={value}" for name, value in given if value != getattr(usual, name)]
         others = asdict(PAPER)
         for name, value in asdict(self.readings).items():
             if value != others[name]:
@@ -165,6 +174,7 @@ def measured(case: Case, setting: Setting) -> Measurement:
         platform=_platform(case.site),
         mode=setting.mode,
         readings=setting.readings,
+        revise=_revision(graphs, site, setting, case.family),
     )
     planned = plan(graphs, allocations, site, readings=setting.readings)
     if setting.readings.own == "share":
@@ -181,13 +191,11 @@ def measured(case: Case, setting: Setting) -> Measurement:
 @cache
 def graphs_of(case: Case) -> tuple[TaskGraph, ...]:
     """Return the graphs of a case; those of a number are the same on all sites."""
-    return combination(
-        case.family, case.count, (case.seed, case.number), **VARIANTS[case.variant]
-    )
+    return combination(case.family, case.count, (case.seed, case.number), **VARIANTS[case.variant])
 
 
 @cache
-def own_makespans(case: Case, mode: str, readings: Readings) -> tuple[float, ...]:
+def own_makespans(case: Case, mode: Mode, readings: Readings) -> tuple[float, ...]:
     """Return the makespan of each graph of a case with the site for itself, simulated [s]."""
     setting = Setting("s", mode=mode, readings=readings)
     site = SUBSETS[case.site].site()
@@ -216,13 +224,26 @@ def _alone(graph: TaskGraph, site: str, allocation: Allocation, setting: Setting
     return done.schedule.makespan
 
 
+def _policy(setting: Setting, family: Family) -> Policy:
+    """Return the policy of a setting."""
+    mu = _MU.get((setting.strategy, family)) if setting.mu is None else setting.mu
+    return policy_called(setting.strategy, **({} if mu is None else {"mu": mu}))
+
+
+def _revision(graphs: GraphSet, site: Site, setting: Setting, family: Family) -> Revision | None:
+    """Return who revises shares, if anybody does."""
+    if setting.revision == "rebalanced":
+        return Rebalanced(graphs, site, readings=setting.readings)
+    if setting.revision == "event":
+        return Revised(graphs, site, _policy(setting, family), "event", setting.readings)
+    return None
+
+
 def _allocations(
-    graphs: tuple[TaskGraph, ...], site: Site, setting: Setting, family: str
+    graphs: tuple[TaskGraph, ...], site: Site, setting: Setting, family: Family
 ) -> tuple[Allocation, ...]:
     """Return how many processors tasks get under the shares of a setting."""
-    mu = _MU.get((setting.strategy, family)) if setting.mu is None else setting.mu
-    policy = policy_called(setting.strategy, **({} if mu is None else {"mu": mu}))
-    shares = checked_shares(policy(graphs, site), len(graphs))
+    shares = checked_shares(_policy(setting, family)(graphs, site), len(graphs))
     allocate = _PROCEDURES[setting.procedure]
     return tuple(
         allocate(graph, site, float(share), setting.readings)

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from simplugin.taskgraphs.redistribution import Local, Pattern
     from simplugin.workloads.graph_sets import GraphSet
 
+Mode = Literal["online", "planned"]
+
 
 @dataclass(frozen=True, eq=False)
 class Execution:
@@ -84,7 +86,7 @@ def execute(
     platform: Platform | str | os.PathLike[str],
     allocations: Sequence[Allocation] | None = None,
     schedule: Schedule | None = None,
-    mode: Literal["online", "planned"] = "online",
+    mode: Mode = "online",
     readings: Readings = PAPER,
     transfers: bool = True,
     mapper: Callable[[], OnlineMapper] | None = None,

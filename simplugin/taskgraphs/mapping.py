@@ -8,11 +8,12 @@ cluster, without transfers. On each cluster a task with an allocation of p proce
 the p first of them are free (of those that are free at the same date, the ones with the lowest
 numbers), and its data are there: redistributions start when the task is mapped, and last as long
 as `redistribution_time` estimates: each as if it were alone, or together with all that comes from
-the same task over the links of its processors, and all that goes to the same task over its links
-and what both sides share. If the processors make it wait longer than the data, packing
-looks for fewer processors with which it starts earlier and finishes no later; "starts" is the start
-of its computation, after its data have arrived. The task goes to the cluster where it finishes
-first; ties go to the first cluster. Nothing is filled in before what is mapped already.
+the same task over the links of its processors, and all that goes to the same task over its links,
+after all that passes the same switches already. If the processors make it wait longer than the
+data, packing looks for fewer processors with which it starts earlier and finishes no later;
+"starts" is the start of its computation, after its data have arrived. The task goes to the cluster
+where it finishes first; ties go to the first cluster. Nothing is filled in before what is mapped
+already.
 
 References
 ----------
@@ -87,9 +88,9 @@ def plan(
     site : Site
         Where.
     readings : Readings
-        Its `packing`, `order`, `fixing` and `redistribution` count. With `fixing` "start" a task is only mapped when
-        the processors that are best for it are free; it is tried again, in order with all others
-        that wait, whenever a task finishes or a graph arrives.
+        Its `packing`, `order`, `fixing` and `redistribution` count. With `fixing` "start" a task is
+        only mapped when the processors that are best for it are free; it is tried again, in order
+        with all others that wait, whenever a task finishes or a graph arrives.
     transfers : bool
         Whether redistributions take time.
 
@@ -247,7 +248,9 @@ class Mapper:
         if allocations:
             kernel = kernel.copy()
             for graph, allocation in allocations.items():
-                _allocate(kernel, self._graphs, self._site, graph, allocation)
+                _check_allocation(self._graphs.graphs[graph], allocation, self._site)
+                first = int(self._graphs.first[graph])
+                kernel.set_allocation(first, allocation.processors, allocation.time)
         finish = kernel.forecast(now)
         return np.maximum.reduceat(finish, self._graphs.first[:-1])
 
@@ -315,7 +318,7 @@ def _kernel(graphs: GraphSet, site: Site, readings: Readings, transfers: bool) -
         after.task,
     )
     clusters = _kernels.MappingClusters(
-        site.processors, site.speed, site.bandwidth, site.latency, site.shared
+        site.processors, site.speed, site.bandwidth, site.latency, site.shared, site.switch
     )
     return _kernels.Mapper(
         tasks,

@@ -83,6 +83,7 @@ def site_of(platform: Platform | str | os.PathLike[str], name: str | None = None
         network.bandwidth,
         network.latency,
         network.shared,
+        network.switch,
     )
 
 
@@ -131,6 +132,7 @@ class _Network:
     bandwidth: NDArray[np.float64]
     latency: NDArray[np.float64]
     shared: NDArray[np.float64]
+    switch: NDArray[np.int64]
 
     @classmethod
     def of(cls, resolved: ResolvedPlatform, cluster: Mapping[str, int]) -> _Network:
@@ -141,6 +143,7 @@ class _Network:
         count = 1 + max(cluster.values())
         bandwidth = np.full(count, np.inf)
         latency, shared = np.zeros((count, count)), np.full((count, count), np.inf)
+        narrowest: dict[int, str] = {}
         for route in resolved.routes:
             ends = cluster[route.source], cluster[route.destination]
             latency[ends] = max(latency[ends], route.latency)
@@ -149,9 +152,13 @@ class _Network:
                 for host in owners[link]:
                     at = cluster[host]
                     bandwidth[at] = min(bandwidth[at], width[link])
-                if not owners[link] and link not in single:
-                    shared[ends] = min(shared[ends], width[link])
-        return cls(bandwidth, latency, shared)
+                if not owners[link] and link not in single and width[link] < shared[ends]:
+                    shared[ends] = width[link]
+                    if ends[0] == ends[1]:
+                        narrowest[ends[0]] = link
+        # Clusters without a shared link have a switch each, which limits nothing.
+        links = [narrowest.get(number, number) for number in range(count)]
+        return cls(bandwidth, latency, shared, np.array([links.index(link) for link in links]))
 
 
 def _owners(routes: Iterable[ResolvedRoute]) -> dict[str, frozenset[str]]:

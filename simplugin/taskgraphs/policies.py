@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from simplugin.errors import WorkloadError
+from simplugin.taskgraphs.balanced import balanced
 from simplugin.taskgraphs.shares import contribution, proportional, weighted
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def wps_work(graphs: Sequence[TaskGraph], site: Site, *, mu: float = 0.7) -> NDA
 
 
 POLICIES: Mapping[str, Policy] = {
+    "balanced": balanced,
     "s": s,
     "es": es,
     "ps_cp": ps_cp,

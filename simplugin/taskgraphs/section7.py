@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simplugin.taskgraphs.campaign import Measurement
+    from simplugin.workloads.task_graph_combinations import Family
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +55,11 @@ class Averages:
 
     def unfair(self, strategy: str) -> NDArray[np.float64]:
         """Return the unfairness of a strategy by number of graphs; shape (n_counts,)."""
-        return self.unfairness[self.strategies.index(strategy)]
+        return np.asarray(self.unfairness[self.strategies.index(strategy)])
 
     def length(self, strategy: str) -> NDArray[np.float64]:
         """Return the relative makespan of a strategy by number of graphs; shape (n_counts,)."""
-        return self.relative[self.strategies.index(strategy)]
+        return np.asarray(self.relative[self.strategies.index(strategy)])
 
     def gain(self, strategy: str, other: str = "s") -> NDArray[np.float64]:
         """Return by what part a strategy is fairer than another; shape (n_counts,)."""
@@ -104,7 +105,7 @@ def averages(
 
 
 def cases(
-    family: str,
+    family: Family,
     *,
     counts: Sequence[int] = COUNTS,
     combinations: int = COMBINATIONS,

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simplugin.claims import Claim
 from simplugin.platforms.grid5000_subsets import SUBSETS
-from simplugin.taskgraphs.campaign import COMBINATIONS, COUNTS, FAMILIES, SEED, SITES, Setting
+from simplugin.taskgraphs.campaign import COMBINATIONS, COUNTS, SEED, SITES, Setting
 from simplugin.taskgraphs.metrics import unfairness
 from simplugin.taskgraphs.section7 import averages, cases, run
 from simplugin.taskgraphs.section7_statements import STATEMENTS
+from simplugin.workloads.task_graph_combinations import FAMILIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simplugin.taskgraphs.section7 import Averages
+    from simplugin.workloads.task_graph_combinations import Family
 
 # Of quick runs: numbers of graphs, combinations of each, sites.
 QUICK = ((2, 6), 2, ("lille", "sophia"))
@@ -33,7 +35,7 @@ def scope(*, quick: bool) -> tuple[tuple[int, ...], int, tuple[str, ...]]:
 
 
 @cache
-def table(family: str, *, quick: bool = False) -> Averages:
+def table(family: Family, *, quick: bool = False) -> Averages:
     """Return the averages of a family of graphs."""
     counts, combinations, sites = scope(quick=quick)
     return averages(run(cases(family, counts=counts, combinations=combinations, sites=sites)))
@@ -59,7 +61,7 @@ def _provenance(*, quick: bool) -> dict[str, object]:
     }
 
 
-def _family_claims(family: str, quick: bool) -> list[Claim]:
+def _family_claims(family: Family, quick: bool) -> list[Claim]:
     """Judge the statements about a family of graphs."""
     found = table(family, quick=quick)
     random = table("random", quick=quick) if family != "random" else found
@@ -87,7 +89,10 @@ def _mu_claims(quick: bool) -> list[Claim]:
     found = mu_table(quick=quick)
     mus = np.array(_QUICK_MUS if quick else MUS)
     unfair, length = found.unfairness.mean(axis=1), found.makespan.mean(axis=1)
-    further = {"source": "section 7, Figure 2", "provenance": _provenance(quick=quick)}
+    further: dict[str, Any] = {
+        "source": "section 7, Figure 2",
+        "provenance": _provenance(quick=quick),
+    }
     slopes = [float(np.corrcoef(mus, values)[0, 1]) for values in (unfair, length)]
     before, after = mus <= 0.7, mus >= 0.7
     words = []
@@ -123,7 +128,9 @@ def _site_claims(_quick: bool) -> list[Claim]:
     """Check the numbers of section 2 and the example of section 7."""
     sites = [SUBSETS[name].site() for name in ("lille", "nancy", "rennes", "sophia")]
     processors = ", ".join(str(site.n_processors) for site in sites)
-    spread = ", ".join(f"{100 * (np.max(site.speed) / np.min(site.speed) - 1):.1f} %" for site in sites)
+    spread = ", ".join(
+        f"{100 * (np.max(site.speed) / np.min(site.speed) - 1):.1f} %" for site in sites
+    )
     example = unfairness(np.array([1.0] * 8 + [0.2] * 2))
     return [
         Claim(

@@ -63,19 +63,19 @@ def _mean_gain(table: Averages, strategy: str, other: str = "s") -> float:
 
 
 def _near(value: float, told: float, points: float = _POINTS) -> bool:
-    """Whether a percentage is the one that is told."""
+    """Tell whether a percentage is the one that is told."""
     return abs(value - told) <= points
 
 
 def _fairer_than_s(table: Averages, _: Averages) -> Verdict:
-    """Which strategies are fairer than S."""
+    """Tell which strategies are fairer than S."""
     found = [name for name in table.strategies if name != "s" and _mean_gain(table, name) > 0]
     wanted = {"es", "ps_width", "wps_cp", "wps_width", "wps_work"}
     return ", ".join(found), set(found) == wanted
 
 
 def _less_fair_than_s(table: Averages, _: Averages) -> Verdict:
-    """Whether PS-cp and PS-work are less fair than S."""
+    """Tell whether PS-cp and PS-work are less fair than S."""
     gains = [_mean_gain(table, name) for name in ("ps_cp", "ps_work")]
     return ", ".join(f"{1 - gain:.2f} times S" for gain in gains), max(gains) < 0
 
@@ -101,13 +101,13 @@ def _largest_gains(*strategies: str, told: float) -> Callable[[Averages, Average
 
 
 def _fairest(table: Averages, _: Averages) -> Verdict:
-    """Which strategy is the fairest."""
+    """Tell which strategy is the fairest."""
     first, second = table.ranked(table.unfair)[:2]
     return f"{first}, before {second}", first == "wps_width"
 
 
 def _twice(table: Averages, _: Averages) -> Verdict:
-    """How many times fairer WPS-width is than S for 4 graphs and more."""
+    """Tell how many times fairer WPS-width is than S for 4 graphs and more."""
     larger = np.array(table.counts) >= 4
     ratios = (table.unfair("s") / table.unfair("wps_width"))[larger]
     agrees = bool(np.all((ratios > 2 / _FACTOR) & (ratios < 2 * _FACTOR)))
@@ -115,20 +115,20 @@ def _twice(table: Averages, _: Averages) -> Verdict:
 
 
 def _least_fair(table: Averages, _: Averages) -> Verdict:
-    """Which strategy is the least fair."""
+    """Tell which strategy is the least fair."""
     second, last = table.ranked(table.unfair)[-2:]
     return f"{last}, after {second}", last == "ps_work"
 
 
 def _two_shortest(table: Averages, _: Averages) -> Verdict:
-    """Which two strategies have the shortest makespans."""
+    """Tell which two strategies have the shortest makespans."""
     order = table.ranked(table.length)
     words = ", ".join(f"{name} {np.mean(table.length(name)):.3f}" for name in order[:3])
     return words, set(order[:2]) == {"ps_cp", "ps_work"}
 
 
 def _shortest(table: Averages, _: Averages) -> Verdict:
-    """Which strategy has the shortest makespans."""
+    """Tell which strategy has the shortest makespans."""
     first, second = table.ranked(table.length)[:2]
     return f"{first}, before {second}", first == "ps_work"
 
@@ -145,7 +145,7 @@ def _grows(strategy: str) -> Callable[[Averages, Averages], Verdict]:
 
 
 def _longest(table: Averages, _: Averages) -> Verdict:
-    """Which strategy has the longest makespans."""
+    """Tell which strategy has the longest makespans."""
     second, last = table.ranked(table.length)[-2:]
     return f"{last}, after {second}", last == "ps_width"
 
@@ -161,7 +161,7 @@ def _ratio(one: str, other: str, told: float) -> Callable[[Averages, Averages], 
 
 
 def _closer(table: Averages, _: Averages) -> Verdict:
-    """How much closer to the shortest than S WPS-work is."""
+    """Tell how much closer to the shortest than S WPS-work is."""
     gains = table.length("s") - table.length("wps_work")
     agrees = bool(np.min(gains) > 0.04 - _CLOSE and np.max(gains) < 0.15 + _CLOSE)
     return _range(gains), agrees and float(np.mean(gains)) > 0.02
@@ -189,13 +189,13 @@ def _above_shortest(strategy: str, told: float) -> Callable[[Averages, Averages]
 
 
 def _fairer_than_shortest(table: Averages, _: Averages) -> Verdict:
-    """How much fairer than the strategy with the shortest makespans WPS-width is."""
+    """Tell how much fairer than the strategy with the shortest makespans WPS-width is."""
     value = _mean_gain(table, "wps_width", table.ranked(table.length)[0])
     return _percent(value), _near(value, 0.55)
 
 
 def _unfairness_grows(table: Averages, _: Averages) -> Verdict:
-    """Whether unfairness grows with the number of graphs under every strategy."""
+    """Tell whether unfairness grows with the number of graphs under every strategy."""
     steps = np.diff(table.unfairness, axis=1)
     means = ", ".join(f"{value:.2f}" for value in table.unfairness.mean(axis=0))
     return f"{means} on average", bool(np.all(steps > 0))
@@ -295,26 +295,26 @@ RANDOM = (
 
 
 def _less_unfair(table: Averages, random: Averages) -> Verdict:
-    """Whether unfairness is lower than with random graphs."""
+    """Tell whether unfairness is lower than with random graphs."""
     ratios = table.unfairness.mean(axis=1) / random.unfairness.mean(axis=1)
     words = f"{np.mean(ratios):.2f} times on average, {np.max(ratios):.2f} at most"
     return words, bool(np.mean(ratios) < 1)
 
 
 def _second_fairest(table: Averages, _: Averages) -> Verdict:
-    """Which strategy is the second fairest."""
+    """Tell which strategy is the second fairest."""
     order = table.ranked(table.unfair)
     return f"{order[1]}, after {order[0]}", order[1] == "ps_width"
 
 
 def _at_most_twice(table: Averages, _: Averages) -> Verdict:
-    """How long ES is with most graphs."""
+    """Tell how long ES is with most graphs."""
     value = float(table.length("es")[-1])
     return f"{value:.2f} times", 2 / _FACTOR < value < 2 * _FACTOR
 
 
 def _third_fairest(table: Averages, _: Averages) -> Verdict:
-    """What place WPS-work has up to 8 graphs."""
+    """Return the place of WPS-work up to 8 graphs."""
     places = []
     for column, count in enumerate(table.counts):
         if count <= 8:
@@ -325,13 +325,13 @@ def _third_fairest(table: Averages, _: Averages) -> Verdict:
 
 
 def _rather_ps_width(table: Averages, _: Averages) -> Verdict:
-    """Which of PS-width and WPS-work is fairer with most graphs."""
+    """Tell which of PS-width and WPS-work is fairer with most graphs."""
     values = [float(table.unfair(name)[-1]) for name in ("ps_width", "wps_work")]
     return f"{values[0]:.2f} against {values[1]:.2f}", values[0] < values[1]
 
 
 def _more_competitive(table: Averages, random: Averages) -> Verdict:
-    """Whether S is closer to the shortest than with random graphs."""
+    """Tell whether S is closer to the shortest than with random graphs."""
     values = [float(np.mean(each.length("s"))) for each in (table, random)]
     return f"{values[0]:.3f} against {values[1]:.3f}", values[0] < values[1]
 
@@ -379,26 +379,26 @@ FFT = (
 
 
 def _same(table: Averages, _: Averages) -> Verdict:
-    """Whether shares by width are equal shares."""
+    """Tell whether shares by width are equal shares."""
     rows = [table.strategies.index(name) for name in ("es", "ps_width", "wps_width")]
     spread = float(np.max(np.ptp(table.makespan[rows], axis=0)))
     return f"makespans differ by {spread:.2g} s", spread == 0
 
 
 def _less_fair_than_es(table: Averages, _: Averages) -> Verdict:
-    """How much less fair than ES WPS-work is."""
+    """Tell how much less fair than ES WPS-work is."""
     value = -_mean_gain(table, "wps_work", "es")
     return _percent(value), _near(value, 0.25)
 
 
 def _shorter_than_es(table: Averages, _: Averages) -> Verdict:
-    """How much shorter than ES WPS-work is."""
+    """Tell how much shorter than ES WPS-work is."""
     value = 1.0 - float(np.mean(table.length("wps_work")) / np.mean(table.length("es")))
     return _percent(value), _near(value, 0.35)
 
 
 def _best_trade(table: Averages, _: Averages) -> Verdict:
-    """Which strategies are both fairer and shorter than WPS-work."""
+    """Tell which strategies are both fairer and shorter than WPS-work."""
     better = [
         name
         for name in table.strategies

@@ -339,6 +339,27 @@ class TaskGraph:
             path.append(task)
         return path
 
+    def without(self, tasks: NDArray[np.bool_]) -> TaskGraph:
+        """Return what is left of the graph without some of its tasks, not all.
+
+        Parameters
+        ----------
+        tasks : bool, shape (n_tasks,)
+            Those to be left out, with their edges.
+        """
+        kept = ~np.asarray(tasks, dtype=np.bool_)
+        number = np.cumsum(kept) - 1
+        edges = np.all(kept[self.edges], axis=1)
+        return TaskGraph(
+            self.name,
+            tuple(name for name, keep in zip(self.tasks, kept.tolist(), strict=True) if keep),
+            self.flop[kept],
+            self.alpha[kept],
+            self.byte[kept],
+            number[self.edges[edges]],
+            self.edge_byte[edges],
+        )
+
     def with_single_ends(self) -> TaskGraph:
         """Return the graph with one entry and one exit: tasks of no work where there were more."""
         graph = self
