@@ -12,6 +12,8 @@ namespace {
 
 // Dates that differ by less than this part are one instant.
 constexpr double INSTANT = 1e-9;
+// A timer may ring so much before its date.
+constexpr double LAST_DIGITS = 1e-12;
 
 } // namespace
 
@@ -62,13 +64,12 @@ void Mapper::collect_inputs(Index task, Index cluster)
   }
 }
 
-/// Counts data at the switches that they pass.
+/// Counts data at the switches that they pass, once where that is the same one.
 void Mapper::pass(Index source, Index target, double byte)
 {
-  for (Index const cluster : {source, target})
-    passing_[clusters_.hub[cluster]] += byte / clusters_.shared[cluster * clusters_.size() + cluster];
-  if (clusters_.hub[source] == clusters_.hub[target])
-    passing_[clusters_.hub[source]] -= byte / clusters_.shared[target * clusters_.size() + target];
+  passing_[clusters_.hub[source]] += byte / clusters_.shared[source * clusters_.size() + source];
+  if (clusters_.hub[source] != clusters_.hub[target])
+    passing_[clusters_.hub[target]] += byte / clusters_.shared[target * clusters_.size() + target];
 }
 
 /// Returns when switches will have passed on what is queued there and a task's data.
@@ -196,13 +197,15 @@ std::vector<double> Mapper::forecast(double now) const
   for (Index const task : ahead.pending_)
     events.emplace(ahead.placed_[task].finish, task);
   std::vector<Index> waits(tasks_.size());
+  std::vector<Index> ready;
+  double const until = now + LAST_DIGITS * std::max(now, 1.0);
   for (Index task = 0; task < tasks_.size(); task++) {
     for (Index at = tasks_.before.start[task]; at < tasks_.before.start[task + 1]; at++)
       waits[task] += std::isnan(finish_[tasks_.before.task[at]]);
-    if (!known[task] && waits[task] == 0 && tasks_.release[task] <= now)
-      events.emplace(now, -1 - task);
+    if (!known[task] && waits[task] == 0 && tasks_.release[task] <= until)
+      ready.push_back(task);
   }
-  for (Index const task : ahead.map_sorted(now, {}))
+  for (Index const task : ahead.map_sorted(now, ready))
     events.emplace(ahead.placed_[task].finish, task);
   ahead.follow(std::move(events), std::move(waits));
   std::vector<double> finish(tasks_.size(), NONE);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from simplugin.taskgraphs.assessment import Assessment
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.global_ordering import global_ordering
 from simplugin.taskgraphs.platform_sites import site_of
+from simplugin.taskgraphs.rebalancing import Rebalanced
+from simplugin.taskgraphs.revisions import Revised
 from simplugin.taskgraphs.shares import checked_shares
 from simplugin.workloads.graph_sets import GraphSet
 
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from simplugin.platforms.sites import Site
     from simplugin.taskgraphs.allocation import Allocation
     from simplugin.taskgraphs.execution import Execution
+    from simplugin.taskgraphs.online_mapping import Revision
     from simplugin.workloads.task_graphs import TaskGraph
 
 _PROCEDURES = {"scrap_max": scrap_max, "scrap": scrap}
@@ -86,9 +90,22 @@ class _Setting:
             self.site,
             platform=self.platform,
             readings=wishes.readings,
+            revise=self._revision(graphs),
             **wishes.how,
             **what,
             **further,
+        )
+
+    def _revision(self, graphs: GraphSet) -> Revision | None:
+        """Return who revises shares, if anybody does."""
+        when, readings = self.wishes.revision, self.wishes.readings
+        if when == "none":
+            return None
+        if when == "rebalanced":
+            return Rebalanced(graphs, self.site, readings=readings)
+        policy = partial(policy_of(self.scenario), **self.wishes.policy)
+        return Revised(
+            graphs, self.site, policy, "arrival" if when == "arrival" else "event", readings
         )
 
 
@@ -111,7 +128,8 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
         own,
         makespan_bound(graphs, setting.site).value,
         np.array([bound.value for bound in own_bounds(graphs, setting.site)]),
-        None if wishes.procedure == "hcpa" else shares,
+        # Shares that are revised have no one value.
+        None if wishes.procedure == "hcpa" or wishes.revision != "none" else shares,
     )
     energy = [metric for metric in metrics(done.result) if metric.name == "energy"]
     row = Row((*told.metrics(), *energy), done.result.provenance, told.best)

@@ -28,6 +28,7 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "transfers": (True, False),
     "pattern": ("block", "uniform"),
     "local": ("sent", "kept"),
+    "revision": ("none", "arrival", "event", "rebalanced"),
 }
 
 
@@ -45,6 +46,8 @@ class Wishes:
         How many processors tasks get.
     ordering : {"ready", "global"}
         Whether tasks are mapped when they are ready, or all in the order of one list.
+    revision : {"none", "arrival", "event", "rebalanced"}
+        Whether and how shares are revised while tasks run.
     how : dict
         Further arguments of `execute`.
     policy : dict
@@ -55,6 +58,7 @@ class Wishes:
     mode: str
     procedure: str
     ordering: str
+    revision: str
     how: dict[str, Any]
     policy: dict[str, Any]
 
@@ -87,7 +91,13 @@ def wishes_of(scenario: Scenario) -> Wishes:
     _check_known(scenario, given)
     readings = Readings(**{each.name: found.pop(each.name) for each in fields(Readings)})
     wishes = Wishes(
-        readings, found.pop("mode"), found.pop("procedure"), found.pop("ordering"), found, given
+        readings,
+        found.pop("mode"),
+        found.pop("procedure"),
+        found.pop("ordering"),
+        found.pop("revision"),
+        found,
+        given,
     )
     _check_combination(scenario, wishes)
     return wishes
@@ -125,7 +135,7 @@ def _check_combination(scenario: Scenario, wishes: Wishes) -> None:
     assert scenario.scheduler is not None
     name, given = scenario.scheduler.name, scenario.scheduler.parameters
     if is_baseline(scenario):
-        idle = ("procedure", "ordering", *(each.name for each in fields(Readings)))
+        idle = ("procedure", "ordering", "revision", *(each.name for each in fields(Readings)))
         for key in given:
             if key in idle:
                 message = f"scheduler.parameters.{key} says nothing to {name!r}"
@@ -138,6 +148,29 @@ def _check_combination(scenario: Scenario, wishes: Wishes) -> None:
         message = "mode is 'online', but all is planned"
         remedy = "remove it, or choose another scheduler or ordering"
         raise scenario.error(message, *_KEY, "mode", remedy=remedy)
+    _check_revision(scenario, wishes)
+
+
+def _check_revision(scenario: Scenario, wishes: Wishes) -> None:
+    """Refuse revisions where nothing is revised, or by somebody else."""
+    if wishes.revision == "none":
+        return
+    idle = {
+        "mode is 'planned', so that nothing is revised": wishes.mode == "planned",
+        "ordering is 'global', so that nothing is revised": wishes.ordering == "global",
+        "revisions allocate with procedure 'scrap_max'": wishes.procedure != "scrap_max",
+        "own makespans are under shares that are revised": wishes.readings.own == "share",
+        "only 'taskgraphs.balanced' is rebalanced": wishes.revision == "rebalanced"
+        and short_name(scenario) != "balanced",
+    }
+    for reason, applies in idle.items():
+        if applies:
+            message = f"scheduler.parameters.revision is {wishes.revision!r}, but {reason}"
+            raise scenario.error(message, *_KEY, "revision", remedy="remove one of the two")
+    if wishes.revision == "rebalanced" and wishes.policy:
+        key = next(iter(wishes.policy))
+        message = f"scheduler.parameters.{key} says nothing to shares that are rebalanced"
+        raise scenario.error(message, *_KEY, key, remedy="remove it")
 
 
 def is_baseline(scenario: Scenario) -> bool:

@@ -48,15 +48,15 @@ class Point:
         Shares of graphs that compete.
     relief : float64, shape (n_graphs,)
         Their slowdowns over the mean of all graphs.
-    unfairness : float
-        Of all graphs.
+    cost : float
+        What is to be low: the unfairness of all graphs, with whatever else counts.
     makespan : float
         When the last one ends [s].
     """
 
     beta: NDArray[np.float64]
     relief: NDArray[np.float64]
-    unfairness: float
+    cost: float
     makespan: float
 
 
@@ -79,11 +79,9 @@ def corrected(planner: Planner, start: NDArray[np.float64], rounds: int) -> list
 
 
 def fairest(found: Sequence[Point], limit: float) -> Point:
-    """Return the fairest of those whose makespan is within a limit [s]; the shortest if none is."""
+    """Return the point of least cost with a makespan within a limit [s], or the shortest."""
     limit = max(limit, min(point.makespan for point in found))
-    return min(
-        (point for point in found if point.makespan <= limit), key=lambda point: point.unfairness
-    )
+    return min((point for point in found if point.makespan <= limit), key=lambda point: point.cost)
 
 
 def balanced(
@@ -110,7 +108,7 @@ def balanced(
     Raises
     ------
     WorkloadError
-        A parameter is negative.
+        A parameter is out of its range.
     """
     if not length > 0 or rounds < 0:
         raise WorkloadError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -22,12 +22,14 @@ from simplugin.workloads.graph_sets import GraphSet
 from simplugin.workloads.task_graph_combinations import combination
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from simplugin.platforms import Platform
     from simplugin.platforms.sites import Site
     from simplugin.taskgraphs.allocation import Allocation
-    from simplugin.taskgraphs.execution import Mode
+    from simplugin.taskgraphs.execution import Execution, Mode
     from simplugin.taskgraphs.online_mapping import Revision
     from simplugin.taskgraphs.policies import Policy
     from simplugin.workloads.task_graph_combinations import Family
@@ -94,9 +96,9 @@ class Setting:
         Whether tasks are mapped as others really end, or before.
     readings : Readings
         What the paper leaves open.
-    revision : {"", "event", "rebalanced"}
-        Whether shares are revised while tasks run: by the strategy, whenever a graph is completed,
-        or as `simplugin.taskgraphs.rebalancing` does.
+    revision : {"", "arrival", "event", "rebalanced"}
+        Whether shares are revised while tasks run: by the strategy, see
+        `simplugin.taskgraphs.revisions`, or as `simplugin.taskgraphs.rebalancing` does.
     """
 
     strategy: str
@@ -104,7 +106,7 @@ class Setting:
     procedure: str = "scrap_max"
     mode: Mode = "online"
     readings: Readings = PAPER
-    revision: str = ""
+    revision: Literal["", "arrival", "event", "rebalanced"] = ""
 
     @property
     def key(self) -> str:
@@ -167,15 +169,7 @@ def measured(case: Case, setting: Setting) -> Measurement:
     graphs = GraphSet(graphs_of(case))
     site = SUBSETS[case.site].site()
     allocations = _allocations(graphs.graphs, site, setting, case.family)
-    done = execute(
-        graphs,
-        site,
-        allocations=allocations,
-        platform=_platform(case.site),
-        mode=setting.mode,
-        readings=setting.readings,
-        revise=_revision(graphs, site, setting, case.family),
-    )
+    done = executed(case, setting, allocations)
     planned = plan(graphs, allocations, site, readings=setting.readings)
     if setting.readings.own == "share":
         own = tuple(
@@ -186,6 +180,42 @@ def measured(case: Case, setting: Setting) -> Measurement:
         own = own_makespans(case, setting.mode, setting.readings)
     shared = tuple(done.schedule.makespans.tolist())
     return Measurement(case, setting.key, own, shared, planned.makespan)
+
+
+def executed(
+    case: Case,
+    setting: Setting,
+    allocations: Sequence[Allocation] | None = None,
+    *,
+    trace: bool = False,
+) -> Execution:
+    """Execute a case under a setting.
+
+    Parameters
+    ----------
+    case : Case
+        What.
+    setting : Setting
+        How.
+    allocations : sequence of Allocation, optional
+        Those of the setting, where they are known already.
+    trace : bool
+        Whether every activity is recorded.
+    """
+    graphs = GraphSet(graphs_of(case))
+    site = SUBSETS[case.site].site()
+    if allocations is None:
+        allocations = _allocations(graphs.graphs, site, setting, case.family)
+    return execute(
+        graphs,
+        site,
+        allocations=allocations,
+        platform=platform_of(case.site),
+        mode=setting.mode,
+        readings=setting.readings,
+        revise=revision_of(graphs, site, setting, case.family),
+        trace=trace,
+    )
 
 
 @cache
@@ -206,7 +236,7 @@ def own_makespans(case: Case, mode: Mode, readings: Readings) -> tuple[float, ..
 
 
 @cache
-def _platform(site: str) -> Platform:
+def platform_of(site: str) -> Platform:
     """Return the platform of a site."""
     return SUBSETS[site].platform()
 
@@ -217,25 +247,26 @@ def _alone(graph: TaskGraph, site: str, allocation: Allocation, setting: Setting
         GraphSet((graph,)),
         SUBSETS[site].site(),
         allocations=(allocation,),
-        platform=_platform(site),
+        platform=platform_of(site),
         mode=setting.mode,
         readings=setting.readings,
     )
     return done.schedule.makespan
 
 
-def _policy(setting: Setting, family: Family) -> Policy:
+def strategy_of(setting: Setting, family: Family) -> Policy:
     """Return the policy of a setting."""
     mu = _MU.get((setting.strategy, family)) if setting.mu is None else setting.mu
     return policy_called(setting.strategy, **({} if mu is None else {"mu": mu}))
 
 
-def _revision(graphs: GraphSet, site: Site, setting: Setting, family: Family) -> Revision | None:
+def revision_of(graphs: GraphSet, site: Site, setting: Setting, family: Family) -> Revision | None:
     """Return who revises shares, if anybody does."""
     if setting.revision == "rebalanced":
         return Rebalanced(graphs, site, readings=setting.readings)
-    if setting.revision == "event":
-        return Revised(graphs, site, _policy(setting, family), "event", setting.readings)
+    if setting.revision == "arrival" or setting.revision == "event":
+        policy = strategy_of(setting, family)
+        return Revised(graphs, site, policy, setting.revision, setting.readings)
     return None
 
 
@@ -243,7 +274,7 @@ def _allocations(
     graphs: tuple[TaskGraph, ...], site: Site, setting: Setting, family: Family
 ) -> tuple[Allocation, ...]:
     """Return how many processors tasks get under the shares of a setting."""
-    shares = checked_shares(_policy(setting, family)(graphs, site), len(graphs))
+    shares = checked_shares(strategy_of(setting, family)(graphs, site), len(graphs))
     allocate = _PROCEDURES[setting.procedure]
     return tuple(
         allocate(graph, site, float(share), setting.readings)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, fields
+from typing import Literal, get_args, get_type_hints
+
+from simplugin.errors import WorkloadError
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,11 @@ class Readings:
     own : {"alone", "share"}
         Whether a graph's own makespan is with the whole site (beta = 1), or under the share that
         it has among others.
+
+    Raises
+    ------
+    WorkloadError
+        A choice is none of those.
     """
 
     reference_speed: Literal["slowest", "mean", "fastest"] = "slowest"
@@ -44,6 +51,15 @@ class Readings:
     fixing: Literal["reserve", "start"] = "reserve"
     redistribution: Literal["alone", "together"] = "alone"
     own: Literal["alone", "share"] = "alone"
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        hints = get_type_hints(Readings)
+        for each in fields(self):
+            known, value = get_args(hints[each.name]), getattr(self, each.name)
+            if value not in known:
+                choices = ", ".join(map(repr, known))
+                raise WorkloadError(f"{each.name} is {value!r}; choose one of {choices}")
 
 
 PAPER = Readings()

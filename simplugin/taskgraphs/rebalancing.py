@@ -2,8 +2,9 @@
 
 `simplugin.taskgraphs.balanced` finds shares under which all graphs have about the same slowdown by
 a plan. Contention makes plans wrong, and graphs that nobody expected arrive. Here what is left is
-balanced whenever a graph is submitted or completed, and each time that some tasks have finished:
-graphs that fell behind get more for their waiting tasks, the others less.
+balanced whenever a graph is submitted or completed, and each time that some tasks have been mapped:
+graphs that fell behind get more for their waiting tasks, the others less. A graph whose share stays
+the same keeps its allocation, so that one that is alone runs as if nobody watched.
 """
 
 from __future__ import annotations
@@ -12,19 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.errors import WorkloadError
 from simplugin.taskgraphs.allocation import Allocator
-from simplugin.taskgraphs.balanced import (
-    LEAST,
-    PLANS,
-    Point,
-    corrected,
-    fairest,
-    starts,
-)
-from simplugin.taskgraphs.mapping import plan
-from simplugin.taskgraphs.metrics import slowdown, unfairness
+from simplugin.taskgraphs.balanced import corrected, fairest, starts
+from simplugin.taskgraphs.forecasting import Forecaster, alone
 from simplugin.taskgraphs.readings import PAPER
-from simplugin.workloads.graph_sets import GraphSet
+from simplugin.taskgraphs.revisions import competing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,16 +29,17 @@ if TYPE_CHECKING:
     from simplugin.taskgraphs.allocation import Allocation
     from simplugin.taskgraphs.online_mapping import Forecast
     from simplugin.taskgraphs.readings import Readings
+    from simplugin.workloads.graph_sets import GraphSet
 
-# How much it counts that graphs suffer at all, beside that they do not suffer alike: what is held
-# back for the sake of others is wasted if those who arrive later need it.
-_WASTE = 0.3
-# How often shares are corrected at a time, and after what part of the tasks again.
-_ROUNDS, _PART = 6, 0.05
+# How often shares are corrected from each start.
+_ROUNDS = 6
 
 
 class Rebalanced:
     """Balances the shares of what is left.
+
+    It remembers what it gave, so that each execution needs its own, or a copy, as
+    `simplugin.taskgraphs.execution.execute` makes.
 
     Parameters
     ----------
@@ -53,19 +48,45 @@ class Rebalanced:
     site : Site
         Where.
     length : float
-        What the makespan may be at most, as part of what it would be under WPS-width.
+        When the last graph may be completed at most, as part of when it would be under WPS-width.
+    waste : float
+        How much it counts that graphs suffer at all, beside that they do not suffer alike: what is
+        held back for the sake of others is wasted if those who arrive later need it.
+    part : float
+        After what part of the tasks of all graphs that were submitted shares are balanced again.
     readings : Readings
         For allocations.
+
+    Raises
+    ------
+    WorkloadError
+        A number is out of its range.
     """
 
     def __init__(
-        self, graphs: GraphSet, site: Site, *, length: float = 1.0, readings: Readings = PAPER
+        self,
+        graphs: GraphSet,
+        site: Site,
+        *,
+        length: float = 1.0,
+        waste: float = 0.3,
+        part: float = 0.05,
+        readings: Readings = PAPER,
     ) -> None:
+        if not (length > 0 and waste >= 0 and part > 0):
+            raise WorkloadError(
+                f"length is {length!r}, waste {waste!r} and part {part!r}; give numbers above 0;"
+                " waste may be 0"
+            )
         self._graphs = graphs
         self._site = site
         self._length = length
+        self._waste = waste
+        self._part = part
         self._readings = readings
-        self._beta = np.zeros(graphs.n_graphs)
+        # What each graph was given; not a number before.
+        self._beta = np.full(graphs.n_graphs, np.nan)
+        # Makespan of each graph alone, by a plan; not a number before its release.
         self._own = np.full(graphs.n_graphs, np.nan)
         self._active: list[int] = []
         self._mapped = 0
@@ -74,82 +95,41 @@ class Rebalanced:
         self, now: float, active: Sequence[int], mapped: Sequence[bool], forecast: Forecast, /
     ) -> dict[int, Allocation]:
         """Return new allocations where it is time to balance."""
-        count = sum(mapped)
-        if list(active) == self._active and count < self._mapped + _PART * len(mapped):
+        if not self._is_time(active, sum(mapped)):
             return {}
-        arrived = set(active) - set(self._active)
-        self._submit(arrived, len(active))
-        self._active, self._mapped = list(active), count
-        flags, first = np.asarray(mapped, dtype=np.bool_), self._graphs.first
-        done = {graph: flags[first[graph] : first[graph + 1]] for graph in active}
+        done = competing(self._graphs, active, mapped)
+        if not done:
+            return {}
         allocators = {
             graph: Allocator(self._graphs.graphs[graph], self._site, self._readings, done=flags)
             for graph, flags in done.items()
-            if not np.all(flags)
         }
-        if not allocators:
-            return {}
-        planner = _Forecaster(now, allocators, forecast, self._graphs.release, self._own)
-        found: list[Point] = []
-        for start in self._starts(list(allocators), done):
-            found += corrected(planner, start, _ROUNDS)
-        base = found[_ROUNDS + 1]
-        best = fairest(found, self._length * base.makespan).beta
-        self._beta[list(allocators)] = best
-        return planner.allocations(best)
-
-    def _starts(
-        self, competing: Sequence[int], done: Mapping[int, NDArray[np.bool_]]
-    ) -> list[NDArray[np.float64]]:
-        """Return shares to start from: as they are, and by what is left of the graphs."""
-        left = [self._graphs.graphs[graph].without(done[graph]) for graph in competing]
-        return [self._beta[competing], *starts(left, self._site)]
-
-    def _submit(self, graphs: set[int], n_active: int) -> None:
-        """Get to know graphs that are new."""
-        for graph in graphs:
-            each = self._graphs.graphs[graph]
-            allocation = Allocator(each, self._site, self._readings).scrap_max(1.0)
-            alone = plan(GraphSet((each,)), (allocation,), self._site, readings=PLANS)
-            self._own[graph] = alone.makespan
-            self._beta[graph] = 1.0 / n_active
-
-
-class _Forecaster:
-    """Tells what shares of what is left would come to."""
-
-    def __init__(
-        self,
-        now: float,
-        allocators: dict[int, Allocator],
-        forecast: Forecast,
-        release: NDArray[np.float64],
-        own: NDArray[np.float64],
-    ) -> None:
-        self.now = now
-        self.allocators = allocators
-        self.forecast = forecast
-        self.release = release
-        self.own = own
-
-    def allocations(self, beta: NDArray[np.float64]) -> dict[int, Allocation]:
-        """Return what graphs get under shares."""
-        return {
-            graph: allocator.scrap_max(float(share))
-            for (graph, allocator), share in zip(self.allocators.items(), beta, strict=True)
-        }
-
-    def point(self, beta: NDArray[np.float64]) -> Point:
-        """Forecast under some shares; graphs that were completed count as they are."""
-        beta = np.clip(beta, LEAST, 1.0)
-        completion = self.forecast(self.now, self.allocations(beta))
-        known = ~np.isnan(completion)
-        found = np.full(len(completion), np.nan)
-        found[known] = slowdown(self.own[known], completion[known] - self.release[known])
-        competing = found[list(self.allocators)]
-        return Point(
-            beta,
-            competing / np.mean(found[known]),
-            unfairness(found[known]) + _WASTE * float(np.sum(1 - found[known])),
-            float(np.max(completion[known])),
+        given = self._beta[list(done)]
+        planner = Forecaster(
+            now, allocators, given, forecast, self._graphs.release, self._own, self._waste
         )
+        found = [corrected(planner, start, _ROUNDS) for start in self._starts(done)]
+        under_wps_width = found[1][0]
+        points = [point for each in found for point in each]
+        best = fairest(points, self._length * under_wps_width.makespan)
+        self._beta[list(done)] = best.beta
+        return planner.allocations(best.beta)
+
+    def _is_time(self, active: Sequence[int], n_mapped: int) -> bool:
+        """Tell whether graphs came or went, or enough tasks were mapped; get to know the new."""
+        arrived = [graph for graph in active if np.isnan(self._own[graph])]
+        for graph in arrived:
+            self._own[graph] = alone(self._graphs.graphs[graph], self._site, self._readings)
+        known = ~np.isnan(self._own)
+        n_tasks = int(np.sum(np.diff(self._graphs.first)[known]))
+        if list(active) == self._active and n_mapped < self._mapped + self._part * n_tasks:
+            return False
+        self._active, self._mapped = list(active), n_mapped
+        return True
+
+    def _starts(self, done: Mapping[int, NDArray[np.bool_]]) -> list[NDArray[np.float64]]:
+        """Return shares to start from: as they are, and by what is left of the graphs."""
+        left = [self._graphs.graphs[graph].without(flags) for graph, flags in done.items()]
+        given = self._beta[list(done)]
+        as_it_is = np.where(np.isnan(given), 1.0 / len(given), given)
+        return [as_it_is, *starts(left, self._site)]

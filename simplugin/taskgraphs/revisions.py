@@ -34,10 +34,37 @@ if TYPE_CHECKING:
 When = Literal["arrival", "event"]
 
 
+def competing(
+    graphs: GraphSet, active: Sequence[int], mapped: Sequence[bool]
+) -> dict[int, NDArray[np.bool_]]:
+    """Return the graphs that compete: those with something to compute that is not mapped yet.
+
+    Parameters
+    ----------
+    graphs : GraphSet
+        All graphs.
+    active : sequence of int
+        Those that are submitted and not completed.
+    mapped : sequence of bool, shape (n_tasks,)
+        Tasks that keep what they have.
+
+    Returns
+    -------
+    dict of int to bool, shape (n_tasks of the graph,)
+        Which of the tasks of each are mapped, in the order of `active`.
+    """
+    flags, first = np.asarray(mapped, dtype=np.bool_), graphs.first
+    parts = {graph: flags[first[graph] : first[graph + 1]] for graph in active}
+    return {
+        graph: done for graph, done in parts.items() if np.any(graphs.graphs[graph].flop[~done])
+    }
+
+
 class Revised:
     """Shares by a policy, of the graphs that are there.
 
-    Graphs all of whose tasks are mapped compete no more.
+    It remembers which graphs were there when it was last asked, so that each execution needs its
+    own, or a copy, as `simplugin.taskgraphs.execution.execute` makes.
 
     Parameters
     ----------
@@ -46,17 +73,18 @@ class Revised:
     site : Site
         Where.
     policy : Policy
-        Gives shares.
+        Gives shares. It is shown what is left of each graph that competes: the tasks that are not
+        mapped yet.
     when : {"arrival", "event"}
-        Whether a graph keeps the share that it got when it was submitted; or all shares, of what
-        is left of the graphs, are computed anew whenever a graph is submitted or completed.
+        Whether a graph keeps the share that it got when it was submitted; or all shares are
+        computed anew whenever a graph is submitted or completed.
     readings : Readings
         For allocations.
 
-    Attributes
-    ----------
-    shares : list of (float, dict of int to float)
-        Of each revision its date and the shares that it gave [s].
+    Raises
+    ------
+    WorkloadError
+        There is no such `when`.
     """
 
     def __init__(
@@ -75,41 +103,32 @@ class Revised:
         self._when = when
         self._readings = readings
         self._active: list[int] = []
-        self.shares: list[tuple[float, dict[int, float]]] = []
 
     def __call__(
-        self,
-        now: float,
-        active: Sequence[int],
-        mapped: Sequence[bool],
-        _forecast: Forecast,
-        /,
+        self, _now: float, active: Sequence[int], mapped: Sequence[bool], _forecast: Forecast, /
     ) -> dict[int, Allocation]:
         """Return new allocations if a graph came or went."""
         before, self._active = self._active, list(active)
         if self._active == before:
             return {}
-        done = self._done(active, mapped)
-        competing = [graph for graph in active if not np.all(done[graph])]
-        if self._when == "arrival" and not set(competing) - set(before):
+        done = competing(self._graphs, active, mapped)
+        concerned = [graph for graph in done if self._when == "event" or graph not in before]
+        if not concerned:
             return {}
-        if not competing:
-            return {}
-        left = [self._graphs.graphs[graph].without(done[graph]) for graph in competing]
-        beta = checked_shares(self._policy(left, self._site), len(left))
-        shares = dict(zip(competing, beta.tolist(), strict=True))
-        if self._when == "arrival":
-            shares = {graph: share for graph, share in shares.items() if graph not in before}
-        self.shares.append((now, shares))
+        shares = self._shares(done)
         return {
-            graph: self._allocation(graph, share, done[graph]) for graph, share in shares.items()
+            graph: scrap_max(
+                self._graphs.graphs[graph],
+                self._site,
+                shares[graph],
+                self._readings,
+                done=done[graph],
+            )
+            for graph in concerned
         }
 
-    def _done(self, active: Sequence[int], mapped: Sequence[bool]) -> dict[int, NDArray[np.bool_]]:
-        """Return which tasks of each graph keep what they have."""
-        flags, first = np.asarray(mapped, dtype=np.bool_), self._graphs.first
-        return {graph: flags[first[graph] : first[graph + 1]] for graph in active}
-
-    def _allocation(self, graph: int, share: float, done: NDArray[np.bool_]) -> Allocation:
-        """Return what the rest of a graph gets."""
-        return scrap_max(self._graphs.graphs[graph], self._site, share, self._readings, done=done)
+    def _shares(self, done: dict[int, NDArray[np.bool_]]) -> dict[int, float]:
+        """Return what the policy gives those that compete."""
+        left = [self._graphs.graphs[graph].without(mapped) for graph, mapped in done.items()]
+        beta = checked_shares(self._policy(left, self._site), len(left))
+        return dict(zip(done, beta.tolist(), strict=True))

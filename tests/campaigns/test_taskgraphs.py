@@ -167,9 +167,34 @@ def test_shares_of_ones_own_policy(two):
     assert outcome.listings[0].column("shared") == pytest.approx((8.0, 8.0), rel=1e-6)
 
 
+def test_shares_of_ones_own_policy_are_revised(two):
+    chosen = '"mine:thrifty"\nparameters = { part = 0.25, revision = "event" }'
+    # It gives as little to the one that is left, whose task is mapped anyhow.
+    graphs = run(change(two, '"taskgraphs.es"', chosen)).listings[0]
+    assert graphs.column("shared") == pytest.approx((8.0, 8.0), rel=1e-6)
+
+
 def test_own_makespans_may_be_under_the_same_share(two):
     outcome = run(change(two, '"taskgraphs.es"', '"taskgraphs.es"\nparameters = { own = "share" }'))
     assert outcome.listings[0].column("slowdown") == pytest.approx((1.0, 1.0), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "revision", "shared"),
+    [("es", "none", (4.0, 4.0)), ("es", "arrival", (2.0, 3.0)), ("es", "event", (2.0, 3.0)),
+     ("balanced", "rebalanced", (2.0, 3.0))],
+)  # fmt: skip
+def test_shares_are_of_the_graphs_that_are_there(two, name, revision, shared):
+    # The first one is alone when it comes, and takes everything for 2 s. The other comes 1 s later,
+    # when the first competes no more: it takes everything too, after a wait of 1 s. Where both are
+    # known before, each has two processors for 4 s.
+    text = two.read_text().replace("count = 2\n", "\n")
+    late = '[[workload.graphs]]\nfile = "one.dot"\nname = "late"\nrelease = "1s"\n\n[scheduler]'
+    two.write_text(text.replace("[scheduler]", late))
+    chosen = f'"taskgraphs.{name}"\nparameters = {{ revision = "{revision}" }}'
+    graphs = run(change(two, '"taskgraphs.es"', chosen)).listings[0]
+    assert ("beta" in [name for name, _ in graphs.columns]) == (revision == "none")
+    assert graphs.column("shared") == pytest.approx(shared, rel=1e-6)
 
 
 def test_graphs_are_drawn_as_the_scenario_says(outcome):
@@ -227,6 +252,8 @@ def test_every_shipped_scheduler_runs(mixed, name):
         'reference_speed = "fastest", translation = "power", full_level = "stop"',
         'pattern = "uniform", local = "kept"',
         "mu = 0.9",
+        'revision = "arrival"',
+        'revision = "event", mu = 0.2, fixing = "start"',
     ],
 )
 def test_parameters_are_taken(mixed, parameters):
@@ -252,6 +279,27 @@ def test_parameters_are_taken(mixed, parameters):
          "scheduler.parameters.packing", "says nothing to 'taskgraphs.heft'"),
         ('"taskgraphs.es"', '"taskgraphs.mheft"\nparameters = { mode = "online" }',
          "scheduler.parameters.mode", "all is planned"),
+        ('"taskgraphs.es"', '"taskgraphs.heft"\nparameters = { revision = "event" }',
+         "scheduler.parameters.revision", "says nothing to 'taskgraphs.heft'"),
+        ('"taskgraphs.es"', '"taskgraphs.es"\nparameters = { revision = "now" }',
+         "scheduler.parameters.revision", 'give "none" or "arrival"'),
+        ('"taskgraphs.es"', '"taskgraphs.es"\nparameters = { revision = "rebalanced" }',
+         "scheduler.parameters.revision", "only 'taskgraphs.balanced'"),
+        ('"taskgraphs.es"',
+         '"taskgraphs.es"\nparameters = { revision = "event", mode = "planned" }',
+         "scheduler.parameters.revision", "mode is 'planned'"),
+        ('"taskgraphs.es"',
+         '"taskgraphs.es"\nparameters = { revision = "event", ordering = "global" }',
+         "scheduler.parameters.revision", "ordering is 'global'"),
+        ('"taskgraphs.es"',
+         '"taskgraphs.es"\nparameters = { revision = "event", procedure = "scrap" }',
+         "scheduler.parameters.revision", "procedure 'scrap_max'"),
+        ('"taskgraphs.es"',
+         '"taskgraphs.es"\nparameters = { revision = "event", own = "share" }',
+         "scheduler.parameters.revision", "own makespans"),
+        ('"taskgraphs.es"',
+         '"taskgraphs.balanced"\nparameters = { revision = "rebalanced", rounds = 2 }',
+         "scheduler.parameters.rounds", "says nothing to shares"),
         ('"taskgraphs.es"', '"taskgraphs.wps_cp"\nparameters = { mu = 2.0 }',
          "scheduler.parameters", "from 0 to 1"),
         ('"taskgraphs.es"', '"mine:nonsense"', "scheduler.name", "one a graph"),

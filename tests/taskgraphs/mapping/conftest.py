@@ -1,5 +1,6 @@
 """Small random graphs on small random sites, with allocations that nobody thought about."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -32,6 +33,12 @@ def graph_of():
 def allocated():
     """Return what allocates the same number of processors to all tasks of some graphs."""
     return _allocated
+
+
+@pytest.fixture(scope="session")
+def followed():
+    """Return what asks a mapper as things happen."""
+    return _followed
 
 
 def _site(processors, speed, bandwidth=1.0, latency=0.0, shared=np.inf):
@@ -97,4 +104,54 @@ def _instance(seed):
         time = rng.choice([1.0, 2.0, rng.uniform(0.0, 5.0)], n_tasks)
         allocations.append(SimpleNamespace(processors=processors, time=time))
     release = rng.choice([0.0, 1.0, rng.uniform(0.0, 4.0)], len(graphs))
+    # Data between clusters on one switch pass it once.
+    site = replace(site, switch=rng.integers(n_clusters, size=n_clusters))
     return GraphSet(tuple(graphs), release), allocations, site
+
+
+def _followed(graphs, mapper, world=None, plain=None, revise=None):
+    """Ask a mapper as things happen; a world says when a mapped task starts and finishes.
+
+    Without a world that is as estimated. Who revises is told the instant, and how many are done.
+
+    Returns what was mapped, and the dates. The plain version is asked too, and must agree.
+    """
+    mapped, events, done, asked = [], [], set(), set()
+    for graph, first, release in zip(graphs.graphs, graphs.first, graphs.release, strict=False):
+        events += [(release, "ready", int(first + task)) for task in graph.entries]
+    dates = {}
+    while events:
+        earliest = min(events)[0]
+        batch = sorted(event for event in events if event[0] <= earliest * (1 + 1e-9))
+        events = [event for event in events if event not in batch]
+        now = batch[-1][0]
+        for each in [mapper] if plain is None else [mapper, plain]:
+            for kind in ("started", "finished"):
+                for date, _, task in (event for event in batch if event[1] == kind):
+                    getattr(each, kind)(task, date)
+        if all(kind == "started" for _, kind, _ in batch):
+            continue
+        done |= {task for _, kind, task in batch if kind == "finished"}
+        ready = [task for _, kind, task in batch if kind == "ready"]
+        for task in range(graphs.n_tasks):
+            before = graphs.predecessors.of(task).tolist()
+            if before and task not in asked and done.issuperset(before):
+                ready.append(task)
+        asked |= set(ready)
+        if revise is not None:
+            revise(now, len(done))
+        news = mapper.map_ready(now, ready[::-1]) if ready else mapper.retry(now)
+        if plain is not None:
+            assert [each.task for each in news] == plain.map_ready(now, ready)
+            estimates, _ = plain.dates(now)
+            for each in news:
+                assert (each.cluster, each.processors.tolist()) == plain.mapped[each.task][:2]
+                assert (each.start, each.finish) == estimates[each.task]
+        for each in news:
+            found = (each.start, each.finish)
+            if world is not None:
+                found = world(each, now, dates, mapped)
+            start, finish = dates[each.task] = found
+            mapped.append(each)
+            events += [(start, "started", each.task), (finish, "finished", each.task)]
+    return mapped, dates
