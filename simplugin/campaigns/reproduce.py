@@ -17,6 +17,7 @@ from simplugin.figures import Figure
 CAPABILITIES = {
     "pricing": "simplugin.pricing.claims",
     "bags": "simplugin.bags.claims",
+    "taskgraphs": "simplugin.taskgraphs.claims",
 }
 ALL = "all"
 _CORES = 2

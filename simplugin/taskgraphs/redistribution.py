@@ -83,7 +83,7 @@ def overlaps(m: int, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDAr
     """
     # In units of which m n are all data, so that the cuts are whole numbers.
     cuts = np.array(sorted({*range(0, m * n + 1, n), *range(0, m * n + 1, m)}))
-    return _frozen(cuts[:-1] // n, cuts[:-1] // m, np.diff(cuts) / (m * n))
+    return _frozen(cuts[:-1] // n, cuts[:-1] // m, (cuts[1:] - cuts[:-1]) / (m * n))
 
 
 @lru_cache(maxsize=4096)

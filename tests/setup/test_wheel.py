@@ -19,6 +19,7 @@ RUNTIME = {"libc.so.6", "libgcc_s.so.1", "libm.so.6", "libstdc++.so.6", "ld-linu
 LIBRARY = "simplugin.libs/libsimgrid.so.4.1"
 DRIVER = f"simplugin/simulation/_driver{EXTENSION}"
 SWEEPS = f"simplugin/pricing/_sweeps{EXTENSION}"
+KERNELS = f"simplugin/taskgraphs/_kernels{EXTENSION}"
 BINDINGS = f"simgrid{EXTENSION}"
 
 
@@ -43,7 +44,7 @@ def test_its_tag_is_this_python(wheel: Path) -> None:
 
 def test_everything_is_inside(content: Path) -> None:
     names = names_below(content)
-    assert {LIBRARY, DRIVER, SWEEPS, BINDINGS, "simplugin/formats/simgrid.dtd"} <= names
+    assert {LIBRARY, DRIVER, SWEEPS, KERNELS, BINDINGS, "simplugin/formats/simgrid.dtd"} <= names
     (information,) = content.glob("simplugin-*.dist-info")
     licenses = names_below(information / "licenses")
     assert {"LICENSE", "simgrid/LICENSE-LGPL-2.1", "simgrid/NOTICE"} <= licenses
@@ -57,7 +58,7 @@ def test_every_module_of_the_checkout_is_inside(content: Path) -> None:
 
 def test_the_library_is_there_once(content: Path) -> None:
     libraries = [name for name in names_below(content) if ".so" in name]
-    assert sorted(libraries) == sorted([LIBRARY, DRIVER, SWEEPS, BINDINGS])
+    assert sorted(libraries) == sorted([LIBRARY, DRIVER, SWEEPS, KERNELS, BINDINGS])
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,7 @@ def test_the_library_is_there_once(content: Path) -> None:
     [
         (LIBRARY, None),
         (SWEEPS, None),
+        (KERNELS, None),
         (DRIVER, "$ORIGIN/../../simplugin.libs"),
         (BINDINGS, "$ORIGIN/simplugin.libs"),
     ],
