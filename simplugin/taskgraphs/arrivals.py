@@ -148,7 +148,7 @@ def tried(arrivals: Arrivals, setting: Setting) -> Trial:
         graphs,
         site,
         allocations=allocations,
-        platform=platform_of(case.site),
+        platform=platform_of(case),
         readings=setting.readings,
         revise=revision_of(graphs, site, setting, case.family),
     )

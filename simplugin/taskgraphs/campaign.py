@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simplugin.platforms import Platform
+    from simplugin.platforms.multi_clusters import MultiCluster
     from simplugin.platforms.sites import Site
     from simplugin.taskgraphs.allocation import Allocation
     from simplugin.taskgraphs.execution import Execution, Mode
@@ -61,7 +62,8 @@ class Case:
     seed : int
         Of all combinations.
     variant : str
-        How graphs are drawn, where it is not as in `combination`: an entry of `VARIANTS`.
+        How graphs are drawn, where it is not as in `combination`, or the site is built, where it
+        is not as in `SUBSETS`: an entry of `VARIANTS` or `NETWORKS`.
     """
 
     family: Family
@@ -78,6 +80,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "one complexity": {"one_scenario": True},
     "uniform sizes": {"sizes": "uniform"},
 }
+# Other networks: the fields of `MultiCluster`.
+NETWORKS: dict[str, dict[str, Any]] = {"wide switches": {"switch_bandwidth": 1e12}}
 
 
 @dataclass(frozen=True)
@@ -167,17 +171,19 @@ class Measurement:
 def measured(case: Case, setting: Setting) -> Measurement:
     """Return what a setting comes to in a case, simulated; what was measured once is kept."""
     graphs = GraphSet(graphs_of(case))
-    site = SUBSETS[case.site].site()
+    site = multi_cluster_of(case).site()
     allocations = _allocations(graphs.graphs, site, setting, case.family)
     done = executed(case, setting, allocations)
     planned = plan(graphs, allocations, site, readings=setting.readings)
     if setting.readings.own == "share":
         own = tuple(
-            _alone(graph, case.site, allocation, setting)
+            _alone(graph, case, allocation, setting)
             for graph, allocation in zip(graphs.graphs, allocations, strict=True)
         )
     else:
-        own = own_makespans(case, setting.mode, setting.readings)
+        # Graphs suffer as much with one estimate as with another: slowdowns are over the same.
+        readings = replace(setting.readings, redistribution=PAPER.redistribution)
+        own = own_makespans(case, setting.mode, readings)
     shared = tuple(done.schedule.makespans.tolist())
     return Measurement(case, setting.key, own, shared, planned.makespan)
 
@@ -203,14 +209,14 @@ def executed(
         Whether every activity is recorded.
     """
     graphs = GraphSet(graphs_of(case))
-    site = SUBSETS[case.site].site()
+    site = multi_cluster_of(case).site()
     if allocations is None:
         allocations = _allocations(graphs.graphs, site, setting, case.family)
     return execute(
         graphs,
         site,
         allocations=allocations,
-        platform=platform_of(case.site),
+        platform=platform_of(case),
         mode=setting.mode,
         readings=setting.readings,
         revise=revision_of(graphs, site, setting, case.family),
@@ -221,33 +227,44 @@ def executed(
 @cache
 def graphs_of(case: Case) -> tuple[TaskGraph, ...]:
     """Return the graphs of a case; those of a number are the same on all sites."""
-    return combination(case.family, case.count, (case.seed, case.number), **VARIANTS[case.variant])
+    drawn = VARIANTS.get(case.variant, {})
+    return combination(case.family, case.count, (case.seed, case.number), **drawn)
 
 
 @cache
 def own_makespans(case: Case, mode: Mode, readings: Readings) -> tuple[float, ...]:
     """Return the makespan of each graph of a case with the site for itself, simulated [s]."""
     setting = Setting("s", mode=mode, readings=readings)
-    site = SUBSETS[case.site].site()
+    site = multi_cluster_of(case).site()
     return tuple(
-        _alone(graph, case.site, scrap_max(graph, site, 1.0, readings), setting)
+        _alone(graph, case, scrap_max(graph, site, 1.0, readings), setting)
         for graph in graphs_of(case)
     )
 
 
+def multi_cluster_of(case: Case) -> MultiCluster:
+    """Return the site of a case."""
+    return replace(SUBSETS[case.site], **NETWORKS.get(case.variant, {}))
+
+
+def platform_of(case: Case) -> Platform:
+    """Return the platform of a case."""
+    return _platform(multi_cluster_of(case))
+
+
 @cache
-def platform_of(site: str) -> Platform:
+def _platform(site: MultiCluster) -> Platform:
     """Return the platform of a site."""
-    return SUBSETS[site].platform()
+    return site.platform()
 
 
-def _alone(graph: TaskGraph, site: str, allocation: Allocation, setting: Setting) -> float:
+def _alone(graph: TaskGraph, case: Case, allocation: Allocation, setting: Setting) -> float:
     """Return the makespan of a graph with the site for itself, simulated [s]."""
     done = execute(
         GraphSet((graph,)),
-        SUBSETS[site].site(),
+        multi_cluster_of(case).site(),
         allocations=(allocation,),
-        platform=platform_of(site),
+        platform=platform_of(case),
         mode=setting.mode,
         readings=setting.readings,
     )

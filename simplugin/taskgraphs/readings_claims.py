@@ -97,6 +97,11 @@ ALTERNATIVES: Mapping[str, Alternative] = {
     "uniform sizes": Alternative(
         "data sizes are drawn uniformly from 4M to 121M", variant="uniform sizes"
     ),
+    "wide switches": Alternative(
+        "switches pass 1 TB/s, so that nothing but hosts' own links holds data up",
+        variant="wide switches",
+        fft=True,
+    ),
 }
 
 
