@@ -210,9 +210,11 @@ private:
     Count const count      = ++state_.count[task];
     state_.time[task]      = state_.next_time[task];
     state_.next_time[task] = task_time(flop_[task], alpha_[task], count + 1, speed_);
-    state_.gain[task]      = count < most_[task] ? state_.time[task] / static_cast<double>(count) -
-                                                       state_.next_time[task] / static_cast<double>(count + 1)
-                                                 : 0.0;
+    // What is not faster on one more gains nothing, though its time is divided by more.
+    bool const grows = count < most_[task] && state_.next_time[task] < state_.time[task];
+    state_.gain[task] =
+        grows ? state_.time[task] / static_cast<double>(count) - state_.next_time[task] / static_cast<double>(count + 1)
+              : 0.0;
   }
 
   void look_below(Count task)

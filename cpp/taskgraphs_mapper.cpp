@@ -21,6 +21,21 @@ constexpr double LAST_DIGITS = 1e-12;
 void Mapper::set_allocation(Index first, Integers const& processors, Floats const& time)
 {
   Index const count = time.size();
+  if (first < 0 || count > tasks_.size() || first > tasks_.size() - count ||
+      processors.size() != clusters_.size() * count)
+    throw py::index_error("an allocation of tasks that are not there");
+  for (Index cluster = 0; cluster < clusters_.size(); cluster++)
+    for (Index task = 0; task < count; task++) {
+      Index const each = processors.data()[cluster * count + task];
+      if (each < 1 || each > clusters_.processors[cluster])
+        throw py::value_error("an allocation of processors that are not there");
+    }
+  if (std::any_of(time.data(), time.data() + count, [](double each) { return std::isnan(each); }))
+    throw py::value_error("an allocation whose time is not a number");
+  for (Index task = first; task < first + count; task++)
+    for (Index at = tasks_.before.start[task]; at < tasks_.before.start[task + 1]; at++)
+      if (tasks_.before.task[at] < first || tasks_.before.task[at] >= first + count)
+        throw py::value_error("an allocation of a part of a graph");
   for (Index cluster = 0; cluster < clusters_.size(); cluster++)
     for (Index task = 0; task < count; task++)
       allocation_[cluster * tasks_.size() + first + task] = processors.data()[cluster * count + task];
@@ -284,8 +299,20 @@ void Mapper::update(double now)
   }
 }
 
+void Mapper::check(Index task) const
+{
+  if (task < 0 || task >= tasks_.size())
+    throw py::index_error("a task that is not there");
+}
+
 std::vector<Index> Mapper::map_ready(double now, std::vector<Index> const& ready)
 {
+  for (Index const task : ready) {
+    check(task);
+    for (Index at = tasks_.before.start[task]; at < tasks_.before.start[task + 1]; at++)
+      if (placed_[tasks_.before.task[at]].cluster < 0)
+        throw py::value_error("a task before those that it follows");
+  }
   update(now);
   return map_sorted(now, ready);
 }

@@ -141,11 +141,20 @@ public:
   std::vector<double> forecast(double now) const;
   void update(double now);
   std::vector<Index> map_ready(double now, std::vector<Index> const& ready);
-  void started(Index task, double date) { start_[task] = date; }
-  void finished(Index task, double date) { finish_[task] = date; }
+  void started(Index task, double date)
+  {
+    check(task);
+    start_[task] = date;
+  }
+  void finished(Index task, double date)
+  {
+    check(task);
+    finish_[task] = date;
+  }
 
   py::tuple mapping(Index task) const
   {
+    check(task);
     Candidate const& place = placed_[task];
     return py::make_tuple(place.cluster, array_of(processors_[task]), place.start, place.finish);
   }
@@ -180,6 +189,7 @@ private:
     double const alpha = tasks_.alpha[task];
     return (alpha + (1 - alpha) / static_cast<double>(count)) * tasks_.flop[task] / clusters_.speed[cluster];
   }
+  void check(Index task) const;
   Candidate candidate(Index task, Index cluster, Index count, double now) const;
   Candidate packed(Index task, Candidate const& whole, double now) const;
   Candidate best(Index task, double now);

@@ -19,8 +19,9 @@ from simplugin.workloads.task_graphs import TaskGraph
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable
 
-    from simplugin.formats.dot_syntax import DotTask
+    from simplugin.formats.dot_syntax import DotEdge, DotTask
 
 
 def read_dot(
@@ -31,7 +32,8 @@ def read_dot(
     A task is a statement ``1 [size="49659735022", alpha="0.19"]``, its size in flop; an edge is
     ``2 -> 4 [size="411041792"]``, its size in byte, 0 if it has none. The data that a task works
     on is its attribute ``byte``, of which daggen knows nothing, or the largest of the edges that
-    leave it: daggen gives each of them all of that data. A task needs a statement of its own.
+    leave it: daggen gives each of them all of that data. A task needs a statement of its own. An
+    edge that is given again with the same size, as daggen does, is one edge.
 
     Parameters
     ----------
@@ -56,23 +58,39 @@ def read_dot(
     """
     require_alpha(alpha)
     found = parse(read_text(path), path, ("size", "alpha", "byte"))
+    edges = _folded(found.edges)
     parts = structure(
         [(task.name, task.place) for task in found.tasks],
-        [(edge.source, edge.target, edge.place) for edge in found.edges],
+        [(edge.source, edge.target, edge.place) for edge in edges],
         found.place,
     )
     leaving = [0.0] * len(parts.tasks)
-    edge_byte = []
-    for edge, source in zip(found.edges, parts.edges[:, 0].tolist(), strict=True):
-        what = f"size of edge {shown(edge.source)} -> {shown(edge.target)}"
-        size = edge.attributes.get("size")
-        edge_byte.append(0.0 if size is None else quantity(size.text, what, size.place))
-        leaving[source] = max(leaving[source], edge_byte[-1])
+    edge_byte = [_size(edge) for edge in edges]
+    for size, source in zip(edge_byte, parts.edges[:, 0].tolist(), strict=True):
+        leaving[source] = max(leaving[source], size)
     amounts = [_amounts(task, alpha, most) for task, most in zip(found.tasks, leaving, strict=True)]
     flop, alphas, byte = np.array(amounts, dtype=np.float64).T
     title = name if name is not None else found.name
     title = Path(path).stem if title is None else title
     return TaskGraph(title, parts.tasks, flop, alphas, byte, parts.edges, np.array(edge_byte))
+
+
+def _folded(edges: Iterable[DotEdge]) -> list[DotEdge]:
+    """Leave out what repeats an edge; what differs from it in size is still there."""
+    first: dict[tuple[str, str], DotEdge] = {}
+    return [
+        edge
+        for edge in edges
+        if (same := first.setdefault((edge.source, edge.target), edge)) is edge
+        or _size(edge) != _size(same)
+    ]
+
+
+def _size(edge: DotEdge) -> float:
+    """Return the data of an edge; 0 where nothing is said."""
+    size = edge.attributes.get("size")
+    what = f"size of edge {shown(edge.source)} -> {shown(edge.target)}"
+    return 0.0 if size is None else quantity(size.text, what, size.place)
 
 
 def _amounts(task: DotTask, alpha: float, leaving: float) -> tuple[float, float, float]:

@@ -23,12 +23,12 @@ class Bound:
     ----------
     value : float
         The date [s].
-    kind : {"area", "critical path", "relaxation"}
+    kind : {"area", "critical path", "network", "relaxation"}
         What proves it.
     """
 
     value: float
-    kind: Literal["area", "critical path", "relaxation"]
+    kind: Literal["area", "critical path", "network", "relaxation"]
 
 
 def area_bound(graphs: GraphSet, site: Site) -> Bound:
@@ -60,6 +60,45 @@ def critical_path_bound(graphs: GraphSet, site: Site, *, transfers: bool = False
     choices = Choices(graphs, site, transfers)
     ends = choices.earliest + choices.least_time + choices.rest
     return Bound(float(np.max(ends)), "critical path")
+
+
+def network_bound(graphs: GraphSet, site: Site) -> Bound:
+    """Return when all data could have passed the switches if these were never idle.
+
+    Whatever the mapping, the data of each edge pass at least one switch: what stays in a cluster
+    that of the cluster, what does not, two. All switches together carry so much a second. What
+    cannot set out in the first seconds of a schedule and not arrive in the last ones has to pass
+    between them: all sets of edges are tried that set out no earlier than some edge can, and after
+    which no less remains to be done than after some edge.
+
+    It holds only for schedules in which data that stay on their hosts pass the switch as well, as
+    in SimGrid's clusters with ``local="sent"``, and on sites whose ``switch`` and diagonal of
+    ``shared`` are what the network has, as those of `simplugin.platforms.multi_clusters`.
+
+    Parameters
+    ----------
+    graphs : GraphSet
+        What.
+    site : Site
+        Where; it limits nothing if a switch does not.
+    """
+    choices = Choices(graphs, site, transfers=True)
+    carried = np.zeros(site.n_clusters)
+    np.maximum.at(carried, site.switch, np.diag(site.shared))
+    edges = np.flatnonzero(choices.moved)
+    if not edges.size:
+        return Bound(0.0, "network")
+    source, target = graphs.edges[edges].T
+    time = choices.moved[edges] / carried.sum()
+    before = (choices.earliest + choices.least_time)[source]
+    after = (choices.least_time + choices.rest)[target]
+    order = np.argsort(-after, kind="stable")
+    time, before, after = time[order], before[order], after[order]
+    ends = []
+    for date in np.unique(before).tolist():
+        inside = before >= date
+        ends.append(date + float(np.max(np.cumsum(time[inside]) + after[inside])))
+    return Bound(max(ends), "network")
 
 
 def relaxation_bound(
@@ -101,10 +140,16 @@ def makespan_bound(
 
     Parameters
     ----------
-    graphs, site, transfers, tolerance
+    graphs, site, tolerance
         As for `relaxation_bound`.
+    transfers : bool
+        Likewise; with it the bound of the switches counts as well, see `network_bound` for where
+        it holds.
     """
     simple = _simple_bound(graphs, site, transfers)
+    if transfers:
+        network = network_bound(graphs, site)
+        simple = network if network.value > simple.value else simple
     relaxed = relaxation_bound(graphs, site, transfers=transfers, tolerance=tolerance)
     return relaxed if relaxed.value > simple.value * (1 + tolerance) else simple
 
@@ -119,7 +164,7 @@ def own_bounds(
     Parameters
     ----------
     graphs, site, transfers, tolerance
-        As for `relaxation_bound`.
+        As for `makespan_bound`.
     """
     return tuple(
         makespan_bound(GraphSet((graph,)), site, transfers=transfers, tolerance=tolerance)

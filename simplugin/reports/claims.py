@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -10,9 +11,13 @@ from rich.text import Text
 
 from simplugin.claims import Claim
 from simplugin.listings import Cell, Listing
+from simplugin.reports.column_widths import column_widths
 from simplugin.reports.quantities import percent, readable
 from simplugin.reports.tables import house_table, summary_table
 from simplugin.rows import Row
+
+if TYPE_CHECKING:
+    from rich.console import JustifyMethod
 
 _WIDEST_VALUE = 18
 _VERDICTS = {True: Text("yes", style="green"), False: Text("no", style="bold red")}
@@ -61,21 +66,39 @@ def print_listings(
         console.print()
         # Not the table's own title and caption, which are broken to its width.
         console.print(Text(listing.title, style="bold"))
-        console.print(listing_table(listing))
+        # What cannot be made narrower is wider than the terminal rather than cut.
+        console.print(listing_table(listing, console.width), crop=False)
         if listing.note:
             console.print(Text(listing.note, style="dim"))
 
 
-def listing_table(listing: Listing) -> Table:
-    """Return the lines of a listing: names to the left, numbers to the right."""
+def listing_table(listing: Listing, room: int | None = None) -> Table:
+    """Return the lines of a listing: names to the left, numbers to the right.
+
+    Parameters
+    ----------
+    listing : Listing
+        What.
+    room : int, optional
+        How wide the table should be at most; nothing in it is cut, nor numbers broken.
+    """
+    names = [name for name, _ in listing.columns]
+    values = [[line[place] for line in listing.lines] for place in range(len(names))]
+    cells, texts = [], []
+    for (_, unit), column in zip(listing.columns, values, strict=True):
+        cells.append([_cell(value, unit) for value in column])
+        texts.append(any(isinstance(value, str) for value in column) and not unit)
+    widest = [max((cell.cell_len for cell in column), default=0) for column in cells]
+    widths, gap = column_widths(names, widest, texts, room)
     table = house_table("")
-    for place, (name, unit) in enumerate(listing.columns):
-        values = [line[place] for line in listing.lines]
-        words = any(isinstance(value, str) for value in values) and not unit
-        table.add_column(Text(name), justify="left" if words else "right")
-    for line in listing.lines:
-        cells = zip(line, listing.columns, strict=True)
-        table.add_row(*(_cell(value, unit) for value, (_, unit) in cells))
+    # Rich draws one more blank between columns.
+    table.padding = (0, gap // 2, 0, (gap - 1) // 2)
+    for name, width, text in zip(names, widths, texts, strict=True):
+        justify: JustifyMethod = "left" if text else "right"
+        table.add_column(Text(name), width=width, justify=justify, overflow="fold")
+    for line in zip(*cells, strict=True):
+        table.add_row(*line)
+    table.width = sum(widths) + gap * (len(names) - 1)
     return table
 
 

@@ -1,9 +1,10 @@
 """Allocation: on how many processors each task of a graph is to run.
 
 All procedures start with one processor a task. Again and again, the task of the critical path that
-benefits most from one more processor, by ``T(n) / n - T(n + 1) / (n + 1)``, gets it; what ends this
-tells them apart. Times are those on the reference cluster, without redistributions; of several
-critical paths the first counts, and of several tasks the first of the path.
+benefits most from one more processor, by ``T(n) / n - T(n + 1) / (n + 1)``, gets it; a task that
+one more does not make faster never grows. What ends this tells the procedures apart. Times are
+those on the reference cluster, without redistributions; of several critical paths the first counts,
+and of several tasks the first of the path.
 
 References
 ----------
@@ -25,6 +26,7 @@ from simplugin.errors import WorkloadError
 from simplugin.taskgraphs import _kernels
 from simplugin.taskgraphs.readings import PAPER
 from simplugin.taskgraphs.reference import caps, reference_of, translate
+from simplugin.taskgraphs.shares import remedy_of
 from simplugin.taskgraphs.timing import task_times
 
 if TYPE_CHECKING:
@@ -126,7 +128,8 @@ class Allocator:
         """Return a share, or refuse it."""
         if not (isfinite(beta) and 0 < beta <= 1):
             raise WorkloadError(
-                f"graph {self._graph.name!r} has the share {beta!r}; give one above 0 and up to 1"
+                f"graph {self._graph.name!r} has the share {float(beta)!r};"
+                f" give one above 0 and up to 1{remedy_of(beta)}"
             )
         return float(beta)
 

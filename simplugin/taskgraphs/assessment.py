@@ -46,6 +46,8 @@ class Assessment:
         No schedule of each graph alone is shorter [s].
     shares : float64, shape (n_graphs,), optional
         Part of the site's power that each graph's allocations could have, beta.
+    cores : int64, shape (n_clusters,), optional
+        The most that a host of each cluster has; one without. It counts as one processor anyway.
     """
 
     execution: Execution
@@ -53,6 +55,7 @@ class Assessment:
     bound: float
     own_bound: Floats
     shares: Floats | None = None
+    cores: NDArray[np.int64] | None = None
 
     @property
     def schedule(self) -> Schedule:
@@ -113,9 +116,20 @@ class Assessment:
             "Graphs",
             tuple((name, unit) for name, unit, _ in columns),
             tuple(zip(*(values for _, _, values in columns), strict=True)),
-            "own and shared: makespan of the graph with the site for itself, and among the others;"
-            " bound: none alone is shorter; gap: of own, above it; slowdown: own over shared",
+            self._words(),
         )
+
+    def _words(self) -> str:
+        """Return what the names of metrics and columns mean."""
+        words = (
+            "own and shared: makespan of the graph with the site for itself, and among the others;"
+            " bound: none alone is shorter; gap: of own, above that bound; slowdown: own over"
+            " shared. Among the metrics, gap is that of the makespan of all graphs, above its"
+            " own bound"
+        )
+        if np.isfinite(self.execution.estimate):
+            words += "; estimate: that makespan as it was planned, before anything ran"
+        return words
 
     def _of_clusters(self) -> Listing:
         """Return how each cluster was used."""
@@ -139,7 +153,12 @@ class Assessment:
             ("cluster", ""), ("processors", ""), ("speed", "flop/s"), ("tasks", ""),
             ("processors a task", ""), ("in use", "%"),
         )  # fmt: skip
-        return Listing("Clusters", columns, tuple(lines))
+        several = np.flatnonzero(self.cores > 1).tolist() if self.cores is not None else []
+        note = ""
+        if self.cores is not None and several:
+            hosts = ", ".join(f"{site.clusters[each]} ({self.cores[each]})" for each in several)
+            note = f"a host is one processor, whose other cores idle; hosts with cores: {hosts}"
+        return Listing("Clusters", columns, tuple(lines), note)
 
     def chart(self, title: str = "") -> ScheduleChart:
         """Return the Gantt chart of the schedule as it came about, with the bound."""

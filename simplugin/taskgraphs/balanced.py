@@ -4,7 +4,7 @@ A plan tells what any shares would come to in less than a millisecond, so that s
 follow from what graphs look like: those whose graphs would suffer more than others grow, the others
 shrink, until all suffer alike. This starts from several of the paper's strategies, as they are and
 with all shares doubled (graphs rarely use all that they may), and of all that was planned on the
-way, the fairest is taken whose makespan is shorter than that under WPS-width.
+way, the fairest is taken whose makespan is no longer than that under WPS-width.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def fairest(found: Sequence[Point], limit: float) -> Point:
 
 
 def balanced(
-    graphs: Sequence[TaskGraph], site: Site, *, length: float = 0.97, rounds: int = 15
+    graphs: Sequence[TaskGraph], site: Site, *, length: float = 1.0, rounds: int = 15
 ) -> NDArray[np.float64]:
     """Give all graphs about the same slowdown.
 

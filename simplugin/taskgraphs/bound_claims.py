@@ -68,8 +68,9 @@ def _gap(words: str, makespans: list[float], chosen: Scope, cases: list[Case]) -
         bool(np.all(above >= -_ROUNDING)),
         f"over {len(cases)} runs; the gap to a lower bound is {100 * above.mean():.1f} % in the"
         f" mean, {100 * above.min():.1f} to {100 * above.max():.1f} %. The bound is the best of"
-        " area, critical path and a linear program that weighs them, with the least times of"
-        " redistributions. Agrees if no run is shorter than its bound",
+        " area, critical path, what switches have to pass, and a linear program that weighs the"
+        " first two with the least times of redistributions. Agrees if no run is shorter than its"
+        " bound",
         "section 7",
         optimum=round(float(bounds.mean()), 3),
         provenance=chosen.provenance(),

@@ -13,18 +13,20 @@ from simplugin.taskgraphs.redistribution import redistribution
 from simplugin.taskgraphs.trace_labels import edge_label, task_label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from simplugin.platforms.sites import Site
     from simplugin.simulation.api import Activity, Actor
-    from simplugin.taskgraphs.online_mapping import OnlineMapper, Revision
+    from simplugin.taskgraphs.online_mapping import Mapped, OnlineMapper, Revision
     from simplugin.taskgraphs.redistribution import Local, Pattern
     from simplugin.workloads.graph_sets import GraphSet
 
 # Tasks whose ends are no further apart, relative to the date, end at the same instant.
 INSTANT = 1e-9
+# SimGrid sleeps no shorter [s].
+SHORTEST = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +135,8 @@ class _Run:
             mapped = [processors is not None for processors in self.progress.processors]
             revised = self.orders.revise(now, self.active, mapped, self.mapper.forecast)
             for graph, allocation in revised.items():
+                if graph not in range(self.orders.graphs.n_graphs):
+                    raise _unknown("revised allocations are for graph", graph, len(self.release))
                 self.mapper.set_allocation(graph, allocation)
 
     def map(self) -> None:
@@ -140,8 +144,23 @@ class _Run:
         ready = sorted(self.progress.ready_tasks())
         if self.mapper is not None and self.changed:
             for each in self.mapper.map_ready(self.me.now, ready):
-                self.progress.assign(int(each.task), each.processors.tolist())
+                self._assign(each)
         self.changed = False
+
+    def _assign(self, mapped: Mapped) -> None:
+        """Take over what a mapper decided, or refuse it."""
+        graphs, task = self.orders.graphs, int(mapped.task)
+        processors = mapped.processors.tolist()
+        if not 0 <= task < graphs.n_tasks:
+            raise _unknown("the mapper maps task", task, graphs.n_tasks)
+        fault = misplaced(processors, self.orders.site)
+        if fault:
+            raise WorkloadError(f"the mapper has task {graphs.name_of(task)!r} on {fault}")
+        if self.progress.processors[task] is not None:
+            raise WorkloadError(
+                f"the mapper maps task {graphs.name_of(task)!r} twice; map each task once"
+            )
+        self.progress.assign(task, processors)
 
     def start(self) -> None:
         """Start what can start."""
@@ -208,8 +227,11 @@ class _Run:
 
         Sums of the same times in another order differ in their last digits.
         """
-        if self.mapper is not None and 0 < len(_over(self.me, self.tasks)) < len(self.tasks):
-            await self.me.sleep_for(INSTANT * self.me.now)
+        pause = INSTANT * self.me.now
+        if self.mapper is None or not pause:
+            return
+        if 0 < len(_over(self.me, self.tasks)) < len(self.tasks):
+            await self.me.sleep_for(max(pause, SHORTEST))
 
     def _arrive(self, edge: int, activity: Activity) -> None:
         """Take note that a redistribution has ended."""
@@ -262,6 +284,25 @@ def no_host(site: Site, name: str) -> PlatformError:
     return PlatformError(
         f"the platform has no host {name!r}, which site {site.name!r} has",
         remedy="give the platform that the site describes",
+    )
+
+
+def misplaced(processors: Sequence[int], site: Site) -> str:
+    """Say where a task cannot be, and what to do about it; nothing if all is well."""
+    if not processors:
+        return "no processor; give at least one"
+    last = site.n_processors - 1
+    if min(processors) < 0 or max(processors) > last:
+        return f"processors {list(processors)}; site {site.name!r} has the numbers from 0 to {last}"
+    if len(set(processors)) < len(processors):
+        return f"processors {list(processors)}; give each once"
+    return ""
+
+
+def _unknown(what: str, number: int, count: int) -> WorkloadError:
+    """Say that there is no such number."""
+    return WorkloadError(
+        f"{what} {number!r}, which is not there; give a number from 0 to {count - 1}"
     )
 
 

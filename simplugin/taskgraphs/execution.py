@@ -8,7 +8,7 @@ processors still compute.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,8 +22,10 @@ from simplugin.errors import (
     WorkloadError,
 )
 from simplugin.simulation import SimGridOptions, simulate
-from simplugin.taskgraphs.conductor import Orders, conduct, no_host
+from simplugin.simulation.trace import KINDS
+from simplugin.taskgraphs.conductor import Orders, conduct, misplaced, no_host
 from simplugin.taskgraphs.readings import PAPER
+from simplugin.taskgraphs.redistribution import check_choices
 from simplugin.taskgraphs.schedules import Schedule
 
 if TYPE_CHECKING:
@@ -134,7 +136,8 @@ def execute(
         message to 4 MiB there and back, which no estimate knows of, but only counts where
         latencies are long; ``tcp_gamma=0`` is without.
     trace : bool
-        Whether to record activities, with labels ``graph:task`` and ``graph:task->task``.
+        Whether to record tasks and redistributions, with labels ``graph:task`` and
+        ``graph:task->task``.
     **simulation
         Further arguments of `simulate`.
 
@@ -158,6 +161,7 @@ def execute(
         )
     if mode == "planned" and (mapper is not None or revise is not None):
         raise WorkloadError("mappers and revisions only decide with mode='online'")
+    check_choices(pattern, local)
     _check(graphs, site, allocations, schedule, mode, mapper)
     if allocations is not None and schedule is None and mapper is None:
         from simplugin.taskgraphs.mapping import Mapper, plan
@@ -174,7 +178,9 @@ def execute(
         local=local,
         labelled=trace,
     )
-    result = _simulated(platform, orders, options=options, trace=trace, **simulation)
+    result = _without_pauses(
+        _simulated(platform, orders, options=options, trace=trace, **simulation)
+    )
     deeds: Deeds = result.returned[0].value
     return Execution(_schedule(orders, deeds), deeds.sent, deeds.arrived, schedule, result)
 
@@ -201,6 +207,19 @@ def _check(
             f"the schedule has {len(schedule.cluster)} tasks on {schedule.site.n_processors}"
             f" processors; there are {graphs.n_tasks} on {site.n_processors}"
         )
+    _check_places(graphs, site, schedule)
+
+
+def _check_places(graphs: GraphSet, site: Site, schedule: Schedule) -> None:
+    """Refuse a schedule that does not have each task once, on processors that are there."""
+    if sorted(schedule.order.tolist()) != list(range(graphs.n_tasks)):
+        raise WorkloadError(
+            f"the order of the schedule is not of {graphs.n_tasks} tasks; give each task once"
+        )
+    for task in range(graphs.n_tasks):
+        fault = misplaced(schedule.processors_of(task).tolist(), site)
+        if fault:
+            raise WorkloadError(f"the schedule has task {graphs.name_of(task)!r} on {fault}")
 
 
 def _queue(schedule: Schedule) -> tuple[tuple[int, tuple[int, ...]], ...]:
@@ -223,6 +242,22 @@ def _simulated(
         if isinstance(error.__cause__, PlatformError | WorkloadError):
             raise error.__cause__ from None
         raise
+
+
+def _without_pauses(result: Result) -> Result:
+    """Leave out of a trace what nobody asked for: that the conductor waited."""
+    trace = result.trace
+    kept = trace.kind_code != KINDS.index("sleep")
+    if np.all(kept):
+        return result
+    columns = {
+        name: getattr(trace, name)[kept]
+        for name in (
+            *("actor_code", "resource_code", "label_code", "kind_code", "state_code"),
+            *("start", "end", "amount"),
+        )
+    }
+    return replace(result, trace=replace(trace, **columns))
 
 
 def _schedule(orders: Orders, deeds: Deeds) -> Schedule:

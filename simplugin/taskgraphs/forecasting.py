@@ -95,7 +95,9 @@ class Forecaster:
         completion = self.forecast(self.now, self.allocations(beta))
         known = ~np.isnan(completion)
         found = np.full(len(completion), np.nan)
-        found[known] = slowdown(self.own[known], completion[known] - self.release[known])
+        # The timer of a release may ring in the last digits before it.
+        shared = np.maximum(completion[known] - self.release[known], 0.0)
+        found[known] = slowdown(self.own[known], shared)
         suffered = float(np.sum(1 - found[known]))
         return Point(
             beta,

@@ -16,8 +16,8 @@ import numpy as np
 
 from simplugin.platforms.sites import Site
 from simplugin.taskgraphs.allocation import Allocation
+from simplugin.taskgraphs.allocation_checks import check_allocations
 from simplugin.taskgraphs.list_schedules import Draft, by_level
-from simplugin.taskgraphs.mapping import check_allocations
 from simplugin.taskgraphs.timing import task_times
 from simplugin.workloads.graph_sets import GraphSet
 from simplugin.workloads.task_graphs import TaskGraph

@@ -24,12 +24,14 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simplugin.errors import WorkloadError
 from simplugin.taskgraphs import _kernels
+from simplugin.taskgraphs.allocation_checks import check_allocation, check_allocations
 from simplugin.taskgraphs.readings import PAPER
 from simplugin.taskgraphs.schedules import Schedule
 
@@ -43,7 +45,6 @@ if TYPE_CHECKING:
     from simplugin.taskgraphs.allocation import Allocation
     from simplugin.taskgraphs.readings import Readings
     from simplugin.workloads.graph_sets import GraphSet
-    from simplugin.workloads.task_graphs import TaskGraph
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,9 +163,10 @@ class Mapper:
         Raises
         ------
         WorkloadError
-            It does not fit the graph or the site.
+                There is no such graph, or it does not fit the graph or the site.
         """
-        _check_allocation(self._graphs.graphs[graph], allocation, self._site)
+        self._check_graph(graph)
+        check_allocation(self._graphs.graphs[graph], allocation, self._site)
         first = int(self._graphs.first[graph])
         self._kernel.set_allocation(first, allocation.processors, allocation.time)
 
@@ -186,14 +188,15 @@ class Mapper:
         Raises
         ------
         WorkloadError
-            The instant lies before an earlier one, a task comes a second time, or one of its
-            predecessors has not finished; the message names the task.
+            The instant lies before an earlier one, there is no such task, it comes a second time,
+            or one of its predecessors has not finished; the message names the task.
         """
+        numbers = [self._number(task) for task in tasks]
         self._to(now)
-        for task in tasks:
-            self._check_ready(int(task))
+        for task in numbers:
+            self._check_ready(task)
             self._state[task] = 1
-        mapped = self._kernel.map_ready(now, [int(task) for task in tasks])
+        mapped = self._kernel.map_ready(now, numbers)
         for task in mapped:
             self._state[task] = 2
         return [Mapping(task, *self._kernel.mapping(task)) for task in mapped]
@@ -211,10 +214,9 @@ class Mapper:
         Raises
         ------
         WorkloadError
-            The task is not mapped, or has started before.
+            There is no such task, it is not mapped, or has started before; or the date is none.
         """
-        self._note(task, (2,), 3, "start")
-        self._kernel.started(task, date)
+        self._kernel.started(self._note(task, date, (2,), 3, "start"), date)
 
     def finished(self, task: int, date: float) -> None:
         """Take note that a task has finished.
@@ -222,10 +224,9 @@ class Mapper:
         Raises
         ------
         WorkloadError
-            The task is not mapped, or has finished before.
+            There is no such task, it is not mapped, or has finished before; or the date is none.
         """
-        self._note(task, (2, 3), 4, "finish")
-        self._kernel.finished(task, date)
+        self._kernel.finished(self._note(task, date, (2, 3), 4, "finish"), date)
 
     def forecast(
         self, now: float, allocations: Mapping_[int, Allocation] | None = None
@@ -243,12 +244,20 @@ class Mapper:
         -------
         float64, shape (n_graphs,)
             [s]; NaN for graphs that are not submitted.
+
+        Raises
+        ------
+        WorkloadError
+            The instant is no number, there is no such graph, or an allocation does not fit.
         """
+        if not isfinite(now):
+            raise WorkloadError(f"nothing can be forecast at {now!r} s; give a date")
         kernel = self._kernel
         if allocations:
             kernel = kernel.copy()
             for graph, allocation in allocations.items():
-                _check_allocation(self._graphs.graphs[graph], allocation, self._site)
+                self._check_graph(graph)
+                check_allocation(self._graphs.graphs[graph], allocation, self._site)
                 first = int(self._graphs.first[graph])
                 kernel.set_allocation(first, allocation.processors, allocation.time)
         finish = kernel.forecast(now)
@@ -277,9 +286,22 @@ class Mapper:
 
     def _to(self, now: float) -> None:
         """Go on to an instant."""
-        if not self._now <= now:
+        if not (self._now <= now and isfinite(now)):
             raise WorkloadError(f"tasks cannot be mapped at {now!r} s after {self._now!r} s")
         self._now = now
+
+    def _check_graph(self, graph: int) -> None:
+        """Refuse a graph that is not there."""
+        last = self._graphs.n_graphs - 1
+        if not 0 <= graph <= last:
+            raise WorkloadError(f"there is no graph {graph!r}; give a number from 0 to {last}")
+
+    def _number(self, task: int) -> int:
+        """Return the number of a task, or refuse one that is not there."""
+        last = self._graphs.n_tasks - 1
+        if not 0 <= task <= last:
+            raise WorkloadError(f"there is no task {task!r}; give a number from 0 to {last}")
+        return int(task)
 
     def _check_ready(self, task: int) -> None:
         """Refuse tasks that cannot be ready, or were before."""
@@ -294,14 +316,20 @@ class Mapper:
                     f" {self._graphs.name_of(before)!r} has finished; tell `finished` first"
                 )
 
-    def _note(self, task: int, states: tuple[int, ...], state: int, verb: str) -> None:
-        """Refuse to note what cannot have happened."""
+    def _note(self, task: int, date: float, states: tuple[int, ...], state: int, verb: str) -> int:
+        """Return the number of a task, or refuse to note what cannot have happened to it."""
+        task = self._number(task)
+        if not isfinite(date):
+            raise WorkloadError(
+                f"task {self._graphs.name_of(task)!r} cannot {verb} at {date!r} s; give a date"
+            )
         if self._state[task] not in states:
             raise WorkloadError(
                 f"task {self._graphs.name_of(task)!r} cannot {verb}: it is not mapped yet, or did"
                 " so before"
             )
         self._state[task] = state
+        return task
 
 
 def _kernel(graphs: GraphSet, site: Site, readings: Readings, transfers: bool) -> _kernels.Mapper:
@@ -329,38 +357,3 @@ def _kernel(graphs: GraphSet, site: Site, readings: Readings, transfers: bool) -
         transfers,
         readings.redistribution == "together",
     )
-
-
-def check_allocations(graphs: GraphSet, allocations: Sequence[Allocation], site: Site) -> None:
-    """Refuse allocations that do not fit.
-
-    Raises
-    ------
-    WorkloadError
-        There is not one for each graph, or one does not fit its graph or the site; the message
-        names the graph.
-    """
-    if len(allocations) != graphs.n_graphs:
-        raise WorkloadError(
-            f"there are {len(allocations)} allocations for {graphs.n_graphs} graphs; give one for"
-            " each graph"
-        )
-    for graph, allocation in zip(graphs.graphs, allocations, strict=True):
-        _check_allocation(graph, allocation, site)
-
-
-def _check_allocation(graph: TaskGraph, allocation: Allocation, site: Site) -> None:
-    """Refuse an allocation that does not fit its graph or the site."""
-    shape = (site.n_clusters, graph.n_tasks)
-    processors, time = allocation.processors, allocation.time
-    if processors.shape != shape or time.shape != (graph.n_tasks,):
-        raise WorkloadError(
-            f"the allocation of graph {graph.name!r} has shape {processors.shape}, and times of"
-            f" shape {time.shape}; give {shape} and {(graph.n_tasks,)}"
-        )
-    if np.any((processors < 1) | (processors > site.processors[:, np.newaxis])):
-        raise WorkloadError(
-            f"the allocation of graph {graph.name!r} has a task on no processor of a cluster of"
-            f" site {site.name!r}, or on more than it has; give at least 1 and at most"
-            f" {site.processors.tolist()}"
-        )

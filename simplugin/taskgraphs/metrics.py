@@ -29,18 +29,20 @@ def slowdown(own: ArrayLike, shared: ArrayLike) -> NDArray[np.float64]:
     Parameters
     ----------
     own, shared : float64, shape (n_graphs,)
-        Makespans, above 0 [s].
+        Makespans [s]. A graph without any work has 0 alone.
 
     Returns
     -------
     float64, shape (n_graphs,)
         1 where sharing costs nothing, less where it does; it may exceed 1 where mapping happens to
-        be luckier among others.
+        be luckier among others. A graph that takes no time alone, because it has no work, has 1
+        however long it waits: it has nothing that others could stretch.
 
     Raises
     ------
     WorkloadError
-        The shapes differ, or a makespan is not above 0.
+        The shapes differ, a makespan is negative or no number, or a graph takes time alone and
+        none among others.
     """
     alone, among = np.asarray(own, dtype=np.float64), np.asarray(shared, dtype=np.float64)
     if alone.shape != among.shape:
@@ -49,9 +51,14 @@ def slowdown(own: ArrayLike, shared: ArrayLike) -> NDArray[np.float64]:
             " for every graph"
         )
     for name, values in (("own", alone), ("shared", among)):
-        if not np.all(np.isfinite(values) & (values > 0)):
-            raise WorkloadError(f"{name} makespans are {values.tolist()}; give numbers above 0")
-    return alone / among
+        if not np.all(np.isfinite(values) & (values >= 0)):
+            raise WorkloadError(f"{name} makespans are {values.tolist()}; give numbers from 0 on")
+    if np.any((alone > 0) & (among == 0)):
+        raise WorkloadError(
+            f"shared makespans are {among.tolist()}, own ones {alone.tolist()}; give numbers above"
+            " 0 to graphs that take time alone"
+        )
+    return np.divide(alone, among, out=np.ones_like(alone), where=alone > 0)
 
 
 def average_slowdown(slowdowns: ArrayLike) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -55,8 +55,9 @@ def redistribution(
     Raises
     ------
     WorkloadError
-        There is no source or no target.
+        There is no source or no target, or no such pattern or choice of what is local.
     """
+    check_choices(pattern, local)
     m, n = len(sources), len(targets)
     if not m or not n:
         raise WorkloadError(f"a redistribution from {m} to {n} processors; give one at least each")
@@ -68,6 +69,22 @@ def redistribution(
     if local == "kept":
         np.fill_diagonal(sizes, 0.0)
     return np.fromiter(place, dtype=np.int64, count=len(place)), sizes
+
+
+def check_choices(pattern: str, local: str) -> None:
+    """Refuse unknown patterns, and unknown choices of what is local.
+
+    Raises
+    ------
+    WorkloadError
+        It names what there is.
+    """
+    for name, value, choices in (
+        ("pattern", pattern, get_args(Pattern)),
+        ("local", local, get_args(Local)),
+    ):
+        if value not in choices:
+            raise WorkloadError(f"{name} is {value!r}; choose {' or '.join(map(repr, choices))}")
 
 
 @lru_cache(maxsize=4096)

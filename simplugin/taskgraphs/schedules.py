@@ -63,7 +63,8 @@ class Schedule:
     @property
     def makespans(self) -> NDArray[np.float64]:
         """How long after its release each graph is completed [s]; shape (n_graphs,)."""
-        return self.completion - self.graphs.release
+        # The timer of a release may ring in the last digits before it.
+        return np.maximum(self.completion - self.graphs.release, 0.0)
 
     @property
     def makespan(self) -> float:

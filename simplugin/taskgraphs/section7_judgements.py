@@ -24,6 +24,8 @@ POINTS, FACTOR = 0.08, 1.2
 CLOSE = 0.05
 # Rank correlation from which rankings are almost the same.
 SAME_RANKING = 0.7
+# Under which part of the strategies something has to hold that the text says of all.
+MOST = 0.75
 # By how many points a range may be missed, and by how much a value that grows may fall back.
 _EDGE, _BACK = 0.03, 0.02
 FAIRER_THAN_S = frozenset({"es", "ps_width", "wps_cp", "wps_width", "wps_work"})
@@ -81,8 +83,8 @@ def twice_as_fair(table: Averages, _: Averages) -> tuple[str, bool]:
     """Tell how many times fairer WPS-width is than S for 4 graphs and more."""
     larger = np.array(table.counts) >= 4
     ratios = (table.unfair("s") / table.unfair("wps_width"))[larger]
-    agrees = bool(np.all((ratios > 2 / FACTOR) & (ratios < 2 * FACTOR)))
-    return f"{np.min(ratios):.2f} to {np.max(ratios):.2f}", agrees
+    low, high = float(np.min(ratios)), float(np.max(ratios))
+    return f"{low:.2f} to {high:.2f}", low > 2 / FACTOR and high < low * FACTOR**2
 
 
 def least_fair(table: Averages, _: Averages) -> tuple[str, bool]:
@@ -154,11 +156,12 @@ def longer(one: str, other: str) -> Judge:
     return judge
 
 
-def no_longer(one: str, other: str) -> Judge:
+def no_longer(one: str, other: str, *, up_to: int = 10) -> Judge:
     """Judge whether makespans of one strategy are as good as those of another."""
 
     def judge(table: Averages, _: Averages) -> tuple[str, bool]:
-        first, second = _means(table, one, other)
+        few = np.array(table.counts) <= up_to
+        first, second = (float(np.mean(table.length(name)[few])) for name in (one, other))
         return f"{first:.3f} against {second:.3f}", first <= second * (1 + CLOSE)
 
     return judge
@@ -197,6 +200,29 @@ def fairer(one: str, other: str) -> Judge:
     return judge
 
 
+def similarly_fair(one: str, other: str) -> Judge:
+    """Judge whether two strategies are about as fair as each other."""
+
+    def judge(table: Averages, _: Averages) -> tuple[str, bool]:
+        first, second = (float(np.mean(table.unfair(name))) for name in (one, other))
+        agrees = second / FACTOR < first < second * FACTOR
+        return f"{first:.2f} against {second:.2f}", agrees
+
+    return judge
+
+
+def bends(unfair: tuple[float, float], length: tuple[float, float]) -> bool:
+    """Tell whether a weight of equal shares is where to stop.
+
+    Parameters
+    ----------
+    unfair, length : tuple of float
+        By how much unfairness and relative makespan rise a unit of the weight: before, beyond.
+    """
+    gained, gains = -unfair[0], -unfair[1]
+    return gained > 0 and gains < gained / FACTOR and length[1] > max(FACTOR * length[0], CLOSE)
+
+
 def bends_at(mu: float, proportional: str, weighted: str) -> Judge:
     """Judge whether beyond `mu` unfairness falls less than before and makespans grow more.
 
@@ -209,18 +235,57 @@ def bends_at(mu: float, proportional: str, weighted: str) -> Judge:
             start, bend, end = (
                 float(np.mean(values(name))) for name in (proportional, weighted, "es")
             )
-            slopes += [(bend - start) / mu, (end - bend) / (1 - mu)]
-        words = "unfairness {:+.2f}, then {:+.2f}; makespan {:+.2f}, then {:+.2f}".format(*slopes)
-        return words, slopes[1] > slopes[0] and slopes[3] > slopes[2]
+            slopes.append(((bend - start) / mu, (end - bend) / (1 - mu)))
+        unfair, length = slopes
+        words = "unfairness {:+.2f}, then {:+.2f}; ".format(*unfair)
+        return words + "makespan {:+.2f}, then {:+.2f}".format(*length), bends(unfair, length)
 
     return judge
 
 
-def less_unfair(table: Averages, random: Averages) -> tuple[str, bool]:
-    """Tell whether unfairness is lower than with random graphs."""
-    ratios = table.unfairness.mean(axis=1) / random.unfairness.mean(axis=1)
-    words = f"{np.mean(ratios):.2f} times on average, {np.max(ratios):.2f} at most"
-    return words, bool(np.mean(ratios) < 1)
+def opposite_trends(mus: NDArray[np.float64], found: Averages) -> tuple[str, bool]:
+    """Tell whether unfairness falls and makespans grow with each weight of equal shares.
+
+    Parameters
+    ----------
+    mus : float64, shape (n_mus,)
+        The weights, growing.
+    found : Averages
+        Its "strategies" are these weights.
+    """
+    back, across = [], []
+    # Growing unfairness and falling makespans are against what is told.
+    for values, sign in ((found.unfairness, 1.0), (found.makespan, -1.0)):
+        most = np.max(values, axis=0)
+        back.append(float(np.max(sign * np.diff(values, axis=0) / np.where(most > 0, most, 1.0))))
+        across.append(float(np.max(sign * (values[-1] - values[0]))))
+    unfair, length = found.unfairness.mean(axis=1), found.makespan.mean(axis=1)
+    words = (
+        f"{unfair[0]:.2f} to {unfair[-1]:.2f}, {length[0]:.0f} s to {length[-1]:.0f} s for mu from"
+        f" {mus[0]:g} to {mus[-1]:g}; largest step back {max(back[0], 0):.1%},"
+        f" {max(back[1], 0):.1%}"
+    )
+    return words.replace("%", " %"), max(across) < 0 and max(back) <= CLOSE
+
+
+def less_unfair(*but: str) -> Judge:
+    """Judge whether unfairness is lower than with random graphs, but for some strategies."""
+
+    def judge(table: Averages, random: Averages) -> tuple[str, bool]:
+        ratios = {
+            name: float(np.mean(table.unfair(name)) / np.mean(random.unfair(name)))
+            for name in table.strategies
+            if name not in but
+        }
+        higher = [f"{name} {ratio:.2f} times" for name, ratio in ratios.items() if ratio >= 1]
+        lower = len(ratios) - len(higher)
+        words = (
+            f"under {lower} of {len(ratios)}; {np.mean(list(ratios.values())):.2f} times on average"
+        )
+        words += f"; not under {', '.join(higher)}" if higher else ""
+        return words, lower >= MOST * len(ratios)
+
+    return judge
 
 
 def second_fairest(table: Averages, _: Averages) -> tuple[str, bool]:
@@ -237,16 +302,27 @@ def at_most_twice(table: Averages, _: Averages) -> tuple[str, bool]:
 
 def third_fairest(table: Averages, _: Averages) -> tuple[str, bool]:
     """Tell which place WPS-work has up to 8 graphs."""
-    means = table.unfairness[:, np.array(table.counts) <= 8].mean(axis=1)
-    order = [table.strategies[place] for place in np.argsort(means, kind="stable").tolist()]
+    order = _fairest_first(table, np.array(table.counts) <= 8)
     place = order.index("wps_work") + 1
-    return f"place {place}, after {', '.join(order[: place - 1])}", place == 3
+    return f"place {place}, after {', '.join(order[: place - 1]) or 'none'}", place == 3
+
+
+def _fairest_first(table: Averages, chosen: NDArray[np.bool_]) -> list[str]:
+    """Return the strategies by their mean unfairness over some numbers of graphs."""
+    means = table.unfairness[:, chosen].mean(axis=1)
+    return [table.strategies[place] for place in np.argsort(means, kind="stable").tolist()]
 
 
 def rather_ps_width(table: Averages, _: Averages) -> tuple[str, bool]:
-    """Tell which of PS-width and WPS-work is fairer with most graphs."""
+    """Tell whether WPS-work is among the fairest up to 8 graphs, and no longer with 10."""
+    few = np.array(table.counts) <= 8
     values = [float(table.unfair(name)[-1]) for name in ("ps_width", "wps_work")]
-    return f"{values[0]:.2f} against {values[1]:.2f}", values[0] < values[1]
+    orders = [_fairest_first(table, chosen) for chosen in (few, ~few)]
+    places = [order.index("wps_work") + 1 for order in orders]
+    ahead = orders[0].index("wps_work") < orders[0].index("ps_width")
+    became = ahead or places[0] <= 3 < places[1]
+    words = f"{values[0]:.2f} against {values[1]:.2f}; WPS-work has place {places[0]} up to 8"
+    return f"{words}, {places[1]} with 10", bool(values[0] < values[1] and became)
 
 
 def more_competitive(table: Averages, random: Averages) -> tuple[str, bool]:
@@ -293,10 +369,17 @@ def shorter_than_es(table: Averages, _: Averages) -> tuple[str, bool]:
 
 def best_trade(table: Averages, _: Averages) -> tuple[str, bool]:
     """Tell which strategies are both fairer and shorter than WPS-work."""
-    better = [
-        name
+    points = {
+        name: (float(np.mean(table.unfair(name))), float(np.mean(table.length(name))))
         for name in table.strategies
-        if np.mean(table.unfair(name)) < np.mean(table.unfair("wps_work"))
-        and np.mean(table.length(name)) < np.mean(table.length("wps_work"))
-    ]
-    return ", ".join(better) or "none", not better
+    }
+
+    def better(name: str) -> list[str]:
+        """Return the strategies that are both fairer and shorter than one."""
+        unfair, length = points[name]
+        return [other for other, (u, k) in points.items() if u < unfair and k < length]
+
+    found = better("wps_work")
+    others = [name for name in points if name != "wps_work" and not better(name)]
+    words = ", ".join(found) or "none"
+    return f"{words}; none either for {', '.join(others) or 'no other'}", not found

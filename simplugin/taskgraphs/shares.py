@@ -88,7 +88,8 @@ def proportional(gamma: ArrayLike) -> NDArray[np.float64]:
     gamma = np.asarray(gamma, dtype=np.float64)
     if not np.all(np.isfinite(gamma) & (gamma >= 0)) or not np.any(gamma):
         raise WorkloadError(
-            f"contributions {gamma.tolist()} cannot be shared after; give numbers >= 0, not all 0"
+            f"contributions {gamma.tolist()} cannot be shared after; give numbers >= 0, not all 0,"
+            " or take equal shares, 'es'"
         )
     return np.asarray(gamma / np.sum(gamma))
 
@@ -148,6 +149,11 @@ def checked_shares(
         graph = int(np.argmax(wrong))
         raise WorkloadError(
             f"{policy} gives graph {graph} the share {float(shares[graph])!r};"
-            " give one above 0 and up to 1"
+            f" give one above 0 and up to 1{remedy_of(shares[graph])}"
         )
     return shares
+
+
+def remedy_of(share: float) -> str:
+    """Say what else to take where a share is 0: in proportion, who has no work gets nothing."""
+    return "; use a weighted policy, 'wps_...', or 'es'" if share == 0 else ""

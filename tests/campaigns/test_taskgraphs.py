@@ -389,6 +389,76 @@ def test_quantities_of_a_multi_cluster_have_units(mixed):
     assert np.array_equal(site.shared, own.shared)
 
 
+HEAVY = """digraph heavy { a [size="4e9", alpha="0"] b [size="4e9", alpha="0"]
+a -> b [size="10e9"] }
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"), [("", 1 + 8 + 1), ('parameters = { local = "kept" }', 1 + 1)]
+)
+def test_bounds_count_data_where_all_of_them_are_sent(two, given, seconds):
+    (two.parent / "one.dot").write_text(HEAVY)
+    # Ten gigabytes through a switch of 1.25 GB/s, all four processors before and after.
+    text = two.read_text().replace("count = 2\n", "\n")
+    two.write_text(text.replace('"taskgraphs.es"', f'"taskgraphs.s"\n{given}'))
+    outcome = run(change(two, 'name = "here" }', 'name = "here", bandwidth = "100GBps" }'))
+    # Latencies are at most 0.15 ms.
+    assert outcome.row.best.value == pytest.approx(seconds, abs=1e-3)
+    assert outcome.listings[0].column("bound") == pytest.approx((seconds,), abs=1e-3)
+    assert outcome.row["makespan"] >= outcome.row.best.value * (1 - 1e-6)
+
+
+def test_bounds_of_the_switch_count_all_graphs(two):
+    (two.parent / "one.dot").write_text(HEAVY)
+    outcome = run(change(two, 'name = "here" }', 'name = "here", bandwidth = "100GBps" }'))
+    # Of both graphs all 20 GB pass the switch between 1 s and 1 s before the end.
+    assert outcome.row.best.value == pytest.approx(1 + 16 + 1)
+    assert outcome.row["makespan"] >= outcome.row.best.value * (1 - 1e-6)
+
+
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="c" prefix="c-" suffix="" radical="1-4" speed="1Gf" bw="100GBps" lat="50us"
+           core="{cores}" bb_bw="1.25GBps" bb_lat="50us"/>
+</platform>
+"""
+
+
+@pytest.mark.parametrize("cores", [1, 3])
+def test_other_platforms_are_estimates_and_hosts_one_processor(two, cores):
+    (two.parent / "one.dot").write_text(HEAVY)
+    (two.parent / "c.xml").write_text(PLATFORM.format(cores=cores))
+    text = two.read_text()
+    start, stop = text.index("generator ="), text.index("[workload]")
+    two.write_text(text[:start] + 'file = "c.xml"\n' + text[stop:].replace("count = 2\n", "\n"))
+    outcome = run(change(two, "taskgraphs.es", "taskgraphs.s"))
+    assert outcome.row.best.value == pytest.approx(1 + 1)
+    # One core of each host computes.
+    assert outcome.row["makespan"] == pytest.approx(1 + 8 + 1, abs=1e-3)
+    assert ("cores: c (3)" in outcome.listings[1].note) == (cores > 1)
+
+
+def test_the_note_says_what_gaps_and_the_estimate_are(outcome):
+    words = outcome.listings[0].note
+    assert "gap: of own" in words
+    assert "gap is that of the makespan" in words
+    assert "estimate:" in words
+
+
+def test_a_graph_without_work_is_named(two):
+    (two.parent / "none.dot").write_text('digraph none { a [size="0"] }')
+    more = '[[workload.graphs]]\nfile = "none.dot"\n\n[scheduler]'
+    two.write_text(two.read_text().replace("[scheduler]", more))
+    graphs = run(two).listings[0]
+    assert graphs.column("own")[2] == pytest.approx(0.0, abs=1e-9)
+    assert graphs.column("gap")[2] is None
+    error = refused(change(two, "taskgraphs.es", "taskgraphs.ps_work"))
+    assert "graph 'none' has nothing to compute" in str(error)
+    assert f"{two}:{error.line}: " in str(error)
+
+
 def test_no_processor_does_two_things_at_a_time(outcome):
     busy = {}
     for bar in outcome.schedule.bars:

@@ -69,6 +69,19 @@ def test_defaults_hold_for_what_follows(tmp_path: Path) -> None:
     assert graph.byte.tolist() == [9, 0, 0]
 
 
+def test_an_edge_that_is_written_again_is_one(tmp_path: Path) -> None:
+    text = (
+        "digraph { a [size=1] b [size=2] c [size=3]\n"
+        'a -> b [size="1000"]; a -> c; a -> b [size=1e3]; a -> c [size=0]; b -> c [size=5] }'
+    )
+    graph = read_dot(written(tmp_path, text))
+    assert graph.edges.tolist() == [[0, 1], [0, 2], [1, 2]]
+    assert graph.edge_byte.tolist() == [1000, 0, 5]
+    assert graph.byte.tolist() == [1000, 5, 0]
+    write_dot(graph, tmp_path / "again.dot")
+    assert read_dot(tmp_path / "again.dot") == graph
+
+
 REFUSED = {
     "nothing": ("", 1, "the end of the file stands where 'digraph' should"),
     "comment only": ("# x\n\n", 3, "'digraph'"),
@@ -87,7 +100,16 @@ REFUSED = {
     "alpha": ("digraph { a [size=1, alpha=1.5] }", 1, "alpha of task 'a' is 1.5"),
     "byte": ("digraph { a [size=1, byte=-2] }", 1, "byte of task 'a' is -2"),
     "task twice": ("digraph { a [size=1]\na [size=1] }", 2, "'a' is described twice"),
-    "edge twice": ("digraph { a [size=1] b [size=1]\na->b\na->b }", 3, "'a' -> 'b' is given twice"),
+    "edge twice": (
+        "digraph { a [size=1] b [size=1]\na->b [size=1]\na->b [size=2] }",
+        3,
+        "'a' -> 'b' is given twice",
+    ),
+    "edge twice, once without size": (
+        "digraph { a [size=1] b [size=1]\na->b [size=1]\na->b }",
+        3,
+        "'a' -> 'b' is given twice",
+    ),
     "attribute twice": ("digraph {\na [size=1][size=2] }", 2, "'size' is given twice"),
     "dangling": ("digraph { a [size=1]\n\na -> b }", 3, "describe task 'b'"),
     "from nowhere": ("digraph { a [size=1]\n\nb -> a }", 3, "describe task 'b'"),

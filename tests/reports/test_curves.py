@@ -137,6 +137,58 @@ def test_listings():
         Listing("Hosts", columns, [("a",)])
 
 
+GRAPHS = (
+    ("graph", ""), ("tasks", ""), ("from", "s"), ("beta", ""), ("bound", "s"), ("own", "s"),
+    ("gap", "%"), ("shared", "s"), ("slowdown", ""),
+)  # fmt: skip
+
+
+def lines_of(listing, width):
+    out = StringIO()
+    print_listings(Row(()), [listing], console=Console(file=out, width=width))
+    return out.getvalue().splitlines()
+
+
+def test_numbers_of_a_narrow_table_are_whole_and_names_say_all():
+    names = [f"montage-chameleon-2mass-01d-001-{number}" for number in (1, 2)]
+    numbers = (1000, 12345.6, 0.12345, 12345.678, 123456.7, 1.234, 234567.8, 0.12345)
+    lines = lines_of(Listing("Graphs", GRAPHS, [(name, *numbers) for name in names]), 80)
+    assert max(map(len, lines)) <= 80
+    assert not any("…" in line for line in lines)
+    written = [
+        "1\u202f000", "12\u202f346 s", "0.1235", "12\u202f346 s", "123\u202f457 s", "123.4 %",
+        "234\u202f568 s", "0.1235",
+    ]  # fmt: skip
+    [first, second] = [at for at, line in enumerate(lines) if "123.4 %" in line]
+    for start, stop, name in zip((first, second), (second, None), names, strict=True):
+        assert lines[start].split(" ", 1)[1].split() == " ".join(written).split()
+        assert "".join(line[:12].strip() for line in lines[start:stop]) == name
+
+
+def test_columns_move_together_before_names_are_broken():
+    columns = (("processors a task", ""), ("node", ""), ("CPU", "%"))
+    listing = Listing("Nodes", columns, [(1234, "a-long-name", 0.5)])
+    heads = {
+        width: [" ".join(line.split()) for line in lines_of(listing, width)[1:]]
+        for width in (40, 36, 24, 8)
+    }
+    # 17, 11 and 6 wide with three and two blanks, then 10, 11 and 6.
+    for width in (40, 38):
+        [head] = [line for line in lines_of(listing, width) if "CPU" in line]
+        assert head.startswith("processors a task")
+        assert len(head.rstrip()) == width
+    assert "processors" in heads[36]
+    assert "a task node CPU" in heads[36]
+    # Numbers stand even where the table is too wide for them.
+    assert any("1\u202f234" in line and "50.0 %" in line for line in lines_of(listing, 8))
+    assert not any("…" in line for line in lines_of(listing, 8))
+
+
+def test_columns_of_the_same_name():
+    listing = Listing("Nodes", (("CPU", ""), ("CPU", "%")), [(3, 0.5)])
+    assert printed(listing_table(listing))[2] == "3 50.0 %"
+
+
 def test_listings_come_below_the_row():
     row = Row((Metric("objective", 3.0),), best=Best("objective", 4.0, "optimum", "max"))
     out = StringIO()

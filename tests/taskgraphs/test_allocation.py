@@ -118,6 +118,22 @@ class TestClosedForms:
         # One parallel task takes all.
         assert cpa(graph_of([1e10], [0.0], []), 8, 1e9).tolist() == [8]
 
+    def test_sequential_tasks_never_grow(self) -> None:
+        # One after the other on two processors, the path is twice the areas: CPA would go on.
+        chain = graph_of([1e10] * 2, [1.0] * 2, [(0, 1)])
+        assert cpa(chain, 2, 1e9).tolist() == [1, 1]
+        for allocation in (hcpa(chain, RENNES), scrap(chain, RENNES, 1.0)):
+            assert allocation.reference.tolist() == [1, 1]
+
+    def test_sequential_tasks_leave_their_level_to_others(self) -> None:
+        # Level 0 has eight processors: a parallel task, and a sequential one on the critical path
+        # with what follows it. The former's 12e10 / 7 flop are longer than 1e10 + 3e10 / 5.
+        graph = graph_of([12e10, 1e10, 3e10], [0.0, 1.0, 0.0], [(1, 2)])
+        assert scrap_max(graph, ONE_CLUSTER, 0.2).reference.tolist() == [7, 1, 5]
+        # On the path itself, what follows a sequential task grows.
+        path = graph_of([5e10, 1e9], [1.0, 0.0], [(0, 1)])
+        assert scrap_max(path, ONE_CLUSTER, 0.2).reference.tolist() == [1, 8]
+
     def test_published_area(self, shared_data: Path) -> None:
         # biCPA's own run of CPA on 20 hosts of 1 Gflop/s: 3241.080 processors x s.
         text = (shared_data / "workflows/dot/daggen_ptg.dot").read_text()

@@ -160,6 +160,7 @@ def grown(
             - seconds(graph, task, count[task] + 1, speed) / (count[task] + 1)
             for task in path
             if count[task] < ceiling[task]
+            and seconds(graph, task, count[task] + 1, speed) < time[task]
         }
         gain = {task: worth for task, worth in gain.items() if worth > 0}
         if not stops:

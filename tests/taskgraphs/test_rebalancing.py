@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from simplugin.platforms.grid5000_subsets import LILLE
 from simplugin.taskgraphs.allocation import scrap_max
+from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.forecasting import alone
 from simplugin.taskgraphs.mapping import Mapper, plan
+from simplugin.taskgraphs.metrics import slowdown
 from simplugin.taskgraphs.readings import PAPER, Readings
 from simplugin.taskgraphs.rebalancing import Rebalanced
 from simplugin.workloads.graph_sets import GraphSet
@@ -68,6 +72,25 @@ def test_shares_that_stay_leave_allocations_alone():
     assert np.array_equal(allocation.processors, scrap_max(GRAPHS[0], SITE, 1.0).processors)
     mapped = [number < graphs.n_tasks // 2 for number in range(graphs.n_tasks)]
     assert revise(1.0, [0], mapped, asked) == {}
+
+
+def test_graphs_without_work_are_executed():
+    # One is there from the start, another comes while the rest is busy.
+    idle = [
+        replace(graph, name=f"idle {number}", flop=0 * graph.flop, edge_byte=0 * graph.edge_byte)
+        for number, graph in enumerate(GRAPHS[2:])
+    ]
+    graphs = GraphSet((*GRAPHS[:2], *idle), [0.0, 0.0, 0.0, 0.3])
+    done = execute(
+        graphs,
+        SITE,
+        platform=LILLE.platform(),
+        allocations=fixed(graphs, np.ones(4)),
+        revise=Rebalanced(graphs, SITE),
+    )
+    own = [alone(graph, SITE, PAPER) for graph in graphs.graphs]
+    assert own[2:] == [0.0, 0.0]
+    assert slowdown(own, done.schedule.makespans)[2:].tolist() == [1.0, 1.0]
 
 
 def test_all_tasks_mapped_is_nothing_to_balance():

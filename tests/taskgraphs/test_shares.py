@@ -89,6 +89,11 @@ class TestCheckedShares:
         with pytest.raises(WorkloadError, match=r"'mine' gives graph 1 the share .* up to 1"):
             checked_shares([0.5, wrong], 2, "policy 'mine'")
 
+    def test_no_share_at_all(self) -> None:
+        # In proportion to nothing.
+        with pytest.raises(WorkloadError, match=r"up to 1; use a weighted policy, 'wps_...', or"):
+            checked_shares(proportional([1.0, 0.0]), 2, "policy 'ps_work'")
+
     @pytest.mark.parametrize("shares", [[0.5], [[0.5, 0.5]], 0.5])
     def test_wrong_shape(self, shares: object) -> None:
         with pytest.raises(WorkloadError, match=r"the policy gives shares of shape .*give \(2,\)"):

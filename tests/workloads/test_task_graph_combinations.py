@@ -13,6 +13,7 @@ from simplugin.workloads import TaskGraph
 from simplugin.workloads.task_costs import SCENARIOS
 from simplugin.workloads.task_graph_combinations import (
     FAMILIES,
+    POINTS,
     RANDOM,
     combination,
     random_parameters,
@@ -44,6 +45,19 @@ class TestEachFamily:
         assert shapes(usual) == shapes(uniform)
         assert all(np.all(graph.byte[0] / 8 % 1024**2 == 0) for graph in usual)
         assert any(graph.byte[0] / 8 % 1024**2 > 0 for graph in uniform)
+
+
+def test_parameters_are_those_of_the_paper() -> None:
+    # Section 2: tasks, and values of width, regularity, density and jump, as printed.
+    assert RANDOM == {
+        "n_tasks": (10, 20, 50),
+        "width": (0.2, 0.5, 0.8),
+        "regularity": (0.2, 0.8),
+        "density": (0.2, 0.8),
+        "jump": (1, 2, 4),
+    }
+    # Section 7: "4, 8 or 16 levels"; 15 and 95 tasks are those of 4 and 16 points.
+    assert POINTS == (4, 8, 16)
 
 
 def test_sizes_of_the_campaign() -> None:

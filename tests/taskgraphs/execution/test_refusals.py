@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from simplugin.errors import (
@@ -16,6 +19,7 @@ from simplugin.errors import (
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.taskgraphs.conductor import Orders, conduct
 from simplugin.taskgraphs.execution import _queue, execute
+from simplugin.taskgraphs.schedules import Schedule
 from simplugin.workloads.graph_sets import GraphSet
 
 
@@ -84,6 +88,93 @@ def test_schedules_of_something_else(given, graph, star, scheduled):
     small = scheduled(graphs, star(2).site(), [(0, (0,)), (1, (1,))])
     with pytest.raises(WorkloadError, match="2 tasks on 2 processors; there are 2 on 3"):
         execute(graphs, site, platform=platform, schedule=small, mode="planned")
+
+
+@pytest.mark.parametrize(
+    ("processors", "fault"),
+    [
+        ((), "no processor; give at least one"),
+        ((-1,), "processors [-1]; site 'star' has the numbers from 0 to 2"),
+        ((0, 3), "processors [0, 3]; site 'star' has the numbers from 0 to 2"),
+        ((1, 1), "processors [1, 1]; give each once"),
+    ],
+)
+def test_places_that_are_none(given, by_hand, processors, fault):
+    graphs, site, right = given
+    platform = right["platform"]
+    start, count = np.array([0, 1, 1 + len(processors)]), np.zeros(2, dtype=np.int64)
+    wrong = Schedule(
+        site, graphs, count, np.zeros(2), np.zeros(2), start,
+        np.array([0, *processors]), np.array([0, 1]),
+    )  # fmt: skip
+    with pytest.raises(WorkloadError, match=re.escape(f"schedule has task 'g:t1' on {fault}")):
+        execute(graphs, site, platform=platform, schedule=wrong, mode="planned")
+    mapper = partial(by_hand, [[0], list(processors)])
+    with pytest.raises(WorkloadError, match=re.escape(f"mapper has task 'g:t1' on {fault}")):
+        execute(graphs, site, platform=platform, mapper=mapper)
+
+
+def test_schedules_without_all_tasks(given, scheduled):
+    graphs, site, right = given
+    schedule = scheduled(graphs, site, [(0, (0,)), (1, (1,))])
+    for order in ([0], [0, 0], [0, 2]):
+        wrong = replace(schedule, order=np.array(order))
+        with pytest.raises(WorkloadError, match="not of 2 tasks; give each task once"):
+            execute(graphs, site, platform=right["platform"], schedule=wrong, mode="planned")
+
+
+class Wrong:
+    """A mapper that maps something else than it is asked about."""
+
+    def __init__(self, tasks):
+        self.tasks = tasks
+
+    def map_ready(self, _now, _tasks):
+        return [SimpleNamespace(task=task, processors=np.array([0])) for task in self.tasks]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "match"),
+    [
+        ((-1,), "maps task -1, which is not there; give a number from 0 to 1"),
+        ((2,), "maps task 2, which is not there; give a number from 0 to 1"),
+        ((0, 0), "maps task 'g:t0' twice"),
+    ],
+)
+def test_mappers_of_other_tasks(given, tasks, match):
+    graphs, site, right = given
+    with pytest.raises(WorkloadError, match=match):
+        execute(graphs, site, platform=right["platform"], mapper=partial(Wrong, tasks))
+
+
+@pytest.mark.parametrize("graph_number", [-1, 1])
+def test_revisions_of_other_graphs(given, graph_number):
+    graphs, site, right = given
+    [allocation] = right["allocations"]
+    with pytest.raises(
+        WorkloadError, match=f"for graph {graph_number}, which is not there; .* from 0 to 0"
+    ):
+        execute(graphs, site, **right, revise=partial(revised, {graph_number: allocation}))
+    asking = partial(asked, {graph_number: allocation})
+    with pytest.raises(WorkloadError, match=f"there is no graph {graph_number}"):
+        execute(graphs, site, **right, revise=asking)
+
+
+def revised(allocations, *_):
+    return allocations
+
+
+def asked(allocations, now, _active, _mapped, forecast):
+    forecast(now, allocations)
+    return {}
+
+
+def test_unknown_redistributions(given):
+    graphs, site, right = given
+    with pytest.raises(WorkloadError, match="pattern is 'cyclic'; choose 'block' or 'uniform'"):
+        execute(graphs, site, **right, pattern="cyclic")
+    with pytest.raises(WorkloadError, match="local is 'lost'; choose 'sent' or 'kept'"):
+        execute(graphs, site, **right, local="lost")
 
 
 def test_schedules_against_the_order_of_a_graph(given, scheduled):

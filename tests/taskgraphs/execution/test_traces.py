@@ -136,6 +136,24 @@ def test_executions_that_say_something_else_are_seen(done):
     assert violations(told) == ["the execution tells another start than its trace"]
 
 
+@pytest.mark.parametrize("back_end", ["coroutines", "threads"])
+def test_a_trace_has_tasks_and_redistributions_alone(graph, star, allocated, capfd, back_end):
+    # Two tasks run, and one ends: the conductor waits a moment for the other. It also waits for
+    # the graph that is submitted last.
+    graphs = GraphSet(
+        (graph("a", [1e8, 2e8], [(0, 1, 1e6)]), graph("b", [3e8]), graph("c", [1e8])),
+        np.array([0.0, 0.0, 9.0]),
+    )
+    allocations = [allocated(each, 1) for each in graphs.graphs]
+    multi = star(3)
+    done = execute(
+        graphs, multi.site(), platform=multi.platform(), allocations=allocations,
+        trace=True, back_end=back_end,
+    )  # fmt: skip
+    assert sorted(done.result.trace.label.tolist()) == ["a:t0", "a:t0->t1", "a:t1", "b:t0", "c:t0"]
+    assert "numerical accuracy" not in capfd.readouterr().err
+
+
 def test_without_a_trace_nothing_can_be_said(done):
     empty = run("lille", "random", 1).result.trace
     result = replace(done.result, trace=replace(empty, **dict.fromkeys(_COLUMNS, ())))

@@ -70,9 +70,18 @@ def test_nothing_to_do_is_done_efficiently(graph_of, site_of):
 def test_what_is_no_makespan_is_refused():
     with pytest.raises(WorkloadError, match=r"own makespans have shape \(2,\), shared ones \(1,\)"):
         metrics.slowdown([1.0, 2.0], [1.0])
-    with pytest.raises(WorkloadError, match=r"shared makespans are \[0\.0\]; give numbers above 0"):
+    with pytest.raises(WorkloadError, match=r"shared makespans are \[0\.0\].*numbers above 0"):
         metrics.slowdown([1.0], [0.0])
+    with pytest.raises(WorkloadError, match=r"own makespans are \[-1\.0\]; give numbers from 0 on"):
+        metrics.slowdown([-1.0], [1.0])
     with pytest.raises(WorkloadError, match="at least one, all above 0"):
         metrics.unfairness([])
     with pytest.raises(WorkloadError, match="at least one, all above 0"):
         metrics.relative_makespans([1.0, np.nan])
+    with pytest.raises(WorkloadError, match="at least one, all above 0"):
+        metrics.relative_makespans([1.0, 0.0])
+
+
+def test_graphs_without_work_do_not_suffer():
+    slowdowns = metrics.slowdown([0.0, 0.0, 3.0], [0.0, 2.0, 6.0])
+    assert slowdowns.tolist() == [1.0, 1.0, 0.5]
