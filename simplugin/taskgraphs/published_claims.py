@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SOURCE = "biCPA, output for its example daggen_ptg.dot"
-# To how many decimals makespan and area are printed.
-_DECIMALS = 3
+
+
+def _printed(value: float) -> str:
+    """Return a makespan or an area with the decimals that are published."""
+    return f"{value:.3f}"
 
 
 def published(_quick: bool) -> list[Claim]:
@@ -26,18 +29,18 @@ def published(_quick: bool) -> list[Claim]:
     return [
         Claim(
             "CPA's makespan of the example of ten tasks on 20 hosts [s]",
-            MAKESPAN,
-            round(cpa.makespan, _DECIMALS),
-            round(cpa.makespan, _DECIMALS) == MAKESPAN,
+            _printed(MAKESPAN),
+            _printed(cpa.makespan),
+            _printed(cpa.makespan) == _printed(MAKESPAN),
             why,
             _SOURCE,
             provenance=what,
         ),
         Claim(
             "CPA's area there [processor s]",
-            AREA,
-            round(cpa.area, _DECIMALS),
-            round(cpa.area, _DECIMALS) == AREA,
+            _printed(AREA),
+            _printed(cpa.area),
+            _printed(cpa.area) == _printed(AREA),
             why,
             _SOURCE,
             provenance=what,
@@ -67,7 +70,9 @@ def _traded(rows: list[Believed]) -> Claim:
         and rows[0].makespan == max(row.makespan for row in rows),
         "agrees if the area never falls with the size believed in, and a size of 1 takes longest;"
         " makespan [s] and area [processor s]: "
-        + "; ".join(f"{row.processors}: {row.makespan:.3f}, {row.area:.3f}" for row in rows),
+        + "; ".join(
+            f"{row.processors}: {_printed(row.makespan)}, {_printed(row.area)}" for row in rows
+        ),
         _SOURCE,
         provenance={"graph": "daggen_ptg", "hosts": rows[-1].processors},
     )
