@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from simplugin.errors import SimpluginError
 from simplugin.figures import Figure as Curves
 from simplugin.reports.colours import PALETTE
-from simplugin.reports.gantt import SUFFIXES, save
+from simplugin.reports.image_files import image_file, save
 from simplugin.reports.point_names import draw_points, name_points
 
 if TYPE_CHECKING:
@@ -48,9 +47,7 @@ def curves(figures: Sequence[Curves], path: str | PathLike[str], *, title: str =
     SimpluginError
         There is nothing to draw, the suffix is unknown, or the file cannot be written.
     """
-    target = Path(path)
-    if target.suffix.lower() not in SUFFIXES:
-        raise SimpluginError(f"{target}: cannot draw that; end the name with {', '.join(SUFFIXES)}")
+    target = image_file(path)
     save(draw_curves(figures, title=title), target)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -21,6 +20,7 @@ from simplugin.reports.gantt_layout import (
     by_actor,
     by_host,
 )
+from simplugin.reports.image_files import image_file, save
 from simplugin.reports.quantities import readable, scale_of
 from simplugin.simulation import Result
 from simplugin.simulation.trace import STATES
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SUFFIXES = (".png", ".svg", ".pdf")
 _WIDTH = 11.0
 # Of one bar of work and of the rows together [inch].
 _HEIGHT_OF_BAR, _LEAST_HEIGHT, _MOST_HEIGHT = 0.15, 1.2, 14.0
@@ -85,9 +84,7 @@ def gantt(
     SimpluginError
         The suffix is unknown, a name is, the window is empty, or the result has no trace.
     """
-    target = Path(path)
-    if target.suffix.lower() not in SUFFIXES:
-        raise SimpluginError(f"{target}: cannot draw that; end the name with {', '.join(SUFFIXES)}")
+    target = image_file(path)
     figure = draw_gantt(result, by=by, colour=colour, only=only, window=window, title=title)
     save(figure, target)
 
@@ -110,21 +107,6 @@ def draw_gantt(
     layout = by_host(result, only) if by == "host" else by_actor(result, only)
     chart = _Chart(result, layout, colouring(result, colour), span, title)
     return chart.draw()
-
-
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure; the same figure gives the same bytes."""
-    from matplotlib import rc_context
-
-    dates: dict[str, dict[str, Any]] = {
-        ".svg": {"Date": None},
-        ".pdf": {"CreationDate": None},
-    }
-    with rc_context({"svg.hashsalt": "simplugin", "svg.fonttype": "none", "pdf.fonttype": 42}):
-        try:
-            figure.savefig(path, dpi=150, metadata=dates.get(path.suffix.lower()))
-        except OSError as error:
-            raise SimpluginError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def _span(result: Result, window: tuple[float, float] | None) -> tuple[float, float]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simplugin.errors import SimpluginError
 from simplugin.reports.colours import group_colour
-from simplugin.reports.gantt import SUFFIXES, save
+from simplugin.reports.image_files import image_file, save
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -58,9 +57,7 @@ def draw_graphs(
     SimpluginError
         There is nothing to draw, the suffix is unknown, or the file cannot be written.
     """
-    target = Path(path)
-    if target.suffix.lower() not in SUFFIXES:
-        raise SimpluginError(f"{target}: cannot draw that; end the name with {', '.join(SUFFIXES)}")
+    target = image_file(path)
     save(graphs_figure(charts, title=title), target)
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simplugin.errors import SimpluginError
 from simplugin.reports.colours import group_colour, reads_dark
-from simplugin.reports.gantt import SUFFIXES, save
+from simplugin.reports.image_files import image_file, save
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -49,9 +47,7 @@ def draw_schedule(chart: ScheduleChart, path: str | PathLike[str]) -> None:
     SimpluginError
         The suffix is unknown, or the file cannot be written.
     """
-    target = Path(path)
-    if target.suffix.lower() not in SUFFIXES:
-        raise SimpluginError(f"{target}: cannot draw that; end the name with {', '.join(SUFFIXES)}")
+    target = image_file(path)
     save(schedule_figure(chart), target)
 
 
