@@ -79,6 +79,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "": {},
     "one complexity": {"one_scenario": True},
     "uniform sizes": {"sizes": "uniform"},
+    "scaled additions": {"counting": "scaled"},
+    "additions drawn": {"counting": "drawn"},
 }
 # Other networks: the fields of `MultiCluster`.
 NETWORKS: dict[str, dict[str, Any]] = {"wide switches": {"switch_bandwidth": 1e12}}

@@ -16,6 +16,7 @@ from simplugin.taskgraphs.readings import PAPER, Readings
 from simplugin.taskgraphs.section7 import averages, run
 from simplugin.taskgraphs.section7_statements import STATEMENTS
 from simplugin.taskgraphs.section7_tables import PART
+from simplugin.workloads.task_graph_combinations import FAMILIES, Family
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from simplugin.taskgraphs.section7 import Averages
     from simplugin.taskgraphs.section7_statements import Statement
     from simplugin.taskgraphs.section7_tables import Scope
-    from simplugin.workloads.task_graph_combinations import Family
 
 
 @dataclass(frozen=True)
@@ -42,33 +42,34 @@ class Alternative:
         How schedules are executed.
     variant : str
         How graphs are drawn, see `Case`.
-    fft : bool
-        Whether FFT graphs tell more than random ones do.
+    families : tuple of str
+        Of the graphs that tell about it.
     """
 
     words: str
     readings: Readings = PAPER
     mode: Mode = "online"
     variant: str = ""
-    fft: bool = False
+    families: tuple[Family, ...] = ("random",)
 
 
-CHOSEN = Alternative("as chosen", fft=True)
+_SHAPED: tuple[Family, ...] = ("random", "fft")
+CHOSEN = Alternative("as chosen", families=FAMILIES)
 ALTERNATIVES: Mapping[str, Alternative] = {
     "mean reference": Alternative(
         "the reference cluster has the mean speed of all processors",
         Readings(reference_speed="mean"),
-        fft=True,
+        families=_SHAPED,
     ),
     "fastest reference": Alternative(
         "the reference cluster has the speed of the fastest cluster",
         Readings(reference_speed="fastest"),
-        fft=True,
+        families=_SHAPED,
     ),
     "translated power": Alternative(
         "allocations are translated to processors of the same power",
         Readings(translation="power"),
-        fft=True,
+        families=_SHAPED,
     ),
     "stop when full": Alternative(
         "SCRAP-MAX stops at the first level that is full", Readings(full_level="stop")
@@ -100,7 +101,17 @@ ALTERNATIVES: Mapping[str, Alternative] = {
     "wide switches": Alternative(
         "switches pass 1 TB/s, so that nothing but hosts' own links holds data up",
         variant="wide switches",
-        fft=True,
+        families=FAMILIES,
+    ),
+    "scaled additions": Alternative(
+        "Strassen's additions take a d flop, as tasks of random graphs may",
+        variant="scaled additions",
+        families=("strassen",),
+    ),
+    "additions drawn": Alternative(
+        "all of Strassen's tasks are drawn as those of random graphs",
+        variant="additions drawn",
+        families=("strassen",),
     ),
 }
 
@@ -119,7 +130,8 @@ def alternative_table(alternative: Alternative, family: Family, chosen: Scope = 
 def holding(alternative: Alternative, family: Family, chosen: Scope = PART) -> tuple[str, ...]:
     """Return the keys of the numbered statements about a family that hold under an alternative."""
     found = alternative_table(alternative, family, chosen)
-    random = alternative_table(alternative, "random", chosen)
+    beside = alternative if "random" in alternative.families else CHOSEN
+    random = alternative_table(beside, "random", chosen)
     return tuple(each.key for each in numbered(family) if each.judge(found, random)[1])
 
 
@@ -138,9 +150,8 @@ def alternatives(quick: bool) -> list[Claim]:
 
 def _compared(name: str, alternative: Alternative) -> Claim:
     """Judge whether an alternative fits the text no better than what was chosen."""
-    families: tuple[Family, ...] = ("random", "fft") if alternative.fft else ("random",)
     words, reasons, counts = [], [], []
-    for family in families:
+    for family in alternative.families:
         total = len(numbered(family))
         here, there = (holding(each, family) for each in (alternative, CHOSEN))
         counts.append((len(here), len(there)))
@@ -170,20 +181,25 @@ def readings_listing(chosen: Scope = PART) -> Listing:
     """
     lines: list[tuple[Cell, ...]] = []
     for name, each in {"as chosen": CHOSEN, **ALTERNATIVES}.items():
-        found = alternative_table(each, "random", chosen)
-        fairness = [
-            float(np.sum(found.unfair(strategy)) / np.sum(found.unfair("s")))
-            for strategy in ("es", "wps_width", "ps_work")
+        held = [
+            len(holding(each, family, chosen)) if family in each.families else None
+            for family in FAMILIES
         ]
-        length = [float(np.mean(found.length(strategy))) for strategy in ("s", "es", "wps_width")]
-        held = len(holding(each, "random", chosen))
-        fft = len(holding(each, "fft", chosen)) if each.fft else None
-        lines.append((name, held, fft, *fairness, *length))
-    totals = {family: len(numbered(family)) for family in ("random", "fft")}
+        ratios: list[Cell] = [None] * 6
+        if "random" in each.families:
+            found = alternative_table(each, "random", chosen)
+            ratios = [
+                float(np.sum(found.unfair(strategy)) / np.sum(found.unfair("s")))
+                for strategy in ("es", "wps_width", "ps_work")
+            ]
+            ratios += [float(np.mean(found.length(name))) for name in ("s", "es", "wps_width")]
+        lines.append((name, *held, *ratios))
+    totals = [len(numbered(family)) for family in FAMILIES]
     return Listing(
         "Readings",
         (
-            ("reading", ""), (f"of {totals['random']} random", ""), (f"of {totals['fft']} FFT", ""),
+            ("reading", ""), (f"of {totals[0]} random", ""), (f"of {totals[1]} FFT", ""),
+            (f"of {totals[2]} Strassen", ""),
             ("U ES/S", ""), ("U WPS-width/S", ""), ("U PS-work/S", ""),
             ("S", ""), ("ES", ""), ("WPS-width", ""),
         ),
