@@ -72,7 +72,7 @@ class Scope:
 
 # The paper's campaign, and a part of it for what needs many settings.
 FULL = Scope(COUNTS, COMBINATIONS, SITES)
-PART = Scope((2, 6, 10), 8, SITES)
+PART = Scope((2, 6, 10), 4, SITES)
 # Of quick runs; random graphs differ most from each other.
 _FEW = ("lille", "sophia")
 QUICK: dict[Family, Scope] = {
