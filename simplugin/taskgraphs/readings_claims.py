@@ -53,6 +53,8 @@ class Alternative:
     families: tuple[Family, ...] = ("random",)
 
 
+# What the keys of statements about a family begin with.
+_LETTERS: dict[Family, str] = {"random": "R", "fft": "F", "strassen": "T"}
 _SHAPED: tuple[Family, ...] = ("random", "fft")
 CHOSEN = Alternative("as chosen", families=FAMILIES)
 ALTERNATIVES: Mapping[str, Alternative] = {
@@ -137,7 +139,7 @@ def holding(alternative: Alternative, family: Family, chosen: Scope = PART) -> t
 
 def numbered(family: Family) -> list[Statement]:
     """Return the statements that are about strategies among each other, R1 or F1 and so on."""
-    letter = family[0].upper()
+    letter = _LETTERS[family]
     return [each for each in STATEMENTS[family] if each.key[1:].isdigit() and each.key[0] == letter]
 
 

@@ -23,6 +23,7 @@ from simplugin.taskgraphs.readings import PAPER
 from simplugin.taskgraphs.section4_claims import Use, constrained, power_in_use
 from simplugin.taskgraphs.section5_claims import Postponed, example, packing, postponing
 from simplugin.taskgraphs.section7_tables import QUICK_PART
+from simplugin.workloads.task_graph_combinations import FAMILIES
 
 
 def test_power_in_use():
@@ -241,3 +242,5 @@ def test_readings_are_compared_by_statements(fake):
 
 def test_quick_runs_have_no_other_readings():
     assert readings_claims.alternatives(quick=True) == []
+    numbered = [len(readings_claims.numbered(family)) for family in FAMILIES]
+    assert numbered == [20, 10, 5]
