@@ -23,7 +23,7 @@ from simplugin.optimum.task_graph_bounds import makespan_bound, own_bounds
 from simplugin.rows import Row
 from simplugin.simulation.options import SimGridOptions
 from simplugin.simulation.resolve import resolve
-from simplugin.taskgraphs.allocation import hcpa, scrap, scrap_max
+from simplugin.taskgraphs.allocation import PROCEDURES, hcpa
 from simplugin.taskgraphs.assessment import Assessment
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.global_ordering import global_ordering
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from simplugin.taskgraphs.online_mapping import Revision
     from simplugin.workloads.task_graphs import TaskGraph
 
-_PROCEDURES = {"scrap_max": scrap_max, "scrap": scrap}
 # Of their platforms the site says exactly what the network has, and that data pass it in any case.
 _KNOWN_NETWORKS = ("multi_cluster", "grid5000_subset")
 
@@ -68,7 +67,7 @@ class _Setting:
         readings, procedure = self.wishes.readings, self.wishes.procedure
         if procedure == "hcpa":
             return [hcpa(graph, self.site, readings) for graph in graphs]
-        allocate = _PROCEDURES[procedure]
+        allocate = PROCEDURES[procedure]
         pairs = zip(graphs, shares.tolist(), strict=True)
         return [allocate(graph, self.site, share, readings) for graph, share in pairs]
 

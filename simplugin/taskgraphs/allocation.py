@@ -30,6 +30,8 @@ from simplugin.taskgraphs.shares import remedy_of
 from simplugin.taskgraphs.timing import task_times
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from numpy.typing import NDArray
 
     from simplugin.platforms.sites import Site
@@ -281,3 +283,10 @@ def scrap_max(
         The share is out of its range, or `done` has not one entry a task.
     """
     return Allocator(graph, site, readings, done=done).scrap_max(beta)
+
+
+# What allocates a graph under a share, by its name in scenarios.
+PROCEDURES: Mapping[str, Callable[[TaskGraph, Site, float, Readings], Allocation]] = {
+    "scrap": scrap,
+    "scrap_max": scrap_max,
+}

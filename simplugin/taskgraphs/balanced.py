@@ -96,7 +96,8 @@ def balanced(
     site : Site
         What they compete for.
     length : float
-        What the makespan may be at most, as part of what it would be under WPS-width.
+        What the makespan may be at most by a plan, as part of that under WPS-width with a `mu` of
+        0.5.
     rounds : int
         Corrections from each start.
 

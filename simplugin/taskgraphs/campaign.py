@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from simplugin.platforms.grid5000_subsets import SUBSETS
-from simplugin.taskgraphs.allocation import scrap, scrap_max
+from simplugin.taskgraphs.allocation import PROCEDURES, scrap_max
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.mapping import plan
 from simplugin.taskgraphs.metrics import slowdown, unfairness
@@ -42,7 +42,6 @@ COUNTS, COMBINATIONS, SITES = (2, 4, 6, 8, 10), 25, tuple(SUBSETS)
 STRATEGIES = ("s", "es", "ps_cp", "ps_width", "ps_work", "wps_cp", "wps_width", "wps_work")
 # How much equal shares weigh, by strategy and family; `policies` has the others.
 _MU = {("wps_width", "fft"): 0.3}
-_PROCEDURES = {"scrap": scrap, "scrap_max": scrap_max}
 
 
 @dataclass(frozen=True)
@@ -294,7 +293,7 @@ def _allocations(
 ) -> tuple[Allocation, ...]:
     """Return how many processors tasks get under the shares of a setting."""
     shares = checked_shares(strategy_of(setting, family)(graphs, site), len(graphs))
-    allocate = _PROCEDURES[setting.procedure]
+    allocate = PROCEDURES[setting.procedure]
     return tuple(
         allocate(graph, site, float(share), setting.readings)
         for graph, share in zip(graphs, shares, strict=True)

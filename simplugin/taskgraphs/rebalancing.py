@@ -48,7 +48,8 @@ class Rebalanced:
     site : Site
         Where.
     length : float
-        When the last graph may be completed at most, as part of when it would be under WPS-width.
+        When the last graph may be completed at most by a forecast, as part of when it would be
+        under WPS-width with a `mu` of 0.5.
     waste : float
         How much it counts that graphs suffer at all, beside that they do not suffer alike: what is
         held back for the sake of others is wasted if those who arrive later need it.
