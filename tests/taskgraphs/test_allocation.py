@@ -17,7 +17,7 @@ from simplugin.taskgraphs.readings import Readings
 from simplugin.workloads.task_graphs import TaskGraph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -25,38 +25,9 @@ RENNES, LILLE = SUBSETS["rennes"].site(), SUBSETS["lille"].site()
 ONE_CLUSTER = MultiCluster("one", (("only", 40, 3.3e9),)).site()
 
 
-def graph_of(
-    flop: Sequence[float], alpha: Sequence[float], edges: Sequence[tuple[int, int]]
-) -> TaskGraph:
-    """Return a graph without data."""
-    names = tuple(f"t{task}" for task in range(len(flop)))
-    pairs = np.array(edges, dtype=np.int64).reshape(-1, 2)
-    return TaskGraph(
-        "graph", names, np.array(flop), np.array(alpha), np.zeros(len(flop)), pairs,
-        np.zeros(len(pairs)),
-    )  # fmt: skip
-
-
-def layered(seed: int, n_tasks: int, n_levels: int) -> TaskGraph:
-    """Return a random graph of some levels, whose tasks need 1e9 to 1e12 flop."""
-    rng = np.random.default_rng(seed)
-    level = np.sort(np.append(rng.integers(0, n_levels, n_tasks - n_levels), range(n_levels)))
-    edges = [
-        (int(parent), task)
-        for task in range(n_tasks)
-        for parent in rng.permutation(np.flatnonzero(level == level[task] - 1))[:3]
-    ]
-    order = rng.permutation(n_tasks)
-    return graph_of(
-        10 ** rng.uniform(9, 12, n_tasks),
-        rng.uniform(0, 0.25, n_tasks),
-        [(int(order[one]), int(order[other])) for one, other in rng.permutation(edges)],
-    )
-
-
 class TestClosedForms:
     @pytest.mark.parametrize("beta", [0.1, 1 / 3, 0.7])
-    def test_chain_of_parallel_tasks(self, beta: float) -> None:
+    def test_chain_of_parallel_tasks(self, beta: float, graph_of: Callable[..., TaskGraph]) -> None:
         # Each level has one task, which takes the whole share: no cluster is smaller.
         graph = graph_of([1e10] * 4, [0.0] * 4, [(0, 1), (1, 2), (2, 3)])
         share = floor(beta * 40 * (1 + 1e-9))
@@ -71,7 +42,9 @@ class TestClosedForms:
         assert 4 / np.sum(1 / counts) > beta * 40
 
     @pytest.mark.parametrize(("beta", "each"), [(1.0, 10), (0.5, 5), (0.1, 1), (0.025, 1)])
-    def test_fork_join_of_equal_tasks(self, beta: float, each: int) -> None:
+    def test_fork_join_of_equal_tasks(
+        self, beta: float, each: int, graph_of: Callable[..., TaskGraph]
+    ) -> None:
         # Four equal branches share what the fork and the join have for themselves. The last share
         # is one processor, less than the branches need: they keep one each.
         edges = [(0, task) for task in range(1, 5)] + [(task, 5) for task in range(1, 5)]
@@ -80,14 +53,14 @@ class TestClosedForms:
         expected = [whole, each, each, each, each, whole]
         assert scrap_max(graph, ONE_CLUSTER, beta).reference.tolist() == expected
 
-    def test_share_that_a_division_leaves_short(self) -> None:
+    def test_share_that_a_division_leaves_short(self, graph_of: Callable[..., TaskGraph]) -> None:
         # 0.3 / 3 is a little less than 0.1; 40 times it is still four processors.
         graph = graph_of([1e10], [0.0], [])
         assert 0.3 / 3 * 40 < 4
         assert scrap_max(graph, ONE_CLUSTER, 0.3 / 3).reference.tolist() == [4]
         assert scrap(graph, ONE_CLUSTER, 0.3 / 3).reference.tolist() == [4]
 
-    def test_full_level_passes_or_stops(self) -> None:
+    def test_full_level_passes_or_stops(self, graph_of: Callable[..., TaskGraph]) -> None:
         # 0 -> 1 is critical, with 2 beside 1; 1 is short, so 0 grows first. Its level is full at
         # four processors; then only passing it over lets 1 have its three.
         graph = graph_of([8e10, 1e9, 1e8], [0.0] * 3, [(0, 1), (0, 2)])
@@ -96,13 +69,13 @@ class TestClosedForms:
         assert passed.reference.tolist() == [4, 3, 1]
         assert stopped.reference.tolist() == [4, 1, 1]
 
-    def test_first_of_equals(self) -> None:
+    def test_first_of_equals(self, graph_of: Callable[..., TaskGraph]) -> None:
         # Two equal branches: the edge to the second stands first, so it is the critical one. One
         # more processor makes the other critical, and three in their level are too many.
         graph = graph_of([1.0, 9e9, 9e9], [0.0] * 3, [(0, 2), (0, 1)])
         assert scrap_max(graph, ONE_CLUSTER, 0.075).reference.tolist()[1:] == [1, 2]
 
-    def test_one_cluster_is_the_most(self) -> None:
+    def test_one_cluster_is_the_most(self, graph_of: Callable[..., TaskGraph]) -> None:
         # Lille's best whole cluster for a parallel task is the first: 53 of its own processors,
         # which are those of the reference.
         graph = graph_of([1e12], [0.0], [])
@@ -111,21 +84,23 @@ class TestClosedForms:
         # 53 * 3.647 GFlop/s is more than the 20 and the 26 of the others have.
         assert allocation.processors.tolist() == [[53], [20], [26]]
 
-    def test_cpa_of_independent_tasks(self) -> None:
+    def test_cpa_of_independent_tasks(self, graph_of: Callable[..., TaskGraph]) -> None:
         # T_CP = T_A from the start: as many equal tasks as processors do not grow.
         graph = graph_of([1e10] * 8, [0.1] * 8, [])
         assert cpa(graph, 8, 1e9).tolist() == [1] * 8
         # One parallel task takes all.
         assert cpa(graph_of([1e10], [0.0], []), 8, 1e9).tolist() == [8]
 
-    def test_sequential_tasks_never_grow(self) -> None:
+    def test_sequential_tasks_never_grow(self, graph_of: Callable[..., TaskGraph]) -> None:
         # One after the other on two processors, the path is twice the areas: CPA would go on.
         chain = graph_of([1e10] * 2, [1.0] * 2, [(0, 1)])
         assert cpa(chain, 2, 1e9).tolist() == [1, 1]
         for allocation in (hcpa(chain, RENNES), scrap(chain, RENNES, 1.0)):
             assert allocation.reference.tolist() == [1, 1]
 
-    def test_sequential_tasks_leave_their_level_to_others(self) -> None:
+    def test_sequential_tasks_leave_their_level_to_others(
+        self, graph_of: Callable[..., TaskGraph]
+    ) -> None:
         # Level 0 has eight processors: a parallel task, and a sequential one on the critical path
         # with what follows it. The former's 12e10 / 7 flop are longer than 1e10 + 3e10 / 5.
         graph = graph_of([12e10, 1e10, 3e10], [0.0, 1.0, 0.0], [(1, 2)])
@@ -134,7 +109,7 @@ class TestClosedForms:
         path = graph_of([5e10, 1e9], [1.0, 0.0], [(0, 1)])
         assert scrap_max(path, ONE_CLUSTER, 0.2).reference.tolist() == [1, 8]
 
-    def test_published_area(self, shared_data: Path) -> None:
+    def test_published_area(self, shared_data: Path, graph_of: Callable[..., TaskGraph]) -> None:
         # biCPA's own run of CPA on 20 hosts of 1 Gflop/s: 3241.080 processors x s.
         text = (shared_data / "workflows/dot/daggen_ptg.dot").read_text()
         tasks = re.findall(r'(\d+)\s+\[size="(\d+)", alpha="([\d.]+)"\]', text)
@@ -150,7 +125,7 @@ class TestClosedForms:
 
 
 class TestPartlyExecuted:
-    def test_what_is_done_leaves_its_level(self) -> None:
+    def test_what_is_done_leaves_its_level(self, graph_of: Callable[..., TaskGraph]) -> None:
         # Two branches share eight processors; when one is over, the other has them all.
         graph = graph_of([1e9, 1e11, 1e11], [0.0] * 3, [(0, 1), (0, 2)])
         assert scrap_max(graph, ONE_CLUSTER, 0.2).reference.tolist() == [8, 4, 4]
@@ -160,7 +135,7 @@ class TestPartlyExecuted:
         assert allocation.processors.tolist() == [[1, 1, 8]]
         assert allocation.time.tolist() == [0.0, 0.0, pytest.approx(1e11 / 8 / 3.3e9)]
 
-    def test_nothing_and_everything(self) -> None:
+    def test_nothing_and_everything(self, layered: Callable[..., TaskGraph]) -> None:
         graph = layered(1, 20, 4)
         nothing = scrap_max(graph, RENNES, 0.3, done=np.zeros(20, dtype=bool))
         assert np.array_equal(nothing.processors, scrap_max(graph, RENNES, 0.3).processors)
@@ -169,14 +144,14 @@ class TestPartlyExecuted:
         assert not np.any(everything.time)
 
     @pytest.mark.parametrize("done", [[True], [1, 0, 1], [[True, False, True]]])
-    def test_refused(self, done: list[object]) -> None:
+    def test_refused(self, done: list[object], graph_of: Callable[..., TaskGraph]) -> None:
         graph = graph_of([1e9] * 3, [0.0] * 3, [])
         with pytest.raises(WorkloadError, match=r"'graph'.*give bool of shape \(3,\)"):
             scrap_max(graph, RENNES, 0.5, done=np.array(done))
 
 
 class TestAllocator:
-    def test_shares_one_after_another(self) -> None:
+    def test_shares_one_after_another(self, layered: Callable[..., TaskGraph]) -> None:
         # Nothing of one share is left when the next comes.
         graph = layered(3, 40, 6)
         allocator = Allocator(graph, RENNES)
@@ -187,7 +162,7 @@ class TestAllocator:
                 assert np.array_equal(again, fresh.reference)
         assert np.array_equal(allocator.hcpa().reference, hcpa(graph, RENNES).reference)
 
-    def test_tasks_without_work(self) -> None:
+    def test_tasks_without_work(self, graph_of: Callable[..., TaskGraph]) -> None:
         graph = graph_of([0.0, 1e10, 0.0], [0.0] * 3, [(0, 1), (1, 2)])
         for rule in (scrap, scrap_max):
             allocation = rule(graph, ONE_CLUSTER, 0.5)
@@ -200,11 +175,15 @@ class TestAllocator:
 
     @pytest.mark.parametrize("rule", [scrap, scrap_max])
     @pytest.mark.parametrize("beta", [0.0, -0.1, 1.5, inf, float("nan")])
-    def test_refused_shares(self, rule: Callable[..., object], beta: float) -> None:
+    def test_refused_shares(
+        self, rule: Callable[..., object], beta: float, graph_of: Callable[..., TaskGraph]
+    ) -> None:
         with pytest.raises(WorkloadError, match=r"graph 'graph' has the share .* up to 1"):
             rule(graph_of([1e9], [0.0], []), RENNES, beta)
 
     @pytest.mark.parametrize(("processors", "speed"), [(0, 1e9), (5, 0.0), (5, inf)])
-    def test_refused_clusters(self, processors: int, speed: float) -> None:
+    def test_refused_clusters(
+        self, processors: int, speed: float, graph_of: Callable[..., TaskGraph]
+    ) -> None:
         with pytest.raises(WorkloadError, match=rf"'graph' is to run on {processors} processors"):
             cpa(graph_of([1e9], [0.0], []), processors, speed)

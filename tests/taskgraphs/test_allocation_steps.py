@@ -29,35 +29,6 @@ ONE_CLUSTER = MultiCluster("one", (("only", 40, 3.3e9),)).site()
 TINY = MultiCluster("tiny", (("a", 1, 1e9), ("b", 3, 2.5e9))).site()
 
 
-def graph_of(
-    flop: Sequence[float], alpha: Sequence[float], edges: Sequence[tuple[int, int]]
-) -> TaskGraph:
-    """Return a graph without data."""
-    names = tuple(f"t{task}" for task in range(len(flop)))
-    pairs = np.array(edges, dtype=np.int64).reshape(-1, 2)
-    return TaskGraph(
-        "graph", names, np.array(flop), np.array(alpha), np.zeros(len(flop)), pairs,
-        np.zeros(len(pairs)),
-    )  # fmt: skip
-
-
-def layered(seed: int, n_tasks: int, n_levels: int) -> TaskGraph:
-    """Return a random graph of some levels, whose tasks need 1e9 to 1e12 flop."""
-    rng = np.random.default_rng(seed)
-    level = np.sort(np.append(rng.integers(0, n_levels, n_tasks - n_levels), range(n_levels)))
-    edges = [
-        (int(parent), task)
-        for task in range(n_tasks)
-        for parent in rng.permutation(np.flatnonzero(level == level[task] - 1))[:3]
-    ]
-    order = rng.permutation(n_tasks)
-    return graph_of(
-        10 ** rng.uniform(9, 12, n_tasks),
-        rng.uniform(0, 0.25, n_tasks),
-        [(int(order[one]), int(order[other])) for one, other in rng.permutation(edges)],
-    )
-
-
 @st.composite
 def graphs(draw: st.DrawFn) -> TaskGraph:
     """Return a graph of up to twelve tasks, often with ties, some without work."""
@@ -68,7 +39,15 @@ def graphs(draw: st.DrawFn) -> TaskGraph:
     pairs = list(combinations(number, 2))
     edges = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
     some = {"min_size": count, "max_size": count}
-    return graph_of(draw(st.lists(flop, **some)), draw(st.lists(alpha, **some)), edges)
+    return TaskGraph(
+        "graph",
+        tuple(map(str, range(count))),
+        np.array(draw(st.lists(flop, **some))),
+        np.array(draw(st.lists(alpha, **some))),
+        np.zeros(count),
+        np.array(edges, dtype=np.int64).reshape(-1, 2),
+        np.zeros(len(edges)),
+    )
 
 
 SHARES = st.sampled_from([1.0, 0.5, 0.1, 0.02]) | st.floats(0.001, 1.0)
@@ -252,7 +231,7 @@ class TestObviousVersion:
         assert allocation.reference.tolist() == plain_scrap_max(graph, site, beta, readings, done)
 
     @pytest.mark.parametrize("seed", range(4))
-    def test_larger_graphs(self, seed: int) -> None:
+    def test_larger_graphs(self, seed: int, layered: Callable[..., TaskGraph]) -> None:
         # More than 64 tasks, and more than 128: sets of tasks take several words.
         graph = layered(seed, (50, 70, 100, 140)[seed], (6, 30, 8, 12)[seed])
         for beta in (0.1, 0.3):
@@ -283,7 +262,9 @@ class TestConstraints:
         assert np.all((held <= allowed) | (held == crowd))
 
     @pytest.mark.parametrize("seed", range(8))
-    def test_scrap_is_cpa_without_its_last_step(self, seed: int) -> None:
+    def test_scrap_is_cpa_without_its_last_step(
+        self, seed: int, layered: Callable[..., TaskGraph]
+    ) -> None:
         # On one cluster under the share 1, where CPA ends because areas and path are balanced.
         graph = layered(seed, 40, 6)
         balanced = cpa(graph, 40, 3.3e9).tolist()
@@ -294,14 +275,16 @@ class TestConstraints:
         before = steps[steps.index(balanced) - 1]
         assert scrap(graph, ONE_CLUSTER, 1.0).reference.tolist() == before
 
-    def test_scrap_is_cpa_where_no_task_can_grow(self) -> None:
+    def test_scrap_is_cpa_where_no_task_can_grow(self, graph_of: Callable[..., TaskGraph]) -> None:
         # A parallel task fills the cluster without ever being too large.
         graph = graph_of([1e12, 1e6], [0.0] * 2, [(0, 1)])
         assert cpa(graph, 40, 3.3e9).tolist() == [40, 40]
         assert scrap(graph, ONE_CLUSTER, 1.0).reference.tolist() == [40, 40]
 
     @pytest.mark.parametrize("name", SITES)
-    def test_an_allocation_fits_its_clusters(self, name: str) -> None:
+    def test_an_allocation_fits_its_clusters(
+        self, name: str, layered: Callable[..., TaskGraph]
+    ) -> None:
         site = SITES[name]
         graph = layered(5, 40, 5)
         for beta in (0.05, 0.4, 1.0):
