@@ -1,0 +1,52 @@
+import numpy as np
+import pytest
+
+from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.market.model import Terms, completion_times, largest_share
+from simplugin.platforms.peer_sites import PeerSite
+from simplugin.workloads.bundles import Bundle
+
+SITE = PeerSite.numbered(np.array([25e6, 50e6]), np.array([10e6, 20e6]))
+
+
+def test_estimated_times_add_setup_transfer_and_execution() -> None:
+    times = completion_times(SITE, Bundle("b", 10, 1e9, 40e6), setup=0.5)
+    assert times == pytest.approx([0.5 + 4 + 40, 0.5 + 2 + 20])
+
+
+def test_a_task_that_takes_an_hour_is_worth_one() -> None:
+    assert Terms().values([3600.0, 36.0]).tolist() == [1.0, 100.0]
+    assert Terms(price_unit=1.0).values([4.0]).tolist() == [0.25]
+
+
+def test_terms_make_the_market_that_they_describe() -> None:
+    market = Terms(alpha=[0.5, 0.25], n_max=7).market([3600.0, 1800.0], 10)
+    assert market.values.tolist() == [1.0, 2.0]
+    assert market.q.tolist() == [0.5, 0.75]
+    assert market.caps.tolist() == [7, 7]
+    assert Terms().market([1.0, 1.0], 10).caps.tolist() == [10, 10]
+
+
+def test_too_small_a_share_is_refused_when_the_market_is_made() -> None:
+    with pytest.raises(InfeasibleError, match="m > n N_max"):
+        Terms(n_max=4).market([1.0, 1.0], 10)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"alpha": 1.0}, "alpha is 1.0"),
+        ({"alpha": [0.5, 0.0]}, "alpha is"),
+        ({"price_unit": 0.0}, "price_unit is 0.0"),
+        ({"setup": -1.0}, "setup is -1.0"),
+    ],
+)
+def test_senseless_terms_are_refused(fields: dict[str, object], message: str) -> None:
+    with pytest.raises(WorkloadError, match=message):
+        Terms(**fields)  # type: ignore[arg-type]
+
+
+def test_the_largest_share_counts_in_means_rounded_up() -> None:
+    assert [largest_share(1000, 12, factor) for factor in (1, 1.5, 2)] == [84, 126, 168]
+    with pytest.raises(WorkloadError, match=r"lambda is 0\.9"):
+        largest_share(1000, 12, 0.9)

@@ -1,0 +1,99 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.workloads.bundle_markets import BundleMarket
+
+SIMPLE = {"values": [7.0, 12.0], "m": 4, "caps": 4, "q": 0.5}
+
+
+def test_sums_and_means_are_those_of_exact_fractions() -> None:
+    market = BundleMarket([7.0, 12.0], 6, 6, 0.5)
+    half = Fraction(1, 2)
+    sums = [float(sum(v * half**j for j in range(k))) for v, k in ((7, 4), (12, 2))]
+    assert market.sums([4, 2]) == pytest.approx(sums, rel=1e-14)
+    assert market.mean_prices([4, 2]) == pytest.approx([sums[0] / 4, sums[1] / 2], rel=1e-14)
+    assert market.benefit([4, 2]) == pytest.approx(sum(sums), rel=1e-14)
+
+
+def test_the_mean_price_of_no_task_is_the_base_price() -> None:
+    assert BundleMarket(**SIMPLE).mean_prices([0, 4])[0] == 7.0
+
+
+def test_sums_do_not_cancel_at_small_discounts() -> None:
+    market = BundleMarket([2.0], 10**6, 10**6, 1 - 1e-12)
+    # 1 + q + ... + q^(k-1) is k (1 - (k - 1) alpha / 2) up to (k alpha)^2.
+    alpha = 1 - market.q[0]
+    expected = 2e6 * (1 - (10**6 - 1) * alpha / 2)
+    assert market.sums([10**6])[0] == pytest.approx(expected, rel=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("price", "amounts"),
+    [(13.0, [0, 0]), (12.0, [0, 1]), (7.0, [1, 1]), (3.0, [2, 3]), (0.0, [4, 4])],
+)
+def test_peers_buy_what_is_worth_its_price(price: float, amounts: list[int]) -> None:
+    assert BundleMarket(**SIMPLE).response(price).tolist() == amounts
+
+
+@given(
+    value=st.floats(1e-3, 1e6),
+    q=st.floats(0.01, 0.999999),
+    cap=st.integers(0, 2000),
+    number=st.integers(1, 2000),
+    nudge=st.sampled_from([1 - 1e-9, 1.0, 1 + 1e-9]),
+)
+def test_a_response_takes_exactly_the_tasks_worth_the_price(
+    value: float, q: float, cap: int, number: int, nudge: float
+) -> None:
+    market = BundleMarket([value, value], max(cap, 1), [cap, 1 + cap], q)
+    log_price = float(market.log_worth(number)[0] + np.log(nudge))
+    bought = int(market.response_to_log(log_price)[0])
+    worth = market.log_value[0] + np.arange(cap) * market.log_q[0]
+    assert bought == int(np.sum(worth >= log_price - 1e-12))
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"values": []}, "no computing peer"),
+        ({"values": [1.0, -2.0]}, "a value is -2.0"),
+        ({"values": [1.0, float("nan")]}, "a value is nan"),
+        ({"m": 0}, "m is 0"),
+        ({"m": 1.5}, "m is 1.5"),
+        ({"caps": [1, 2, 3]}, r"caps has shape \(3,\)"),
+        ({"caps": -1}, "caps are -1"),
+        ({"caps": 2.5}, "caps are 2.5"),
+        ({"q": 1.0}, "q is 1.0"),
+        ({"q": [0.5, 0.0]}, "q is 0.0"),
+    ],
+)
+def test_senseless_markets_are_refused(fields: dict[str, object], message: str) -> None:
+    with pytest.raises(WorkloadError, match=message):
+        BundleMarket(**(SIMPLE | fields))  # type: ignore[arg-type]
+
+
+def test_a_bundle_that_cannot_be_placed_is_refused_with_the_sentence() -> None:
+    with pytest.raises(
+        InfeasibleError,
+        match=r"1000 tasks cannot be placed: 12 peers take at most 83 each, 996 together"
+        r" \(m > n N_max\); raise N_max to 84 or more",
+    ):
+        BundleMarket(np.ones(12), 1000, 83, 0.99)
+
+
+@pytest.mark.parametrize(
+    ("amounts", "message"),
+    [
+        ([1, 2, 1], "give 2 whole numbers"),
+        ([-1, 5], "peer 0 gets -1 tasks"),
+        ([1, 2], "3 tasks are placed; place all 4"),
+    ],
+)
+def test_wrong_amounts_are_refused(amounts: list[int], message: str) -> None:
+    with pytest.raises(WorkloadError, match=message):
+        BundleMarket(**SIMPLE).check(amounts)
