@@ -1,0 +1,236 @@
+"""Double auctions between a local scheduler that sells tasks and peers that buy them."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from simplugin.market.dealing import one_by_one
+from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.workloads.bundle_markets import Amounts, BundleMarket
+
+_DRAWN_AT_ONCE = 256
+
+
+def double_auction(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /, *, seed: int = 0
+) -> tuple[Amounts, float]:
+    """Return a continuous double auction among traders of zero intelligence [1]_.
+
+    Traders arrive one at a time. With probability 1/2 it is the local scheduler, which asks a
+    price for its next task, uniform between 0 and the most that any peer under its cap would pay;
+    else it is one of the peers under their caps, all alike, which bids for one task, uniform
+    between 0 and what its next task is worth to it, V_i q^(k-1) for the k-th. The best bid and
+    the best ask stand. Once that bid is no lower than that ask, a task is sold at the price of
+    whichever stood first, both are withdrawn, and so is everything else. The auction ends when
+    all m tasks are sold. A peer at its cap does not bid.
+
+    The uniform draws of the scheduler (who arrives, then its ask) come from
+    ``default_rng([seed, 0])``, those of peer i from ``default_rng([seed, 1 + i])``, one a bid, so
+    that peers that draw for themselves trade the same. [2]_ only cites double auctions; this is
+    one reading.
+
+    Parameters
+    ----------
+    values, m, caps, q
+        As in `simplugin.workloads.bundle_markets.BundleMarket`.
+    seed : int
+        Of the draws.
+
+    Returns
+    -------
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        Mean of the prices at which tasks were sold [price].
+
+    Raises
+    ------
+    WorkloadError
+        A shape or a range is wrong.
+    InfeasibleError
+        The caps leave tasks over.
+
+    References
+    ----------
+    .. [1] D. K. Gode, S. Sunder (1993). Allocative efficiency of markets with zero-intelligence
+       traders. Journal of Political Economy 101(1).
+    .. [2] M. Zheng, Z. Hu, P. Xiao, M. Zheng, K. Zhang (2011). A Global Benefit Maximization
+       Task-Bundle Allocation. NPC 2011.
+    """
+    market = BundleMarket(values, m, caps, q)
+    scheduler = uniform_draws(np.random.default_rng([seed, 0]))
+    peers = [
+        uniform_draws(np.random.default_rng([seed, 1 + peer])) for peer in range(market.n_peers)
+    ]
+    amounts = [0] * market.n_peers
+    limits, falls = market.caps.tolist(), market.log_q.tolist()
+    first, worth = market.log_value.tolist(), market.log_value.tolist()
+    open_ = [peer for peer in range(market.n_peers) if limits[peer] > 0]
+    paid = 0.0
+    for _ in range(market.m):
+        top = max(worth[peer] for peer in open_)
+        winner, log_price = _trade(scheduler, peers, worth, open_, top)
+        paid += math.exp(log_price)
+        amounts[winner] += 1
+        worth[winner] = first[winner] + amounts[winner] * falls[winner]
+        if amounts[winner] == limits[winner]:
+            open_.remove(winner)
+    return np.array(amounts, dtype=np.int64), paid / market.m
+
+
+def double_auction_rounds(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /, *, seed: int = 0
+) -> tuple[Amounts, float]:
+    """Return a double auction of the same traders in rounds, in which the best bid is served.
+
+    In each round the local scheduler asks and all peers under their caps bid, from the same
+    ranges as in `double_auction`. If the best bid is no lower than the ask, a task is sold half
+    way between them; ties go to the lowest number. Draws come from the same generators, one a
+    trader and round. Parameters and errors as those of `double_auction`.
+
+    Returns
+    -------
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        Mean of the prices at which tasks were sold [price].
+    """
+    market = BundleMarket(values, m, caps, q)
+    scheduler = uniform_draws(np.random.default_rng([seed, 0]))
+    peers = [
+        uniform_draws(np.random.default_rng([seed, 1 + peer])) for peer in range(market.n_peers)
+    ]
+    worth = np.where(market.caps > 0, market.log_value, -np.inf)
+    amounts = np.zeros_like(market.caps)
+    paid, sold = 0.0, 0
+    while sold < market.m:
+        ask = worth.max() + math.log(next(scheduler))
+        open_ = worth > -np.inf
+        drawn = [next(peers[peer]) for peer in np.flatnonzero(open_).tolist()]
+        bids = np.full_like(worth, -np.inf)
+        bids[open_] = worth[open_] + np.log(drawn)
+        winner = int(np.argmax(bids))
+        if bids[winner] < ask:
+            continue
+        paid += (math.exp(bids[winner]) + math.exp(ask)) / 2
+        sold += 1
+        amounts[winner] += 1
+        full = amounts[winner] == market.caps[winner]
+        fallen = market.log_value[winner] + amounts[winner] * market.log_q[winner]
+        worth[winner] = -np.inf if full else fallen
+    return amounts, paid / market.m
+
+
+def uniform_draws(generator: np.random.Generator) -> Iterator[float]:
+    """Yield uniform numbers above 0 and up to 1, as if drawn one by one."""
+    while True:
+        yield from (1 - generator.random(_DRAWN_AT_ONCE)).tolist()
+
+
+def arriving(draw: float, open_: list[int]) -> int | None:
+    """Return the peer that arrives by a uniform number above 0 and up to 1; None: the scheduler."""
+    if draw > 0.5:
+        return None
+    return open_[min(int(2 * draw * len(open_)), len(open_) - 1)]
+
+
+def _trade(
+    scheduler: Iterator[float],
+    peers: list[Iterator[float]],
+    worth: list[float],
+    open_: list[int],
+    top: float,
+) -> tuple[int, float]:
+    """Return who buys the next task, and the logarithm of its price."""
+    bid, ask, bidder = -math.inf, math.inf, -1
+    while True:
+        peer = arriving(next(scheduler), open_)
+        if peer is None:
+            asked = top + math.log(next(scheduler))
+            if asked <= bid:
+                return bidder, bid
+            ask = min(ask, asked)
+        else:
+            offered = worth[peer] + math.log(next(peers[peer]))
+            if offered >= ask:
+                return peer, ask
+            if offered > bid:
+                bid, bidder = offered, peer
+
+
+def double_auction_marginal(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /
+) -> tuple[Amounts, float]:
+    """Return a double auction in which peers bid what their next task is worth to them.
+
+    Tasks go to the highest bids, which is the maximum of the benefit; ties go to the lowest
+    number. Parameters and errors as those of `double_auction`.
+
+    Returns
+    -------
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        The lowest bid that gets a task [price].
+    """
+    best = largest_benefit(values, m, caps, q)
+    return best.amounts, best.price
+
+
+def double_auction_mean(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /
+) -> tuple[Amounts, float]:
+    """Return a double auction in which peers bid the mean deal price that they would then hold.
+
+    A peer of k tasks bids v_i(k + 1), Eq. (7), for the next; the highest bid gets it, of equal
+    ones that of the lowest number. It ends in the whole numbers nearest to the balanced state.
+    Parameters and errors as those of `double_auction`.
+
+    Returns
+    -------
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        The lowest bid that gets a task [price].
+    """
+    market = BundleMarket(values, m, caps, q)
+    first, rate = market.log_value.tolist(), market.log_q.tolist()
+    limits, amounts = market.caps.tolist(), [0] * market.n_peers
+    book = [(-first[peer], peer) for peer in range(market.n_peers) if limits[peer] > 0]
+    heapq.heapify(book)
+    last = 0.0
+    for _ in range(market.m):
+        last, peer = book[0]
+        amounts[peer] += 1
+        if amounts[peer] == limits[peer]:
+            heapq.heappop(book)
+        else:
+            after = amounts[peer] + 1
+            mean = math.expm1(after * rate[peer]) / math.expm1(rate[peer]) / after
+            heapq.heapreplace(book, (-first[peer] - math.log(mean), peer))
+    return np.array(amounts, dtype=np.int64), math.exp(-last)
+
+
+def double_auction_dearest(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /
+) -> tuple[Amounts, float]:
+    """Return a double auction in which peers bid their base prices, whatever they hold.
+
+    The highest bidder gets as many tasks as it may, then the next; ties go to the lowest number.
+    Parameters and errors as those of `double_auction`.
+
+    Returns
+    -------
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        The lowest bid that gets a task [price].
+    """
+    market = BundleMarket(values, m, caps, q)
+    amounts = one_by_one(market.m, market.caps, np.argsort(-market.values, kind="stable"))
+    return amounts, float(market.values[amounts > 0].min())

@@ -1,0 +1,119 @@
+"""What a local scheduler knows of demand: two prices, and how many tasks each peer wants there."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simplugin.market.negotiations.protocol import Agreement, Call, Message
+from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Bracket:
+    """Two prices between which a bundle clears; both are logarithms.
+
+    Attributes
+    ----------
+    m : int
+        How many tasks there are.
+    low, high : float
+        At `low` peers want m tasks together or more, at `high` fewer.
+    most, least : int64, shape (n_peers,)
+        How many each wants there.
+    """
+
+    m: int
+    low: float
+    high: float
+    most: Amounts
+    least: Amounts
+
+    @classmethod
+    def everything(cls, m: int, caps: Amounts) -> Bracket:
+        """Return the bracket of all prices.
+
+        Raises
+        ------
+        InfeasibleError
+            The caps leave tasks over.
+        """
+        BundleMarket(np.ones(len(caps)), m, caps, 0.5)  # refuses what does not fit
+        return cls(m, -np.inf, np.inf, caps, np.zeros_like(caps))
+
+    @property
+    def doubtful(self) -> Amounts:
+        """How many tasks of each peer may be sold or not; shape (n_peers,)."""
+        return self.most - self.least
+
+    @property
+    def doubt(self) -> int:
+        """How many tasks may be sold or not."""
+        return int(self.doubtful.sum())
+
+    def decided(self, few: int) -> bool:
+        """Whether nothing remains but to settle no more than a few tasks, or equal ones."""
+        alike = self.high <= np.nextafter(self.low, np.inf)
+        return self.doubt <= few or self._clears or bool(alike)
+
+    @property
+    def _clears(self) -> bool:
+        """Whether peers want m tasks at the lower price."""
+        return int(self.most.sum()) == self.m and bool(np.isfinite(self.low))
+
+    def heard(self, log_price: float, counts: Amounts) -> Bracket:
+        """Return the bracket after peers have said how many tasks they want at a price."""
+        total = int(counts.sum())
+        if total >= self.m and log_price > self.low:
+            return replace(self, low=log_price, most=counts)
+        if total < self.m and log_price < self.high:
+            return replace(self, high=log_price, least=counts)
+        return self
+
+    def settle(self) -> Generator[Call, list[Message], Agreement]:
+        """Ask what doubtful tasks are worth, and sell the best; one round, or none.
+
+        Of equal tasks those of the lowest peer are sold first.
+        """
+        sold = self.m - int(self.least.sum())
+        if self._clears:
+            return Agreement(self.most, float(np.exp(self.low)))
+        peers = np.repeat(np.arange(len(self.most)), self.doubtful)
+        worth = np.full(len(peers), self.low)
+        # Between neighbouring numbers all are worth the lower one.
+        if np.nextafter(self.low, np.inf) < self.high:
+            asked = tuple(np.flatnonzero(self.doubtful).tolist())
+            replies = yield Call(asked, ("worths", self.low, self.high))
+            worth = np.concatenate([reply[1:] for reply in replies])
+        best = np.argsort(-worth, kind="stable")[:sold]
+        amounts = self.least + np.bincount(peers[best], minlength=len(self.most))
+        return Agreement(amounts, float(np.exp(worth[best[-1]])))
+
+
+def ask_all(n_peers: int, message: Message) -> Generator[Call, list[Message], Floats]:
+    """Ask all peers; return their numbers, shape (numbers of each, n_peers)."""
+    replies = yield Call(tuple(range(n_peers)), message)
+    return np.array([reply[1:] for reply in replies], dtype=np.float64).T
+
+
+def counts_of(numbers: Floats) -> Amounts:
+    """Return numbers of tasks as whole ones."""
+    return numbers.astype(np.int64)
+
+
+def weighted_median(values: Floats, weights: NDArray[np.int64]) -> float:
+    """Return a value that is at least, and at most, values of half the weight.
+
+    Parameters
+    ----------
+    values : float64, shape (n,)
+        Those without weight do not matter.
+    weights : int64, shape (n,)
+        From 0 on; not all 0.
+    """
+    order = np.argsort(-values, kind="stable")
+    reached = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(2 * reached, reached[-1])])

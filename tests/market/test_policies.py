@@ -1,0 +1,80 @@
+import importlib.util
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.market.instances import instance
+from simplugin.market.policies import POLICIES, policy_called
+from simplugin.optimum.bundle_benefit import largest_benefit
+
+EXACT = ("optimum", "isgbmat", "double_auction_marginal", "bisection", "median", "secant")
+RANDOM = ("double_auction", "double_auction_rounds")
+# Whose last tasks go to the lowest numbers though nobody's values are equal.
+TURNS = ("commodity", "commodity_equal")
+ENDING = [name for name in POLICIES if name != "isgbmat_printed"]
+
+
+@pytest.mark.parametrize("name", ENDING)
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_every_policy_places_all_tasks_under_the_caps(name, seed):
+    drawn = instance(seed, most_tasks=300)
+    amounts, price = POLICIES[name](*drawn.arguments)
+    assert amounts.dtype == np.int64
+    drawn.market.check(amounts)
+    assert np.isfinite(price)
+    assert price > 0
+    best = largest_benefit(*drawn.arguments)
+    benefit = drawn.market.benefit(amounts)
+    assert benefit <= best.benefit * (1 + 1e-9)
+    if name in EXACT:
+        assert benefit == pytest.approx(best.benefit, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ENDING)
+def test_every_policy_takes_discount_rates_of_each_peer(name):
+    q = np.array([0.9, 0.99, 0.5, 0.95])
+    amounts, _ = POLICIES[name]((4.0, 1.0, 9.0, 3.0), 30, (30, 5, 20, 9), q)
+    assert amounts.sum() == 30
+    assert np.all(amounts <= (30, 5, 20, 9))
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_every_policy_refuses_too_small_caps(name):
+    with pytest.raises(InfeasibleError, match=r"1000 tasks cannot be placed: .*m > n N_max"):
+        POLICIES[name](np.arange(1.0, 13.0), 1000, 83, 0.99)
+
+
+@pytest.mark.parametrize("name", [name for name in ENDING if name not in RANDOM])
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_relabelling_peers_changes_nothing(name, seed):
+    drawn = instance(seed, most_tasks=300)
+    order = np.random.default_rng(seed).permutation(len(drawn.values))
+    amounts, price = POLICIES[name](*drawn.arguments)
+    again, other = POLICIES[name](drawn.values[order], drawn.m, drawn.caps[order], drawn.q)
+    if name in TURNS:
+        assert np.max(np.abs(again - amounts[order])) <= 1
+    else:
+        np.testing.assert_array_equal(again, amounts[order])
+    assert other == pytest.approx(price, rel=1e-9)
+
+
+def test_a_policy_by_its_name(tmp_path, monkeypatch):
+    assert policy_called("isgbmat") is POLICIES["isgbmat"]
+    assert policy_called("simplugin.market.policies:optimum") is POLICIES["optimum"]
+    with pytest.raises(WorkloadError, match="no policy is called 'isgb'; give 'module:function'"):
+        policy_called("isgb")
+    with pytest.raises(WorkloadError, match="cannot be loaded"):
+        policy_called("simplugin.market.policies:nothing")
+    (tmp_path / "all_to_one.py").write_text(
+        "import numpy as np\n"
+        "def first(values, m, caps, q):\n"
+        "    return np.array([m] + [0] * (len(values) - 1)), 1.0\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert importlib.util.find_spec("all_to_one")
+    assert policy_called("all_to_one:first")((1.0, 2.0), 5, 5, 0.9)[0].tolist() == [5, 0]
