@@ -1,0 +1,135 @@
+"""What the actors of a market tell each other besides what they negotiate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simplugin.errors import WorkloadError
+from simplugin.market.negotiations.protocol import message_size
+
+if TYPE_CHECKING:
+    from simplugin.workloads.bundles import Bundle
+
+_NUMBERS = (int, float, np.number)
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A bundle on its way to whom it is to be served by; its data stay where they are.
+
+    Attributes
+    ----------
+    number : int
+        Of the bundle.
+    bundle : Bundle
+        The tasks.
+    """
+
+    number: int
+    bundle: Bundle
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """What a local scheduler tells all its peers before it negotiates.
+
+    Attributes
+    ----------
+    number : int
+        Of the bundle.
+    flop, byte : float
+        Size of a task, S_cp [flop] and S_cm [byte].
+    m : int
+        How many tasks there are.
+    """
+
+    number: int
+    flop: float
+    byte: float
+    m: int
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A message of a negotiation.
+
+    Attributes
+    ----------
+    message : tuple
+        As the negotiation has it.
+    answers : bool
+        Whether the peer's reply is to be sent back.
+    """
+
+    message: tuple[Any, ...]
+    answers: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Award:
+    """What a peer has bought.
+
+    Attributes
+    ----------
+    amount : int
+        How many tasks.
+    price : float
+        What it pays for each [price].
+    """
+
+    amount: int
+    price: float
+
+
+# Of an announcement, an award, a submission and a report [byte].
+ANNOUNCEMENT = message_size(("announcement", 0, 0.0, 0.0, 0))
+AWARD = message_size(("award", 0, 0.0))
+SUBMISSION = message_size(("submission", 0, 0.0, 0.0, 0))
+REPORT = message_size(("report", 0))
+
+
+def plain(message: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a message of a negotiation as it is, if a network could carry it.
+
+    Raises
+    ------
+    WorkloadError
+        It has something else than a kind and numbers, such as an object of its sender's.
+    """
+    kind, *numbers = message
+    if not isinstance(kind, str) or not all(isinstance(each, _NUMBERS) for each in numbers):
+        raise WorkloadError(f"a negotiation sends {message!r}; let it send a kind and numbers")
+    return message
+
+
+def inbox_of(peer: str) -> str:
+    """Return the mailbox in which a peer is spoken to."""
+    return f"inbox of {peer}"
+
+
+def replies_of(peer: str) -> str:
+    """Return the mailbox in which the local scheduler gets a peer's replies."""
+    return f"replies of {peer}"
+
+
+def tasks_for(peer: str) -> str:
+    """Return the mailbox in which a peer gets its tasks."""
+    return f"tasks for {peer}"
+
+
+def ends_at(peer: str) -> str:
+    """Return the mailbox in which the local scheduler hears of each end of a task."""
+    return f"ends at {peer}"
+
+
+def bundles_for(scheduler: str) -> str:
+    """Return the mailbox, or the queue on its own host, in which a scheduler gets bundles."""
+    return f"bundles for {scheduler}"
+
+
+def reports_of(scheduler: str) -> str:
+    """Return the mailbox, or the queue on its own host, in which ends of bundles are told."""
+    return f"reports of {scheduler}"

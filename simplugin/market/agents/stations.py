@@ -1,0 +1,125 @@
+"""What local schedulers and peers are given when they start, and what peers write down."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from simplugin.errors import WorkloadError
+from simplugin.market.agents.counters import DiscountCounter
+from simplugin.market.agents.draws import negotiation_seed
+from simplugin.market.negotiations.protocol import own_generator
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from simplugin.market.agents.messages import Announcement
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerStation:
+    """What a local scheduler is given when it starts: nothing of what its peers are like.
+
+    Attributes
+    ----------
+    host : str
+        Where it is.
+    peers : tuple of str
+        Hosts of its peers.
+    site, seed : int
+        Its site's number and the execution's seed, for what it draws.
+    reports : bool
+        Whether a global scheduler on another host is to hear when a bundle is done.
+    """
+
+    host: str
+    peers: tuple[str, ...]
+    site: int
+    seed: int
+    reports: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PeerStation:
+    """What a peer is given when it starts: nothing of others.
+
+    Attributes
+    ----------
+    host : str
+        Where it computes.
+    speed, bandwidth : float
+        What it takes its capacities for, Cp [flop/s] and Cm [byte/s].
+    q : float
+        1 - alpha with its discount rate.
+    n_max : int, optional
+        How many tasks of a bundle it takes at most.
+    price_unit : float
+        What a task is worth that takes one second [price s].
+    setup : float
+        What any task takes before its data are sent, t^setup [s].
+    lifetime : float
+        How long its discounts last [s].
+    overlap : bool
+        Whether it fetches the next task while it computes one.
+    number, site, seed : int
+        Its number at its site, the site's, and the execution's seed, for what it draws.
+    """
+
+    host: str
+    speed: float
+    bandwidth: float
+    q: float
+    n_max: int | None
+    price_unit: float
+    setup: float
+    lifetime: float
+    overlap: bool
+    number: int
+    site: int
+    seed: int
+
+    def completion_time(self, announced: Announcement) -> float:
+        """Return how long it expects a task to take, Eq. (4) [s]."""
+        return self.setup + announced.byte / self.bandwidth + announced.flop / self.speed
+
+    def cap(self, announced: Announcement) -> int:
+        """Return how many tasks it takes at most."""
+        return announced.m if self.n_max is None else min(self.n_max, announced.m)
+
+    def generator(self, announced: Announcement) -> np.random.Generator:
+        """Return its random numbers for a bundle."""
+        return own_generator(
+            negotiation_seed(self.seed, announced.number, self.site), peer=self.number
+        )
+
+
+@dataclass
+class Ledger:
+    """What a peer writes down.
+
+    Attributes
+    ----------
+    counter : DiscountCounter
+        What it has sold.
+    times : dict of int to float
+        By the number of the bundle, what it expected a task to take [s].
+    values : dict of int to float
+        What a first task was worth to it, discounts of earlier bundles included [price].
+    """
+
+    counter: DiscountCounter
+    times: dict[int, float] = field(default_factory=dict)
+    values: dict[int, float] = field(default_factory=dict)
+
+    def value(self, station: PeerStation, announced: Announcement, now: float) -> float:
+        """Return, and write down, what a first task is worth at a date."""
+        time = station.completion_time(announced)
+        value = station.price_unit / time * math.pow(station.q, self.counter.sold(now))
+        if not value > 0:
+            raise WorkloadError(
+                f"peer {station.host!r} has sold so much that a task is worth nothing to it;"
+                " let discount counters be reset, or decay"
+            )
+        self.times[announced.number], self.values[announced.number] = time, value
+        return value

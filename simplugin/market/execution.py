@@ -1,0 +1,306 @@
+"""Running markets for bundles of tasks on SimGrid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simplugin.errors import (
+    ActorError,
+    DeadlockError,
+    InfeasibleError,
+    WorkloadError,
+)
+from simplugin.market.agents.counters import Counters, lifetime
+from simplugin.market.agents.global_schedulers import Directory, grid
+from simplugin.market.agents.observers import one_site
+from simplugin.market.agents.stations import PeerStation, SchedulerStation
+from simplugin.market.deals import Deal
+from simplugin.market.dispatch import DISPATCHERS, estimated_completion
+from simplugin.market.model import Terms
+from simplugin.market.negotiations.protocol import Negotiation
+from simplugin.platforms.peer_grids import PeerGrid
+from simplugin.simulation import SimGridOptions, simulate
+from simplugin.simulation.placement import Placement
+from simplugin.workloads.bundle_markets import BundleMarket
+from simplugin.workloads.bundles import Bundle
+from simplugin.workloads.parameter_ranges import one_of
+
+if TYPE_CHECKING:
+    import os
+
+    from simplugin.market.agents.local_schedulers import DealRecord
+    from simplugin.market.agents.stations import Ledger
+    from simplugin.platforms import Platform
+    from simplugin.platforms.peer_sites import PeerSite
+    from simplugin.simulation import Result
+
+    Policy = Callable[..., tuple[Any, float]]
+
+# From when on dates are further apart than 1e-9 s, and what is precise enough then [s].
+COARSE, PRECISION = 2.0**23, 1e-6
+# Name of the actor that returns what the others have left.
+_MARKET = "market"
+
+
+@dataclass(frozen=True, eq=False)
+class Execution:
+    """What became of all bundles.
+
+    Attributes
+    ----------
+    site : PeerSite or PeerGrid
+        Where.
+    bundles : tuple of Bundle
+        What.
+    deals : tuple of Deal, shape (n_bundles,)
+        Of each bundle.
+    result : Result
+        The simulation's.
+    """
+
+    site: PeerSite | PeerGrid
+    bundles: tuple[Bundle, ...]
+    deals: tuple[Deal, ...]
+    result: Result
+
+
+def execute(
+    site: PeerSite | PeerGrid,
+    bundles: Sequence[Bundle] | Bundle,
+    terms: Terms | Sequence[Terms] | None = None,
+    negotiation: str | Policy | Negotiation = "isgbmat",
+    *,
+    believed: PeerSite | PeerGrid | None = None,
+    platform: Platform | str | os.PathLike[str] | None = None,
+    overlap: bool = False,
+    counters: Counters = "reset",
+    dispatch: str = "first_idle",
+    options: SimGridOptions | None = None,
+    seed: int = 0,
+    trace: bool = False,
+    **simulation: Any,
+) -> Execution:
+    """Sell bundles of tasks to computing peers on SimGrid, and execute all tasks.
+
+    A local scheduler announces a bundle to its peers, negotiates with them over the network, and
+    sends each the tasks that it has bought, all peers side by side. A peer takes one after the
+    other: it sets up, fetches the data, computes and acknowledges. A site serves one bundle after
+    the other, in the order of submission. In a grid, users submit to a global scheduler, which
+    hands the first bundle of its queue to a site: what there is to do; the data come from the
+    local scheduler. SimGrid transfers whole bytes: give sizes well above one byte.
+
+    Parameters
+    ----------
+    site : PeerSite or PeerGrid
+        Where.
+    bundles : Bundle or sequence of Bundle
+        What; they are submitted at their release dates.
+    terms : Terms or sequence of Terms, optional
+        What prices follow from, everywhere or at each site of a grid; ``Terms()`` without.
+    negotiation : str, callable or Negotiation
+        How they deal: a name of `NEGOTIATIONS`; or a policy, its name in `POLICIES` or its
+        ``module:function``, to which peers tell all that they know.
+    believed : as `site`, optional
+        What the peers take their speeds and bandwidths for, if not for the true ones.
+    platform : Platform or path, optional
+        What to simulate, where that is not ``site.platform()``: its hosts have the site's names,
+        and there are routes between the schedulers and those whom they serve.
+    overlap : bool
+        Whether a peer fetches its next task while it computes one.
+    counters : {"reset", "kept"} or float
+        Whether what a peer has sold of earlier bundles lowers its values in the next, V_i q^a_i:
+        not at all, for ever, or less and less with a time constant [s].
+    dispatch : str
+        Of a grid: how the global scheduler chooses sites, a name of `DISPATCHERS`.
+    options : SimGridOptions, optional
+        ``SimGridOptions.linear()`` without.
+    seed : int
+        Of all that is drawn in negotiations. The first bundle is dealt as by `negotiate` with it.
+    trace : bool
+        Whether to record activities.
+    **simulation
+        Further arguments of `simulate`.
+
+    Returns
+    -------
+    Execution
+        A deal for each bundle.
+
+    Raises
+    ------
+    WorkloadError
+        There is no bundle or no such negotiation, an argument is out of its range, or the
+        negotiation does not place all tasks.
+    InfeasibleError
+        A bundle cannot be placed under the caps, or the negotiation ended without an agreement.
+    """
+    given = (bundles,) if isinstance(bundles, Bundle) else tuple(bundles)
+    if not given:
+        raise WorkloadError("there is no bundle; give at least one")
+    sites = _sites(site)
+    thought = sites if believed is None else _sites(believed)
+    if [each.names for each in thought] != [each.names for each in sites]:
+        raise WorkloadError("believed has other peers than the site; give a site of the same names")
+    agreed = _terms(terms, len(sites))
+    estimates = tuple(
+        tuple(
+            estimated_completion(each, bundle, own)
+            for each, own in zip(thought, agreed, strict=True)
+        )
+        for bundle in given
+    )
+    lasts, how = lifetime(counters), find_negotiation(negotiation)
+    peers = [
+        _stations(each, agreed[number], lasts, overlap, number, seed)
+        for number, each in enumerate(thought)
+    ]
+    actor = _actor(site, peers, how, given, dispatch, estimates, seed)
+    result = _simulated(
+        site.platform() if platform is None else platform,
+        [actor],
+        SimGridOptions.linear() if options is None else options,
+        trace=trace,
+        seed=seed,
+        **simulation,
+    )
+    records, ledgers = result.value_of(_MARKET)
+    records.sort(key=lambda each: each.number)
+    deals = [_deal(each, given, agreed[each.site], ledgers[each.site]) for each in records]
+    return Execution(site, given, tuple(deals), result)
+
+
+def _sites(site: PeerSite | PeerGrid) -> tuple[PeerSite, ...]:
+    """Return the sites of a grid, or the only one."""
+    return site.sites if isinstance(site, PeerGrid) else (site,)
+
+
+def _terms(terms: Terms | Sequence[Terms] | None, n_sites: int) -> tuple[Terms, ...]:
+    """Return the terms of each site."""
+    if terms is None or isinstance(terms, Terms):
+        return (terms or Terms(),) * n_sites
+    if len(terms) != n_sites:
+        raise WorkloadError(f"there are terms for {len(terms)} sites; give one for each: {n_sites}")
+    return tuple(terms)
+
+
+def _actor(
+    site: PeerSite | PeerGrid,
+    peers: Sequence[tuple[PeerStation, ...]],
+    negotiation: Negotiation,
+    bundles: tuple[Bundle, ...],
+    dispatch: str,
+    estimates: tuple[tuple[float, ...], ...],
+    seed: int,
+) -> Placement:
+    """Return the actor that starts all others."""
+    one_of("dispatch", dispatch, DISPATCHERS)
+    under = isinstance(site, PeerGrid)
+    schedulers = [
+        SchedulerStation(each.scheduler, each.names, number, seed, reports=under)
+        for number, each in enumerate(_sites(site))
+    ]
+    if not isinstance(site, PeerGrid):
+        own = (schedulers[0], peers[0], negotiation, bundles)
+        return Placement(site.scheduler, one_site, own, name=_MARKET)
+    hosts = tuple(each.host for each in schedulers)
+    directory = Directory(site.scheduler, hosts, dispatch, estimates)
+    everything = (directory, schedulers, peers, negotiation, bundles)
+    return Placement(site.scheduler, grid, everything, name=_MARKET)
+
+
+def find_negotiation(negotiation: str | Policy | Negotiation) -> Negotiation:
+    """Return a negotiation by its name, or a policy's, or that of a policy.
+
+    Raises
+    ------
+    WorkloadError
+        Nothing has that name.
+    """
+    from simplugin.market.negotiations.posted import posted
+    from simplugin.market.negotiations.shipped import NEGOTIATIONS
+    from simplugin.market.policies import POLICIES, policy_called
+
+    if isinstance(negotiation, Negotiation):
+        return negotiation
+    if not isinstance(negotiation, str):
+        return posted(negotiation)
+    if negotiation in NEGOTIATIONS:
+        return NEGOTIATIONS[negotiation]
+    if negotiation in POLICIES or ":" in negotiation:
+        return posted(policy_called(negotiation), negotiation)
+    known = ", ".join(dict.fromkeys([*NEGOTIATIONS, *POLICIES]))
+    raise WorkloadError(f"negotiation is {negotiation!r}; give one of {known}, or a policy")
+
+
+def _stations(
+    thought: PeerSite, terms: Terms, lasts: float, overlap: bool, number: int, seed: int
+) -> tuple[PeerStation, ...]:
+    """Return what each peer of a site knows."""
+    n_peers = thought.n_peers
+    q = np.broadcast_to(1 - np.asarray(terms.alpha, dtype=np.float64), (n_peers,)).tolist()
+    if terms.n_max is None:
+        caps: list[int | None] = [None] * n_peers
+    else:
+        caps = [int(cap) for cap in np.broadcast_to(np.asarray(terms.n_max), (n_peers,))]
+    own = zip(
+        thought.names, thought.speed.tolist(), thought.bandwidth.tolist(), q, caps, strict=True
+    )
+    return tuple(
+        PeerStation(*each, terms.price_unit, terms.setup, lasts, overlap, peer, number, seed)
+        for peer, each in enumerate(own)
+    )
+
+
+def _simulated(
+    platform: Platform | str | os.PathLike[str],
+    actors: list[Placement],
+    options: SimGridOptions,
+    **simulation: Any,
+) -> Result:
+    """Simulate; again with a coarser precision if SimGrid's may have been too fine.
+
+    From `COARSE` on, dates are further apart than SimGrid's usual precision/timing of 1e-9 s. It
+    can take the end of an activity for the past then, and say that nothing can happen any more.
+    """
+    try:
+        return simulate(platform, actors, options=options, **simulation)
+    except DeadlockError as error:
+        if (error.clock or 0.0) < COARSE or options.precision_timing is not None:
+            raise
+    except ActorError as error:
+        # What a negotiation says of its market is for the caller.
+        if isinstance(error.__cause__, InfeasibleError | WorkloadError):
+            raise error.__cause__ from error
+        raise
+    options = replace(options, precision_timing=PRECISION)
+    return simulate(platform, actors, options=options, **simulation)
+
+
+def _deal(
+    record: DealRecord, bundles: Sequence[Bundle], terms: Terms, ledgers: Sequence[Ledger]
+) -> Deal:
+    """Join what the local scheduler and its peers wrote down of a bundle."""
+    bundle = bundles[record.number]
+    values = np.array([ledger.values[record.number] for ledger in ledgers])
+    caps = bundle.count if terms.n_max is None else terms.n_max
+    market = BundleMarket(values, bundle.count, caps, 1 - np.asarray(terms.alpha))
+    return Deal(
+        bundle=record.number,
+        site=record.site,
+        market=market,
+        times=np.array([ledger.times[record.number] for ledger in ledgers]),
+        amounts=market.check(record.amounts),
+        price=record.price,
+        submitted=bundle.release,
+        called=record.called,
+        agreed=record.agreed,
+        finished=record.finished,
+        peer_finish=np.array(record.peer_finish),
+        rounds=record.rounds,
+        messages=record.messages,
+        bytes=record.bytes,
+    )

@@ -1,0 +1,242 @@
+"""Markets on SimGrid: dates against closed forms, deals against what was negotiated."""
+
+import numpy as np
+import pytest
+
+from simplugin.errors import DeadlockError
+from simplugin.market.execution import execute
+from simplugin.market.model import Terms
+from simplugin.market.negotiations.protocol import negotiate, own_generator
+from simplugin.market.negotiations.shipped import NEGOTIATIONS
+from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.platforms.peer_sites import PeerSite
+from simplugin.simulation import SimGridOptions, simulate
+from simplugin.workloads.bundles import CLASSES, Bundle
+
+SPEED = np.array([31e6, 12e6, 22e6, 1.5e6, 17e6])
+BANDWIDTH = np.array([9e6, 40e6, 14e6, 11e6, 25e6])
+SITE = PeerSite.numbered(SPEED, BANDWIDTH)
+SETUP = 0.005
+TERMS = Terms(alpha=0.02, setup=SETUP)
+KINDS = tuple(CLASSES)
+# Of an award: an envelope and two numbers [byte].
+AWARD = 56
+
+
+def _parts(kind):
+    """Return how long the transfer and the execution of a task take on each peer [s]."""
+    flop, byte = CLASSES[kind]
+    return byte * 1e6 / BANDWIDTH, flop * 1e6 / SPEED
+
+
+def _run(kind="neutral", count=120, site=SITE, terms=TERMS, negotiation="optimum", **further):
+    return execute(site, Bundle.of_class(kind, count), terms, negotiation, **further).deals[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_takes_the_estimated_times(kind):
+    deal = _run(kind)
+    transfer, execution = _parts(kind)
+    np.testing.assert_allclose(deal.times, SETUP + transfer + execution, rtol=1e-14)
+    expected = deal.amounts * (SETUP + transfer + execution)
+    np.testing.assert_allclose(deal.outcome().times, expected, rtol=1e-6)
+    assert deal.outcome().completion == pytest.approx(deal.estimated().completion, rel=1e-6)
+    assert deal.finished == deal.peer_finish.max()
+    best = largest_benefit(3600 / deal.times, 120, 120, 0.98)
+    np.testing.assert_array_equal(deal.amounts, best.amounts)
+    assert deal.outcome().benefit == pytest.approx(best.benefit, rel=1e-12)
+    assert deal.price == pytest.approx(best.price, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_takes_the_latencies_of_task_and_end_too(kind):
+    latency = 0.25
+    deal = _run(kind, site=PeerSite.numbered(SPEED, BANDWIDTH, latency=latency))
+    transfer, execution = _parts(kind)
+    each = SETUP + latency + transfer + execution + latency
+    award = latency + AWARD / BANDWIDTH
+    expected = np.where(deal.amounts, award + deal.amounts * each, 0.0)
+    np.testing.assert_allclose(deal.outcome().times, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_fetches_while_it_computes(kind):
+    deal = _run(kind, overlap=True)
+    transfer, execution = _parts(kind)
+    fetch = SETUP + transfer
+    pace = np.maximum(fetch, execution)
+    expected = fetch + (deal.amounts - 1) * pace + execution + AWARD / BANDWIDTH
+    measured = deal.outcome().times
+    np.testing.assert_allclose(measured, np.where(deal.amounts, expected, 0.0), rtol=1e-12)
+
+
+def test_a_shared_uplink_is_the_bottleneck():
+    # Ten peers alike, 20 tasks each: at any time all fetch, a tenth of the uplink each.
+    count, uplink = 10, 1e6
+    site = PeerSite.numbered(np.full(count, 1e9), np.full(count, 1e9), uplink=uplink)
+    bundle = Bundle("b", 20 * count, 0.0, 1e6)
+    terms = Terms(alpha=0.02, n_max=20, setup=0.0)
+    deal = execute(site, bundle, terms, "optimum").deals[0]
+    assert deal.outcome().completion == pytest.approx(bundle.count * 1e6 / uplink, rel=1e-3)
+    assert deal.estimated().completion == pytest.approx(20 * 1e-3, rel=1e-9)
+
+
+def test_tasks_take_what_they_really_compute():
+    work = np.random.default_rng(3).lognormal(17, 1.0, 100)
+    bundle = Bundle("mixed", 100, float(work.mean()), 2e6, work=work)
+    deal = execute(SITE, bundle, TERMS, "optimum").deals[0]
+    transfer = 2e6 / BANDWIDTH
+    np.testing.assert_allclose(deal.times, SETUP + transfer + work.mean() / SPEED)
+    ends = np.cumsum(deal.amounts)
+    own = [work[end - n : end].sum() for end, n in zip(ends, deal.amounts, strict=True)]
+    expected = deal.amounts * (SETUP + transfer) + np.array(own) / SPEED
+    np.testing.assert_allclose(deal.outcome().times, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", NEGOTIATIONS)
+def test_agrees_as_in_process(name):
+    deal = _run(negotiation=name, seed=7)
+    market = deal.market
+    alone = negotiate(NEGOTIATIONS[name], market.values, 120, market.caps, market.q, seed=7)
+    np.testing.assert_array_equal(deal.amounts, alone.amounts)
+    assert deal.price == alone.price
+    assert (deal.rounds, deal.messages, deal.bytes) == (alone.rounds, alone.messages, alone.bytes)
+
+
+def test_later_negotiations_draw_anew():
+    bundles = [Bundle.of_class("neutral", 60, name=str(n)) for n in range(2)]
+    one, other = execute(SITE, bundles, TERMS, "double_auction", seed=7).deals
+    again = execute(SITE, bundles, TERMS, "double_auction", seed=7).deals
+    changed = execute(SITE, bundles, TERMS, "double_auction", seed=8).deals
+    assert np.any(one.amounts != other.amounts)
+    assert np.any(one.amounts != changed[0].amounts)
+    np.testing.assert_array_equal(other.amounts, again[1].amounts)
+    assert own_generator(7).random() != own_generator(8).random()
+
+
+def test_the_negotiation_takes_time():
+    latency = 0.5
+    deal = _run(site=PeerSite.numbered(SPEED, BANDWIDTH, latency=latency))
+    # An announcement, a call of 40 byte and a reply of 64 byte; the slowest link counts.
+    expected = 3 * latency + (72 + 40 + 64) / BANDWIDTH.min()
+    assert deal.negotiation == pytest.approx(expected, rel=1e-9)
+    assert (deal.rounds, deal.messages, deal.bytes) == (1, 10, 5 * (40 + 64))
+
+
+def test_bundles_wait_for_their_turn():
+    releases = (30.0, 10.0, 10.0)
+    bundles = [Bundle.of_class("neutral", 40, str(n), date) for n, date in enumerate(releases)]
+    deals = execute(SITE, bundles, TERMS, "optimum").deals
+    assert [deal.bundle for deal in deals] == [0, 1, 2]
+    assert [deal.submitted for deal in deals] == list(releases)
+    assert deals[1].called == 10.0
+    assert deals[2].called == deals[1].finished > 30.0
+    assert deals[0].called == deals[2].finished
+    assert deals[0].response == deals[0].finished - 30.0
+    np.testing.assert_array_equal(deals[0].amounts, deals[1].amounts)
+
+
+def test_kept_counters_make_many_bundles_one():
+    whole = _run(count=120)
+    parts = [Bundle.of_class("neutral", 30, str(n)) for n in range(4)]
+    deals = execute(SITE, parts, TERMS, "optimum", counters="kept").deals
+    np.testing.assert_array_equal(sum(deal.amounts for deal in deals), whole.amounts)
+    total = sum(deal.outcome().benefit for deal in deals)
+    assert total == pytest.approx(whole.outcome().benefit, rel=1e-12)
+    anew = execute(SITE, parts, TERMS, "optimum", counters="reset").deals
+    assert sum(deal.outcome().benefit for deal in anew) > 1.01 * total
+
+
+def test_counters_decay():
+    lasts = 500.0
+    bundles = [Bundle.of_class("neutral", 30, str(n), 400.0 * n) for n in range(3)]
+    deals = execute(SITE, bundles, TERMS, "optimum", counters=lasts).deals
+    sold, since = np.zeros(5), 0.0
+    for deal in deals:
+        sold *= np.exp(-(deal.called - since) / lasts)
+        np.testing.assert_allclose(deal.market.values, 3600 / deal.times * 0.98**sold, rtol=1e-6)
+        sold *= np.exp(-(deal.agreed - deal.called) / lasts)
+        sold, since = sold + deal.amounts, deal.agreed
+
+
+def test_peers_deal_by_what_they_believe():
+    speed = SPEED.copy()
+    speed[1] *= 3
+    believed = PeerSite.numbered(speed, BANDWIDTH)
+    honest, deal = _run(), _run(believed=believed)
+    assert deal.market.values[1] > honest.market.values[1]
+    np.testing.assert_array_equal(np.delete(deal.times, 1), np.delete(honest.times, 1))
+    best = largest_benefit(deal.market.values, 120, 120, 0.98)
+    np.testing.assert_array_equal(deal.amounts, best.amounts)
+    assert deal.amounts[1] > honest.amounts[1]
+    # It computes at its true speed all the same.
+    transfer, execution = _parts("neutral")
+    expected = deal.amounts * (SETUP + transfer + execution)
+    np.testing.assert_allclose(deal.outcome().times, expected, rtol=1e-6)
+
+
+def test_another_platform_than_the_site():
+    slow = PeerSite.numbered(SPEED / 2, BANDWIDTH / 2)
+    deal = _run(platform=slow.platform())
+    np.testing.assert_array_equal(deal.amounts, _run().amounts)
+    transfer, execution = _parts("neutral")
+    expected = deal.amounts * (SETUP + 2 * transfer + 2 * execution)
+    np.testing.assert_allclose(deal.outcome().times, expected, rtol=1e-6)
+
+
+def test_dates_may_be_long():
+    # Past 2^23 s dates are further apart than SimGrid's usual precision.
+    site = PeerSite.numbered(SPEED, BANDWIDTH, latency=1e-3)
+    bundle = Bundle("long", 300, 1.3e13, 3e8)
+    deal = execute(site, bundle, TERMS, "optimum").deals[0]
+    expected = deal.amounts * (SETUP + 2e-3 + 3e8 / BANDWIDTH + 1.3e13 / SPEED)
+    assert deal.finished > 2.0**24
+    np.testing.assert_allclose(deal.outcome().times, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("overlap", [False, True])
+def test_back_ends_agree(overlap):
+    site = PeerSite.numbered(SPEED[:3], BANDWIDTH[:3], latency=0.01, uplink=2e7)
+    bundles = [Bundle.of_class("neutral", 12, "a"), Bundle.of_class("communication", 9, "b", 50.0)]
+
+    def run(back_end):
+        return execute(
+            site, bundles, TERMS, "isgbmat", overlap=overlap, counters="kept",
+            options=SimGridOptions(), back_end=back_end,
+        )  # fmt: skip
+
+    for one, other in zip(run("coroutines").deals, run("threads").deals, strict=True):
+        np.testing.assert_array_equal(one.amounts, other.amounts)
+        np.testing.assert_allclose(one.peer_finish, other.peer_finish, rtol=1e-9)
+        assert (one.called, one.agreed) == pytest.approx((other.called, other.agreed), rel=1e-9)
+        assert one.messages == other.messages
+
+
+@pytest.mark.parametrize("name", ["optimum", "isgbmat"])
+def test_the_network_carries_what_is_counted(name):
+    execution = execute(SITE, Bundle.of_class("neutral", 20), TERMS, name, trace=True)
+    deal, trace = execution.deals[0], execution.result.trace.to_pandas()
+    sent = trace[trace.label.isin(["call", "reply"])]
+    assert (len(sent), sent.amount.sum()) == (deal.messages, deal.bytes)
+    assert sent.end.max() == deal.agreed
+    counts = trace[trace.label == "task"].groupby(["kind", "resource"]).size()
+    for host, amount in zip(SITE.names, deal.amounts, strict=True):
+        assert counts.get(("exec", host), 0) == amount
+        assert counts.get(("comm", f"scheduler->{host}"), 0) == amount
+
+
+def test_tries_again_with_a_coarser_precision(monkeypatch):
+    tried = []
+
+    def fails_once(*args, options, **further):
+        tried.append(options.precision_timing)
+        if len(tried) == 1:
+            raise DeadlockError(2.0**24, ())
+        return simulate(*args, options=options, **further)
+
+    monkeypatch.setattr("simplugin.market.execution.simulate", fails_once)
+    _run()
+    assert tried == [None, 1e-6]
+    tried.clear()
+    with pytest.raises(DeadlockError):
+        _run(options=SimGridOptions.linear(precision_timing=1e-5))

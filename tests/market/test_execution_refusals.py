@@ -1,0 +1,91 @@
+"""What cannot be executed is refused, with a message that says why."""
+
+import numpy as np
+import pytest
+
+from simplugin.errors import ActorError, InfeasibleError, WorkloadError
+from simplugin.market.execution import execute
+from simplugin.market.model import Terms
+from simplugin.market.negotiations.protocol import Negotiation
+from simplugin.market.negotiations.shipped import NEGOTIATIONS
+from simplugin.platforms.peer_grids import PeerGrid
+from simplugin.platforms.peer_sites import PeerSite
+from simplugin.workloads.bundles import Bundle
+
+SITE = PeerSite.numbered(np.array([3e7, 1e7]), np.array([1e7, 2e7]))
+BUNDLE = Bundle.of_class("neutral", 20)
+
+
+def none_at_all(values, *_):
+    """Place no task."""
+    return np.zeros(len(values), dtype=int), 1.0
+
+
+def gives_up(*_):
+    """End without an agreement."""
+    raise InfeasibleError("it goes round in circles")
+
+
+def divides(*_):
+    """Fail."""
+    return 1 // 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"bundles": []}, WorkloadError, "there is no bundle"),
+        ({"terms": Terms(n_max=9)}, InfeasibleError, r"20 tasks cannot be placed: 2 peers take at"),
+        ({"terms": [Terms()] * 2}, WorkloadError, "there are terms for 2 sites; give one for each"),
+        ({"negotiation": "haggling"}, WorkloadError, "negotiation is 'haggling'; give one of"),
+        ({"negotiation": none_at_all}, WorkloadError, r"'none_at_all' gives 2 peers \[0, 0\]"),
+        ({"negotiation": gives_up}, InfeasibleError, "it goes round in circles"),
+        ({"counters": "forgotten"}, WorkloadError, "counters is 'forgotten'"),
+        ({"counters": 0.0}, WorkloadError, "counters is 0.0"),
+        ({"counters": True}, WorkloadError, "counters is True"),
+        ({"dispatch": "anywhere"}, WorkloadError, "dispatch is 'anywhere'"),
+        (
+            {"believed": PeerSite.numbered(np.ones(2), np.ones(2), "cp")},
+            WorkloadError,
+            "believed has other peers",
+        ),
+    ],
+)
+def test_refuses(arguments, error, message):
+    given = {"bundles": BUNDLE, "terms": Terms(), "negotiation": "optimum"} | arguments
+    with pytest.raises(error, match=message):
+        execute(SITE, **given)
+
+
+def test_refuses_values_that_discounts_used_up():
+    bundles = [Bundle.of_class("neutral", 400, str(n)) for n in range(3)]
+    with pytest.raises(WorkloadError, match=r"peer 'peer-\d' has sold so much"):
+        execute(SITE, bundles, Terms(alpha=0.9), "optimum", counters="kept")
+
+
+def test_refuses_a_bundle_that_a_site_of_the_grid_cannot_place():
+    small = PeerSite.numbered(np.ones(1), np.ones(1), "cp", scheduler="ls")
+    grid = PeerGrid(("a", "b"), (SITE, small))
+    with pytest.raises(InfeasibleError, match="1 peers take"):
+        execute(grid, BUNDLE, Terms(n_max=12), "optimum")
+
+
+def test_other_errors_stay_those_of_actors():
+    with pytest.raises(ActorError, match=r"local scheduler on .*ZeroDivisionError") as caught:
+        execute(SITE, BUNDLE, negotiation=divides)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+class Smuggler:
+    """A peer that hands itself over."""
+
+    def reply(self, _):
+        """Return itself."""
+        return ("here I am", self)
+
+
+def test_only_numbers_are_sent():
+    scheduler = NEGOTIATIONS["optimum"].scheduler
+    smuggling = Negotiation("smuggling", scheduler, lambda *_: Smuggler())
+    with pytest.raises(WorkloadError, match="let it send a kind and numbers"):
+        execute(SITE, BUNDLE, negotiation=smuggling)
