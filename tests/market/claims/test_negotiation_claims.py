@@ -1,0 +1,92 @@
+"""What the claims about negotiations measure, against what is known of it."""
+
+import numpy as np
+import pytest
+
+from simplugin.market import negotiation_claims
+from simplugin.market.instances import instance
+from simplugin.market.negotiation_claims import FIGURES, PARTS
+from simplugin.market.negotiation_figures import negotiation_listing
+from simplugin.market.negotiation_survey import clocks, counting, drawn_market, effort
+from simplugin.market.negotiation_times import LATENCY, simulated
+from simplugin.market.negotiations import NEGOTIATIONS, negotiate
+
+
+@pytest.fixture(scope="module")
+def claims():
+    return {part: make(True) for part, make in PARTS.items()}
+
+
+def test_all_hold_but_that_clocks_rest(claims):
+    missed = {part for part, made in claims.items() if not all(each.agrees for each in made)}
+    assert missed == {"clocks of fixed step"}
+    assert claims["large markets"] == []
+
+
+def test_each_says_by_what_it_is_judged_and_what_determines_it(claims):
+    for made in claims.values():
+        for each in made:
+            assert "grees if" in each.why
+            assert {"N_max", "seeds"} & set(each.provenance)
+
+
+def test_an_inexact_negotiation_would_not_hold(monkeypatch):
+    monkeypatch.setattr(negotiation_claims, "CLEARING", ("commodity",))
+    (claim,) = PARTS["negotiated maximum"](True)
+    assert not claim.agrees
+
+
+def test_a_bar_that_is_missed_is_told(monkeypatch):
+    monkeypatch.setattr(negotiation_claims, "FEW_ROUNDS", 5)
+    assert not any(each.agrees for each in PARTS["rounds"](True))
+
+
+def test_worths_that_are_told_are_counted():
+    told = [0]
+    values, m, caps, q = instance(5).arguments
+    agreed = negotiate(counting(NEGOTIATIONS["commodity"], told), values, m, caps, q)
+    assert told == [len(values)]
+    told = [0]
+    # A double auction's peers tell the first task's worth, and another after each sale.
+    agreed = negotiate(counting(NEGOTIATIONS["double_auction"], told), values, m, caps, q)
+    assert told == [len(values) + agreed.amounts.sum()]
+
+
+def test_effort_is_that_of_single_negotiations():
+    found = effort("secant", True)
+    market = drawn_market(7, own_rates=False)
+    agreed = negotiate(NEGOTIATIONS["secant"], market.values, market.m, market.caps, market.q)
+    assert found.rounds[7] == agreed.rounds
+    assert found.messages[7] == agreed.messages / market.n_peers
+    assert found.bytes[7] == agreed.bytes / market.n_peers
+    assert np.ptp(drawn_market(7, own_rates=True).q) > 0
+
+
+def test_clocks_of_smaller_steps_cycle_less_and_take_longer():
+    large, small = clocks(0.3, True), clocks(0.03, True)
+    assert large.count == small.count == 60
+    assert small.cycles < large.cycles
+    assert np.median(small.rounds) > np.median(large.rounds)
+
+
+def test_negotiating_takes_two_latencies_a_round():
+    for each in simulated():
+        least = (2 * each.rounds + 1) * LATENCY
+        assert least <= each.own_time <= 1.01 * least
+        assert each.differs <= 1e-9
+
+
+def test_the_table_has_a_line_a_negotiation():
+    listing = negotiation_listing(quick=True)
+    assert list(listing.column("Negotiation")) == list(NEGOTIATIONS)
+    exact = dict(zip(listing.column("Negotiation"), listing.column("Exact"), strict=True))
+    assert {name for name, count in exact.items() if count == 60} == {
+        "isgbmat", "optimum", "bisection", "median", "secant"
+    }  # fmt: skip
+
+
+def test_secants_rounds_do_not_grow_with_tasks_or_peers():
+    tasks, peers = FIGURES["negotiations"](True)
+    assert max(tasks.series["secant"][1]) <= 6
+    assert max(peers.series["secant"][1]) <= 6
+    assert tasks.series["isgbmat"][1][-1] > 100
