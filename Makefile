@@ -39,6 +39,8 @@ demo: install
 	$(BIN)/simplugin run scenarios/bags.toml
 	echo
 	$(BIN)/simplugin run scenarios/taskgraphs.toml
+	echo
+	$(BIN)/simplugin run scenarios/market.toml
 
 # The wheel, which takes over the plug-in's objects, is made beside the checks of style and types.
 .PHONY: test

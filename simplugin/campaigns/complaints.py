@@ -123,4 +123,4 @@ def _keys_at(model: type[BaseModel], path: tuple[str | int, ...]) -> list[str]:
         if not models:
             return []
         model = models[0]
-    return list(model.model_fields)
+    return [field.alias or name for name, field in model.model_fields.items()]

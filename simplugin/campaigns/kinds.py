@@ -24,6 +24,7 @@ Progress = Callable[[float, int], None]
 KINDS = {
     "actors": "simplugin.campaigns.actors:KIND",
     "bags": "simplugin.campaigns.bags:KIND",
+    "bundles": "simplugin.campaigns.bundles:KIND",
     "taskgraphs": "simplugin.campaigns.taskgraphs:KIND",
 }
 

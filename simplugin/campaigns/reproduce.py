@@ -18,6 +18,7 @@ CAPABILITIES = {
     "pricing": "simplugin.pricing.claims",
     "bags": "simplugin.bags.claims",
     "taskgraphs": "simplugin.taskgraphs.claims",
+    "market": "simplugin.market.claims",
 }
 ALL = "all"
 _CORES = 2

@@ -37,6 +37,8 @@ from simplugin.simulation.options import SimGridOptions
 GENERATORS: dict[str, str] = {
     "grid5000_subset": "simplugin.campaigns.generators:grid5000_subset",
     "multi_cluster": "simplugin.campaigns.generators:multi_cluster",
+    "peer_grid": "simplugin.campaigns.generators:peer_grid",
+    "peer_site": "simplugin.campaigns.generators:peer_site",
     "random_graph": "simplugin.campaigns.generators:random_graph",
     "random_tree": "simplugin.campaigns.generators:random_tree",
 }

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHT_OF_PANEL, _HEIGHT_OF_POINTS = 8.5, 3.1, 5.0
 _DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (9, 2)))
 _GREY = "#5d5d5d"
+# Bars beyond which not each is numbered.
+_MOST_NUMBERS = 20
 # Points of a curve beyond which a file gets large and no clearer.
 _MOST_POINTS = 4000
 
@@ -109,6 +111,7 @@ def _panel(axes: Axes, curve: Curves) -> None:
     axes.grid(color="#e4e4e4", linewidth=0.6)
     axes.set_axisbelow(True)
     _span(axes, curve)
+    _number(axes, curve)
     draw_points(axes, curve)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
@@ -126,6 +129,15 @@ def _span(axes: Axes, curve: Curves) -> None:
     if len(across) and np.ptp(across) > 0:
         margin = (0.08 if curve.names else 0.01) * float(np.ptp(across))
         axes.set_xlim(float(across.min()) - margin, float(across.max()) + margin)
+
+
+def _number(axes: Axes, curve: Curves) -> None:
+    """Label bars that each stand around a whole number by whole numbers only."""
+    from matplotlib.ticker import MaxNLocator
+
+    edges = [np.asarray(x, dtype=float) for x, _ in curve.series.values()]
+    if curve.bars and edges and all(np.all(each % 1 == 0.5) for each in edges):
+        axes.xaxis.set_major_locator(MaxNLocator(_MOST_NUMBERS, integer=True))
 
 
 def _frame(axes: Axes, curve: Curves) -> None:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ def test_there_are_some():
 def test_scenario_runs(path):
     outcome = run_scenario(load_scenario(path))
     assert outcome.row["makespan"] > 0
-    if not path.stem.startswith(("bags", "taskgraphs")):
+    if not path.stem.startswith(("bags", "market", "taskgraphs")):
         # Those who wait for nobody never end by themselves.
         assert (outcome.row["actors_killed"] == 0) == (path.stem != "pricing_changes")
 
@@ -106,3 +107,28 @@ def test_task_graphs_share_a_site(name):
         outcome.row["work"]
         / sum(count * speed for _, count, speed, *_ in outcome.listings[1].lines)
     )
+
+
+def test_a_bundle_is_sold_at_the_largest_benefit():
+    outcome = run_scenario(load_scenario(ROOT / "scenarios" / "market.toml"))
+    assert outcome.row.gap == pytest.approx(0.0, abs=1e-9)
+    assert abs(outcome.row["ect_error"]) < 1e-6
+    [peers] = outcome.listings
+    assert sum(peers.column("tasks")) == 1000
+    # Who is idle asks for less than the price for its first task, and nobody else does.
+    pairs = zip(peers.column("base price"), peers.column("tasks"), strict=True)
+    assert all(
+        (tasks > 0) == (price >= outcome.row["price"] * (1 - 1e-9)) for price, tasks in pairs
+    )
+
+
+def test_bundles_of_a_log_arrive_at_three_sites():
+    outcome = run_scenario(load_scenario(ROOT / "scenarios" / "market_arrivals.toml"))
+    [bundles, _] = outcome.listings
+    assert outcome.row["tasks"] == sum(bundles.column("tasks")) == 2773
+    assert set(bundles.column("site")) == {"site-1", "site-2", "site-3"}
+    assert all(gap == pytest.approx(0.0, abs=1e-9) for gap in bundles.column("gap"))
+    # A site serves one bundle after the other.
+    for site in set(bundles.column("site")):
+        dates = [line[4:7] for line in bundles.lines if line[2] == site]
+        assert all(later[0] >= earlier[2] for earlier, later in pairwise(sorted(dates)))

@@ -11,7 +11,8 @@ from simplugin.market.negotiations.isgbmat import ISGBMAT
 from simplugin.market.negotiations.median import MEDIAN
 from simplugin.market.negotiations.posted import posted
 from simplugin.market.negotiations.secant import SECANT
-from simplugin.market.policies import optimum, proportional_share
+from simplugin.market.policies import optimum
+from simplugin.market.proportional import proportional_share
 
 if TYPE_CHECKING:
     from simplugin.market.negotiations.protocol import Negotiation

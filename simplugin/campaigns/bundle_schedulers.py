@@ -1,0 +1,167 @@
+"""How bundles are sold: the ``[scheduler]`` of scenarios of kind "bundles"."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from simplugin.campaigns.complaints import suggestion
+from simplugin.errors import InfeasibleError, UnitError, WorkloadError
+from simplugin.market.dispatch import DISPATCHERS
+from simplugin.market.negotiations.posted import posted
+from simplugin.market.negotiations.shipped import NEGOTIATIONS
+from simplugin.market.policies import POLICIES
+from simplugin.units import parse_time
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from simplugin.campaigns.scenario import Scenario
+    from simplugin.market.agents.counters import Counters
+    from simplugin.market.negotiations.protocol import Negotiation
+    from simplugin.workloads.bundle_markets import BundleMarket
+
+_KEY = ("scheduler", "parameters")
+# What a policy is given by place.
+_MARKET = 4
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """The parameters of the scheduler, sorted by whom they are for.
+
+    Attributes
+    ----------
+    overlap : bool
+        Whether a peer fetches its next task while it computes one.
+    counters : {"reset", "kept"} or float
+        As in `simplugin.market.execution.execute`.
+    dispatch : str
+        How the global scheduler of several sites chooses one.
+    policy : dict
+        What the policy is given by keyword.
+    """
+
+    overlap: bool
+    counters: Counters
+    dispatch: str
+    policy: dict[str, Any]
+
+
+def wishes_of(scenario: Scenario) -> Wishes:
+    """Return the parameters of the scheduler, checked.
+
+    Raises
+    ------
+    ScenarioError
+        A parameter is unknown, out of its range, or says nothing.
+    """
+    assert scenario.scheduler is not None
+    given = dict(scenario.scheduler.parameters)
+    overlap = given.pop("overlap", False)
+    if not isinstance(overlap, bool):
+        raise _wrong(scenario, "overlap", "give true or false")
+    counters = _counters(scenario, given.pop("counters", "reset"))
+    dispatch = given.pop("dispatch", "first_idle")
+    if dispatch not in DISPATCHERS:
+        raise _wrong(scenario, "dispatch", suggestion(str(dispatch), DISPATCHERS, "give one of"))
+    if "dispatch" in scenario.scheduler.parameters and not scenario.workload.sites:
+        message = "scheduler.parameters.dispatch says nothing to one site"
+        raise scenario.error(message, *_KEY, "dispatch", remedy="remove it")
+    _check_known(scenario, given)
+    return Wishes(overlap, counters, dispatch, given)
+
+
+def _wrong(scenario: Scenario, name: str, remedy: str) -> Exception:
+    """Return what to raise about a value."""
+    assert scenario.scheduler is not None
+    value = scenario.scheduler.parameters[name]
+    return scenario.error(f"scheduler.parameters.{name} is {value!r}", *_KEY, name, remedy=remedy)
+
+
+def _counters(scenario: Scenario, value: Any) -> Counters:
+    """Return how long discount counters last."""
+    if value == "reset" or value == "kept":
+        kept: Counters = value
+        return kept
+    try:
+        time = parse_time(value) if isinstance(value, str) else value
+    except UnitError:
+        time = None
+    if isinstance(time, bool) or not isinstance(time, int | float) or not time > 0:
+        remedy = "give 'reset', 'kept', or the time in s, above 0, with which they decay"
+        raise _wrong(scenario, "counters", remedy)
+    return float(time)
+
+
+def _check_known(scenario: Scenario, given: Collection[str]) -> None:
+    """Refuse parameters that the policy does not have either."""
+    assert scenario.scheduler is not None
+    function = _policy(scenario)
+    taken = [] if function is None else list(inspect.signature(function).parameters.values())
+    if any(each.kind is each.VAR_KEYWORD for each in taken):
+        return
+    shipped = ":" not in scenario.scheduler.name
+    own = [each.name for each in taken[_MARKET:] if not (shipped and each.name == "seed")]
+    for key in given:
+        if key not in own:
+            if key == "seed":
+                remedy = "give simulation.seed, from which all draws follow"
+            else:
+                known = [*own, "overlap", "counters", "dispatch"]
+                remedy = suggestion(key, known, f"{scenario.scheduler.name!r} takes")
+            message = f"unknown key 'scheduler.parameters.{key}'"
+            raise scenario.error(message, *_KEY, key, remedy=remedy)
+
+
+def _policy(scenario: Scenario) -> Callable[..., Any] | None:
+    """Return the policy, shipped or one's own; None for a negotiation that is none."""
+    assert scenario.scheduler is not None
+    name = scenario.scheduler.name
+    if ":" in name:
+        return scenario.function(name, "scheduler", "name")
+    return POLICIES.get(name.removeprefix("market."))
+
+
+def negotiation_of(scenario: Scenario, wishes: Wishes, market: BundleMarket) -> Negotiation:
+    """Return how the local scheduler and its peers deal.
+
+    A policy that is no negotiation of several rounds gets what peers post. It is asked once before
+    anything is simulated, so that what it does wrong is told as what the scenario says wrong.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Names it.
+    wishes : Wishes
+        Its parameters.
+    market : BundleMarket
+        What it is tried on.
+
+    Raises
+    ------
+    ScenarioError
+        A policy of one's own cannot be had, or a policy refuses the market or its parameters, or
+        does not place all tasks.
+    """
+    assert scenario.scheduler is not None
+    name = scenario.scheduler.name.removeprefix("market.")
+    if name in NEGOTIATIONS and not wishes.policy:
+        return NEGOTIATIONS[name]
+    policy = _policy(scenario)
+    assert policy is not None
+    given = dict(wishes.policy)
+    if "seed" in inspect.signature(policy).parameters:
+        given = {"seed": scenario.simulation.seed} | given
+    try:
+        answer = policy(market.values, market.m, market.caps, market.q, **given)
+        amounts, price = answer
+        market.check(amounts)
+        float(price)
+    except (InfeasibleError, WorkloadError, TypeError, ValueError) as error:
+        key = ("scheduler", "parameters" if wishes.policy else "name")
+        message = f"{scenario.scheduler.name!r} cannot be used: {error}"
+        raise scenario.error(message, *key) from error
+    return posted(policy, name, **given)
