@@ -1,0 +1,204 @@
+"""Job traces from and to the Standard Workload Format."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import stat
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from simplugin.errors import WorkloadFileError
+from simplugin.formats.swf_fields import Numbered, rows
+from simplugin.formats.swf_header import header_lines, header_of
+from simplugin.workloads.job_traces import FIELDS, FRACTIONAL, JobTrace
+
+_GZIP = b"\x1f\x8b"
+_MARK = b"\xef\xbb\xbf"
+_BLOCK = 1 << 23
+# Longest line and largest file, unpacked, that are read [byte].
+LONGEST_LINE = 1 << 20
+LARGEST_FILE = 4 << 30
+
+
+def read_swf(path: str | os.PathLike[str]) -> JobTrace:
+    """Read a job trace in the Standard Workload Format, version 2.2 [1]_.
+
+    A line is a job of 18 numbers apart by blanks or tabs, a comment that begins with ``;``, or
+    blank. Comments make the header wherever they stand, and need not be there. They are UTF-8, or
+    Latin-1 if they are not. Compressed files are known by their content. Jobs may be in any order
+    and share numbers, as real logs do; see `JobTrace.is_sorted`.
+
+    Parameters
+    ----------
+    path : path
+        The file, perhaps compressed by gzip.
+
+    Returns
+    -------
+    JobTrace
+        Jobs in the order of the file.
+
+    Raises
+    ------
+    WorkloadFileError
+        The file cannot be read or says something wrong; the message names the line.
+
+    References
+    ----------
+    .. [1] Parallel Workloads Archive. The Standard Workload Format.
+       https://www.cs.huji.ac.il/labs/parallel/workload/swf.html
+    """
+    comments: list[bytes] = []
+    parts = []
+    for lines in _lines(path):
+        jobs = []
+        for number, line in lines:
+            text = line.lstrip()
+            if text.startswith(b";"):
+                comments.append(text[1:])
+            elif text:
+                jobs.append((number, line))
+        parts.append(rows(jobs, path))
+    values = np.concatenate([np.empty((0, len(FIELDS))), *parts])
+    if not len(values):
+        remedy = f"a job is a line of {len(FIELDS)} numbers"
+        raise WorkloadFileError("there is no job", file=path, remedy=remedy)
+    columns = dict(zip(FIELDS, values.T, strict=True))
+    return JobTrace(columns, header_of(_decoded(comments)))
+
+
+def _decoded(comments: list[bytes]) -> list[str]:
+    """Return comments as text: all in UTF-8, or all in Latin-1."""
+    try:
+        return [comment.decode("utf-8") for comment in comments]
+    except UnicodeDecodeError:
+        return [comment.decode("latin-1") for comment in comments]
+
+
+def _lines(path: str | os.PathLike[str]) -> Iterator[list[Numbered]]:
+    """Return the lines of a file with their numbers, many at a time."""
+    number, left, size = 1, b"", 0
+    for block in _blocks(path):
+        if not size:
+            block = block.removeprefix(_MARK)
+        size += len(block)
+        if size > LARGEST_FILE:
+            message = f"more than the {LARGEST_FILE >> 30} GiB that are read"
+            raise WorkloadFileError(message, file=path, remedy="cut it into several traces")
+        data = left + block
+        # A carriage return at the very end may be half the end of a line.
+        end = max(data.rfind(b"\n"), data.rfind(b"\r", 0, len(data) - 1)) + 1
+        left = data[end:]
+        yield _numbered(data[:end], number, path)
+        number += _count(data[:end])
+        if len(left) > LONGEST_LINE:
+            message = f"a line is longer than the {LONGEST_LINE >> 20} MiB that are read"
+            remedy = "give a job a line of its own"
+            raise WorkloadFileError(message, file=path, line=number, remedy=remedy)
+    yield _numbered(left, number, path)
+
+
+def _numbered(data: bytes, first: int, path: str | os.PathLike[str]) -> list[Numbered]:
+    """Return whole lines with their numbers, or refuse what is no text."""
+    wrong = data.find(b"\0")
+    if wrong >= 0:
+        line = first + _count(data[:wrong])
+        remedy = "name a trace in text, or compressed by gzip"
+        raise WorkloadFileError("this is no text", file=path, line=line, remedy=remedy)
+    return list(enumerate(data.splitlines(), first))
+
+
+def _count(data: bytes) -> int:
+    """Return how many ends of lines there are."""
+    return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+
+
+def _blocks(path: str | os.PathLike[str]) -> Iterator[bytes]:
+    """Return the unpacked content of a regular file in large parts."""
+    try:
+        with open(path, "rb", opener=_open_without_waiting) as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise WorkloadFileError("not a regular file", file=path, remedy="name a file")
+            packed = stream.read(len(_GZIP)) == _GZIP
+            stream.seek(0)
+            content = gzip.GzipFile(fileobj=stream) if packed else stream
+            while block := content.read(_BLOCK):
+                yield block
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise WorkloadFileError(
+            f"the compressed file is damaged: {error}",
+            file=path,
+            remedy="get it again, or unpack what can be saved of it",
+        ) from None
+    except OSError as error:
+        remedy = "give the path of a file that you may read"
+        raise WorkloadFileError(str(error.strerror), file=path, remedy=remedy) from None
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    """Open a file even if it is a pipe that nobody writes to."""
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
+
+
+def write_swf(trace: JobTrace, path: str | os.PathLike[str]) -> None:
+    """Write a job trace in the Standard Workload Format; `read_swf` gives an equal one back.
+
+    Parameters
+    ----------
+    trace : JobTrace
+        What to write; its header comes first.
+    path : path
+        Where; an existing file is replaced. If its name ends in ``.gz``, it is compressed; equal
+        traces become equal bytes.
+
+    Raises
+    ------
+    WorkloadFileError
+        The header has what comments cannot say, or the file cannot be written.
+    """
+    lines = header_lines(trace.header)
+    _require_sayable(trace, lines, path)
+    texts = [_texts(name, getattr(trace, name)) for name in FIELDS]
+    lines += [" ".join(job) for job in zip(*texts, strict=True)]
+    try:
+        data = "\n".join([*lines, ""]).encode("utf-8")
+        if os.fspath(path).endswith(".gz"):
+            packed = io.BytesIO()
+            with gzip.GzipFile("", "wb", 6, packed, 0) as stream:
+                stream.write(data)
+            data = packed.getvalue()
+        Path(path).write_bytes(data)
+    except OSError as error:
+        remedy = "give a path that you may write"
+        raise WorkloadFileError(str(error.strerror), file=path, remedy=remedy) from None
+
+
+def _texts(name: str, values: np.ndarray[tuple[int], np.dtype[np.generic]]) -> list[str]:
+    """Return the numbers of a field, each the shortest that reads back as the same."""
+    if name in FRACTIONAL:
+        return [repr(value).removesuffix(".0") for value in values.tolist()]
+    return [str(value) for value in values.tolist()]
+
+
+def _require_sayable(trace: JobTrace, lines: list[str], path: str | os.PathLike[str]) -> None:
+    """Refuse a header that would not be read back as it is."""
+    try:
+        data = "\n".join(lines).encode("utf-8")
+        comments = [line.lstrip().removeprefix(b";") for line in data.splitlines()]
+        read = header_of(_decoded(comments))
+        sayable = b"\0" not in data and max(map(len, comments), default=0) < LONGEST_LINE
+    except UnicodeEncodeError:
+        read, sayable = (), False
+    if not sayable or read != trace.header:
+        pairs = zip(trace.header, (*read, *trace.header), strict=False)
+        label, value = next((said for said, heard in pairs if said != heard), ("", ""))
+        raise WorkloadFileError(
+            f"comments cannot say {label!r}: {value!r} so that it is read back",
+            file=path,
+            remedy="give a label of letters, digits and underscores, and a value of plain lines",
+        )

@@ -1,0 +1,107 @@
+"""Job traces as columns: what is filled in, looked up and refused."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from simplugin.errors import WorkloadError
+from simplugin.workloads.job_traces import FIELDS, FRACTIONAL, JobTrace
+
+HEADER = (
+    ("Version", "2.2"),
+    ("Partition", "1  one.example.org"),
+    ("Partition", "12\tnext to it\nof which more is said"),
+    ("Partition", "all of them"),
+    ("", "Partition: 3 not labelled"),
+)
+
+
+def test_fields_that_are_left_out_are_unknown() -> None:
+    trace = JobTrace({"submit": [0, 1.5, 1.5], "processors": 4})
+    assert (len(trace), trace.n_jobs) == (3, 3)
+    assert trace.job.tolist() == [1, 2, 3]
+    assert trace.processors.tolist() == [4, 4, 4]
+    for name in set(FIELDS) - {"job", "submit", "processors"}:
+        assert getattr(trace, name).tolist() == [-1, -1, -1], name
+
+
+def test_there_are_eighteen_fields_with_types_of_their_own() -> None:
+    trace = JobTrace({name: [0, 1] for name in FIELDS})
+    assert list(trace.columns) == list(FIELDS)
+    assert len(FIELDS) == 18
+    for name, values in trace.columns.items():
+        assert values.dtype == (np.float64 if name in FRACTIONAL else np.int64), name
+        with pytest.raises(ValueError, match="read-only"):
+            values[0] = 3
+    with pytest.raises(AttributeError, match="cannot be set"):
+        trace.job = np.array([1, 2])
+
+
+def test_traces_are_equal_by_their_content() -> None:
+    one = JobTrace({"submit": [0, 1], "user": 3}, HEADER)
+    assert one == JobTrace({"submit": [0, 1], "user": [3, 3]}, HEADER)
+    assert one != JobTrace({"submit": [0, 1], "user": [3, 4]}, HEADER)
+    assert one != JobTrace({"submit": [0, 1, 2], "user": 3}, HEADER)
+    assert one != JobTrace({"submit": [0, 1], "user": 3})
+    assert one != HEADER
+    assert pickle.loads(pickle.dumps(one)) == one
+    assert repr(one) == "<JobTrace of 2 jobs>"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(one)
+
+
+def test_what_is_given_is_copied() -> None:
+    submit = np.array([0.0, 1])
+    trace = JobTrace({"submit": submit})
+    submit[0] = 7
+    assert trace.submit.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(("submit", "is_sorted"), [([0, 0, 3], True), ([0, 3, 2], False)])
+def test_order_of_dates(submit: list[float], is_sorted: bool) -> None:
+    assert JobTrace({"submit": submit}).is_sorted is is_sorted
+
+
+def test_the_header_is_looked_up() -> None:
+    trace = JobTrace({"job": [5]}, HEADER)
+    assert trace.label("Version") == "2.2"
+    assert trace.label("MaxJobs") is None
+    assert len(trace.labels("Partition")) == 3
+    assert trace.names("Partition") == {1: "one.example.org", 12: "next to it"}
+    assert trace.names("Queue") == {}
+
+
+def test_some_jobs() -> None:
+    trace = JobTrace({"job": [5, 5, 9], "user": [1, 2, 1]}, HEADER)
+    part = trace.select(trace.user == 1)
+    assert (part.job.tolist(), part.header) == ([5, 9], HEADER)
+    assert trace.select([2, 0]).job.tolist() == [9, 5]
+    with pytest.raises(WorkloadError, match="no job"):
+        trace.select(trace.user == 3)
+
+
+REFUSED = {
+    "field": ({"jobs": [1]}, "no field 'jobs'"),
+    "nothing": ({}, "no job"),
+    "one value": ({"job": 1}, "no job"),
+    "no jobs": ({"job": []}, "no job"),
+    "lengths": ({"job": [1, 2], "user": [1]}, "several lengths"),
+    "table": ({"job": [[1, 2]]}, "several lengths"),
+    "words": ({"wait": ["a"]}, "wait of a trace has no numbers"),
+    "negative": ({"wait": [0, -2]}, r"wait of job 2 is .*-2.*; give a number from 0"),
+    "nearly unknown": ({"wait": [-0.5]}, "wait of job 1"),
+    "not a number": ({"run_time": [np.nan]}, "run_time of job 1"),
+    "infinite": ({"run_time": [np.inf]}, "run_time of job 1"),
+    "fraction": ({"user": [1, 1.5]}, "user of job 2 is .*1.5.*; give a whole number"),
+    "not exact": ({"user": [2**53]}, "user of job 1"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case: str) -> None:
+    columns, message = REFUSED[case]
+    with pytest.raises(WorkloadError, match=message):
+        JobTrace(columns)
