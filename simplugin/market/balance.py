@@ -1,0 +1,224 @@
+r"""The balanced state of a market, and which assignments a price supports.
+
+In a balanced state no peer has any profit, Definition 5 of [1]_: its tasks' *mean* price is the
+market price. At the maximum of the global benefit it is the *marginal* prices that are equal, as
+far as whole tasks and caps allow: some price makes every peer's amount a best response to it. The
+two states differ as soon as values do, so that Theorem 3 of [1]_, by which the benefit is maximal
+if and only if the system is balanced, does not hold. The least example has V = (7, 12), q = 1/2,
+m = 4: (1, 3) is balanced at price 7 and worth 28, (2, 2) has means 5.25 and 9 and is worth 28.5.
+If prices did not fall, as the proofs take them, peers with tasks would be balanced only if their
+values were equal; then moves between them change nothing, balanced or not.
+
+A balanced state has at least half of the largest benefit. Take the price p and amounts A of one
+(if caps bind, one in which capped peers have means from p on), and the maximum's amounts A*. The
+benefit U_i of a peer is concave. Where A*_i > A_i it has room, and its marginal price is at most
+its mean price p, or its first task is worth at most p if it is idle; thus
+:math:`U_i(A^*_i) \le U_i(A_i) + p (A^*_i - A_i)^+`. The sum over peers is
+:math:`U^* \le U + p m`, and U is at least p m, as no active peer's mean is below p. The factor 2 is
+approached by one peer of a large value among enough of a small one.
+
+References
+----------
+.. [1] M. Zheng, Z. Hu, P. Xiao, M. Zheng, K. Zhang (2011). A Global Benefit Maximization
+   Task-Bundle Allocation. NPC 2011.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
+
+# Prices that differ by less, relatively, are equal.
+TOLERANCE = 1e-9
+# Newton's steps and halvings of a bracket after which no digit changes any more.
+_STEPS, _HALVINGS = 60, 200
+# Below this 1 - exp(-x) - x is taken from its series.
+_SMALL = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Balance:
+    """A state in which prices of tasks are equal on average.
+
+    Attributes
+    ----------
+    amounts : float64 or int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        Mean price of each peer's tasks, but for peers at their caps, whose mean may be higher, and
+        idle ones [price].
+    benefit : float
+        Global benefit, `price` m if no cap binds [price].
+    """
+
+    amounts: Floats | Amounts
+    price: float
+    benefit: float
+
+
+def balanced_state(market: BundleMarket) -> Balance:
+    """Return the balanced state of tasks that can be divided.
+
+    It is unique, and always there. Peers are idle if even the least part of a task is worth at
+    most the price to them, V_i (-ln q_i) / alpha_i <= p; then V_i <= p too. If caps bind, peers at
+    their caps keep a profit: no state in which all others are balanced leaves them none.
+    """
+    first = market.log_value + np.log(market.log_q / np.expm1(market.log_q))
+    # Prices relative to the highest at which anybody buys: with a discount next to none all that
+    # happens is close to it.
+    highest = float(first.max())
+    high = 0.0
+    # Where all peers are at their caps.
+    low = float(np.log(market.mean_prices(market.caps)).min()) - highest
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
+        if _balanced_amounts(market, first - highest, middle).sum() >= market.m:
+            low = middle
+        else:
+            high = middle
+    amounts = _balanced_amounts(market, first - highest, low)
+    return Balance(amounts, float(np.exp(low + highest)), market.benefit(amounts))
+
+
+def _balanced_amounts(market: BundleMarket, first: Floats, log_price: float) -> Floats:
+    """Return amounts whose mean prices are a price, by peer; `first` is that of none [log]."""
+    below = np.minimum(log_price - first, 0.0)
+    share, lack = np.exp(below), -np.expm1(below)
+    # With x = -a ln q the mean is (1 - exp(-x)) / x of the first; x is the second zero of
+    # 1 - exp(-x) - share x, concave, which Newton's steps approach from a bound on its right.
+    x = np.minimum(1 / share, 2 * lack / share)
+    for _ in range(_STEPS):
+        slope = np.expm1(-x) + lack
+        series = -x * x * (0.5 - x / 6 + x * x / 24)
+        bend = np.where(x < _SMALL, series, -np.expm1(-x) - x)
+        step = np.where(slope < 0, (bend + lack * x) / np.minimum(slope, -1e-300), 0.0)
+        x, before = np.maximum(x - step, 0.0), x
+        if np.all(np.abs(x - before) <= 1e-13 * before):
+            break
+    return np.clip(-x / market.log_q, 0.0, market.caps)
+
+
+def nearest_balance(market: BundleMarket) -> Balance:
+    """Return the state of whole tasks that is balanced but for less than a task of each peer.
+
+    Tasks go one by one to the peer whose mean price with one more is highest, the lowest of equal
+    ones; so no mean price is below, and none with one more task is above, `price`, the lowest of
+    all means. If any state of whole tasks is balanced with V_i <= p for idle peers, this is one.
+    """
+    amounts = np.floor(balanced_state(market).amounts * (1 - TOLERANCE)).astype(np.int64)
+    means = market.mean_prices(np.minimum(amounts + 1, market.caps))
+    heap = [(-means[peer], peer) for peer in np.flatnonzero(amounts < market.caps).tolist()]
+    heapq.heapify(heap)
+    for _ in range(market.m - int(amounts.sum())):
+        _, peer = heapq.heappop(heap)
+        amounts[peer] += 1
+        if amounts[peer] < market.caps[peer]:
+            total = market.values[peer] * np.expm1((amounts[peer] + 1) * market.log_q[peer])
+            mean = total / np.expm1(market.log_q[peer]) / (amounts[peer] + 1)
+            heapq.heappush(heap, (-mean, peer))
+    price = float(np.min(market.mean_prices(amounts)[amounts > 0]))
+    return Balance(amounts, price, market.benefit(amounts))
+
+
+def is_balanced(
+    market: BundleMarket, amounts: ArrayLike, price: float, tolerance: float = TOLERANCE
+) -> bool:
+    """Whether no peer has any profit, or loss, Definitions 4 and 5.
+
+    Parameters
+    ----------
+    market : BundleMarket
+        The market.
+    amounts : array_like, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        Market price p* [price].
+    tolerance : float
+        By how much mean prices may differ from it, relatively.
+    """
+    given = np.asarray(amounts)
+    active = given > 0
+    # Also of parts of a task: nothing is rounded up to one.
+    means = market.sums(given)[active] / given[active]
+    return bool(np.all(np.abs(means - price) <= tolerance * price))
+
+
+def clearing_interval(market: BundleMarket, amounts: ArrayLike) -> tuple[float, float]:
+    """Return the lowest and the highest price at which amounts are best responses.
+
+    The lowest is what the best further task is worth, 0 if caps leave none; the highest what the
+    worst task of all peers is worth. If the lowest is above the highest, there is no such price.
+
+    Parameters
+    ----------
+    market : BundleMarket
+        The market.
+    amounts : array_like, shape (n_peers,)
+        Tasks of each peer.
+
+    Returns
+    -------
+    low, high : float
+        The interval [price].
+    """
+    low, high = _log_interval(market, amounts)
+    return float(np.exp(low)), float(np.exp(high))
+
+
+def _log_interval(market: BundleMarket, amounts: ArrayLike) -> tuple[float, float]:
+    """Return the logarithms of `clearing_interval`."""
+    given = np.asarray(amounts)
+    following = np.where(given < market.caps, market.log_worth(given + 1), -np.inf)
+    last = np.where(given > 0, market.log_worth(given), np.inf)
+    return float(following.max()), float(last.min())
+
+
+def best_response(
+    market: BundleMarket, amounts: ArrayLike, price: float, tolerance: float = TOLERANCE
+) -> bool:
+    """Whether no peer would want another number of tasks at a price.
+
+    Amounts that place all tasks have the largest global benefit if and only if there is such a
+    price: this is what holds in place of Theorem 3. At it, each peer's profit U_i(A_i) - p A_i is
+    its largest, so that their sum and p m, which is the benefit, is at most that of any price, and
+    no amounts that place m tasks can have more. Conversely, if there is no such price, a task of
+    one peer is worth less than a further one to another: move it.
+
+    Parameters
+    ----------
+    market : BundleMarket
+        The market.
+    amounts : array_like, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        Market price [price].
+    tolerance : float
+        By how much values may be on the wrong side of it, relatively.
+    """
+    low, high = _log_interval(market, amounts)
+    if price <= 0:
+        return low == -np.inf
+    return bool(low - tolerance <= np.log(price) <= high + tolerance)
+
+
+def is_supported(market: BundleMarket, amounts: ArrayLike, tolerance: float = TOLERANCE) -> bool:
+    """Whether any price makes amounts best responses, thus whether they are a maximum.
+
+    Parameters
+    ----------
+    market : BundleMarket
+        The market.
+    amounts : array_like, shape (n_peers,)
+        Tasks of each peer, m together.
+    tolerance : float
+        By how much values may be on the wrong side of each other, relatively.
+    """
+    low, high = _log_interval(market, market.check(amounts))
+    return low <= high + tolerance

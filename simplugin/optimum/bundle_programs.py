@@ -1,0 +1,240 @@
+"""Other ways to the largest global benefit of a bundle: to check it, and its continuous relaxation.
+
+`simplugin.optimum.bundle_benefit.largest_benefit` is exact and faster than all of these.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from simplugin.errors import InfeasibleError
+from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.optimum.linear_programs import loaded, solved
+from simplugin.workloads.bundle_markets import BundleMarket, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxation:
+    """The largest benefit if tasks could be divided.
+
+    Attributes
+    ----------
+    amounts : float64, shape (n_peers,)
+        Tasks of each peer, not whole.
+    benefit : float
+        Global benefit, never less than that of whole tasks [price].
+    price : float
+        What a little more of a task would be worth, the price at which peers demand m tasks
+        together [price].
+    margin : float
+        By how much the largest benefit of whole tasks may be less, at most [price].
+    """
+
+    amounts: Floats
+    benefit: float
+    price: float
+    margin: float
+
+
+def dynamic_programming(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> float:
+    """Return the largest global benefit by dynamic programming over peers [price].
+
+    It compares all assignments and uses nothing of the values but their sums, so that it would be
+    right whatever the shape of the discount. Takes O(m sum(caps)) time and O(m) memory.
+
+    Parameters
+    ----------
+    values, m, caps, q
+        As in `simplugin.workloads.bundle_markets.BundleMarket`.
+
+    Raises
+    ------
+    WorkloadError
+        A shape or a range is wrong.
+    InfeasibleError
+        The caps leave tasks over.
+    """
+    market = BundleMarket(values, m, caps, q)
+    best = np.full(market.m + 1, -np.inf)
+    best[0] = 0.0
+    for value, cap, kept in zip(market.values, market.caps.tolist(), market.q, strict=True):
+        with_peer, total, worth = best.copy(), 0.0, float(value)
+        for number in range(1, cap + 1):
+            total, worth = total + worth, worth * float(kept)
+            np.maximum(with_peer[number:], best[:-number] + total, out=with_peer[number:])
+        best = with_peer
+    return float(best[-1])
+
+
+def assignment_program(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike
+) -> tuple[float, float]:
+    r"""Return the largest global benefit and a clearing price by a linear program over tasks.
+
+    Maximise :math:`\sum V_i q_i^{k-1} x_{ik}` with :math:`0 \le x_{ik} \le 1`, a column for each
+    task that a peer may take, and :math:`\sum x_{ik} \le m`, by HiGHS. Its vertices are whole; the
+    dual of the only row is a price at which the market clears, thus in [next_price, price] of
+    `simplugin.optimum.bundle_benefit.BestBundle`. HiGHS knows no values under 1e-10 of the
+    largest, and the dual not better than that.
+
+    Parameters
+    ----------
+    values, m, caps, q
+        As in `simplugin.workloads.bundle_markets.BundleMarket`.
+
+    Returns
+    -------
+    benefit, price : float
+        Of the optimum [price].
+
+    Raises
+    ------
+    WorkloadError
+        A shape or a range is wrong.
+    InfeasibleError
+        The caps leave tasks over, or HiGHS gave up.
+    """
+    from scipy.sparse import csc_array
+
+    market = BundleMarket(values, m, caps, q)
+    peers = np.repeat(np.arange(market.n_peers), market.caps)
+    number = np.concatenate([np.arange(1, cap + 1) for cap in market.caps.tolist()])
+    log_worth = market.log_value[peers] + (number - 1) * market.log_q[peers]
+    unit = float(log_worth.max())
+    worth = np.exp(log_worth - unit)
+    count = len(worth)
+    row = csc_array(np.ones((1, count)))
+    solver = loaded(row, -worth, np.array([-np.inf]), np.array([float(market.m)]))
+    columns = np.arange(count, dtype=np.int32)
+    solver.changeColsBounds(count, columns, np.zeros(count), np.ones(count))
+    solution = solved(solver)
+    benefit = float(worth @ np.asarray(solution.col_value))
+    return benefit * np.exp(unit), -float(solution.row_dual[0]) * np.exp(unit)
+
+
+def relaxation(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> Relaxation:
+    r"""Return the largest benefit of tasks that can be divided, by cvxpy and Clarabel.
+
+    Maximise :math:`\sum V_i (1 - q_i^{a_i}) / \alpha_i`, Eq. (7) of [1]_ for any
+    :math:`0 \le a_i \le cap_i`, with :math:`\sum a_i \le m`, whose dual is the price. The solver
+    reaches the benefit to about 1e-6, less where alpha m is small, as the benefit is then all but
+    linear; see `continuous_optimum` for the same to the last digits.
+
+    Parameters
+    ----------
+    values, m, caps, q
+        As in `simplugin.workloads.bundle_markets.BundleMarket`.
+
+    Returns
+    -------
+    Relaxation
+        The interior point.
+
+    Raises
+    ------
+    WorkloadError
+        A shape or a range is wrong.
+    InfeasibleError
+        The caps leave tasks over, or Clarabel gave up.
+
+    References
+    ----------
+    .. [1] M. Zheng, Z. Hu, P. Xiao, M. Zheng, K. Zhang (2011). A Global Benefit Maximization
+       Task-Bundle Allocation. NPC 2011.
+    """
+    import cvxpy
+
+    market = BundleMarket(values, m, caps, q)
+    # Amounts in parts of m, and benefits in parts of m tasks of the largest value.
+    share: Any = cvxpy.Variable(market.n_peers, nonneg=True)
+    unit = float(market.values.max())
+    factor = market.values / unit / (-np.expm1(market.log_q)) / market.m
+    atoms: Any = cvxpy
+    kept = atoms.exp(atoms.multiply(market.log_q * market.m, share))
+    placed: Any = atoms.sum(share) <= 1
+    # A cap of m would only make the price ambiguous.
+    capped = np.flatnonzero(market.caps < market.m)
+    limits: list[Any] = [share[capped] <= market.caps[capped] / market.m] if len(capped) else []
+    problem: Any = cvxpy.Problem(cvxpy.Maximize(factor @ (1 - kept)), [placed, *limits])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Solution may be inaccurate", UserWarning)
+        try:
+            problem.solve(solver=cvxpy.CLARABEL)
+        except cvxpy.SolverError as error:
+            raise InfeasibleError(f"Clarabel gave up on the bundle: {error}") from error
+    if share.value is None:
+        raise InfeasibleError(f"Clarabel calls the bundle {problem.status}")
+    amounts = np.clip(share.value * market.m, 0.0, market.caps)
+    price = abs(float(placed.dual_value)) * unit
+    return Relaxation(amounts, market.benefit(amounts), price, _margin(market))
+
+
+def continuous_optimum(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> Relaxation:
+    r"""Return the largest benefit of tasks that can be divided, in closed form.
+
+    At a price mu each peer demands :math:`a_i = \log_q(\alpha \mu / (-\ln q\, V_i))`, Eq. (9) of
+    [1]_, from 0 to its cap: linear in the logarithm of mu between the prices at which a peer
+    begins and stops to buy more. So mu is found by interpolation between two of those.
+
+    Whole tasks lose little. With :math:`L = -\ln q`, no price p makes a peer want
+    more than :math:`p\,h,\ h = 1/\alpha - 1/L - \ln(L/\alpha)/L \approx \alpha/8` for the right to
+    divide tasks; at a price that clears the market of whole tasks their benefit is the sum of
+    what all gain and p m, and that of the relaxation is at most such a sum. Hence `margin`,
+    :math:`p \sum h_i` at the lowest clearing price.
+
+    Parameters
+    ----------
+    values, m, caps, q
+        As in `simplugin.workloads.bundle_markets.BundleMarket`.
+
+    Returns
+    -------
+    Relaxation
+        The optimum; the highest price if caps leave several.
+
+    Raises
+    ------
+    WorkloadError
+        A shape or a range is wrong.
+    InfeasibleError
+        The caps leave tasks over.
+
+    References
+    ----------
+    .. [1] M. Zheng, Z. Hu, P. Xiao, M. Zheng, K. Zhang (2011). A Global Benefit Maximization
+       Task-Bundle Allocation. NPC 2011.
+    """
+    market = BundleMarket(values, m, caps, q)
+    # What the first bit of a task is worth, per task: V_i (-ln q) / alpha.
+    first = market.log_value + np.log(market.log_q / np.expm1(market.log_q))
+    last = first + market.caps * market.log_q
+    bends = np.unique(np.concatenate([first, last]))
+
+    def demand(log_price: float) -> Floats:
+        return np.clip((log_price - first) / market.log_q, 0.0, market.caps)
+
+    # Demand falls with the price: that of low is m or more, but for rounding, that of high less.
+    enough = market.m * (1 - 1e-12)
+    low, high = 0, len(bends) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if demand(bends[middle]).sum() >= enough else (low, middle)
+    more, fewer = (float(demand(bends[at]).sum()) for at in (low, high))
+    part = 0.0 if more == fewer else (more - market.m) / (more - fewer)
+    log_price = float(bends[low] + np.clip(part, 0.0, 1.0) * (bends[high] - bends[low]))
+    amounts = demand(log_price)
+    return Relaxation(amounts, market.benefit(amounts), float(np.exp(log_price)), _margin(market))
+
+
+def _margin(market: BundleMarket) -> float:
+    """Return by how much whole tasks may be worth less, at most; see `continuous_optimum`."""
+    price = largest_benefit(market.values, market.m, market.caps, market.q).next_price
+    alpha, rate = -np.expm1(market.log_q), -market.log_q
+    gains = (rate - alpha) / (alpha * rate) - np.log(rate / alpha) / rate
+    # For a small alpha the difference of both parts is lost in rounding.
+    return price * float(np.sum(np.where(alpha > 1e-4, gains, alpha / 8 * (1 + alpha))))

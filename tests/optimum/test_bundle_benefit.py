@@ -1,0 +1,272 @@
+"""The exact maximum against enumeration, dynamic programming, rational numbers and a heap."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.optimum.bundle_programs import dynamic_programming
+from simplugin.workloads.bundle_markets import BundleMarket
+
+
+def enumerated(values, m, caps, q) -> float:
+    """Return the largest benefit of all assignments, summed task by task."""
+    sums = [
+        np.concatenate([[0.0], np.cumsum(value * kept ** np.arange(cap))]).tolist()
+        for value, cap, kept in zip(values, caps, q, strict=True)
+    ]
+    amounts = itertools.product(*[range(cap + 1) for cap in caps])
+    return max(
+        sum(each[number] for each, number in zip(sums, given, strict=True))
+        for given in amounts
+        if sum(given) == m
+    )
+
+
+def heap_greedy(log_value, m, caps, log_q) -> list[int]:
+    """Hand out tasks one by one to whom the next is worth most; of equal ones the lowest."""
+    heap = [(-value, peer) for peer, value in enumerate(log_value) if caps[peer] > 0]
+    heapq.heapify(heap)
+    amounts = [0] * len(log_value)
+    for _ in range(m):
+        _, peer = heapq.heappop(heap)
+        amounts[peer] += 1
+        if amounts[peer] < caps[peer]:
+            heapq.heappush(heap, (-(log_value[peer] + amounts[peer] * log_q[peer]), peer))
+    return amounts
+
+
+@st.composite
+def markets(draw, most_peers=4, most_tasks=7):
+    """Draw values, m, caps and q, some of them equal."""
+    n = draw(st.integers(1, most_peers))
+    value = st.one_of(st.sampled_from([1.0, 2.0, 4.0]), st.floats(1e-3, 1e3))
+    kept = st.one_of(st.just(0.5), st.floats(1e-3, 0.999999))
+    caps = draw(st.lists(st.integers(0, most_tasks), min_size=n, max_size=n).filter(any))
+    values = draw(st.lists(value, min_size=n, max_size=n))
+    q = draw(st.one_of(kept.map(lambda each: [each] * n), st.lists(kept, min_size=n, max_size=n)))
+    return values, draw(st.integers(1, min(most_tasks, sum(caps)))), caps, q
+
+
+@given(markets())
+@settings(deadline=None, max_examples=150)
+def test_it_is_the_best_of_all_assignments(market):
+    values, m, caps, q = market
+    best = largest_benefit(*market)
+    assert best.benefit == pytest.approx(enumerated(*market), rel=1e-12)
+    assert best.amounts.sum() == m
+    assert np.all((best.amounts >= 0) & (best.amounts <= caps))
+    # The benefit is that of the amounts.
+    own = sum(
+        value * kept**k
+        for value, kept, amount in zip(values, q, best.amounts.tolist(), strict=True)
+        for k in range(amount)
+    )
+    assert best.benefit == pytest.approx(own, rel=1e-12)
+
+
+@given(markets())
+@settings(deadline=None, max_examples=150)
+def test_prices_are_the_last_value_sold_and_the_first_that_is_not(market):
+    values, m, caps, q = market
+    worth = sorted(
+        (
+            value * kept**k
+            for value, cap, kept in zip(values, caps, q, strict=True)
+            # Nobody gets more than there are, Definition 3.
+            for k in range(min(cap, m))
+        ),
+        reverse=True,
+    )
+    best = largest_benefit(*market)
+    assert best.price == pytest.approx(worth[m - 1], rel=1e-12)
+    assert best.next_price == pytest.approx(worth[m] if m < len(worth) else 0.0, rel=1e-12)
+    assert best.clears(best.price)
+    assert best.clears(best.next_price)
+    assert not best.clears(best.price * 1.01)
+    assert best.next_price == 0 or not best.clears(best.next_price * 0.99)
+
+
+@given(markets(), st.randoms(use_true_random=False))
+@settings(deadline=None, max_examples=100)
+def test_names_of_peers_do_not_matter(market, random):
+    values, m, caps, q = market
+    order = list(range(len(values)))
+    random.shuffle(order)
+    best = largest_benefit(*market)
+    other = largest_benefit(
+        [values[k] for k in order], m, [caps[k] for k in order], [q[k] for k in order]
+    )
+    assert other.benefit == pytest.approx(best.benefit, rel=1e-12)
+    assert other.price == pytest.approx(best.price, rel=1e-12)
+    if best.next_price < best.price * (1 - 1e-9):
+        assert other.amounts.tolist() == best.amounts[order].tolist()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_it_is_that_of_dynamic_programming(seed):
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(2, 15)), int(rng.integers(50, 400))
+    q = 1 - np.exp(rng.uniform(np.log(1e-4), np.log(0.5), n if seed % 2 else 1))
+    caps = rng.integers(-(-m // n), m + 1, n)
+    values = rng.lognormal(3, 1, n)
+    best = largest_benefit(values, m, caps, np.broadcast_to(q, (n,)))
+    assert best.benefit == pytest.approx(
+        dynamic_programming(values, m, caps, np.broadcast_to(q, (n,))), rel=1e-12
+    )
+
+
+def test_the_example_of_the_paper_s_third_theorem():
+    best = largest_benefit([7, 12], 4, 4, 0.5)
+    assert best.amounts.tolist() == [2, 2]
+    assert best.benefit == 28.5
+    # 7, 3.5, 12 and 6 are sold; 3 and 1.75 would be next.
+    assert (best.price, best.next_price) == pytest.approx((3.5, 3.0))
+
+
+def test_of_equal_tasks_the_lowest_peer_gets_its_own():
+    assert largest_benefit([1, 1, 1], 4, 4, 0.9).amounts.tolist() == [2, 1, 1]
+    assert largest_benefit([1, 1, 1], 5, [1, 4, 4], 0.9).amounts.tolist() == [1, 2, 2]
+    # The second task of the first is worth as much as the first of the second.
+    tie = largest_benefit([2, 1], 2, 4, 0.5)
+    assert tie.amounts.tolist() == [2, 0]
+    assert tie.price == tie.next_price == 1.0
+    assert tie.clears(1.0)
+
+
+def test_ties_without_end_lose_nothing():
+    """Values are powers of 1/2: all tasks tie with those of other peers, in rational numbers."""
+    values, m, caps = [8, 4, 2, 1], 17, [6, 6, 6, 6]
+    tasks = sorted(
+        (
+            Fraction(value) / 2**k
+            for value, cap in zip(values, caps, strict=True)
+            for k in range(cap)
+        ),
+        reverse=True,
+    )
+    best = largest_benefit(values, m, caps, 0.5)
+    assert best.amounts.sum() == m
+    assert best.benefit == pytest.approx(float(sum(tasks[:m])), rel=1e-15)
+    # The tie is the price: four tasks are worth 1/4, three of them are sold.
+    assert tasks[m - 1] == tasks[m] == Fraction(1, 4)
+    assert (best.price, best.next_price) == pytest.approx((0.25, 0.25), rel=1e-14)
+
+
+@pytest.mark.parametrize("alpha", [1e-12, 1e-9, 1e-5, 1e-3, 0.5, 0.9, 0.999])
+def test_amounts_are_those_of_a_heap_whatever_the_discount(alpha):
+    rng = np.random.default_rng(7)
+    n, m = 9, 3000
+    # Far apart, or as near as the discount is, so that all take part.
+    for spread in (1.0, m * alpha / n):
+        values = np.exp(rng.uniform(0, min(spread, 20.0), n))
+        caps = rng.integers(m // n + 1, m, n)
+        q = np.full(n, 1 - alpha)
+        best = largest_benefit(values, m, caps, q)
+        expected = heap_greedy(np.log(values).tolist(), m, caps.tolist(), np.log(q).tolist())
+        assert best.amounts.tolist() == expected
+
+
+@pytest.mark.parametrize("alpha", [1e-12, 1e-6, 0.999])
+def test_sums_are_exact_at_extreme_discounts(alpha):
+    """Rational arithmetic of the number that stands for q."""
+    m, q = 40, 1 - alpha
+    kept = Fraction(q)
+    exact = sum((3 * kept**k for k in range(m)), Fraction(0))
+    best = largest_benefit([3.0], m, m, q)
+    assert best.benefit == pytest.approx(float(exact), rel=1e-13)
+    assert best.price == pytest.approx(float(3 * kept ** (m - 1)), rel=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [1e-6, 1e-3, 0.01, 0.5, 0.9])
+def test_what_is_worth_a_price_is_told_to_the_last_bit(alpha):
+    """At what a task is worth it is among those that are, just above it is not."""
+    market = BundleMarket([1.0, 3.7, 83.3], 500, 500, 1 - alpha)
+    for peer in range(3):
+        for number in range(1, 500):
+            worth = market.log_worth(number)[peer]
+            assert market.above(worth)[peer] >= number
+            assert market.above(np.nextafter(worth, np.inf))[peer] < number
+
+
+def test_values_that_underflow_are_still_told_apart():
+    """Beyond 1e-308 values are 0 as numbers; 10^5 tasks are far beyond."""
+    rng = np.random.default_rng(3)
+    n, m = 5, 100_000
+    values, q = rng.lognormal(0, 1, n), np.full(n, 0.1)
+    best = largest_benefit(values, m, m, q)
+    assert best.amounts.sum() == m
+    # All peers' last tasks are worth the same but for one step of the discount.
+    last = np.log(values) + (best.amounts - 1) * np.log(q)
+    following = last + np.log(q)
+    assert following.max() <= last.min() + 1e-9
+    assert best.benefit == pytest.approx(values.sum() / 0.9, rel=1e-12)
+    # Prices are 0 as numbers; that is what they are.
+    assert best.price == best.next_price == 0.0
+
+
+def test_ten_million_tasks():
+    """Benefit and price against the closed form of equal peers, and of whole shares."""
+    n, m, alpha = 10_000, 10_000_000, 1e-3
+    best = largest_benefit(np.full(n, 50.0), m, m, 1 - alpha)
+    assert np.all(best.amounts == m // n)
+    each = 50.0 * (1 - (1 - alpha) ** 1000) / alpha
+    assert best.benefit == pytest.approx(n * each, rel=1e-10)
+    assert best.price == pytest.approx(50.0 * (1 - alpha) ** 999, rel=1e-10)
+    values = np.random.default_rng(1).lognormal(0, 1, n)
+    best = largest_benefit(values, m, 2000, 1 - alpha)
+    assert best.amounts.sum() == m
+    assert best.amounts.max() == 2000
+    last = np.log(values) + (best.amounts - 1) * np.log1p(-alpha)
+    held, open_ = best.amounts > 0, best.amounts < 2000
+    assert (last[open_] + np.log1p(-alpha)).max() <= last[held].min() + 1e-12
+
+
+def test_tight_caps_leave_no_choice():
+    best = largest_benefit([1.0, 5.0, 2.0], 6, [1, 2, 3], 0.5)
+    assert best.amounts.tolist() == [1, 2, 3]
+    assert best.next_price == 0.0
+    assert best.clears(0.0)
+
+
+def test_peers_with_a_cap_of_none_get_none():
+    best = largest_benefit([1.0, 1e9], 3, [3, 0], 0.5)
+    assert best.amounts.tolist() == [3, 0]
+    assert best.next_price == 0.0
+
+
+@pytest.mark.parametrize(
+    ("values", "m", "caps", "q", "error", "match"),
+    [
+        (
+            [1, 2, 3],
+            13,
+            4,
+            0.5,
+            InfeasibleError,
+            r"13 tasks cannot be placed: 3 peers take at most 4 each, 12 together \(m > n N_max\);"
+            " raise N_max to 5 or more",
+        ),
+        ([1, 2], 4, [1, 2], 0.5, InfeasibleError, "2 peers take 3 together"),
+        ([], 4, 4, 0.5, WorkloadError, "no computing peer"),
+        ([1, -2], 4, 4, 0.5, WorkloadError, "-2.0; give positive"),
+        ([1, np.nan], 4, 4, 0.5, WorkloadError, "nan; give positive"),
+        ([1, 2], 0, 4, 0.5, WorkloadError, "m is 0"),
+        ([1, 2], 4, 2.5, 0.5, WorkloadError, "caps are 2.5"),
+        ([1, 2], 4, [-1, 4], 0.5, WorkloadError, "caps are"),
+        ([1, 2], 4, [4, 4, 4], 0.5, WorkloadError, r"caps has shape \(3,\)"),
+        ([1, 2], 4, 4, 1.0, WorkloadError, "q is 1.0; give 1 - alpha"),
+        ([1, 2], 4, 4, [0.5, 0.0], WorkloadError, "q is 0.0"),
+    ],
+)
+def test_what_is_refused(values, m, caps, q, error, match):
+    with pytest.raises(error, match=match):
+        largest_benefit(values, m, caps, q)
