@@ -1,0 +1,183 @@
+"""What peers pay the local scheduler for their tasks, under several rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
+
+from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.workloads.bundle_markets import BundleMarket
+from simplugin.workloads.parameter_ranges import one_of
+
+if TYPE_CHECKING:
+    from simplugin.workloads.bundle_markets import Amounts, Floats
+
+Unsold = Literal["refused", "worthless"]
+
+
+@dataclass(frozen=True, eq=False)
+class Settlement:
+    """Who gets how many tasks and pays how much for them.
+
+    Attributes
+    ----------
+    market : BundleMarket
+        What peers reported.
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer, those of the largest reported benefit.
+    payments : float64, shape (n_peers,)
+        What each pays the local scheduler for all its tasks [price].
+    """
+
+    market: BundleMarket
+    amounts: Amounts
+    payments: Floats
+
+    @property
+    def revenue(self) -> float:
+        """Of the local scheduler [price]."""
+        return float(self.payments.sum())
+
+    def profits(self, truth: BundleMarket | None = None) -> Floats:
+        """Return what each peer earns with its tasks less what it pays; shape (n_peers,).
+
+        Parameters
+        ----------
+        truth : BundleMarket, optional
+            What tasks are really worth on the peers; what they reported without.
+        """
+        return (truth or self.market).sums(self.amounts) - self.payments
+
+    def losers(self, truth: BundleMarket | None = None) -> int:
+        """Return how many peers would rather have stayed away, by 1e-9 of what they earn."""
+        market = truth or self.market
+        return int(np.sum(self.payments > market.sums(self.amounts) * (1 + 1e-9)))
+
+
+class Mechanism(Protocol):
+    """A rule of payments: what peers report becomes a settlement."""
+
+    def __call__(self, market: BundleMarket, /) -> Settlement:
+        """Return the settlement of a market as reported."""
+        ...
+
+
+def uniform(market: BundleMarket) -> Settlement:
+    """Let all pay the highest clearing price for each task, as ``<p*, A>`` of the paper means.
+
+    That is what the last task sold is worth; nobody pays more than a task is worth to it.
+    """
+    best = largest_benefit(market.values, market.m, market.caps, market.q)
+    return Settlement(market, best.amounts, _each(best.amounts, best.price))
+
+
+def lowest_uniform(market: BundleMarket) -> Settlement:
+    """Let all pay the lowest clearing price for each task: the best value that is not served."""
+    best = largest_benefit(market.values, market.m, market.caps, market.q)
+    return Settlement(market, best.amounts, _each(best.amounts, best.next_price))
+
+
+def first_mean_price(market: BundleMarket) -> Settlement:
+    """Let all pay the mean of first prices for each task, Eq. (8) as ISGBMAT starts from.
+
+    Peers may lose: nothing keeps that price below what tasks are worth.
+    """
+    best = largest_benefit(market.values, market.m, market.caps, market.q)
+    return Settlement(market, best.amounts, _each(best.amounts, float(market.values.mean())))
+
+
+def vickrey_clarke_groves(market: BundleMarket, *, unsold: Unsold = "refused") -> Settlement:
+    """Let each pay what the others lose by its presence, so that to report the truth is best.
+
+    Of identical tasks with falling values these are the best values of the others that are not
+    served, as many as the peer has tasks [1]_, so that each pays at most the lowest clearing
+    price for a task. They are found by solving again without the peer.
+
+    Parameters
+    ----------
+    market : BundleMarket
+        What peers report.
+    unsold : {"refused", "worthless"}
+        What to do where the caps of the others leave tasks over without a peer: refuse, or take
+        a task that nobody executes to be worth nothing. That, too, keeps the truth best, but such
+        a peer gets those tasks for nothing.
+
+    Returns
+    -------
+    Settlement
+        Payments from 0 to what tasks are worth to each.
+
+    Raises
+    ------
+    InfeasibleError
+        The others cannot take all tasks without a peer; the message names it.
+
+    References
+    ----------
+    .. [1] W. Vickrey (1961). Counterspeculation, auctions, and competitive sealed tenders.
+       Journal of Finance 16. E. H. Clarke (1971). Public Choice 11. T. Groves (1973).
+       Econometrica 41.
+    """
+    one_of("unsold", unsold, ("refused", "worthless"))
+    amounts = largest_benefit(market.values, market.m, market.caps, market.q).amounts
+    payments = np.zeros(market.n_peers)
+    for peer in np.flatnonzero(amounts).tolist():
+        payments[peer] = _externality(market, amounts, peer, unsold)
+    return Settlement(market, amounts, payments)
+
+
+def _externality(market: BundleMarket, amounts: Amounts, peer: int, unsold: Unsold) -> float:
+    """Return what the tasks of a peer would be worth to the others."""
+    others = np.arange(market.n_peers) != peer
+    room = int(market.caps[others].sum())
+    if room < market.m and unsold == "refused":
+        raise InfeasibleError(
+            f"without peer {peer} the others take only {room} of {market.m} tasks, so that what"
+            " it displaces is not known; raise N_max, or give unsold='worthless'"
+        )
+    tasks = min(market.m, room)
+    if not tasks:
+        return 0.0
+    values, q = market.values[others], market.q[others]
+    without = largest_benefit(values, tasks, market.caps[others], q).amounts
+    # Only what they would get more: differences of whole sums would lose digits.
+    kept = amounts[others]
+    following = values * np.exp(kept * np.log(q))
+    return float(np.sum(following * np.expm1((without - kept) * np.log(q)) / np.expm1(np.log(q))))
+
+
+def _each(amounts: Amounts, price: float) -> Floats:
+    """Return what peers pay at one price."""
+    return amounts.astype(np.float64) * price
+
+
+MECHANISMS: dict[str, Mechanism] = {
+    "uniform": uniform,
+    "lowest_uniform": lowest_uniform,
+    "first_mean_price": first_mean_price,
+    "vcg": vickrey_clarke_groves,
+}
+
+
+def reported(market: BundleMarket, factors: Floats | float) -> BundleMarket:
+    """Return a market as it looks if peers report multiples of what tasks are worth to them.
+
+    Parameters
+    ----------
+    market : BundleMarket
+        The truth.
+    factors : float64, shape (n_peers,)
+        Reported speed as part of the true one; one number for all will do.
+
+    Raises
+    ------
+    WorkloadError
+        A factor is not positive.
+    """
+    given = np.broadcast_to(np.asarray(factors, dtype=np.float64), market.values.shape)
+    if not np.all(np.isfinite(given) & (given > 0)):
+        raise WorkloadError(f"factors are {factors!r}; give positive numbers")
+    return BundleMarket(market.values * given, market.m, market.caps, market.q)

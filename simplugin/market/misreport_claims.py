@@ -1,0 +1,360 @@
+"""What peers gain by reporting another speed than they have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.claims import Claim
+from simplugin.figures import Figure
+from simplugin.market.instances import instance
+from simplugin.market.mechanisms import (
+    first_mean_price,
+    reported,
+    uniform,
+    vickrey_clarke_groves,
+)
+from simplugin.market.misreports import deviations, play, profit
+from simplugin.market.model import Terms, completion_times
+from simplugin.market.section5_sites import SEED, TASKS, chosen_site
+from simplugin.workloads.bundles import CLASSES, Bundle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simplugin.market.mechanisms import Settlement
+    from simplugin.market.misreports import Game, Income, Report
+    from simplugin.workloads.bundle_markets import BundleMarket, Floats
+
+    Rule = Callable[[BundleMarket], Settlement]
+
+ALPHA = 0.01
+# Random markets, and tasks of each at most.
+MARKETS, QUICK_MARKETS, MOST_TASKS = 1000, 60, 200
+# Of these whole ranges of reports are tried.
+TRIED, QUICK_TRIED = 100, 5
+# Reported speeds over true ones that are tried.
+FACTORS, QUICK_FACTORS = 61, 13
+LARGEST_FACTOR = 4.0
+# Random markets in which peers answer each other, and the tick of their reports.
+GAMES, QUICK_GAMES, TICK = 200, 5, 0.01
+# Gains that rounding makes, as parts of the benefit.
+NOTHING = 1e-9
+PAST = "past the paper"
+
+
+def site_market(kind: str) -> BundleMarket:
+    """Return the market of 1000 tasks of a class on the chosen site, alpha 0.01, without N_max."""
+    times = completion_times(chosen_site(), Bundle.of_class(kind, TASKS))
+    return Terms(alpha=ALPHA).market(times, TASKS)
+
+
+def provenance(seeds: int, **further: object) -> dict[str, object]:
+    """Return what determines measurements of random markets."""
+    return {"seeds": f"0 to {seeds - 1}", "tasks": f"2 to {MOST_TASKS}", **further}
+
+
+def on_site() -> dict[str, object]:
+    """Return what determines measurements of the chosen site."""
+    return {"site": f"chosen site, seed {SEED}", "alpha": ALPHA, "N_max": "none", "m": TASKS}
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What misreports and payments come to in one random market.
+
+    Attributes
+    ----------
+    gain : float
+        The most that a peer gains alone under the uniform price, as part of the benefit.
+    loss : float
+        What the benefit loses by that report, as part of it.
+    captive : bool
+        Whether the others cannot take all tasks without some peer, so that VCG is not defined.
+    ratio : float
+        Income of the local scheduler under VCG as part of that under the uniform price.
+    rational : bool
+        Whether VCG's payments are from 0 to what tasks are worth to each.
+    losers : float
+        Part of the peers with tasks that would lose at the price of Eq. (8).
+    """
+
+    gain: float
+    loss: float
+    captive: bool
+    ratio: float
+    rational: bool
+    losers: float
+
+
+@cache
+def survey(seed: int) -> Survey:
+    """Return what comes out in the market of a seed."""
+    market = instance(seed, MOST_TASKS).market
+    fixed = uniform(market)
+    benefit = market.benefit(fixed.amounts)
+    best = max(deviations(market), key=lambda each: each.gain)
+    paid = vickrey_clarke_groves(market, unsold="worthless")
+    room = market.caps.sum() - market.caps
+    worth = market.sums(fixed.amounts)
+    return Survey(
+        best.gain / benefit,
+        1 - best.benefit / benefit,
+        bool(np.any((room < market.m) & (fixed.amounts > 0))),
+        paid.revenue / fixed.revenue,
+        bool(np.all((paid.payments >= 0) & (paid.payments <= worth * (1 + NOTHING)))),
+        first_mean_price(market).losers() / int(np.sum(fixed.amounts > 0)),
+    )
+
+
+def surveys(quick: bool) -> list[Survey]:
+    """Return what comes out in all random markets."""
+    return [survey(seed) for seed in range(QUICK_MARKETS if quick else MARKETS)]
+
+
+@cache
+def site_reports(kind: str) -> list[Report]:
+    """Return the best report of each peer of the chosen site alone, under the uniform price."""
+    return deviations(site_market(kind))
+
+
+def misreports(quick: bool) -> list[Claim]:
+    """Return whether peers gain by misreporting under a uniform price."""
+    found = surveys(quick)
+    free = [each for each in found if not each.captive]
+    gains, losses = (np.array([getattr(each, name) for each in free]) for name in ("gain", "loss"))
+    count = int(np.sum(gains > NOTHING))
+    here = {kind: _told(kind) for kind in CLASSES}
+    return [
+        Claim(
+            "Under one price for all, peers cooperate: none gains by reporting another speed",
+            "assumed",
+            f"in {count} of {len(free)} markets some peer gains: the most by"
+            f" {gains.mean():.2%} of U^G on average, {gains.max():.2%} at most; U^G loses"
+            f" {losses.mean():.2%}, {losses.max():.2%} at most",
+            count == 0,
+            f"{_WHY}. In {len(found) - len(free)} further markets caps leave some peer without a"
+            " rival for some tasks, which it gets for nothing if it reports next to no speed",
+            "section 3.1",
+            provenance=provenance(len(found)),
+        ),
+        Claim(
+            "On the chosen site, too",
+            "assumed",
+            "; ".join(f"{kind}: {words}" for kind, (_, words) in here.items()),
+            sum(liars for liars, _ in here.values()) == 0,
+            f"{_WHY}. Who reports less gets a few tasks less, and all at a lower price",
+            "section 3.1",
+            provenance=on_site(),
+        ),
+    ]
+
+
+_WHY = (
+    "the best of all reports of each peer while the others tell the truth; tasks pay by the times"
+    " that they are measured to take. Agrees if nobody gains"
+)
+
+
+def _told(kind: str) -> tuple[int, str]:
+    """Return how many peers of the chosen site gain by misreporting, and in words by what."""
+    reports, market = site_reports(kind), site_market(kind)
+    lying = [each for each in reports if each.gain > 0]
+    words = f"{len(lying)} of {len(reports)}"
+    if lying:
+        most = max(lying, key=lambda each: each.gain)
+        factors = [each.factor for each in lying]
+        lost = 1 - most.benefit / market.benefit(uniform(market).amounts)
+        words += (
+            f", at {min(factors):.3f} to {max(factors):.3f} of their speeds; the most gains"
+            f" {most.gain / most.before:.1%} of its profit, and U^G falls by {lost:.3%}"
+        )
+    return len(lying), words
+
+
+@cache
+def largest_gain(seed: int, rule: Rule, income: Income, count: int, low: float) -> float:
+    """Return the most that a peer gains by a report in a range, as part of the benefit.
+
+    Parameters
+    ----------
+    seed : int
+        Of the market.
+    rule : callable
+        Of payments.
+    income : {"measured", "verified", "reported"}
+        What tasks pay.
+    count : int
+        How many reports are tried, by equal factors.
+    low : float
+        Least speed reported, as part of the true one; the largest is 4.
+    """
+    market = instance(seed, MOST_TASKS).market
+    honest = rule(market)
+    most = -np.inf
+    for peer in range(market.n_peers):
+        before = profit(market, honest, peer, income)
+        for factor in np.geomspace(low, LARGEST_FACTOR, count):
+            after = rule(_with(market, peer, factor))
+            most = max(most, profit(market, after, peer, income) - before)
+    return float(most) / market.benefit(honest.amounts)
+
+
+def _with(market: BundleMarket, peer: int, factor: float) -> BundleMarket:
+    """Return a market in which one peer reports another speed."""
+    factors = np.ones(market.n_peers)
+    factors[peer] = factor
+    return reported(market, factors)
+
+
+def defined_vcg(market: BundleMarket, /) -> Settlement:
+    """Return VCG's settlement where it is defined and where not."""
+    return vickrey_clarke_groves(market, unsold="worthless")
+
+
+def most_gain(quick: bool, rule: Rule, income: Income, low: float) -> float:
+    """Return the most that anyone gains in the markets that are tried."""
+    seeds, count = (QUICK_TRIED, QUICK_FACTORS) if quick else (TRIED, FACTORS)
+    return max(largest_gain(seed, rule, income, count, low) for seed in range(seeds))
+
+
+def verification(quick: bool) -> list[Claim]:
+    """Return which lies are excluded by what tasks are paid by."""
+    seeds, count = (QUICK_TRIED, QUICK_FACTORS) if quick else (TRIED, FACTORS)
+    tried = provenance(seeds, reports=f"{count} a peer, to {LARGEST_FACTOR:g} times its speed")
+    over = most_gain(quick, uniform, "measured", 1.0)
+    either = most_gain(quick, uniform, "verified", 1 / LARGEST_FACTOR)
+    return [
+        _claimed(),
+        Claim(
+            "Tasks that pay by measured time: to claim more speed gains nothing at one price",
+            "not said",
+            f"the most is {over:.1e} of U^G",
+            over <= NOTHING,
+            "the price rises with reports and the truth is the best answer to any price: the peer"
+            " gets tasks that are worth less to it than they cost. Claims of less still pay."
+            f" Agrees if no gain is above {NOTHING:g}",
+            PAST,
+            provenance=tried,
+        ),
+        Claim(
+            "Tasks that pay only if the time is the one reported: no lie gains at one price",
+            "not said",
+            f"the most is {either:.1e} of U^G",
+            either <= NOTHING,
+            "who claims x < 1 has to dawdle: tasks are worth x times as much to it, while the"
+            f" price falls to x times itself at most. Agrees if no gain is above {NOTHING:g}",
+            PAST,
+            provenance=tried,
+        ),
+    ]
+
+
+def _claimed() -> Claim:
+    """Judge whether ever higher claims gain ever more where nobody measures."""
+    growing = []
+    for market in map(site_market, CLASSES):
+        for peer in np.flatnonzero(uniform(market).amounts).tolist():
+            earned = [
+                profit(market, uniform(_with(market, peer, factor)), peer, "reported")
+                for factor in (1.0, 2.0, 4.0)
+            ]
+            growing.append(earned[0] < earned[1] < earned[2])
+    return Claim(
+        "Tasks that pay what peers report: the faster a peer claims to be the more it earns",
+        "not said",
+        f"by {sum(growing)} of {len(growing)} peers",
+        all(growing),
+        "each peer with tasks of the chosen site, alone, claims 1, 2 and 4 times its speed, in"
+        " all classes. Agrees if all profits grow. No rule of payments helps unless speed is"
+        " measured",
+        PAST,
+        provenance=on_site(),
+    )
+
+
+@cache
+def game(seed: int) -> tuple[Game, float]:
+    """Return where peers end that answer each other, and the income that truth would bring."""
+    market = instance(seed, MOST_TASKS).market
+    return play(market, tick=TICK), uniform(market).revenue
+
+
+def games(quick: bool) -> list[Claim]:
+    """Return where peers end that answer each other's reports."""
+    wanted = QUICK_GAMES if quick else GAMES
+    free = (seed for seed in range(10 * wanted) if not survey(seed).captive)
+    seeds = [seed for seed, _ in zip(free, range(wanted), strict=False)]
+    found = [game(seed)[0] for seed in seeds]
+    kept = np.array([each.revenue / truth for each, truth in map(game, seeds)])
+    anarchy = np.array([each.anarchy for each in found])
+    ends = {end: sum(each.ended == end for each in found) for end in ("settled", "cycle", "open")}
+    market = site_market("computation")
+    site, truth = play(market, tick=TICK), uniform(market).revenue
+    told = provenance(seeds[-1] + 1, markets=len(seeds), tick=TICK)
+    return [
+        Claim(
+            "Peers that answer each other's reports under one price settle",
+            "not said",
+            f"{ends['settled']} of {len(found)} markets settle, {ends['cycle']} come back to the"
+            f" same reports for ever, {ends['open']} neither in 200 passes",
+            ends["settled"] == len(found),
+            "in turn, each the report that is best for it then, on a grid of factors"
+            f" exp({TICK:g}). Agrees if all settle. They bid each other up over a task for as long"
+            " as that is worth it, then all drop back",
+            PAST,
+            provenance=told,
+        ),
+        Claim(
+            "What the game costs falls on the local scheduler's income, hardly on U^G",
+            "not said",
+            f"U^G: the optimum is {anarchy.mean():.4f} of the worst end on average,"
+            f" {anarchy.max():.4f} at most; income {kept.mean():.2f} of that of the truth on"
+            f" average, {kept.min():.2f} at least; chosen site {site.anarchy:.4f} and"
+            f" {site.revenue / truth:.2f}",
+            bool(anarchy.max() <= 1.05 and kept.mean() < 1),
+            "the worst end of a cycle counts, incomes are means over it. Agrees if U^G is never"
+            " more than 5 % below the optimum and income lower on average. Markets in which caps"
+            " leave a peer without rivals are left out",
+            PAST,
+            provenance=told | {"chosen site": f"computation, {site.ended}"},
+        ),
+    ]
+
+
+def gains(quick: bool) -> list[Figure]:
+    """Return what the peer that gains most earns by each report, under three rules."""
+    market = site_market("computation")
+    peer = max(site_reports("computation"), key=lambda each: each.gain).peer
+    factors = np.linspace(0.6, 1.4, 41 if quick else 401)
+    rules: dict[str, tuple[Rule, Income]] = {
+        "uniform price, measured time": (uniform, "measured"),
+        "uniform price, held to its report": (uniform, "verified"),
+        "VCG, measured time": (defined_vcg, "measured"),
+    }
+    series: dict[str, tuple[Floats, Floats]] = {}
+    for name, (rule, income) in rules.items():
+        honest = profit(market, rule(market), peer, income)
+        earned = [profit(market, rule(_with(market, peer, x)), peer, income) for x in factors]
+        series[name] = factors, np.array(earned) / honest
+    return [
+        Figure(
+            "misreports",
+            f"Profit of peer {peer + 1} by the speed that it reports (computation)",
+            "reported speed / true speed",
+            "profit / profit of the truth",
+            series,
+            lines={"truth": 1.0},
+        )
+    ]
+
+
+PARTS: dict[str, Callable[[bool], list[Claim]]] = {
+    "misreports": misreports,
+    "verification": verification,
+    "game": games,
+}
+FIGURES: dict[str, Callable[[bool], list[Figure]]] = {"misreports": gains}

@@ -1,0 +1,317 @@
+"""Peers that report another speed than they have, and what that does to all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from simplugin.errors import WorkloadError
+from simplugin.market.mechanisms import MECHANISMS, Settlement, reported
+from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.workloads.bundle_markets import BundleMarket
+from simplugin.workloads.parameter_ranges import one_of, whole
+
+if TYPE_CHECKING:
+    from simplugin.workloads.bundle_markets import Floats
+
+Income = Literal["measured", "verified", "reported"]
+INCOMES: tuple[Income, ...] = ("measured", "verified", "reported")
+# Rules under which the best report is known exactly, `best_report`.
+RULES = ("uniform", "lowest_uniform", "vcg")
+# How far beyond a tie a peer reports to win it, and the least that it ever reports.
+_BEYOND, _LEAST = 1e-9, 1e-9
+# Part of a peer's profit for which it does not bother to report otherwise.
+_WORTHWHILE = 1e-6
+
+
+def profit(
+    truth: BundleMarket, settlement: Settlement, peer: int, income: Income = "measured"
+) -> float:
+    """Return what a peer really earns at a settlement less what it pays.
+
+    That speed shows once tasks have run, so that tasks need not pay what peers claim, is what [1]_
+    call verification. It changes which lies pay: with reported times, claims of more speed and of
+    less do; with measured ones, under the uniform price, only claims of less; and none where a
+    peer is held to its report.
+
+    Parameters
+    ----------
+    truth : BundleMarket
+        What tasks are really worth.
+    settlement : Settlement
+        What follows from reports.
+    peer : int
+        Which.
+    income : {"measured", "verified", "reported"}
+        What tasks pay. By the time that they are measured to take, while the peer is as fast as it
+        can; by that, but nothing if the peer is not exactly as fast as it reported, so that it has
+        to dawdle after it reported less, and cannot keep more; or by what it reported.
+
+    References
+    ----------
+    .. [1] N. Nisan, A. Ronen (2001). Algorithmic mechanism design. Games and Economic Behavior 35,
+       section 5 (mechanisms with verification, compensation and bonus).
+    """
+    one_of("income", income, INCOMES)
+    paid = float(settlement.payments[peer])
+    true = float(truth.sums(settlement.amounts)[peer])
+    told = float(settlement.market.sums(settlement.amounts)[peer])
+    if income == "measured":
+        return true - paid
+    if income == "verified":
+        return (told if told <= true * (1 + 1e-12) else 0.0) - paid
+    return told - paid
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What a peer reports, alone, and what follows.
+
+    Attributes
+    ----------
+    peer : int
+        Which.
+    factor : float
+        Reported speed as part of the true one.
+    settlement : Settlement
+        That follows.
+    profit : float
+        What the peer earns then, income measured [price].
+    before : float
+        What it earns if it reports what it did [price].
+    benefit : float
+        Global benefit U^G, as tasks are really worth [price].
+    """
+
+    peer: int
+    factor: float
+    settlement: Settlement
+    profit: float
+    before: float
+    benefit: float
+
+    @property
+    def gain(self) -> float:
+        """What the peer earns more [price]."""
+        return self.profit - self.before
+
+
+def best_report(
+    truth: BundleMarket,
+    peer: int,
+    rule: str = "uniform",
+    reports: BundleMarket | None = None,
+    tick: float | None = None,
+) -> Report:
+    r"""Return the report with which a peer earns most while the others keep theirs.
+
+    With the values o of the others sorted, the peer gets k tasks once it reports
+    :math:`x V_i q_i^{k-1} > o_{m-k+1}`. Just then it pays :math:`o_{m-k+1}` for each under both
+    uniform prices, and no lie of any kind gets k tasks for less, as that value stays unserved; so
+    it is enough to compare one factor x for each k. Under VCG it pays
+    :math:`\sum_{j \le k} o_{m-j+1}` whatever it reports.
+
+    Parameters
+    ----------
+    truth : BundleMarket
+        What tasks are really worth.
+    peer : int
+        Which.
+    rule : {"uniform", "lowest_uniform", "vcg"}
+        What peers pay, see `simplugin.market.mechanisms.MECHANISMS`.
+    reports : BundleMarket, optional
+        What all report now; the truth without.
+    tick : float, optional
+        Factors are whole powers of exp(tick), of which the next one wins a tie. Without, a part in
+        1e9 does, so that profits are that much below their supremum.
+
+    Returns
+    -------
+    Report
+        The present report where no other earns more by 1e-6 of its profit.
+    """
+    one_of("rule", rule, RULES)
+    now = truth if reports is None else reports
+    before = MECHANISMS[rule](now)
+    earned = profit(truth, before, peer)
+    kept = Report(
+        peer,
+        float(now.values[peer] / truth.values[peer]),
+        before,
+        earned,
+        earned,
+        truth.benefit(before.amounts),
+    )
+    factor = _best_factor(truth, now, peer, rule, tick)
+    if factor is None:
+        return kept
+    values = now.values.copy()
+    values[peer] = truth.values[peer] * factor
+    after = MECHANISMS[rule](BundleMarket(values, now.m, now.caps, now.q))
+    found = profit(truth, after, peer)
+    if found - earned <= _WORTHWHILE * abs(earned):
+        return kept
+    return Report(peer, factor, after, found, earned, truth.benefit(after.amounts))
+
+
+def _best_factor(
+    truth: BundleMarket, now: BundleMarket, peer: int, rule: str, tick: float | None
+) -> float | None:
+    """Return the factor that gets the most profitable number of tasks; None to get none."""
+    prices = rival_prices(now, peer)
+    counts = np.arange(1, len(prices) + 1)
+    paid = np.exp(prices)
+    cost = np.cumsum(paid) if rule == "vcg" else counts * paid
+    least = max(1, truth.m - int(np.delete(now.caps, peer).sum()))
+    if least > len(counts):
+        return None
+    log_q = float(truth.log_q[peer])
+    earned = truth.values[peer] * np.expm1(counts * log_q) / np.expm1(log_q)
+    at = least - 1 + int(np.argmax((earned - cost)[least - 1 :]))
+    if earned[at] < cost[at]:
+        return None
+    # At these factors the peer ties for one task more.
+    ties = prices - truth.log_value[peer] - np.arange(len(prices)) * log_q
+    step = min(_BEYOND, -log_q / 4)
+    if ties[at] == -np.inf:
+        # The least that it can get; anything low does, as long as it gets no more.
+        following = ties[at + 1] - step if at + 1 < len(ties) else np.inf
+        return float(np.exp(min(following, np.log(_LEAST))))
+    if tick is None:
+        return float(np.exp(ties[at] + step))
+    return float(np.exp((np.floor(ties[at] / tick) + 1) * tick))
+
+
+def rival_prices(market: BundleMarket, peer: int) -> Floats:
+    """Return the logarithm of what others' tasks that a peer displaces are worth, the least first.
+
+    Parameters
+    ----------
+    market : BundleMarket
+        As reported.
+    peer : int
+        Which; at most its cap of tasks can be its own.
+
+    Returns
+    -------
+    float64, shape (caps[peer],)
+        Rising; -inf for tasks that no other takes.
+    """
+    others = np.arange(market.n_peers) != peer
+    cap = int(market.caps[peer])
+    tasks = min(market.m, int(market.caps[others].sum()))
+    worth = np.full(market.m, -np.inf)
+    if tasks:
+        served = largest_benefit(
+            market.values[others], tasks, market.caps[others], market.q[others]
+        ).amounts
+        who = np.repeat(np.flatnonzero(others), served)
+        number = np.arange(tasks) - np.repeat(np.cumsum(served) - served, served)
+        worth[market.m - tasks :] = np.sort(market.log_value[who] + number * market.log_q[who])
+    return worth[:cap]
+
+
+def deviations(truth: BundleMarket, rule: str = "uniform") -> list[Report]:
+    """Return the best report of each peer while all others tell the truth."""
+    return [best_report(truth, peer, rule) for peer in range(truth.n_peers)]
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """Where peers end that answer each other's reports.
+
+    Attributes
+    ----------
+    truth : BundleMarket
+        What tasks are really worth.
+    ended : {"settled", "cycle", "open"}
+        Nobody gains by another report, by more than 1e-6 of its profit; or all reports came back;
+        or neither, when passes were used up.
+    passes : int
+        How often all had their turn, with a last one in which nobody moved.
+    settlements : tuple of Settlement
+        After each pass at the end: one where it settled, those of the cycle, or all.
+    """
+
+    truth: BundleMarket
+    ended: Literal["settled", "cycle", "open"]
+    passes: int
+    settlements: tuple[Settlement, ...]
+
+    @cached_property
+    def benefit(self) -> float:
+        """Global benefit U^G as tasks are really worth, mean of the settlements [price]."""
+        return float(np.mean([self.truth.benefit(each.amounts) for each in self.settlements]))
+
+    @cached_property
+    def anarchy(self) -> float:
+        """What the optimum is worth as part of the worst settlement's benefit, from 1 on."""
+        best = largest_benefit(self.truth.values, self.truth.m, self.truth.caps, self.truth.q)
+        worst = min(self.truth.benefit(each.amounts) for each in self.settlements)
+        return best.benefit / worst
+
+    @cached_property
+    def revenue(self) -> float:
+        """Of the local scheduler, mean of the settlements [price]."""
+        return float(np.mean([each.revenue for each in self.settlements]))
+
+    @cached_property
+    def profits(self) -> Floats:
+        """What each peer really earns, mean of the settlements [price]; shape (n_peers,)."""
+        profits: Floats = np.mean([each.profits(self.truth) for each in self.settlements], axis=0)
+        return profits
+
+    @property
+    def factors(self) -> Floats:
+        """Last reported speeds as part of the true ones; shape (n_peers,)."""
+        return self.settlements[-1].market.values / self.truth.values
+
+
+def play(
+    truth: BundleMarket, rule: str = "uniform", *, tick: float = 0.001, passes: int = 200
+) -> Game:
+    """Let peers report in turn what is best for them against the others' last reports.
+
+    Parameters
+    ----------
+    truth : BundleMarket
+        What tasks are really worth, and what all report first.
+    rule : {"uniform", "lowest_uniform", "vcg"}
+        What peers pay.
+    tick : float
+        Reported factors are whole powers of exp(tick), so that there are finitely many and peers
+        cannot outbid each other by ever less.
+    passes : int
+        How often all have their turn at most.
+
+    Returns
+    -------
+    Game
+        Its end.
+
+    Raises
+    ------
+    WorkloadError
+        `tick` is not positive or `passes` not whole.
+    """
+    whole("passes", passes)
+    if not 0 < tick < np.inf:
+        raise WorkloadError(f"tick is {tick!r}; give a positive number")
+    factors = np.ones(truth.n_peers)
+    # The truth counts as the state after pass 0.
+    seen = {np.zeros(truth.n_peers, dtype=np.int64).tobytes(): 0}
+    found: list[Settlement] = []
+    for turn in range(1, passes + 1):
+        for peer in range(truth.n_peers):
+            now = reported(truth, factors)
+            factors[peer] = best_report(truth, peer, rule, now, tick).factor
+        found.append(MECHANISMS[rule](reported(truth, factors)))
+        state = np.round(np.log(factors) / tick).astype(np.int64).tobytes()
+        if state in seen:
+            again = tuple(found[seen[state] :])
+            return Game(truth, "settled" if len(again) == 1 else "cycle", turn, again)
+        seen[state] = turn
+    return Game(truth, "open", passes, tuple(found))
