@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
+from simplugin import policy_names
 from simplugin.bags.classics import bcs, cgbc, fcfs
 from simplugin.bags.data_centric import data_centric
 from simplugin.bags.lag import lag
 from simplugin.bags.planned import lp
 from simplugin.bags.prices import prices
-from simplugin.errors import WorkloadError
 
 if TYPE_CHECKING:
     from simplugin.bags.nodes import Policy
@@ -60,17 +59,4 @@ def policy_called(name: str) -> PolicyMaker:
     WorkloadError
         There is none of this name.
     """
-    if name in POLICIES:
-        return POLICIES[name]
-    module, _, function = name.partition(":")
-    if not function:
-        names = ", ".join(map(repr, POLICIES))
-        raise WorkloadError(
-            f"no policy is called {name!r}; give 'module:function', or one of {names}"
-        )
-    try:
-        return cast("PolicyMaker", getattr(importlib.import_module(module), function))
-    except (ImportError, AttributeError) as error:
-        raise WorkloadError(
-            f"policy {name!r} cannot be loaded: {error}; check its module and its name"
-        ) from error
+    return policy_names.policy_called(name, POLICIES)

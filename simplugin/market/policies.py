@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from numpy.typing import ArrayLike
 
-from simplugin.errors import WorkloadError
+from simplugin import policy_names
 from simplugin.market.auctions import (
     double_auction,
     double_auction_dearest,
@@ -119,20 +119,7 @@ def policy_called(name: str) -> Policy:
     WorkloadError
         There is none of this name.
     """
-    if name in POLICIES:
-        return POLICIES[name]
-    module, _, function = name.partition(":")
-    if not function:
-        names = ", ".join(map(repr, POLICIES))
-        raise WorkloadError(
-            f"no policy is called {name!r}; give 'module:function', or one of {names}"
-        )
-    try:
-        return cast("Policy", getattr(importlib.import_module(module), function))
-    except (ImportError, AttributeError) as error:
-        raise WorkloadError(
-            f"policy {name!r} cannot be loaded: {error}; check its module and its name"
-        ) from error
+    return policy_names.policy_called(name, POLICIES)
 
 
 def _negotiated(

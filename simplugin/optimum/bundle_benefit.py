@@ -17,8 +17,8 @@ class BestBundle:
     Attributes
     ----------
     amounts : int64, shape (n_peers,)
-        Tasks of each peer; of tasks whose values have equal logarithms, to the last bit, the peer of
-        the lowest number gets its own.
+        Tasks of each peer; of tasks whose values have equal logarithms, to the last bit, those of
+        the lowest peers are sold.
     benefit : float
         Global benefit U^G [price].
     price : float

@@ -8,19 +8,19 @@ References
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from simplugin import policy_names
 from simplugin.errors import WorkloadError
 from simplugin.taskgraphs.balanced import balanced
 from simplugin.taskgraphs.shares import contribution, proportional, weighted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -120,7 +120,7 @@ def policy_called(name: str, **parameters: Any) -> Policy:
     WorkloadError
         There is none of this name, or it has no such parameter.
     """
-    policy = POLICIES[name] if name in POLICIES else _loaded(name)
+    policy = policy_names.policy_called(name, POLICIES)
     # The first two are the graphs and the site.
     taken = list(inspect.signature(policy).parameters)[2:]
     for parameter in parameters:
@@ -128,22 +128,3 @@ def policy_called(name: str, **parameters: Any) -> Policy:
             has = ", ".join(map(repr, taken)) or "none"
             raise WorkloadError(f"policy {name!r} has no parameter {parameter!r}; it has {has}")
     return partial(policy, **parameters) if parameters else policy
-
-
-def _loaded(name: str) -> Callable[..., NDArray[np.float64]]:
-    """Return a policy of one's own."""
-    module, _, function = name.partition(":")
-    if not function:
-        names = ", ".join(map(repr, POLICIES))
-        raise WorkloadError(
-            f"no policy is called {name!r}; give 'module:function', or one of {names}"
-        )
-    try:
-        policy = getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError) as error:
-        raise WorkloadError(
-            f"policy {name!r} cannot be loaded: {error}; check its module and its name"
-        ) from error
-    if not callable(policy):
-        raise WorkloadError(f"policy {name!r} is no function; check its module and its name")
-    return cast("Callable[..., NDArray[np.float64]]", policy)
