@@ -364,7 +364,7 @@ def responses(quick: bool) -> list[Figure]:
     part = np.arange(1, len(lcg_bundles()) + 1) / len(lcg_bundles())
     return [
         Figure(
-            "market-arrivals",
+            "arrivals",
             f"149 bundles of the LCG trace, load {LOAD}, alpha {ALPHA}, no N_max",
             "response time [h]",
             "part of bundles done",

@@ -354,7 +354,7 @@ def uplinks(quick: bool) -> list[Figure]:
     series[bound] = (shares, [_contended("neutral", float(share)).bound for share in shares])
     return [
         Figure(
-            "ect_uplink",
+            "shared-uplink",
             f"Estimated times under contention ({TASKS} tasks, 12 peers, alpha {ALPHA:g})",
             "uplink over the sum of the peers' bandwidths [1]",
             "measured completion over estimated [1]",

@@ -329,27 +329,36 @@ def gains(quick: bool) -> list[Figure]:
     """Return what the peer that gains most earns by each report, under three rules."""
     market = site_market("computation")
     peer = max(site_reports("computation"), key=lambda each: each.gain).peer
-    factors = np.linspace(0.6, 1.4, 41 if quick else 401)
     rules: dict[str, tuple[Rule, Income]] = {
         "uniform price, measured time": (uniform, "measured"),
-        "uniform price, held to its report": (uniform, "verified"),
         "VCG, measured time": (defined_vcg, "measured"),
+        "uniform price, held to its report": (uniform, "verified"),
     }
-    series: dict[str, tuple[Floats, Floats]] = {}
-    for name, (rule, income) in rules.items():
-        honest = profit(market, rule(market), peer, income)
-        earned = [profit(market, rule(_with(market, peer, x)), peer, income) for x in factors]
-        series[name] = factors, np.array(earned) / honest
+    near = np.linspace(0.8, 1.1, 31 if quick else 301)
+    curves = {name: _profits(market, peer, near, *each) for name, each in rules.items()}
+    held = curves.pop("uniform price, held to its report")
+    words = f"peer {peer + 1} by the speed that it reports (computation)"
+    labels = ("reported speed / true speed", "profit / profit of the truth")
+    truth = {"truth": 1.0}
     return [
+        Figure("misreports", f"Profit of {words}", *labels, curves, lines=truth),
         Figure(
-            "misreports",
-            f"Profit of peer {peer + 1} by the speed that it reports (computation)",
-            "reported speed / true speed",
-            "profit / profit of the truth",
-            series,
-            lines={"truth": 1.0},
-        )
+            "misreports-verified",
+            f"Profit of {words}: tasks pay only if they take the time reported",
+            *labels,
+            {"uniform price": held},
+            lines=truth,
+        ),
     ]
+
+
+def _profits(
+    market: BundleMarket, peer: int, factors: Floats, rule: Rule, income: Income
+) -> tuple[Floats, Floats]:
+    """Return what a peer earns by each report, as parts of what the truth earns."""
+    honest = profit(market, rule(market), peer, income)
+    earned = [profit(market, rule(_with(market, peer, x)), peer, income) for x in factors]
+    return factors, np.array(earned) / honest
 
 
 PARTS: dict[str, Callable[[bool], list[Claim]]] = {

@@ -346,7 +346,7 @@ def finishing_times(quick: bool) -> list[Figure]:
     """Return when each peer finishes under a common rate and under its own."""
     del quick
     found = on_site("computation")
-    peers = np.arange(1, len(found.alpha) + 1)
+    edges = np.arange(len(found.alpha) + 1) + 0.5
     return [
         Figure(
             "discount-rates",
@@ -354,10 +354,11 @@ def finishing_times(quick: bool) -> list[Figure]:
             "peer",
             "time [s]",
             {
-                f"common rate {ALPHA:g}": (peers, found.common.times),
-                "rates of each peer, same benefit": (peers, found.own.times),
+                f"common rate {ALPHA:g}": (edges, found.common.times),
+                "rates of each peer, same benefit": (edges, found.own.times),
             },
             lines={"lower bound of completion": found.bound},
+            bars=True,
         )
     ]
 

@@ -228,14 +228,14 @@ def figures(quick: bool) -> list[Figure]:
     fast, ratios, limits = extreme_markets(quick)
     return [
         Figure(
-            "market_balance_loss",
+            "balance-loss",
             "What the state nearest to balance loses, random markets",
             "benefit lost [%]",
             "share of markets",
             {"nearest to balance": (100 * loss, part)},
         ),
         Figure(
-            "market_balance_ratio",
+            "balance-ratio",
             f"Largest benefit over that near to balance, one peer of value R among {SLOW:,}",
             "log10 R",
             "ratio",
