@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simplugin.claims import Claim
-from simplugin.market import misreport_claims
+from simplugin.market import misreport_claims, simulated_misreports
 from simplugin.market.clinching import ascending_clock
 from simplugin.market.instances import instance
 from simplugin.market.mechanisms import first_mean_price, uniform, vickrey_clarke_groves
@@ -138,6 +138,7 @@ def clock(quick: bool) -> list[Claim]:
 # With what peers gain where payments are others.
 PARTS: dict[str, Callable[[bool], list[Claim]]] = {
     **misreport_claims.PARTS,
+    **simulated_misreports.PARTS,
     "vcg": vcg,
     "clock": clock,
 }

@@ -149,4 +149,11 @@ def test_figures_show_that_only_the_uniform_price_invites_lies():
 
 
 def test_parts_are_named():
-    assert list(mechanism_claims.PARTS) == ["misreports", "verification", "game", "vcg", "clock"]
+    assert list(mechanism_claims.PARTS) == [
+        "misreports",
+        "verification",
+        "game",
+        "misreports on SimGrid",
+        "vcg",
+        "clock",
+    ]
