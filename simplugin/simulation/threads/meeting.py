@@ -261,6 +261,9 @@ class Message(Half):
         self.ends(None, NAN)
         self.peer.ends(None, NAN)
         self.peer.wake_waiters()
+        # Whoever came meanwhile has made it needless; SimGrid complains of what is only dropped.
+        if native is not None:
+            fire(self.world, native)
 
     def wake_waiters(self) -> None:
         """Wake who waits for the exchange."""
