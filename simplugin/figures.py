@@ -34,6 +34,8 @@ class Figure:
         is filled.
     names : mapping of str to sequence of str
         For series that are single points, not curves: what each point is called.
+    whole : bool
+        Whether a start that is far off stays in the frame, though it flattens the rest.
     """
 
     name: str
@@ -46,3 +48,4 @@ class Figure:
     cycle: int | None = None
     bars: bool = False
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    whole: bool = False

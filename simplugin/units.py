@@ -53,6 +53,8 @@ _SIZES = (
 )
 _BANDWIDTHS = {f"{unit}ps": value for unit, value in _SIZES.items()}
 _SUBSECONDS = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+# Each begins with its unit.
+_TIME_WORDS = ("weeks", "days", "hours", "minutes", "seconds")
 _TIMES = {"w": 604800.0, "d": 86400.0, "h": 3600.0, "m": 60.0, **_SUBSECONDS}
 
 # What C's strtod takes as a number; SimGrid calls it.
@@ -165,9 +167,12 @@ def _number(match: re.Match[str]) -> float | None:
 
 
 def _nearest(unit: str, units: Mapping[str, float]) -> str:
-    """Point out a unit that differs only in spaces or case."""
+    """Point out a unit that differs only in spaces or case, or is a word of time cut short."""
     plain = unit.strip().lower()
     similar = [known for known in units if known.lower() == plain]
+    if units is _TIMES and plain.strip("s") and not similar:
+        words = (word for word in _TIME_WORDS if word.startswith(plain.removesuffix("s")))
+        similar = [word[0] for word in words]
     return f" (did you mean {' or '.join(map(repr, similar))}?)" if similar else ""
 
 

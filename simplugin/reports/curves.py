@@ -30,6 +30,8 @@ _MOST_POINTS = 4000
 
 # Part of the x axis that is the start, and how much larger a start is than a frame without it.
 _START, _FLATTENED, _MARGIN = 0.02, 3.0, 0.06
+# Points of a curve below which each is a measurement of its own, its start no transient.
+_FEW_POINTS = 20
 
 
 def curves(figures: Sequence[Curves], path: str | PathLike[str], *, title: str = "") -> None:
@@ -102,7 +104,7 @@ def _panel(axes: Axes, curve: Curves) -> None:
         axes.axhline(level, color=_GREY, linestyle=dash, linewidth=1.0, label=name, zorder=1)
     if curve.log_y:
         axes.set_yscale("log")
-    elif not curve.bars and not curve.names:
+    elif not curve.bars and not curve.names and not curve.whole:
         _frame(axes, curve)
     axes.set_title(curve.title, loc="left", fontsize=10)
     axes.set_xlabel(curve.x_label, fontsize=9)
@@ -141,13 +143,15 @@ def _number(axes: Axes, curve: Curves) -> None:
 
 
 def _frame(axes: Axes, curve: Curves) -> None:
-    """Let a start that is far off run out of the frame, where it would flatten the rest."""
+    """Let a long curve's start that is far off run out of the frame, or it flattens the rest."""
     columns = [(np.asarray(x, float), np.asarray(y, float)) for x, y in curve.series.values()]
     first = min((float(x.min()) for x, _ in columns if len(x)), default=0.0)
     last = max((float(x.max()) for x, _ in columns if len(x)), default=0.0)
     settled = first + _START * (last - first)
     whole = np.concatenate([y[np.isfinite(y)] for _, y in columns])
-    rest = np.concatenate([y[np.isfinite(y) & (x >= settled)] for x, y in columns])
+    rest = np.concatenate(
+        [y[np.isfinite(y) & ((x >= settled) | (len(x) < _FEW_POINTS))] for x, y in columns]
+    )
     rest = np.append(rest, list(curve.lines.values()))
     if len(whole) and np.ptp(rest) > 0 and np.ptp(whole) > _FLATTENED * np.ptp(rest):
         margin = _MARGIN * float(np.ptp(rest))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 _PREFIXES = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+# From there on digits are no more of use than their number.
+_MOST_GROUPED = 1e15
 _SYMBOLS = {"byte": "B", "byte/s": "B/s"}
 _SCALED = ("flop", "flop/s", "byte", "byte/s", "J")
 
@@ -20,7 +22,7 @@ def scale_of(value: float) -> tuple[float, str]:
 def readable(value: float | int | str | None, unit: str = "") -> str:
     """Write a value with four digits and a prefix of its unit: ``1.25 GB``.
 
-    Times and counts have no prefix; a missing value is a dash.
+    Times and counts have no prefix; a missing value is a dash. From 1e15 on: ``1.25e+20 s``.
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
@@ -31,7 +33,8 @@ def readable(value: float | int | str | None, unit: str = "") -> str:
     symbol = _SYMBOLS.get(unit, unit)
     factor, prefix = scale_of(value) if unit in _SCALED else (1.0, "")
     scaled = value / factor
-    digits = f"{scaled:.4g}" if abs(scaled) < 1e4 else f"{scaled:,.0f}".replace(",", "\u202f")
+    grouped = 1e4 <= abs(scaled) < _MOST_GROUPED
+    digits = f"{scaled:,.0f}".replace(",", "\u202f") if grouped else f"{scaled:.4g}"
     return f"{digits} {prefix}{symbol}".rstrip()
 
 

@@ -75,6 +75,34 @@ def test_a_start_that_is_far_off_runs_out_of_the_frame():
     assert axes.get_ylim()[1] > 1e7
 
 
+def limits(**series):
+    """Limits of the y axis of a drawing of these curves."""
+    [axes] = draw_curves([Figure("x", "", "", "", series)]).axes
+    return axes.get_ylim()
+
+
+def test_a_curve_of_few_points_stays_whole():
+    few = np.linspace(0, 100, 19), np.r_[0.25, np.linspace(0.9, 1.0, 18)]
+    more = np.linspace(0, 100, 20), np.r_[0.25, np.linspace(0.9, 1.0, 19)]
+    low, high = limits(few=few)
+    assert low < 0.25
+    assert high > 1
+    assert limits(more=more)[0] > 0.8
+    # Also among long ones, whose own start is cut off nevertheless.
+    long = ROUNDS, np.where(ROUNDS < 2, 1e7, 1.0 + 0.05 * np.sin(ROUNDS))
+    low, high = limits(few=few, long=long)
+    assert low < 0.25
+    assert 1 < high < 2
+
+
+def test_a_figure_that_is_to_be_whole_is_not_cut():
+    far = {"y": (ROUNDS, np.where(ROUNDS < 2, 0.25, 0.9 + 0.001 * ROUNDS))}
+    [axes] = draw_curves([Figure("x", "", "", "", far, whole=True)]).axes
+    assert axes.get_ylim()[0] < 0.25
+    assert axes.get_ylim()[1] > 1
+    assert limits(**far)[0] > 0.8
+
+
 def test_swings_of_long_curves_stay():
     x = np.arange(200_000)
     y = np.where(x == 123_457, 5.0, np.where(x == 77_777, -3.0, np.sin(x)))
