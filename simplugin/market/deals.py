@@ -26,7 +26,7 @@ class Deal:
     amounts : int64, shape (n_peers,)
         Tasks of each peer, A.
     price : float
-        What peers pay for each task, p* [price].
+        What peers pay for each task, p*; on average, where each has a payment of its own [price].
     submitted, called, agreed, finished : float
         When the user submitted the bundle, when the local scheduler began to negotiate, when it
         had the agreement, and when it had heard of the end of the last task [s].
@@ -38,6 +38,8 @@ class Deal:
         each for every peer, come on top.
     bytes : float
         What these messages take [byte].
+    payments : float64, shape (n_peers,), optional
+        What each peer pays for all its tasks; the price for each of them without [price].
     """
 
     bundle: int
@@ -54,14 +56,16 @@ class Deal:
     rounds: int
     messages: int
     bytes: float
+    payments: Floats | None = None
 
     def outcome(self) -> Outcome:
         """Return what came of it, with the times that peers really took since the agreement."""
-        return Outcome(self.market, self.amounts, self.price, self.peer_finish - self.agreed)
+        times = self.peer_finish - self.agreed
+        return Outcome(self.market, self.amounts, self.price, times, self.payments)
 
     def estimated(self) -> Outcome:
         """Return what was to come of it, with tasks that take what peers expected."""
-        return Outcome.estimated(self.market, self.amounts, self.price, self.times)
+        return Outcome.estimated(self.market, self.amounts, self.price, self.times, self.payments)
 
     @property
     def negotiation(self) -> float:

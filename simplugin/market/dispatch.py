@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from simplugin.optimum.bundle_benefit import largest_benefit
 if TYPE_CHECKING:
     from simplugin.market.model import Terms
     from simplugin.platforms.peer_sites import PeerSite
+    from simplugin.workloads.bundle_markets import BundleMarket, Floats
     from simplugin.workloads.bundles import Bundle
 
 
@@ -22,7 +24,7 @@ class Situation:
     Attributes
     ----------
     estimates : tuple of float, shape (n_sites,)
-        How long each site is expected to take for the bundle [s].
+        How long each site says that it would take for the bundle; inf if it cannot take it [s].
     backlog : tuple of float, shape (n_sites,)
         After how long each site is expected to be done with what it has [s].
     idle : tuple of bool, shape (n_sites,)
@@ -38,24 +40,33 @@ class Situation:
 
 
 Dispatcher = Callable[[Situation], int | None]
-"""Returns the site that gets the bundle, or None to wait until a site is done with one."""
+"""Returns the site that gets the bundle, or None to wait until a site is done with one.
+
+One of the estimates at least is finite; a site whose estimate is not may not be chosen.
+"""
 
 
 def first_idle(situation: Situation) -> int | None:
     """Wait until a site is idle; of several the quickest, then the first, gets the bundle."""
-    idle = [site for site, is_idle in enumerate(situation.idle) if is_idle]
+    idle = [site for site in _able(situation) if situation.idle[site]]
     return min(idle, key=lambda site: situation.estimates[site], default=None)
 
 
 def round_robin(situation: Situation) -> int | None:
-    """Hand bundles to all sites in turn."""
-    return situation.handed % len(situation.idle)
+    """Hand bundles to all sites in turn; instead of one that cannot take it, to the next."""
+    n_sites = len(situation.idle)
+    return min(_able(situation), key=lambda site: (site - situation.handed) % n_sites)
 
 
 def earliest(situation: Situation) -> int | None:
     """Hand the bundle to the site that is to be done with it first, behind what that has."""
     done = [b + e for b, e in zip(situation.backlog, situation.estimates, strict=True)]
     return done.index(min(done))
+
+
+def _able(situation: Situation) -> list[int]:
+    """Return the sites that can take the bundle."""
+    return [site for site, seconds in enumerate(situation.estimates) if seconds < math.inf]
 
 
 DISPATCHERS: dict[str, Dispatcher] = {
@@ -86,6 +97,18 @@ def estimated_completion(site: PeerSite, bundle: Bundle, terms: Terms) -> float:
         The bundle cannot be placed there under the caps.
     """
     times = completion_times(site, bundle, terms.setup)
-    market = terms.market(times, bundle.count)
+    return completion_of_best(terms.market(times, bundle.count), times)
+
+
+def completion_of_best(market: BundleMarket, times: Floats) -> float:
+    """Return how long the assignment of the largest benefit takes.
+
+    Parameters
+    ----------
+    market : BundleMarket
+        What tasks are worth.
+    times : float64, shape (n_peers,)
+        Estimated completion time of one task on each peer, t_i [s].
+    """
     best = largest_benefit(market.values, market.m, market.caps, market.q)
     return float((best.amounts * times).max())

@@ -19,7 +19,7 @@ from simplugin.market.agents.global_schedulers import Directory, grid
 from simplugin.market.agents.observers import one_site
 from simplugin.market.agents.stations import PeerStation, SchedulerStation
 from simplugin.market.deals import Deal
-from simplugin.market.dispatch import DISPATCHERS, estimated_completion
+from simplugin.market.dispatch import DISPATCHERS
 from simplugin.market.model import Terms
 from simplugin.market.negotiations.protocol import Negotiation
 from simplugin.platforms.peer_grids import PeerGrid
@@ -91,7 +91,12 @@ def execute(
     other: it sets up, fetches the data, computes and acknowledges. A site serves one bundle after
     the other, in the order of submission. In a grid, users submit to a global scheduler, which
     hands the first bundle of its queue to a site: what there is to do; the data come from the
-    local scheduler. SimGrid transfers whole bytes: give sizes well above one byte.
+    local scheduler. It goes by what sites tell it. When a bundle comes to the head of the queue it
+    asks each site how long that would take, one message there and one back; a local scheduler
+    answers by what its peers told it of themselves when they started, one message each, without
+    discounts that earlier bundles have left, or that it cannot take the bundle. These messages
+    cross the network, and belong to no negotiation. SimGrid transfers whole bytes: give sizes well
+    above one byte.
 
     Parameters
     ----------
@@ -136,7 +141,7 @@ def execute(
         There is no bundle or no such negotiation, an argument is out of its range, or the
         negotiation does not place all tasks.
     InfeasibleError
-        A bundle cannot be placed under the caps, or the negotiation ended without an agreement.
+        No site can place a bundle under the caps, or the negotiation ended without an agreement.
     """
     given = (bundles,) if isinstance(bundles, Bundle) else tuple(bundles)
     if not given:
@@ -146,19 +151,14 @@ def execute(
     if [each.names for each in thought] != [each.names for each in sites]:
         raise WorkloadError("believed has other peers than the site; give a site of the same names")
     agreed = _terms(terms, len(sites))
-    estimates = tuple(
-        tuple(
-            estimated_completion(each, bundle, own)
-            for each, own in zip(thought, agreed, strict=True)
-        )
-        for bundle in given
-    )
+    for bundle in given:
+        _require_place(bundle, site, agreed)
     lasts, how = lifetime(counters), find_negotiation(negotiation)
     peers = [
-        _stations(each, agreed[number], lasts, overlap, number, seed)
+        _stations(each, agreed[number], lasts, overlap, number, seed, isinstance(site, PeerGrid))
         for number, each in enumerate(thought)
     ]
-    actor = _actor(site, peers, how, given, dispatch, estimates, seed)
+    actor = _actor(site, peers, how, given, dispatch, seed)
     result = _simulated(
         site.platform() if platform is None else platform,
         [actor],
@@ -187,13 +187,30 @@ def _terms(terms: Terms | Sequence[Terms] | None, n_sites: int) -> tuple[Terms, 
     return tuple(terms)
 
 
+def _require_place(bundle: Bundle, site: PeerSite | PeerGrid, terms: Sequence[Terms]) -> None:
+    """Refuse a bundle that no site can take, before anything is simulated."""
+    refusals, sites = [], _sites(site)
+    for each, own in zip(sites, terms, strict=True):
+        try:
+            own.market(np.ones(each.n_peers), bundle.count)
+        except InfeasibleError as error:
+            refusals.append(str(error))
+    if len(refusals) < len(sites):
+        return
+    if not isinstance(site, PeerGrid):
+        raise InfeasibleError(f"bundle {bundle.name!r}: {refusals[0]}")
+    told = "; ".join(
+        f"site {name!r}: {why}" for name, why in zip(site.names, refusals, strict=True)
+    )
+    raise InfeasibleError(f"no site can take bundle {bundle.name!r}: {told}")
+
+
 def _actor(
     site: PeerSite | PeerGrid,
     peers: Sequence[tuple[PeerStation, ...]],
     negotiation: Negotiation,
     bundles: tuple[Bundle, ...],
     dispatch: str,
-    estimates: tuple[tuple[float, ...], ...],
     seed: int,
 ) -> Placement:
     """Return the actor that starts all others."""
@@ -207,7 +224,7 @@ def _actor(
         own = (schedulers[0], peers[0], negotiation, bundles)
         return Placement(site.scheduler, one_site, own, name=_MARKET)
     hosts = tuple(each.host for each in schedulers)
-    directory = Directory(site.scheduler, hosts, dispatch, estimates)
+    directory = Directory(site.scheduler, hosts, dispatch)
     everything = (directory, schedulers, peers, negotiation, bundles)
     return Placement(site.scheduler, grid, everything, name=_MARKET)
 
@@ -237,7 +254,13 @@ def find_negotiation(negotiation: str | Policy | Negotiation) -> Negotiation:
 
 
 def _stations(
-    thought: PeerSite, terms: Terms, lasts: float, overlap: bool, number: int, seed: int
+    thought: PeerSite,
+    terms: Terms,
+    lasts: float,
+    overlap: bool,
+    number: int,
+    seed: int,
+    reports: bool,
 ) -> tuple[PeerStation, ...]:
     """Return what each peer of a site knows."""
     n_peers = thought.n_peers
@@ -250,7 +273,9 @@ def _stations(
         thought.names, thought.speed.tolist(), thought.bandwidth.tolist(), q, caps, strict=True
     )
     return tuple(
-        PeerStation(*each, terms.price_unit, terms.setup, lasts, overlap, peer, number, seed)
+        PeerStation(
+            *each, terms.price_unit, terms.setup, lasts, overlap, peer, number, seed, reports
+        )
         for peer, each in enumerate(own)
     )
 
@@ -303,4 +328,5 @@ def _deal(
         rounds=record.rounds,
         messages=record.messages,
         bytes=record.bytes,
+        payments=record.payments,
     )

@@ -25,6 +25,8 @@ class Outcome:
         What peers pay for each task, p* [price].
     times : float64, shape (n_peers,)
         How long each peer takes for all its tasks, T_i [s]: estimated or measured.
+    payments : float64, shape (n_peers,), optional
+        What each peer pays for all its tasks; the price for each of them without [price].
 
     Raises
     ------
@@ -36,6 +38,7 @@ class Outcome:
     amounts: Amounts
     price: float
     times: Floats
+    payments: Floats | None = None
 
     def __post_init__(self) -> None:
         """Check the amounts."""
@@ -44,21 +47,28 @@ class Outcome:
         if times.shape != self.amounts.shape or not np.all(times >= 0):
             raise WorkloadError(f"times are {self.times!r}; give one a peer, from 0 on")
         object.__setattr__(self, "times", times)
+        if self.payments is not None:
+            object.__setattr__(self, "payments", checked_payments(self.payments, self.amounts))
 
     @classmethod
     def estimated(
-        cls, market: BundleMarket, amounts: Amounts, price: float, times: Floats
+        cls,
+        market: BundleMarket,
+        amounts: Amounts,
+        price: float,
+        times: Floats,
+        payments: Floats | None = None,
     ) -> Outcome:
         """Return the outcome if tasks take their estimated times one after the other.
 
         Parameters
         ----------
-        market, amounts, price
+        market, amounts, price, payments
             As the attributes.
         times : float64, shape (n_peers,)
             Estimated completion time of one task on each peer, t_i [s].
         """
-        return cls(market, amounts, price, np.asarray(amounts) * times)
+        return cls(market, amounts, price, np.asarray(amounts) * times, payments)
 
     @property
     def benefit(self) -> float:
@@ -68,12 +78,19 @@ class Outcome:
     @property
     def revenue(self) -> float:
         """Of the local scheduler, U^L, Eq. (1) [price]."""
-        return self.price * self.market.m
+        return self.price * self.market.m if self.payments is None else float(self.payments.sum())
+
+    @property
+    def paid(self) -> Floats:
+        """What each peer pays for all its tasks [price]; shape (n_peers,)."""
+        if self.payments is not None:
+            return self.payments
+        return self.amounts.astype(np.float64) * self.price
 
     @property
     def profits(self) -> Floats:
         """Of each peer, U_i^C, Eq. (2) [price]; shape (n_peers,)."""
-        return self.market.sums(self.amounts) - self.amounts * self.price
+        return self.market.sums(self.amounts) - self.paid
 
     @property
     def completion(self) -> float:
@@ -119,3 +136,20 @@ def heterogeneity(computation: ArrayLike, communication: ArrayLike) -> float:
         Capacities Cp and Cm in the units wanted.
     """
     return 0.5 * float(np.std(np.asarray(computation)) + np.std(np.asarray(communication)))
+
+
+def checked_payments(payments: ArrayLike, amounts: Amounts) -> Floats:
+    """Return payments if there is one for each peer, and none but for tasks.
+
+    Raises
+    ------
+    WorkloadError
+        They are no such numbers.
+    """
+    given = np.asarray(payments, dtype=np.float64)
+    if given.shape != amounts.shape or not np.all(np.isfinite(given)):
+        raise WorkloadError(f"payments are {payments!r}; give {len(amounts)} numbers, one a peer")
+    if np.any(given[amounts == 0] != 0):
+        peer = int(np.flatnonzero((amounts == 0) & (given != 0))[0])
+        raise WorkloadError(f"peer {peer} pays {given[peer]:g} for no task; let it pay nothing")
+    return given

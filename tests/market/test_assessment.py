@@ -1,5 +1,6 @@
 """Bundles that were sold and executed, assessed by hand."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -62,6 +63,15 @@ def several():
 
 def values_of(told):
     return {metric.name: metric.value for metric in told.metrics()}
+
+
+def test_peers_may_pay_what_is_no_multiple_of_the_price():
+    told = assessed(site("p", 3), replace(ONE, payments=np.array([3.25, 1.0, 0.0])))
+    [peers] = told.listings()
+    assert peers.column("payment") == (3.25, 1.0, 0.0)
+    assert peers.column("profit") == pytest.approx((7.5 - 3.25, 4.0 - 1.0, 0.0))
+    assert values_of(told)["revenue"] == pytest.approx(4.25)
+    assert values_of(told)["profits"] == pytest.approx(7.25)
 
 
 def test_numbers_of_one_bundle(one):

@@ -5,11 +5,13 @@ from hypothesis import strategies as st
 
 from simplugin.market.commodity import commodity, commodity_cheapest, commodity_equal
 from simplugin.market.instances import instance
+from simplugin.market.negotiations import NEGOTIATIONS, negotiate
 
 
 def sold_in_turns(values, m, caps, q):
     """The market peer by peer and task by task."""
-    price = sum(values) / len(values)
+    open_ = [value for value, cap in zip(values, caps, strict=True) if cap]
+    price = sum(open_) / len(open_)
     amounts = [0] * len(values)
 
     def turn(buys):
@@ -73,3 +75,12 @@ def test_cheapest_skips_closed_peers():
     amounts, price = commodity_cheapest((1.0, 2.0, 9.0), 3, (0, 5, 5), 0.9)
     assert amounts.tolist() == [0, 3, 0]
     assert price == 2.0
+
+
+def test_peers_that_may_take_nothing_do_not_count():
+    for market in (commodity, commodity_equal):
+        amounts, price = market((1000.0, 5.0, 5.0), 6, (0, 4, 4), 0.9)
+        assert price == 5.0
+        assert amounts.tolist() == [0, 3, 3]
+    agreed = negotiate(NEGOTIATIONS["commodity"], (1000.0, 5.0, 5.0), 6, (0, 4, 4), 0.9)
+    assert (agreed.price, agreed.amounts.tolist()) == (5.0, [0, 3, 3])

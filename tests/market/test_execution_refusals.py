@@ -6,7 +6,7 @@ import pytest
 from simplugin.errors import ActorError, InfeasibleError, WorkloadError
 from simplugin.market.execution import execute
 from simplugin.market.model import Terms
-from simplugin.market.negotiations.protocol import Negotiation
+from simplugin.market.negotiations.protocol import Agreement, Call, Negotiation
 from simplugin.market.negotiations.shipped import NEGOTIATIONS
 from simplugin.platforms.peer_grids import PeerGrid
 from simplugin.platforms.peer_sites import PeerSite
@@ -19,6 +19,16 @@ BUNDLE = Bundle.of_class("neutral", 20)
 def none_at_all(values, *_):
     """Place no task."""
     return np.zeros(len(values), dtype=int), 1.0
+
+
+def agreed(amounts):
+    """Return a negotiation that ends with amounts."""
+
+    def scheduler(*_):
+        yield Call((0,), ("open", 20))
+        return Agreement(np.array(amounts), 1.0)
+
+    return Negotiation("odd", scheduler, NEGOTIATIONS["bisection"].peer)
 
 
 def gives_up(*_):
@@ -38,7 +48,11 @@ def divides(*_):
         ({"terms": Terms(n_max=9)}, InfeasibleError, r"20 tasks cannot be placed: 2 peers take at"),
         ({"terms": [Terms()] * 2}, WorkloadError, "there are terms for 2 sites; give one for each"),
         ({"negotiation": "haggling"}, WorkloadError, "negotiation is 'haggling'; give one of"),
-        ({"negotiation": none_at_all}, WorkloadError, r"'none_at_all' gives 2 peers \[0, 0\]"),
+        ({"negotiation": none_at_all}, WorkloadError, "none_at_all: 0 tasks are placed"),
+        ({"negotiation": agreed([9, 9])}, WorkloadError, r"'odd' gives 2 peers \[9, 9\] tasks of"),
+        ({"negotiation": agreed([10.9, 10.9])}, WorkloadError, r"peers \[10.9, 10.9\] tasks"),
+        ({"negotiation": agreed([20])}, WorkloadError, r"'odd' gives 2 peers \[20\] tasks of"),
+        ({"negotiation": agreed([21, -1])}, WorkloadError, r"'odd' gives 2 peers \[21, -1\]"),
         ({"negotiation": gives_up}, InfeasibleError, "it goes round in circles"),
         ({"counters": "forgotten"}, WorkloadError, "counters is 'forgotten'"),
         ({"counters": 0.0}, WorkloadError, "counters is 0.0"),
@@ -59,15 +73,36 @@ def test_refuses(arguments, error, message):
 
 def test_refuses_values_that_discounts_used_up():
     bundles = [Bundle.of_class("neutral", 400, str(n)) for n in range(3)]
-    with pytest.raises(WorkloadError, match=r"peer 'peer-\d' has sold so much"):
+    with pytest.raises(WorkloadError, match=r"peer 'peer-\d' has sold \d+ tasks at alpha 0\.9, so"):
         execute(SITE, bundles, Terms(alpha=0.9), "optimum", counters="kept")
 
 
-def test_refuses_a_bundle_that_a_site_of_the_grid_cannot_place():
+def test_values_are_lost_no_sooner_than_numbers_end():
+    # 0.1^400 is none, but 1e300 of it is: powers of q alone would be lost before.
+    bundles = [Bundle.of_class("neutral", 800, str(n)) for n in range(2)]
+    terms = Terms(alpha=0.9, price_unit=1e300)
+    first, second = execute(SITE, bundles, terms, "optimum", counters="kept").deals
+    assert 0.1**400 == 0
+    left = np.log10(first.market.values) - first.amounts
+    np.testing.assert_allclose(np.log10(second.market.values), left, rtol=1e-9)
+
+
+def test_refuses_a_bundle_that_no_site_of_the_grid_can_place():
     small = PeerSite.numbered(np.ones(1), np.ones(1), "cp", scheduler="ls")
     grid = PeerGrid(("a", "b"), (SITE, small))
-    with pytest.raises(InfeasibleError, match="1 peers take"):
-        execute(grid, BUNDLE, Terms(n_max=12), "optimum")
+    with pytest.raises(
+        InfeasibleError, match=r"no site can take .*'a': 20 .*'b': 20 .*1 peers take"
+    ):
+        execute(grid, BUNDLE, Terms(n_max=9), "optimum")
+    assert execute(grid, BUNDLE, Terms(n_max=10), "optimum").deals[0].site == 0
+
+
+def test_sites_have_terms_for_all_their_peers():
+    grid = PeerGrid(
+        ("a", "b"), (SITE, PeerSite.numbered(np.ones(1), np.ones(1), "cp", scheduler="l"))
+    )
+    with pytest.raises(WorkloadError, match="q has shape"):
+        execute(grid, BUNDLE, [Terms(), Terms(alpha=[0.1, 0.2])], "optimum")
 
 
 def test_other_errors_stay_those_of_actors():

@@ -44,7 +44,10 @@ def sites(draw):
         return draw(st.lists(of, min_size=n, max_size=n))
 
     times = several(st.one_of(st.sampled_from([1.0, 2.0, 3.0]), st.floats(0.1, 10)))
-    values = draw(st.sampled_from([[12 / time for time in times], several(st.floats(0.5, 20.0))]))
+    # With q = 1/2 tasks of different peers are worth the same, but take another time.
+    alike = several(st.sampled_from([1.0, 2.0, 4.0]))
+    priced = [12 / time for time in times]
+    values = draw(st.sampled_from([alike, priced, several(st.floats(0.5, 20.0))]))
     caps = several(st.integers(0, m))
     caps[0] = max(caps[0], m - sum(caps[1:]))
     q = draw(st.sampled_from([[0.5] * n, [0.9] * n, several(st.floats(0.05, 0.99))]))
@@ -146,3 +149,11 @@ def test_a_bundle_that_does_not_fit_is_refused():
         front([1.0, 2.0], [1.0, 2.0], 9, 4, 0.5)
     with pytest.raises(InfeasibleError, match="9 tasks cannot be placed"):
         least_completion([1.0, 2.0], 9, 4)
+
+
+def test_of_assignments_worth_the_same_only_the_earliest_is_a_point():
+    # (2, 0) and (1, 1) are both worth 3 and end after 2 and 1.5 s.
+    found = front([2.0, 1.0], [1.0, 1.5], 2, 2, 0.5)
+    assert found.completion.tolist() == [1.5]
+    assert found.benefit.tolist() == [3.0]
+    assert found.amounts.tolist() == [[1, 1]]

@@ -1,5 +1,6 @@
 import dataclasses
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -22,8 +23,11 @@ from simplugin.optimum.bundle_programs import dynamic_programming
 from simplugin.workloads.bundle_markets import BundleMarket
 
 
-def figure_2(values, m, caps, q, most_passes=5000):
-    """Fig. 2 peer by peer, as printed; with most_passes instead of any proof that it never ends."""
+def figure_2(values, m, caps, q, most_passes=5000, idle=False):
+    """Fig. 2 peer by peer, as printed; with most_passes instead of any proof that it never ends.
+
+    With `idle`, peers with F = 0 have the price newV^b in step 19.
+    """
     n, alpha = len(values), 1 - q
     A, LF, F, UB = [0] * n, [0] * n, [0] * n, list(caps)
     base, new_base, v = list(values), list(values), list(values)
@@ -45,7 +49,8 @@ def figure_2(values, m, caps, q, most_passes=5000):
                 UB[i] -= F[i]
                 F[i] = LF[i] = 0
         for i in range(n):
-            v[i] = new_base[i] * (1 - q ** F[i]) / alpha / F[i] if F[i] else math.nan
+            empty = new_base[i] if idle else math.nan
+            v[i] = new_base[i] * (1 - q ** F[i]) / alpha / F[i] if F[i] else empty
         price = sum(v) / n
         passes += 1
     return "ended", passes, A, F, price
@@ -252,3 +257,29 @@ def test_wrong_arguments():
         run_isgbmat((1.0, -2.0), 4, 4, 0.9)
     with pytest.raises(WorkloadError, match="q is"):
         run_isgbmat((1.0, 2.0), 4, 4, 1.0, PRINTED)
+
+
+def test_how_often_it_ends_in_each_way():
+    """With 0/0 cured, against Fig. 2 peer by peer, which is left to itself for 400 passes."""
+    cured = dataclasses.replace(PRINTED, idle_price=True)
+    found, expected = Counter(), Counter()
+    for seed in range(60):
+        drawn = instance(seed, most_tasks=30)
+        found[run_isgbmat(*drawn.arguments, cured).end] += 1
+        end, _, A, F, _ = figure_2(*drawn.arguments[:3], drawn.q, 400, idle=True)
+        placed = sum(A) + sum(F)
+        expected[end if end == "ended" else "overshoot" if placed > drawn.m else "stuck"] += 1
+    assert found == expected
+    assert min(found[end] for end in ("ended", "overshoot", "stuck")) > 0
+
+
+def test_one_task_too_many_is_too_many():
+    # One task each, then at 0.9 another each: 4 of 3.
+    run = run_isgbmat((1.0, 1.0), 3, 3, 0.9, dataclasses.replace(REPAIRED, trim=False))
+    assert (run.end, run.taken.tolist()) == ("overshoot", [2, 2])
+
+
+@pytest.mark.parametrize("caps", [None, "ab", float("nan")])
+def test_wrong_caps_are_refused_whatever_is_repaired(caps):
+    with pytest.raises(WorkloadError, match="caps are"):
+        run_isgbmat((1.0, 2.0), 4, caps, 0.9, PRINTED)

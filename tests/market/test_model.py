@@ -37,6 +37,10 @@ def test_too_small_a_share_is_refused_when_the_market_is_made() -> None:
     [
         ({"alpha": 1.0}, "alpha is 1.0"),
         ({"alpha": [0.5, 0.0]}, "alpha is"),
+        ({"alpha": 5e-17}, "alpha is 5e-17, which 1 - alpha does not tell from 0"),
+        ({"alpha": [0.5, 1e-300]}, "alpha is .*1e-300.*; give discount rates from 1.2e-16 on"),
+        ({"alpha": None}, "alpha is None"),
+        ({"alpha": "ab"}, "alpha is 'ab'"),
         ({"price_unit": 0.0}, "price_unit is 0.0"),
         ({"setup": -1.0}, "setup is -1.0"),
     ],
@@ -50,3 +54,7 @@ def test_the_largest_share_counts_in_means_rounded_up() -> None:
     assert [largest_share(1000, 12, factor) for factor in (1, 1.5, 2)] == [84, 126, 168]
     with pytest.raises(WorkloadError, match=r"lambda is 0\.9"):
         largest_share(1000, 12, 0.9)
+
+
+def test_the_least_discount_rate_makes_a_market() -> None:
+    assert Terms(alpha=1.2e-16).market([1.0, 2.0], 4).q[0] == np.nextafter(1, 0)

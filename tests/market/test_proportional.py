@@ -57,6 +57,14 @@ def test_ties_go_to_the_lowest_number():
     assert amounts.tolist() == [3, 3, 2]
 
 
+def test_shares_of_next_to_nothing():
+    amounts, price = proportional_share((5e-324, 1e300), 4, (4, 3), 0.5)
+    assert amounts.tolist() == [1, 3]
+    assert price == pytest.approx(1.75e300 / 4)
+    amounts, _ = proportional_share((5e-324, 1e300), 4, 4, 0.5)
+    assert amounts.tolist() == [0, 4]
+
+
 def test_many():
     amounts, _ = proportional_share(np.linspace(1, 2, 10_000), 10**7, 1001, 0.99)
     assert amounts.sum() == 10**7

@@ -17,6 +17,7 @@ from simplugin.market.section5 import (
     Relation,
     Row,
     Setting,
+    best,
     outcome,
     row,
     rows,
@@ -106,6 +107,19 @@ def test_proportional_share_is_within_a_task_of_the_shortest_time(kind, seed):
     ideal = 1000 / np.sum(1 / times)
     found = row(site, Setting(kind), "proportional_share")
     assert ideal <= found.completion <= ideal + times.max()
+
+
+@pytest.mark.parametrize(("kind", "factor"), [("neutral", None), ("communication", 1.5)])
+def test_the_best_of_each_metric_by_itself(kind, factor):
+    times = times_of(chosen_site(), kind)
+    cap = 1000 if factor is None else int(factor * 84)
+    found = best(Setting(kind, 0.02, factor))
+    assert found.benefit == pytest.approx(greedy(3600 / times, 0.98, 1000, cap)[1], rel=1e-9)
+    ends = np.sort((times[:, None] * np.arange(1, cap + 1)).ravel())
+    assert found.completion == pytest.approx(ends[999], rel=1e-12)
+    # Every task by itself to where it takes least.
+    each = np.sort(np.repeat(times, cap))
+    assert found.total == pytest.approx(each[:1000].sum(), rel=1e-12)
 
 
 def test_the_auction_is_averaged_over_its_seeds():

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from simplugin.errors import InfeasibleError
 from simplugin.market.agents.local_schedulers import receive_bundles
-from simplugin.market.agents.messages import SUBMISSION, Submission, bundles_for, reports_of
+from simplugin.market.agents.messages import (
+    ANNOUNCEMENT,
+    SUBMISSION,
+    Announcement,
+    Estimate,
+    Submission,
+    bundles_for,
+    estimates_of,
+    questions_for,
+    reports_of,
+)
 from simplugin.market.agents.observers import open_site, submit
 from simplugin.market.dispatch import DISPATCHERS, Situation
 
@@ -34,18 +46,18 @@ class Directory:
         Hosts of the local schedulers.
     dispatch : str
         Name of the rule by which it chooses sites.
-    estimates : tuple of tuple of float, shape (n_bundles, n_sites)
-        How long each site is expected to take for each bundle [s].
     """
 
     host: str
     schedulers: tuple[str, ...]
     dispatch: str
-    estimates: tuple[tuple[float, ...], ...]
 
 
 class Desk:
-    """Which bundles a global scheduler waits with, and which each site has.
+    """Which bundles a global scheduler waits with, which each site has, and what sites have said.
+
+    It asks all sites about the first bundle of its queue, and hands it over when it has all
+    answers. Of sites it knows nothing else than these answers and the ends of bundles.
 
     Parameters
     ----------
@@ -62,6 +74,22 @@ class Desk:
         # of them has been served.
         self._has: list[deque[float]] = [deque() for _ in directory.schedulers]
         self._since = [0.0] * len(directory.schedulers)
+        # About the first bundle of the queue, once sites have been asked.
+        self._answers: dict[int, float] | None = None
+
+    def question(self) -> Announcement | None:
+        """Return what to ask all sites now, if they have not been asked that yet."""
+        if not self.waiting or self._answers is not None:
+            return None
+        self._answers = {}
+        number, bundle = self.waiting[0].number, self.waiting[0].bundle
+        return Announcement(number, bundle.flop, bundle.byte, bundle.count)
+
+    def answer(self, estimate: Estimate) -> None:
+        """Note a site's answer about the first bundle."""
+        assert self._answers is not None
+        assert estimate.number == self.waiting[0].number
+        self._answers[estimate.site] = estimate.seconds
 
     def finish(self, site: int, now: float) -> None:
         """Note that a site is done with its first bundle."""
@@ -70,10 +98,20 @@ class Desk:
         self.done += 1
 
     def next(self, now: float) -> tuple[Submission, int] | None:
-        """Return the bundle to hand over now, and to which site, if there is one."""
-        if not self.waiting:
+        """Return the bundle to hand over now, and to which site, if there is one.
+
+        Raises
+        ------
+        InfeasibleError
+            No site can take it.
+        """
+        n_sites = len(self._has)
+        if self._answers is None or len(self._answers) < n_sites:
             return None
-        estimates = self._directory.estimates[self.waiting[0].number]
+        estimates = tuple(self._answers[site] for site in range(n_sites))
+        if min(estimates) == math.inf:
+            name = self.waiting[0].bundle.name
+            raise InfeasibleError(f"no site can take bundle {name!r}; raise N_max")
         site = self._decide(self._situation(now, estimates))
         if site is None:
             return None
@@ -81,6 +119,7 @@ class Desk:
             self._since[site] = now
         self._has[site].append(estimates[site])
         self.handed += 1
+        self._answers = None
         return self.waiting.popleft(), site
 
     def _situation(self, now: float, estimates: tuple[float, ...]) -> Situation:
@@ -124,7 +163,8 @@ async def grid(
     ]
     for host in directory.schedulers:
         me.spawn(receive_bundles, host, host=host, name=f"bundles for {host}", daemon=True)
-        me.spawn(_hear, host, directory.host, name=f"reports of {host}", daemon=True)
+        for box in (reports_of(host), estimates_of(host)):
+            me.spawn(_hear, box, directory.host, name=f"{box} heard", daemon=True)
     me.spawn(submit, bundles, bundles_for(directory.host), name="users", daemon=True)
     await _schedule(me, directory, len(bundles))
     return records, ledgers
@@ -135,19 +175,26 @@ async def _schedule(me: Actor, directory: Directory, n_bundles: int) -> None:
     desk = Desk(directory)
     news = me.message_queue(bundles_for(directory.host))
     while desk.done < n_bundles:
-        heard: Submission | int = await news.get()
-        if isinstance(heard, Submission):
-            desk.waiting.append(heard)
-        else:
-            desk.finish(heard, me.now)
-        while (chosen := desk.next(me.now)) is not None:
+        heard: Submission | Estimate | int = await news.get()
+        match heard:
+            case Submission():
+                desk.waiting.append(heard)
+            case Estimate():
+                desk.answer(heard)
+            case site:
+                desk.finish(site, me.now)
+        if (chosen := desk.next(me.now)) is not None:
             submission, site = chosen
             box = me.mailbox(bundles_for(directory.schedulers[site]))
             box.put_detached(submission, SUBMISSION, label="submission")
+        if (asked := desk.question()) is not None:
+            for host in directory.schedulers:
+                box = me.mailbox(questions_for(host))
+                box.put_detached(asked, ANNOUNCEMENT, label="question")
 
 
-async def _hear(me: Actor, scheduler: str, host: str) -> None:
-    """Put a site's reports where the global scheduler's news are."""
-    box, news = me.mailbox(reports_of(scheduler)), me.message_queue(bundles_for(host))
+async def _hear(me: Actor, box: str, host: str) -> None:
+    """Put what a site says where the global scheduler's news are."""
+    heard, news = me.mailbox(box), me.message_queue(bundles_for(host))
     while True:
-        news.put_detached(await box.get())
+        news.put_detached(await heard.get())

@@ -25,6 +25,7 @@ from simplugin.market.agents.messages import (
     tasks_for,
 )
 from simplugin.market.negotiations.protocol import message_size, own_generator
+from simplugin.market.outcomes import checked_payments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,6 +57,8 @@ class DealRecord:
         Tasks of each peer.
     price : float
         What peers pay for each task [price].
+    payments : float64, shape (n_peers,), optional
+        What each pays for all its tasks, if not the price for each [price].
     peer_finish : list of float, shape (n_peers,)
         When the end of each peer's last task was known; `agreed` where it has none [s].
     rounds, messages : int
@@ -75,6 +78,7 @@ class DealRecord:
     rounds: int = 0
     messages: int = 0
     bytes: float = 0.0
+    payments: NDArray[np.float64] | None = None
 
 
 async def local_scheduler(
@@ -125,6 +129,8 @@ async def _serve(
     record.agreed = me.now
     record.amounts = _checked(agreement, n_peers, bundle, negotiation.name)
     record.price = float(agreement.price)
+    if agreement.payments is not None:
+        record.payments = checked_payments(agreement.payments, record.amounts)
     record.peer_finish = await _hand_out(me, station, bundle, record)
     record.finished = me.now
     return record
@@ -167,10 +173,16 @@ async def _tell(me: Actor, hosts: tuple[str, ...], what: object, size: float, la
 
 def _checked(agreement: Agreement, n_peers: int, bundle: Bundle, name: str) -> NDArray[np.int64]:
     """Refuse an agreement that does not place all tasks; the tasks would wait for ever."""
-    amounts = np.asarray(agreement.amounts, dtype=np.int64)
-    if amounts.shape != (n_peers,) or np.any(amounts < 0) or amounts.sum() != bundle.count:
+    given = np.asarray(agreement.amounts)
+    amounts = given.astype(np.int64)
+    if (
+        amounts.shape != (n_peers,)
+        or np.any(amounts != given)
+        or np.any(amounts < 0)
+        or amounts.sum() != bundle.count
+    ):
         raise WorkloadError(
-            f"negotiation {name!r} gives {n_peers} peers {amounts.tolist()} tasks of bundle"
+            f"negotiation {name!r} gives {n_peers} peers {given.tolist()} tasks of bundle"
             f" {bundle.name!r}; let it place all {bundle.count}"
         )
     return amounts
@@ -182,18 +194,21 @@ async def _hand_out(
     """Send all peers their tasks, side by side; return when each had done the last one."""
     work = np.full(bundle.count, bundle.flop) if bundle.work is None else bundle.work
     parts = np.split(work, np.cumsum(record.amounts)[:-1])
+    paid = record.amounts * record.price if record.payments is None else record.payments
     handing = [
-        me.spawn(_deliver, host, part.tolist(), bundle.byte, record, name=f"tasks for {host}")
-        for host, part in zip(station.peers, parts, strict=True)
+        me.spawn(
+            _deliver, host, part.tolist(), bundle.byte, payment, record, name=f"tasks for {host}"
+        )
+        for host, part, payment in zip(station.peers, parts, paid.tolist(), strict=True)
     ]
     return [await each.join() for each in handing]
 
 
 async def _deliver(
-    me: Actor, host: str, work: list[float], byte: float, record: DealRecord
+    me: Actor, host: str, work: list[float], byte: float, payment: float, record: DealRecord
 ) -> float:
     """Send a peer its award and its tasks; return when it had done the last one."""
-    award = Award(len(work), record.price)
+    award = Award(len(work), payment)
     await me.mailbox(inbox_of(host)).put(award, AWARD, label="award")
     if not work:
         return record.agreed

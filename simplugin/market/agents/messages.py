@@ -34,7 +34,9 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """What a local scheduler tells all its peers before it negotiates.
+    """What a bundle is like: a local scheduler tells its peers before it negotiates.
+
+    A global scheduler asks sites by the same how long they would take.
 
     Attributes
     ----------
@@ -76,19 +78,65 @@ class Award:
     ----------
     amount : int
         How many tasks.
-    price : float
-        What it pays for each [price].
+    payment : float
+        What it pays for all of them [price].
     """
 
     amount: int
-    price: float
+    payment: float
 
 
-# Of an announcement, an award, a submission and a report [byte].
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """What a peer of a grid's site tells its local scheduler once, when it starts.
+
+    Attributes
+    ----------
+    speed, bandwidth : float
+        What it takes its capacities for, Cp [flop/s] and Cm [byte/s].
+    setup : float
+        What any task takes before its data are sent, t^setup [s].
+    price_unit : float
+        What a task is worth that takes one second [price s].
+    q : float
+        1 - alpha with its discount rate.
+    n_max : float
+        How many tasks of a bundle it takes at most; inf without limit.
+    """
+
+    speed: float
+    bandwidth: float
+    setup: float
+    price_unit: float
+    q: float
+    n_max: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A local scheduler's answer to a global scheduler.
+
+    Attributes
+    ----------
+    number, site : int
+        Of the bundle and of the site.
+    seconds : float
+        How long the site would take; inf if it cannot take the bundle [s].
+    """
+
+    number: int
+    site: int
+    seconds: float
+
+
+# Of an announcement, which a question of the global scheduler is as large as, and of an award, a
+# submission, a report, a peer's capacity and an estimate [byte].
 ANNOUNCEMENT = message_size(("announcement", 0, 0.0, 0.0, 0))
 AWARD = message_size(("award", 0, 0.0))
 SUBMISSION = message_size(("submission", 0, 0.0, 0.0, 0))
 REPORT = message_size(("report", 0))
+CAPACITY = message_size(("capacity", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+ESTIMATE = message_size(("estimate", 0, 0, 0.0))
 
 
 def plain(message: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -133,3 +181,18 @@ def bundles_for(scheduler: str) -> str:
 def reports_of(scheduler: str) -> str:
     """Return the mailbox, or the queue on its own host, in which ends of bundles are told."""
     return f"reports of {scheduler}"
+
+
+def capacity_of(peer: str) -> str:
+    """Return the mailbox in which the local scheduler hears what a peer can do."""
+    return f"capacity of {peer}"
+
+
+def questions_for(scheduler: str) -> str:
+    """Return the mailbox in which a local scheduler is asked how long a bundle would take."""
+    return f"questions for {scheduler}"
+
+
+def estimates_of(scheduler: str) -> str:
+    """Return the mailbox in which the global scheduler gets a site's answers."""
+    return f"estimates of {scheduler}"

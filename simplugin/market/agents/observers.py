@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simplugin.market.agents.counters import DiscountCounter
+from simplugin.market.agents.estimators import estimator
 from simplugin.market.agents.local_schedulers import local_scheduler
 from simplugin.market.agents.messages import Submission, bundles_for, reports_of
 from simplugin.market.agents.peers import computing_peer
@@ -69,6 +70,8 @@ def open_site(
     ledgers = [Ledger(DiscountCounter(station.lifetime)) for station in peers]
     side, host = (scheduler, negotiation, records), scheduler.host
     me.spawn(local_scheduler, *side, host=host, name=f"local scheduler on {host}", daemon=True)
+    if scheduler.reports:
+        me.spawn(estimator, scheduler, host=host, name=f"estimates of {host}", daemon=True)
     for station, ledger in zip(peers, ledgers, strict=True):
         own = (station, negotiation, ledger)
         me.spawn(

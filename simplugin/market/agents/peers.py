@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simplugin.market.agents.messages import (
+    CAPACITY,
     Announcement,
     Award,
+    capacity_of,
     ends_at,
     inbox_of,
     plain,
@@ -39,6 +41,9 @@ async def computing_peer(
         Where it writes down what it thought; nobody else reads it before the end.
     """
     inbox = me.mailbox(inbox_of(station.host))
+    if station.reports:
+        box = me.mailbox(capacity_of(station.host))
+        await box.put(station.capacity, CAPACITY, label="capacity")
     side: Peer | None = None
     while True:
         heard: Announcement | Question | Award = await inbox.get()

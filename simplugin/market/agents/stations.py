@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from simplugin.errors import WorkloadError
 from simplugin.market.agents.counters import DiscountCounter
 from simplugin.market.agents.draws import negotiation_seed
+from simplugin.market.agents.messages import Capacity
 from simplugin.market.negotiations.protocol import own_generator
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ class SchedulerStation:
     site, seed : int
         Its site's number and the execution's seed, for what it draws.
     reports : bool
-        Whether a global scheduler on another host is to hear when a bundle is done.
+        Whether a global scheduler on another host asks it how long bundles would take, and is to
+        hear when one is done.
     """
 
     host: str
@@ -64,6 +66,8 @@ class PeerStation:
         Whether it fetches the next task while it computes one.
     number, site, seed : int
         Its number at its site, the site's, and the execution's seed, for what it draws.
+    reports : bool
+        Whether the local scheduler is to hear what it can do, to answer a global scheduler.
     """
 
     host: str
@@ -78,6 +82,13 @@ class PeerStation:
     number: int
     site: int
     seed: int
+    reports: bool = False
+
+    @property
+    def capacity(self) -> Capacity:
+        """What it tells its local scheduler."""
+        most = math.inf if self.n_max is None else float(self.n_max)
+        return Capacity(self.speed, self.bandwidth, self.setup, self.price_unit, self.q, most)
 
     def completion_time(self, announced: Announcement) -> float:
         """Return how long it expects a task to take, Eq. (4) [s]."""
@@ -115,11 +126,16 @@ class Ledger:
     def value(self, station: PeerStation, announced: Announcement, now: float) -> float:
         """Return, and write down, what a first task is worth at a date."""
         time = station.completion_time(announced)
-        value = station.price_unit / time * math.pow(station.q, self.counter.sold(now))
+        value, sold = station.price_unit / time, self.counter.sold(now)
+        if sold:
+            # A power of q alone would be 0 long before this.
+            value = math.exp(math.log(value) + sold * math.log(station.q))
         if not value > 0:
             raise WorkloadError(
-                f"peer {station.host!r} has sold so much that a task is worth nothing to it;"
-                " let discount counters be reset, or decay"
+                f"peer {station.host!r} has sold {sold:.6g} tasks at alpha {1 - station.q:.6g}, so"
+                f" that another is worth less to it than {math.ulp(0.0):g}, the least number there"
+                " is; let discount counters be reset, or decay, or give a smaller alpha or a larger"
+                " price_unit"
             )
         self.times[announced.number], self.values[announced.number] = time, value
         return value

@@ -28,6 +28,9 @@ class AnsweringPeer:
         How many at each of two prices?
     ``("quote", k, m)``
         How many of m tasks does it take at most, and what is its k-th worth, or its last one?
+    ``("exit", x, k)``
+        How many are worth at least that, of k at most, and what is the last of these worth: up to
+        which price does it want as many?
     ``("middle", x, y)``
         What is the middle one worth?
     ``("split", x, pivot, y)``
@@ -58,6 +61,8 @@ class AnsweringPeer:
                 return ("counts", *map(own.above, numbers))
             case "quote":
                 return self._quote(*numbers)
+            case "exit":
+                return self._exit(*numbers)
             case "middle":
                 return ("middle", self._middle(*map(own.above, numbers)))
             case "split":
@@ -72,6 +77,11 @@ class AnsweringPeer:
         cap = self._own.limit(m)
         last = min(int(number), cap)
         return ("quote", cap, self._own.log_worth(last) if last else -math.inf)
+
+    def _exit(self, low: float, most: int) -> Message:
+        """Return how many tasks it wants, and up to which price; if none, at any."""
+        count = min(self._own.above(low), int(most))
+        return ("quote", count, self._own.log_worth(count) if count else math.inf)
 
     def _middle(self, most: int, least: int) -> float:
         """Return what the middle one of the tasks after one number up to another is worth."""

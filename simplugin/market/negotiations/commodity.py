@@ -50,7 +50,7 @@ def commodity(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler
     values, limits = yield from ask_all(n_peers, ("base", m))
     caps = counts_of(limits)
     Bracket.everything(m, caps)  # refuses what does not fit
-    price = float(values.mean())
+    price = float(values[caps > 0].mean())
     (counts,) = yield from ask_all(n_peers, ("flat", price))
     wanted = counts_of(counts)
     sold = round_robin(min(m, int(wanted.sum())), wanted)

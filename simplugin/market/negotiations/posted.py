@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simplugin.errors import WorkloadError
 from simplugin.market.negotiations.protocol import Agreement, Call, Message, Negotiation
+from simplugin.workloads.bundle_markets import BundleMarket
 
 if TYPE_CHECKING:
     from simplugin.market.negotiations.protocol import Scheduler
@@ -42,16 +46,34 @@ def posted(
         That of the function without.
     **parameters
         Further arguments of the policy.
+
+    Raises
+    ------
+    WorkloadError
+        When it decides: amounts are not whole, do not place all tasks or exceed a cap, or the price
+        is no number.
     """
     decide = partial(policy, **parameters)
+    called = name or getattr(policy, "__name__", "policy")
 
     def scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
         replies = yield Call(tuple(range(n_peers)), ("post",))
         values, caps, q = np.array([reply[1:] for reply in replies], dtype=np.float64).T
         amounts, price = decide(values, m, caps.astype(np.int64), q)
-        return Agreement(np.asarray(amounts, dtype=np.int64), float(price))
+        try:
+            checked = BundleMarket(values, m, caps, q).check(amounts)
+        except WorkloadError as error:
+            raise WorkloadError(f"policy {called}: {error}") from None
+        return Agreement(checked, _price(price, called))
 
-    return Negotiation(name or getattr(policy, "__name__", "policy"), scheduler, posting_peer)
+    return Negotiation(called, scheduler, posting_peer)
+
+
+def _price(price: object, called: str) -> float:
+    """Return a policy's price, or refuse what is none."""
+    if not isinstance(price, Real) or not math.isfinite(price):
+        raise WorkloadError(f"policy {called}: the price is {price!r}; give a number")
+    return float(price)
 
 
 def posting_peer(value: float, cap: int, q: float, generator: np.random.Generator) -> PostingPeer:  # noqa: ARG001

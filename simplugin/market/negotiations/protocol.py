@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from simplugin.market.outcomes import checked_payments
 from simplugin.workloads.bundle_markets import BundleMarket
 
 if TYPE_CHECKING:
-    from simplugin.workloads.bundle_markets import Amounts
+    from simplugin.workloads.bundle_markets import Amounts, Floats
 
 # A kind, then numbers.
 Message = tuple[Any, ...]
@@ -48,11 +49,14 @@ class Agreement:
     amounts : int64, shape (n_peers,)
         Tasks of each peer; it learns them when they come.
     price : float
-        What peers pay for each task [price].
+        What peers pay for each task; on average, where each has a payment of its own [price].
+    payments : float64, shape (n_peers,), optional
+        What each peer pays for all its tasks; the price for each of them without [price].
     """
 
     amounts: Amounts
     price: float
+    payments: Floats | None = None
 
 
 Scheduler = Generator[Call, list[Message], Agreement]
@@ -95,13 +99,15 @@ class Negotiated:
     amounts : int64, shape (n_peers,)
         Tasks of each peer.
     price : float
-        What peers pay for each task [price].
+        What peers pay for each task; on average, where each has a payment of its own [price].
     rounds : int
         Calls.
     messages : int
         Sent by the local scheduler and by peers.
     bytes : float
         What all messages take [byte].
+    payments : float64, shape (n_peers,), optional
+        What each peer pays for all its tasks; the price for each of them without [price].
     """
 
     amounts: Amounts
@@ -109,6 +115,7 @@ class Negotiated:
     rounds: int
     messages: int
     bytes: float
+    payments: Floats | None = None
 
 
 def message_size(message: Message) -> float:
@@ -179,4 +186,13 @@ def negotiate(
         rounds += 1
         messages += len(call.peers) + len(replies)
         size += len(call.peers) * message_size(call.message) + sum(map(message_size, replies))
-    return Negotiated(market.check(agreement.amounts), agreement.price, rounds, messages, size)
+    amounts = market.check(agreement.amounts)
+    paid = agreement.payments
+    return Negotiated(
+        amounts,
+        agreement.price,
+        rounds,
+        messages,
+        size,
+        None if paid is None else checked_payments(paid, amounts),
+    )

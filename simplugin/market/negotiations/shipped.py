@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simplugin.market.negotiations.bisection import BISECTION
+from simplugin.market.negotiations.clinching import CLINCHING
 from simplugin.market.negotiations.commodity import COMMODITY
 from simplugin.market.negotiations.double_auction import DOUBLE_AUCTION
 from simplugin.market.negotiations.isgbmat import ISGBMAT
@@ -28,5 +29,6 @@ NEGOTIATIONS: dict[str, Negotiation] = {
         BISECTION,
         MEDIAN,
         SECANT,
+        CLINCHING,
     )
 }

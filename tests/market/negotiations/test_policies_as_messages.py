@@ -8,6 +8,7 @@ from simplugin.market.instances import instance
 from simplugin.market.isgbmat import run_isgbmat
 from simplugin.market.negotiations import NEGOTIATIONS, negotiate
 from simplugin.market.negotiations.clock import clock
+from simplugin.market.negotiations.posted import posted
 from simplugin.market.policies import POLICIES
 
 
@@ -88,3 +89,34 @@ def test_clocks_cycle_on_some_markets_without_equal_tasks():
         except InfeasibleError:
             pass
     assert 20 <= ends < 40
+
+
+MARKET = [7.0, 12.0, 5.0], 12, 12, 0.5
+
+
+@pytest.mark.parametrize(
+    ("amounts", "price", "message"),
+    [
+        ([4.9, 3.9, 5.9], 1.0, r"policy own: amounts are .*4\.9.*; give 3 whole numbers"),
+        ([4, 3, 4], 1.0, "policy own: 11 tasks are placed; place all 12"),
+        ([13, -1, 0], 1.0, "policy own: peer 0 gets 13 tasks"),
+        (None, 1.0, "policy own: amounts are None"),
+        ([4, 3, 5], float("nan"), "policy own: the price is nan; give a number"),
+        ([4, 3, 5], None, "policy own: the price is None"),
+    ],
+)
+def test_what_is_no_assignment_is_refused(amounts, price, message):
+    def own(*_):
+        return amounts, price
+
+    with pytest.raises(WorkloadError, match=message):
+        negotiate(posted(own), *MARKET)
+
+
+def test_whole_numbers_of_any_type_are_accepted():
+    def own(*_):
+        return [4.0, 3.0, 5.0], np.float32(2)
+
+    agreed = negotiate(posted(own), *MARKET)
+    assert agreed.amounts.tolist() == [4, 3, 5]
+    assert (agreed.amounts.dtype, agreed.price) == (np.int64, 2.0)
