@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING
 
 from simplugin.campaigns.actors import metrics
 from simplugin.campaigns.bundle_schedulers import negotiation_of, wishes_of
-from simplugin.campaigns.bundle_workloads import bundles_of, site_in, sites_of, terms_of
+from simplugin.campaigns.bundle_workloads import (
+    bundles_of,
+    markets_of,
+    site_in,
+    sites_of,
+    terms_of,
+)
 from simplugin.campaigns.kinds import Outcome, Progress
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.market.assessment import Assessment
 from simplugin.market.execution import execute
-from simplugin.market.model import completion_times
 from simplugin.rows import Row
 
 if TYPE_CHECKING:
@@ -29,8 +34,8 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     platform = scenario.make_platform()
     site = site_in(scenario, platform)
     terms = terms_of(scenario, site, bundles)
-    times = completion_times(sites_of(site)[0], bundles[0], terms[0].setup)
-    negotiation = negotiation_of(scenario, wishes, terms[0].market(times, bundles[0].count))
+    markets = markets_of(sites_of(site), terms, bundles[0])
+    negotiation = negotiation_of(scenario, wishes, markets[0])
     try:
         done = execute(
             site,

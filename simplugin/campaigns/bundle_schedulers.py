@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+import math
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -125,6 +128,35 @@ def _policy(scenario: Scenario) -> Callable[..., Any] | None:
     return POLICIES.get(name.removeprefix("market."))
 
 
+def _guarded(policy: Callable[..., Any]) -> Callable[..., tuple[Any, float]]:
+    """Return a policy of one's own that says where it failed, whatever it raises.
+
+    Else that would be told as a failure of this package, if not as one of an actor.
+    """
+
+    @functools.wraps(policy)
+    def decide(*market: Any, **given: Any) -> tuple[Any, float]:
+        """Ask the policy."""
+        try:
+            amounts, price = policy(*market, **given)
+            return amounts, float(price)
+        except (InfeasibleError, WorkloadError):
+            raise
+        except Exception as error:
+            message = f"it raises {type(error).__name__}: {error}{_place(error)}"
+            raise WorkloadError(message) from error
+
+    return decide
+
+
+def _place(error: Exception) -> str:
+    """Return the last line of the policy's file that an exception passed, in words."""
+    # The first frame is that of the caller.
+    frames = traceback.extract_tb(error.__traceback__)[1:]
+    own = [frame for frame in frames if frame.filename == frames[0].filename]
+    return f" ({own[-1].filename}:{own[-1].lineno})" if own else ""
+
+
 def negotiation_of(scenario: Scenario, wishes: Wishes, market: BundleMarket) -> Negotiation:
     """Return how the local scheduler and its peers deal.
 
@@ -143,8 +175,8 @@ def negotiation_of(scenario: Scenario, wishes: Wishes, market: BundleMarket) -> 
     Raises
     ------
     ScenarioError
-        A policy of one's own cannot be had, or a policy refuses the market or its parameters, or
-        does not place all tasks.
+        A policy of one's own cannot be had or fails, or a policy refuses the market or its
+        parameters, does not place all tasks, or has no finite price.
     """
     assert scenario.scheduler is not None
     name = scenario.scheduler.name.removeprefix("market.")
@@ -152,6 +184,8 @@ def negotiation_of(scenario: Scenario, wishes: Wishes, market: BundleMarket) -> 
         return NEGOTIATIONS[name]
     policy = _policy(scenario)
     assert policy is not None
+    if ":" in name:
+        policy = _guarded(policy)
     given = dict(wishes.policy)
     if "seed" in inspect.signature(policy).parameters:
         given = {"seed": scenario.simulation.seed} | given
@@ -159,7 +193,8 @@ def negotiation_of(scenario: Scenario, wishes: Wishes, market: BundleMarket) -> 
         answer = policy(market.values, market.m, market.caps, market.q, **given)
         amounts, price = answer
         market.check(amounts)
-        float(price)
+        if not math.isfinite(price):
+            raise WorkloadError(f"its price is {price!r}; let it be a finite number")
     except (InfeasibleError, WorkloadError, TypeError, ValueError) as error:
         key = ("scheduler", "parameters" if wishes.policy else "name")
         message = f"{scenario.scheduler.name!r} cannot be used: {error}"

@@ -28,8 +28,11 @@ if TYPE_CHECKING:
     from simplugin.campaigns.bundles import BundlesWorkload, BundleTable
     from simplugin.campaigns.scenario import Scenario
     from simplugin.platforms import Platform
+    from simplugin.workloads.bundle_markets import BundleMarket
 
 _KEY = ("workload", "bundles")
+# Each is simulated: some 10 s and 0.5 GB for so many, on one core.
+MOST_TASKS = 1_000_000
 
 
 def bundles_of(scenario: Scenario) -> list[Bundle]:
@@ -41,14 +44,21 @@ def bundles_of(scenario: Scenario) -> list[Bundle]:
     Raises
     ------
     ScenarioError
-        A log has no bundle.
+        A log has no bundle, or there are more tasks than can be simulated.
     WorkloadFileError
         A log says something wrong.
     """
     tables: list[BundleTable] = scenario.workload.bundles
     bundles: list[Bundle] = []
+    tasks = 0
     for place, table in enumerate(tables):
-        bundles += _MAKERS[table.source](scenario, place)
+        if table.source in ("class", "sizes"):
+            # Before they are made: copies may be too many, too.
+            _check_tasks(scenario, place, tasks + table.count * table.copies)
+        made = _MAKERS[table.source](scenario, place)
+        tasks += sum(bundle.count for bundle in made)
+        _check_tasks(scenario, place, tasks)
+        bundles += made
     bundles.sort(key=lambda bundle: bundle.release)
     counts = Counter(bundle.name for bundle in bundles)
     used: Counter[str] = Counter()
@@ -57,6 +67,24 @@ def bundles_of(scenario: Scenario) -> list[Bundle]:
         if counts[bundle.name] > 1:
             bundles[number] = replace(bundle, name=f"{bundle.name}-{used[bundle.name]}")
     return bundles
+
+
+def _check_tasks(scenario: Scenario, place: int, tasks: int) -> None:
+    """Refuse more tasks than can be simulated, at the table with which they become too many."""
+    if tasks <= MOST_TASKS:
+        return
+    table: BundleTable = scenario.workload.bundles[place]
+    key = {"file": "file", "log": "log"}.get(table.source, "count")
+    if key not in table.model_fields_set:
+        key = "copies" if table.copies > 1 else table.source
+    message = f"{tasks:,} tasks are too many to simulate each; at most {MOST_TASKS:,} are"
+    fewer = "the first bundles of the log only" if key in ("file", "log") else "fewer"
+    remedy = (
+        f"give {fewer}, or allocate them without simulation, from Python:"
+        " simplugin.optimum.bundle_benefit.largest_benefit, or a policy of"
+        " simplugin.market.policies.POLICIES"
+    )
+    raise scenario.error(message, *_KEY, place, key, remedy=remedy)
 
 
 def _alike(scenario: Scenario, place: int) -> list[Bundle]:
@@ -169,8 +197,8 @@ def terms_of(
     Raises
     ------
     ScenarioError
-        A bundle cannot be placed under the caps, lambda stands for several of them, or the
-        discount rates are not of the peers.
+        A bundle cannot be placed under the caps of any site, or has no finite prices; lambda stands
+        for several caps; or the discount rates are not of the peers.
     """
     workload: BundlesWorkload = scenario.workload
     sites = sites_of(site)
@@ -185,13 +213,39 @@ def terms_of(
         for each in sites
     ]
     for bundle in bundles:
-        for own, each in zip(terms, sites, strict=True):
-            try:
-                own.market(completion_times(each, bundle, own.setup), bundle.count)
-            except InfeasibleError as error:
-                message = f"bundle {bundle.name!r}: {error}"
-                raise scenario.error(message, "workload", "n_max") from error
+        try:
+            markets_of(sites, terms, bundle)
+        except InfeasibleError as error:
+            message = f"bundle {bundle.name!r}: {error}"
+            raise scenario.error(message, "workload", "n_max") from error
+        except WorkloadError as error:
+            message = f"bundle {bundle.name!r} has no market: {error}"
+            raise scenario.error(message, "workload") from error
     return terms
+
+
+def markets_of(
+    sites: Sequence[PeerSite], terms: Sequence[Terms], bundle: Bundle
+) -> list[BundleMarket]:
+    """Return the markets of a bundle at the sites that can take it.
+
+    Raises
+    ------
+    InfeasibleError
+        No site can; said of the one with most peers.
+    """
+    markets, refusals = [], {}
+    for own, each in zip(terms, sites, strict=True):
+        times = completion_times(each, bundle, own.setup)
+        try:
+            # Values that are infinite are refused.
+            with np.errstate(over="ignore"):
+                markets.append(own.market(times, bundle.count))
+        except InfeasibleError as error:
+            refusals[each.n_peers] = error
+    if not markets:
+        raise refusals[max(refusals)]
+    return markets
 
 
 def sites_of(site: PeerSite | PeerGrid) -> tuple[PeerSite, ...]:

@@ -35,6 +35,8 @@ def _rates(value: Any) -> float | dict[str, float]:
     for name, rate in given.items():
         if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 < rate < 1:
             raise ValueError(f"give {name} a rate between 0 and 1, or a table with one a peer")
+        if 1 - rate == 1:
+            raise ValueError(f"1 - {rate:g} is rounded to 1; give {name} a rate from 1.2e-16 on")
     rates: float | dict[str, float] = value
     return rates
 

@@ -274,7 +274,7 @@ def loads(quick: bool) -> list[Claim]:
 
 
 def sizes(quick: bool) -> list[Claim]:
-    """Return by how much bundles take longer than estimated if their tasks differ as jobs did."""
+    """Return by how much bundles take longer than estimated if their tasks vary as jobs did."""
     seeds = QUICK_SEEDS if quick else SEEDS
     names = ("1 day",) if quick else QUICK_LIFETIMES
     alike = {name: [arrivals(seed, LOAD, LIFETIMES[name]) for seed in seeds] for name in names}
@@ -306,7 +306,7 @@ def _with_sizes(alike: dict[str, list[Arrivals]], seeds: range) -> Claim:
         _table(each, lambda run: float(run.response.mean())) / HOUR for each in (alike, drawn)
     )
     return Claim(
-        "Bundles of tasks that differ as the real jobs did take longer than estimated",
+        "Bundles of tasks that vary as much as the real jobs take longer than estimated",
         "not said",
         f"mean {_per(names, longer, '{:.3f}', ' times')}",
         bool(np.all(longer > 1)),

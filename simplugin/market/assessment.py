@@ -198,7 +198,7 @@ class Assessment:
                 ("base price", DOLLAR, deal.market.values.tolist()),
             ]
         income = self.by_peer(lambda k: measured[k].market.sums(measured[k].amounts))
-        payment = self.by_peer(lambda k: measured[k].amounts * measured[k].price)
+        payment = self.by_peer(lambda k: measured[k].paid)
         columns += [
             ("tasks", "", [int(each) for each in tasks]),
             ("best", "", [int(each) for each in best]),

@@ -12,7 +12,8 @@ from simplugin.workloads.bundle_markets import Amounts, BundleMarket
 def commodity(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /) -> tuple[Amounts, float]:
     """Return a flat commodity market: tasks are sold at a price that stays as it was first set.
 
-    The price is the mean of the base prices, Eq. (8) of [1]_. Each peer wants as many tasks as it
+    The price is the mean of the base prices, Eq. (8) of [1]_, of the peers that may take tasks,
+    as in the repaired ISGBMAT. Each peer wants as many tasks as it
     buys there by Eq. (12). Tasks are sold in turns, one each in a turn. What nobody wants at that
     price is dealt in turns too, to all who are under their caps. In the last turn peers of the
     lowest numbers come first. [1]_ only cites flat commodity markets [2]_; this is one reading.
@@ -44,7 +45,7 @@ def commodity(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /) -> tu
        Computing. PhD thesis, Monash University.
     """
     market = BundleMarket(values, m, caps, q)
-    price = float(market.values.mean())
+    price = float(market.values[market.caps > 0].mean())
     wanted = market.response(price)
     sold = round_robin(min(market.m, int(wanted.sum())), wanted)
     rest = round_robin(market.m - int(sold.sum()), market.caps - sold)
@@ -63,10 +64,10 @@ def commodity_equal(
     amounts : int64, shape (n_peers,)
         Tasks of each peer.
     price : float
-        The mean of the base prices [price].
+        The mean of the base prices of the peers that may take tasks [price].
     """
     market = BundleMarket(values, m, caps, q)
-    return round_robin(market.m, market.caps), float(market.values.mean())
+    return round_robin(market.m, market.caps), float(market.values[market.caps > 0].mean())
 
 
 def commodity_cheapest(

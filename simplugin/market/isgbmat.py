@@ -185,7 +185,7 @@ def run_isgbmat(
     .. [1] M. Zheng, Z. Hu, P. Xiao, M. Zheng, K. Zhang (2011). A Global Benefit Maximization
        Task-Bundle Allocation. NPC 2011.
     """
-    market = BundleMarket(values, m if repairs.refusal else _room(values, m, caps), caps, q)
+    market = _market(values, m, caps, q, repairs)
     prices: PassPrices = (
         LogarithmicPrices(market) if repairs.logarithms else PrintedPrices(market.values, market.q)
     )
@@ -204,10 +204,17 @@ def run_isgbmat(
     )
 
 
-def _room(values: ArrayLike, m: int, caps: ArrayLike) -> int:
-    """Return how many of the tasks can be placed, for a market that lacks room."""
-    limits = np.broadcast_to(np.minimum(caps, m), np.shape(values))
-    return max(min(m, int(limits.sum())), 1)
+def _market(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, repairs: Repairs
+) -> BundleMarket:
+    """Return the market; if it lacks room, and that is not refused, of what can be placed."""
+    try:
+        return BundleMarket(values, m, caps, q)
+    except InfeasibleError:
+        if repairs.refusal:
+            raise
+    room = int(np.broadcast_to(np.minimum(caps, m), np.shape(values)).sum())
+    return BundleMarket(values, max(room, 1), caps, q)
 
 
 class _Loop:

@@ -17,7 +17,7 @@ from simplugin.market.mechanisms import (
     uniform,
     vickrey_clarke_groves,
 )
-from simplugin.market.misreports import deviations, play, profit
+from simplugin.market.misreports import deviations, profit, rival_prices
 from simplugin.market.model import Terms, completion_times
 from simplugin.market.section5_sites import SEED, TASKS, chosen_site
 from simplugin.workloads.bundles import CLASSES, Bundle
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simplugin.market.mechanisms import Settlement
-    from simplugin.market.misreports import Game, Income, Report
+    from simplugin.market.misreports import Income, Report
     from simplugin.workloads.bundle_markets import BundleMarket, Floats
 
     Rule = Callable[[BundleMarket], Settlement]
@@ -34,13 +34,10 @@ if TYPE_CHECKING:
 ALPHA = 0.01
 # Random markets, and tasks of each at most.
 MARKETS, QUICK_MARKETS, MOST_TASKS = 1000, 60, 200
-# Of these whole ranges of reports are tried.
+# Of these all reports that tell are tried, which are how far from ties.
 TRIED, QUICK_TRIED = 100, 5
-# Reported speeds over true ones that are tried.
-FACTORS, QUICK_FACTORS = 61, 13
-LARGEST_FACTOR = 4.0
-# Random markets in which peers answer each other, and the tick of their reports.
-GAMES, QUICK_GAMES, TICK = 200, 5, 0.01
+BESIDE = 1e-9
+REPORTS = "just below and above each at which the peer gets a task more or less"
 # Gains that rounding makes, as parts of the benefit.
 NOTHING = 1e-9
 PAST = "past the paper"
@@ -142,7 +139,7 @@ def misreports(quick: bool) -> list[Claim]:
             provenance=provenance(len(found)),
         ),
         Claim(
-            "On the chosen site, too",
+            "On the chosen site no peer gains by reporting another speed under one price for all",
             "assumed",
             "; ".join(f"{kind}: {words}" for kind, (_, words) in here.items()),
             sum(liars for liars, _ in here.values()) == 0,
@@ -176,8 +173,8 @@ def _told(kind: str) -> tuple[int, str]:
 
 
 @cache
-def largest_gain(seed: int, rule: Rule, income: Income, count: int, low: float) -> float:
-    """Return the most that a peer gains by a report in a range, as part of the benefit.
+def largest_gain(seed: int, rule: Rule, income: Income, low: float) -> float:
+    """Return the most that a peer gains by a report, as part of the benefit; 0 for the truth.
 
     Parameters
     ----------
@@ -187,20 +184,49 @@ def largest_gain(seed: int, rule: Rule, income: Income, count: int, low: float) 
         Of payments.
     income : {"measured", "verified", "reported"}
         What tasks pay.
-    count : int
-        How many reports are tried, by equal factors.
     low : float
-        Least speed reported, as part of the true one; the largest is 4.
+        Least speed reported, as part of the true one.
     """
     market = instance(seed, MOST_TASKS).market
     honest = rule(market)
-    most = -np.inf
+    most = 0.0
     for peer in range(market.n_peers):
         before = profit(market, honest, peer, income)
-        for factor in np.geomspace(low, LARGEST_FACTOR, count):
+        for factor in telling_reports(market, peer, low).tolist():
             after = rule(_with(market, peer, factor))
             most = max(most, profit(market, after, peer, income) - before)
     return float(most) / market.benefit(honest.amounts)
+
+
+def telling_reports(market: BundleMarket, peer: int, low: float = 0.0) -> Floats:
+    r"""Return reports just below and just above each at which a peer gets a task more or less.
+
+    While its number k of tasks stays, VCG charges the same, and the highest clearing price is
+    :math:`\min(x V q^{k-1}, o)`, o being the least value of others that is served: who pays that
+    earns most just above a tie, and held to its report (:math:`x \sum_j V q^{j-1}` is income) just
+    below one. So these reports, and the truth, are enough.
+
+    Parameters
+    ----------
+    market : BundleMarket
+        The truth.
+    peer : int
+        Which.
+    low : float
+        Least report, as part of the truth.
+
+    Returns
+    -------
+    float64, shape (n_reports,)
+        Reported speeds over the true one.
+    """
+    prices, log_q = rival_prices(market, peer), float(market.log_q[peer])
+    ties = prices - market.log_value[peer] - np.arange(len(prices)) * log_q
+    # Tasks that no other takes are never lost.
+    ties = ties[np.isfinite(ties)]
+    step = min(BESIDE, -log_q / 4)
+    near: Floats = np.exp(np.concatenate([ties - step, ties + step]))
+    return near[near >= low]
 
 
 def _with(market: BundleMarket, peer: int, factor: float) -> BundleMarket:
@@ -215,18 +241,17 @@ def defined_vcg(market: BundleMarket, /) -> Settlement:
     return vickrey_clarke_groves(market, unsold="worthless")
 
 
-def most_gain(quick: bool, rule: Rule, income: Income, low: float) -> float:
+def most_gain(quick: bool, rule: Rule, income: Income, low: float = 0.0) -> float:
     """Return the most that anyone gains in the markets that are tried."""
-    seeds, count = (QUICK_TRIED, QUICK_FACTORS) if quick else (TRIED, FACTORS)
-    return max(largest_gain(seed, rule, income, count, low) for seed in range(seeds))
+    seeds = QUICK_TRIED if quick else TRIED
+    return max(largest_gain(seed, rule, income, low) for seed in range(seeds))
 
 
 def verification(quick: bool) -> list[Claim]:
     """Return which lies are excluded by what tasks are paid by."""
-    seeds, count = (QUICK_TRIED, QUICK_FACTORS) if quick else (TRIED, FACTORS)
-    tried = provenance(seeds, reports=f"{count} a peer, to {LARGEST_FACTOR:g} times its speed")
+    tried = provenance(QUICK_TRIED if quick else TRIED, reports=REPORTS)
     over = most_gain(quick, uniform, "measured", 1.0)
-    either = most_gain(quick, uniform, "verified", 1 / LARGEST_FACTOR)
+    either = most_gain(quick, uniform, "verified")
     return [
         _claimed(),
         Claim(
@@ -276,55 +301,6 @@ def _claimed() -> Claim:
     )
 
 
-@cache
-def game(seed: int) -> tuple[Game, float]:
-    """Return where peers end that answer each other, and the income that truth would bring."""
-    market = instance(seed, MOST_TASKS).market
-    return play(market, tick=TICK), uniform(market).revenue
-
-
-def games(quick: bool) -> list[Claim]:
-    """Return where peers end that answer each other's reports."""
-    wanted = QUICK_GAMES if quick else GAMES
-    free = (seed for seed in range(10 * wanted) if not survey(seed).captive)
-    seeds = [seed for seed, _ in zip(free, range(wanted), strict=False)]
-    found = [game(seed)[0] for seed in seeds]
-    kept = np.array([each.revenue / truth for each, truth in map(game, seeds)])
-    anarchy = np.array([each.anarchy for each in found])
-    ends = {end: sum(each.ended == end for each in found) for end in ("settled", "cycle", "open")}
-    market = site_market("computation")
-    site, truth = play(market, tick=TICK), uniform(market).revenue
-    told = provenance(seeds[-1] + 1, markets=len(seeds), tick=TICK)
-    return [
-        Claim(
-            "Peers that answer each other's reports under one price settle",
-            "not said",
-            f"{ends['settled']} of {len(found)} markets settle, {ends['cycle']} come back to the"
-            f" same reports for ever, {ends['open']} neither in 200 passes",
-            ends["settled"] == len(found),
-            "in turn, each the report that is best for it then, on a grid of factors"
-            f" exp({TICK:g}). Agrees if all settle. They bid each other up over a task for as long"
-            " as that is worth it, then all drop back",
-            PAST,
-            provenance=told,
-        ),
-        Claim(
-            "What the game costs falls on the local scheduler's income, hardly on U^G",
-            "not said",
-            f"U^G: the optimum is {anarchy.mean():.4f} of the worst end on average,"
-            f" {anarchy.max():.4f} at most; income {kept.mean():.2f} of that of the truth on"
-            f" average, {kept.min():.2f} at least; chosen site {site.anarchy:.4f} and"
-            f" {site.revenue / truth:.2f}",
-            bool(anarchy.max() <= 1.05 and kept.mean() < 1),
-            "the worst end of a cycle counts, incomes are means over it. Agrees if U^G is never"
-            " more than 5 % below the optimum and income lower on average. Markets in which caps"
-            " leave a peer without rivals are left out",
-            PAST,
-            provenance=told | {"chosen site": f"computation, {site.ended}"},
-        ),
-    ]
-
-
 def gains(quick: bool) -> list[Figure]:
     """Return what the peer that gains most earns by each report, under three rules."""
     market = site_market("computation")
@@ -337,7 +313,7 @@ def gains(quick: bool) -> list[Figure]:
     near = np.linspace(0.8, 1.1, 31 if quick else 301)
     curves = {name: _profits(market, peer, near, *each) for name, each in rules.items()}
     held = curves.pop("uniform price, held to its report")
-    words = f"peer {peer + 1} by the speed that it reports (computation)"
+    words = f"peer {peer + 1} by the speed that it reports (computation, alpha {ALPHA}, no N_max)"
     labels = ("reported speed / true speed", "profit / profit of the truth")
     truth = {"truth": 1.0}
     return [
@@ -364,6 +340,5 @@ def _profits(
 PARTS: dict[str, Callable[[bool], list[Claim]]] = {
     "misreports": misreports,
     "verification": verification,
-    "game": games,
 }
 FIGURES: dict[str, Callable[[bool], list[Figure]]] = {"misreports": gains}

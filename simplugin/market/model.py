@@ -72,9 +72,17 @@ class Terms:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        alpha = np.asarray(self.alpha, dtype=np.float64)
+        try:
+            alpha = np.asarray(self.alpha, dtype=np.float64)
+        except (TypeError, ValueError):
+            alpha = np.array(np.nan)
         if not np.all((alpha > 0) & (alpha < 1)):
             raise WorkloadError(f"alpha is {self.alpha!r}; give discount rates between 0 and 1")
+        if not np.all(1 - alpha < 1):
+            raise WorkloadError(
+                f"alpha is {self.alpha!r}, which 1 - alpha does not tell from 0; give discount"
+                " rates from 1.2e-16 on"
+            )
         if not 0 < self.price_unit < np.inf:
             raise WorkloadError(f"price_unit is {self.price_unit!r}; give a positive number")
         if not 0 <= self.setup < np.inf:

@@ -71,6 +71,8 @@ class Effort:
     ----------
     gaps : float64
         By which part the benefit is below the largest.
+    best : float64
+        The largest benefit [price].
     rounds : float64
         Calls of the local scheduler.
     messages, bytes, told : float64
@@ -81,6 +83,7 @@ class Effort:
     """
 
     gaps: Floats
+    best: Floats
     rounds: Floats
     messages: Floats
     bytes: Floats
@@ -122,6 +125,7 @@ def effort(name: str, quick: bool, own_rates: bool = False) -> Effort:
         lines.append(
             (
                 1 - market.benefit(agreed.amounts) / best.benefit,
+                best.benefit,
                 agreed.rounds,
                 *(number / market.n_peers for number in each),
                 bound,

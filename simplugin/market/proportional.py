@@ -78,8 +78,11 @@ def _shares(weights: Floats, count: int, caps: Amounts) -> Floats:
     limited = np.zeros(len(weights), dtype=bool)
     while True:
         rest = count - int(caps[limited].sum())
-        free = weights[~limited].sum()
-        shares = np.where(limited, caps, weights * (rest / free) if free > 0 else 0.0)
+        open_ = np.where(limited, 0.0, weights)
+        free = open_.sum()
+        # Parts first: numbers that are next to nothing have no quotient with the rest.
+        parts = open_ / free if free > 0 else open_
+        shares = np.where(limited, caps, parts * rest)
         beyond = ~limited & (shares >= caps)
         if not np.any(beyond):
             return shares

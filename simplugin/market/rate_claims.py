@@ -17,6 +17,7 @@ from simplugin.market.discount_rates import (
     completion_bound,
     rates_for,
 )
+from simplugin.market.front import least_completion
 from simplugin.market.instances import instance
 from simplugin.market.model import HOUR, completion_times
 from simplugin.market.outcomes import Outcome
@@ -120,16 +121,21 @@ def rates(quick: bool) -> list[Claim]:
     here = {kind: on_site(kind) for kind in CLASSES}
     many = [on_site(kind, seed) for seed in range(sites) for kind in CLASSES]
     exact = sum(each.exact for each in many)
+    benefit, best = (
+        float(np.mean([getattr(each, name).benefit for each in many])) for name in ("own", "common")
+    )
     return [
         _fairer(here, many),
         Claim(
-            "The balanced assignment is then the exact optimum, at the same benefit",
+            "Some rates of each peer make balance the exact optimum, at the common rate's benefit",
             "not said",
-            f"in {exact} of {len(many)} settings",
+            f"in {exact} of {len(many)} settings; benefit {benefit:.1f} G$ on average",
             exact == len(many),
             f"agrees if in all, the benefit to {SAME:g}. Other rates are other prices of the same"
-            " tasks, so that without a benefit held the two could not be compared",
+            " tasks, so that without a benefit held the two could not be compared. Optimum: that"
+            " under the common rate",
             PAST,
+            optimum=best,
             provenance=provenance(sites=sites),
         ),
         _earlier(here, many),
@@ -166,8 +172,9 @@ def _earlier(here: Mapping[str, Balanced], many: Sequence[Balanced]) -> Claim:
     earlier = sum(each.own.completion < each.common.completion for each in many)
     over = np.array([each.own.completion / each.bound for each in many])
     plain = np.array([each.common.completion / each.bound for each in many])
+    least = [_least(each) / each.bound for each in many]
     return Claim(
-        "It completes about as early as any assignment can",
+        "With rates of each peer a bundle completes about as early as it can, at the same benefit",
         f"not said; bar {NEAR:g} times the bound",
         "; ".join(
             f"{kind}: {each.common.completion:.0f} s becomes {each.own.completion:.0f} s,"
@@ -179,15 +186,23 @@ def _earlier(here: Mapping[str, Balanced], many: Sequence[Balanced]) -> Claim:
         all(each.own.completion <= NEAR * each.bound for each in here.values()),
         f"bound m / (sum of 1/t). Agrees if up to {NEAR:g} times it in each class on the chosen"
         " site. A price that leaves the benefit as it is may leave slow peers idle, or with"
-        " fewer tasks than balance asks for",
+        " fewer tasks than balance asks for. Optimum: the least completion of whole tasks over the"
+        " bound, mean of all settings",
         PAST,
+        optimum=float(np.mean(least)),
         provenance=provenance(sites=sites),
     )
 
 
+def _least(each: Balanced) -> float:
+    """Return the least completion time of whole tasks [s]."""
+    market = each.common.market
+    return least_completion(HOUR / market.values, market.m, market.caps)
+
+
 def _everyone(here: Mapping[str, Balanced]) -> Claim:
     """Judge what it costs to have all peers finish together, the slowest too."""
-    words, parts, over = [], [], []
+    words, parts, over, least = [], [], [], []
     for kind, each in here.items():
         market, bound = each.common.market, each.bound
         times = HOUR / market.values
@@ -198,6 +213,7 @@ def _everyone(here: Mapping[str, Balanced]) -> Claim:
         most = BundleMarket(market.values, market.m, market.caps, 1 - alpha).benefit(amounts)
         parts.append(most / each.common.benefit)
         over.append(float(np.max(amounts * times)) / bound)
+        least.append(_least(each) / bound)
         words.append(f"{kind}: {over[-1]:.4f} times the bound at {parts[-1]:.0%} of the benefit")
     return Claim(
         "All peers can finish together, the slowest too, but at less benefit",
@@ -206,8 +222,10 @@ def _everyone(here: Mapping[str, Balanced]) -> Claim:
         max(over) <= NEAR and max(parts) < 1,
         "the price must then be below the first price of the slowest peer with tasks, and rates"
         f" high; that is the highest such price. Agrees if up to {NEAR:g} times the bound and less"
-        " benefit than under the common rate in each class",
+        " benefit than under the common rate in each class. Optimum: the least completion of whole"
+        " tasks over the bound, mean of the classes",
         PAST,
+        optimum=float(np.mean(least)),
         provenance=provenance(site=f"chosen site, seed {SEED}"),
     )
 
@@ -226,16 +244,19 @@ def _random(quick: bool) -> Claim:
     sooner = np.array([each.own.completion / each.common.completion for each in found])
     fairer = sum(each.own.fairness > each.common.fairness for each in found)
     return Claim(
-        "Such rates exist in any market",
+        "Any market has rates of each peer that make balance the optimum, at the same benefit",
         "not said",
         f"for {len(found)} of {seeds}, the optimum as wanted in {exact}; completion"
         f" {np.median(sooner):.3f} times that of the common rate in the middle, earlier in"
-        f" {np.sum(sooner < 1)}, later in {np.sum(sooner > 1)}; fairer in {fairer}",
+        f" {np.sum(sooner < 1)}, later in {np.sum(sooner > 1)}; fairer in {fairer}; benefit"
+        f" {np.mean([each.own.benefit for each in found]):.1f} G$ on average",
         refused == 0 and exact == len(found),
         "random markets without caps, discount rates from 1e-4 to 0.5. Agrees if there are rates"
         " for all. There are none where peers have few tasks and the benefit lies between what can"
-        " be had, and where the last of many tasks under a high rate is worth next to nothing",
+        " be had, and where the last of many tasks under a high rate is worth next to nothing."
+        " Optimum: the largest benefit under the common rate, mean of the markets that have rates",
         PAST,
+        optimum=float(np.mean([each.common.benefit for each in found])),
         provenance={"seeds": f"0 to {seeds - 1}", "tasks": "2 to 1500"},
     )
 
@@ -244,7 +265,7 @@ def finishing(quick: bool) -> list[Claim]:
     """Return what prices by finishing times give, beside Proportional Share."""
     sites = QUICK_SITES if quick else SITES
     ahead = behind = same = 0
-    excess, worst = [], 0.0
+    excess, shared, worst = [], [], 0.0
     for seed in range(sites):
         for kind in CLASSES:
             times = completion_times(consistent_site(seed), Bundle.of_class(kind, TASKS))
@@ -253,7 +274,9 @@ def finishing(quick: bool) -> list[Claim]:
             theirs = float((shares * times).max())
             ahead, behind = ahead + (ours < theirs), behind + (ours > theirs)
             same += ours == theirs
-            excess.append(ours / completion_bound(times, TASKS))
+            bound = completion_bound(times, TASKS)
+            excess.append(ours / bound)
+            shared.append(theirs / bound)
             worst = max(worst, theirs / ours)
     total = 3 * sites
     return [
@@ -261,14 +284,16 @@ def finishing(quick: bool) -> list[Claim]:
             "With the k-th task worth c / (k t), Proportional Share is the optimum",
             "not said",
             f"the same completion time in {same} of {total} settings, shorter in {ahead}, longer in"
-            f" {behind}; Proportional Share is up to {worst:.3f} times as long, the optimum"
-            f" {np.mean(excess):.4f} times the bound on average",
+            f" {behind}; Proportional Share is up to {worst:.3f} times as long, and"
+            f" {np.mean(shared):.4f} times the bound on average, the optimum {np.mean(excess):.4f}",
             ahead == behind == 0,
             "without any discount rate, prices by finishing times pick the m earliest finishing"
             " times, the shortest completion there is. Both are roundings of shares in proportion"
             " to V, by d'Hondt and by largest remainder, and a slow peer makes one task rounded up"
-            " long. Agrees if completion times are the same in all settings",
+            " long. Agrees if completion times are the same in all settings. Optimum: the least"
+            " completion of whole tasks over the bound, mean of all settings",
             PAST,
+            optimum=float(np.mean(excess)),
             provenance=provenance(sites=sites),
         )
     ]
@@ -327,9 +352,10 @@ def mixed_sizes(quick: bool) -> list[Claim]:
             bool(min(computing[0].min(), sending[0].min()) >= 0.99),
             "bundles of a real trace, sizes lognormal with the variation of its run times (median"
             f" {np.median(computing[1]):.2f}). Tasks are dealt in their order by the optimum for"
-            " the mean size, against the exact assignment of tasks to places. Agrees if all keep"
-            " 99 %",
+            " the mean size, against the exact assignment of tasks to places, of whose benefit all"
+            " are parts. Agrees if all keep 99 %",
             "section 3.1",
+            optimum=1.0,
             provenance=provenance(
                 m="of each bundle",
                 seed=SEED,

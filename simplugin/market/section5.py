@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simplugin.listings import Listing
+from simplugin.market.front import least_completion
 from simplugin.market.model import Terms, completion_times, largest_share
 from simplugin.market.outcomes import Outcome
 from simplugin.market.section5_sites import (
@@ -26,6 +27,7 @@ from simplugin.market.section5_sites import (
     chosen_site,
     consistent_site,
 )
+from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.workloads.bundles import CLASSES, Bundle
 
 if TYPE_CHECKING:
@@ -246,6 +248,28 @@ def rows(
     """
     site = consistent_site(seed, spread)
     return {policy: row(site, setting, policy, runs) for policy in policies}
+
+
+@cache
+def best(setting: Setting) -> Row:
+    """Return what is best in each metric by itself on the chosen site, each exactly.
+
+    The total time is least if each task goes to the fastest peer that still takes one.
+
+    Parameters
+    ----------
+    setting : Setting
+        What tasks and terms.
+    """
+    market, times = setting.market(chosen_site())
+    fastest = np.argsort(times)
+    before = np.cumsum(market.caps[fastest]) - market.caps[fastest]
+    amounts = np.clip(market.m - before, 0, market.caps[fastest])
+    return Row(
+        largest_benefit(market.values, market.m, market.caps, market.q).benefit,
+        least_completion(times, market.m, market.caps),
+        float(np.sum(amounts * times[fastest])),
+    )
 
 
 def simulated(setting: Setting, policy: str, seed: int = 0) -> Outcome:

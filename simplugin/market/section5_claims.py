@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from simplugin.market import (
     section5_fairness_claims,
     section5_printed_claims,
+    section5_row_claims,
     section5_selection_claims,
     section5_table_claims,
 )
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from simplugin.claims import Claim
 
 PARTS: dict[str, Callable[[bool], list[Claim]]] = {
+    **section5_row_claims.PARTS,
     **section5_table_claims.PARTS,
     **section5_printed_claims.PARTS,
     **section5_selection_claims.PARTS,

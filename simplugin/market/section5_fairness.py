@@ -16,9 +16,9 @@ from simplugin.workloads.bundle_markets import Floats
 
 # Fairness falls with lambda at the first of these discount rates and rises at the last.
 FALLING, RISING = 0.002, 0.02
-# Below this the equal split is fairer than no caps at all, if peers differ little: alpha m / n is a
-# half. There the k-th task is worth about (1 - k alpha) of the first, a peer whose value is by a
-# part d above the mean gets d / alpha tasks more than others, its time differs from the mean by
+# Below this the equal split is fairer than leaving N_max out, if peers differ little: alpha m / n
+# is a half. There the k-th task is worth about (1 - k alpha) of the first, a peer whose value is by
+# a part d above the mean gets d / alpha tasks more than others, its time differs from the mean by
 # the part |n d / (alpha m) - d| of it; by d if all get the same.
 THRESHOLD = N_PEERS / (2 * TASKS)
 _STEP = 0.05
@@ -45,7 +45,7 @@ class Curve:
 
     @property
     def rise(self) -> float:
-        """How much fairer no cap is than the equal split."""
+        """How much fairer leaving N_max out is than the equal split."""
         return float(self.fairness[-1] - self.fairness[0])
 
     @property
@@ -99,7 +99,7 @@ def ends(seed: int, degree: float, setting: Setting) -> tuple[float, float]:
 
 
 def turning_rate(seed: int, degree: float, kind: str) -> float:
-    """Return the discount rate at which no caps are as fair as the equal split, by bisection.
+    """Return the discount rate at which the equal split is as fair as no N_max, by bisection.
 
     Parameters
     ----------

@@ -31,6 +31,8 @@ RATES = (FALLING, 0.003, 0.006, ALPHA, RISING, 0.03)
 _SITES, _QUICK_SITES = 200, 10
 _TURNING_SITES = 10
 _COARSE = 0.25
+# Below this fairness is called poor; 1 is the most.
+_POOR, _FAIR = 0.9, 1.0
 _SAME = 1e-6
 
 
@@ -67,6 +69,33 @@ def floor_share(_quick: bool) -> list[Claim]:
     ]
 
 
+def poor(quick: bool) -> list[Claim]:
+    """Return whether the equal split is unfair."""
+    # The discount rate decides only who goes without the few places that are left over.
+    starts = {
+        kind: [each.fairness[0] for each in curves(kind, RISING, quick)] for kind in kinds(quick)
+    }
+    everyone = np.concatenate(list(starts.values()))
+    words = "; ".join(
+        f"{kind}: {', '.join(f'{start:.3f}' for start in some)}" for kind, some in starts.items()
+    )
+    return [
+        Claim(
+            "Fairness is poor at lambda = 1",
+            "poor",
+            f"FI below {_POOR:g} at the start of {int(np.sum(everyone < _POOR))} of {len(everyone)}"
+            f" curves ({words})",
+            bool(np.all(everyone < _POOR)),
+            f"curves of H_D 2.76, 5.52, 11.05. Agrees if all start below {_POOR:g}; the paper's"
+            " word has no figure. Equal amounts are as unfair as peers differ: only the paper's"
+            " degree has a peer slow enough",
+            SOURCE,
+            optimum=_FAIR,
+            provenance={"alpha": RISING, "seed": SEED, "classes": list(starts)},
+        )
+    ]
+
+
 def rising(quick: bool) -> list[Claim]:
     """Return whether fairness rises with lambda, at a discount rate where it does and does not."""
     found = []
@@ -81,16 +110,18 @@ def rising(quick: bool) -> list[Claim]:
         steady = sum(each.is_rising for each in everyone)
         found.append(
             Claim(
-                f"Fairness is poor at lambda = 1 and rises with lambda (alpha {alpha:g})",
+                f"Fairness rises with lambda (alpha {alpha:g})",
                 "three curves rise, then converge",
                 f"{up} of {len(everyone)} curves end above their start, {steady} without a fall"
                 f" on the way ({words})",
-                up == len(everyone),
+                steady == len(everyone),
                 "curves of H_D 2.76, 5.52, 11.05, from lambda 1 until N_max does not bind. Agrees"
-                " if all end higher than they start. Without caps everything runs to the fastest"
+                " if none falls and all end above their start. Without caps everything runs to the"
+                " fastest"
                 " peers as alpha goes to 0, and they take m / n each as it grows: whether caps make"
                 " the allocation fairer is a matter of alpha, which the paper does not give",
                 SOURCE,
+                optimum=_FAIR,
                 provenance={"alpha": alpha, "seed": SEED, "classes": list(drawn)},
             )
         )
@@ -165,7 +196,7 @@ def converging(quick: bool) -> list[Claim]:
 
 
 def sites_rising(quick: bool) -> list[Claim]:
-    """Return on how many sites no caps are fairer than the equal split, by discount rate."""
+    """Return on how many sites leaving N_max out is fairer than lambda 1, by discount rate."""
     seeds = range(_QUICK_SITES if quick else _SITES)
     words, parts = [], []
     for alpha in RATES:
@@ -182,12 +213,12 @@ def sites_rising(quick: bool) -> list[Claim]:
         words.append(f"{alpha:g}: " + ", ".join(f"{part:.0%}" for part in some))
     return [
         Claim(
-            "No N_max is fairer than lambda = 1, at whatever discount rate",
+            "Leaving N_max out is fairer than lambda = 1, at whatever discount rate",
             "no rate is stated",
             "; ".join(words),
             bool(np.all(np.array(parts) == 1)),
-            f"part of {len(seeds)} sites and the classes for H_D 2.76, 5.52, 11.05, by alpha."
-            " Agrees if on all at every rate",
+            f"in which part of {len(seeds)} sites and the classes it is, for H_D 2.76, 5.52, 11.05,"
+            " by alpha. Agrees if on all at every rate",
             SOURCE,
             provenance={"sites": len(seeds), "classes": list(kinds(quick))},
         )
@@ -195,7 +226,7 @@ def sites_rising(quick: bool) -> list[Claim]:
 
 
 def threshold(quick: bool) -> list[Claim]:
-    """Return the discount rate from which no caps are fairer, beside its closed form."""
+    """Return from which discount rate on leaving N_max out is fairer, beside its closed form."""
     if quick:
         return []
     seeds = range(_TURNING_SITES)
@@ -210,7 +241,7 @@ def threshold(quick: bool) -> list[Claim]:
     ]
     return [
         Claim(
-            "Where peers differ little, no caps are fairer from alpha = n / (2 m) on",
+            "Where peers differ little, leaving N_max out is fairer from alpha = n / (2 m) on",
             f"not said; the bar is {THRESHOLD:g} +- 20 % at the lowest degree",
             "; ".join(words),
             abs(means[DEGREES[0]] / THRESHOLD - 1) <= 0.2,
@@ -226,6 +257,7 @@ def threshold(quick: bool) -> list[Claim]:
 
 PARTS: dict[str, Callable[[bool], list[Claim]]] = {
     "Figure 5, lambda 1": floor_share,
+    "Figure 5, equal amounts": poor,
     "Figure 5, rising": rising,
     "Figure 5, heterogeneity": ordered,
     "Figure 5, convergence": converging,

@@ -98,7 +98,7 @@ def simulated(quick: bool) -> list[Claim]:
     found = {kind: simulated_lie(kind) for kind in kinds}
     return [
         Claim(
-            "On SimGrid, too, the peer that lies best gains what was computed",
+            "On SimGrid the peer that gains most by a lie earns what was computed",
             "not said",
             "; ".join(
                 f"{kind}: peer {each.report.peer + 1} reports {each.report.factor:.3f} of its"

@@ -199,8 +199,8 @@ def what_holds(quick: bool) -> list[Claim]:
             "not said",
             f"{exceptions} exceptions among {states} states, {maxima} of them maxima",
             exceptions == 0 and odd == 0,
-            "in place of Theorem 3: the best further task is worth no more than the worst that is"
-            f" sold. All assignments of {len(small)} small markets; and of {len(found)} larger ones"
+            "that is, the best further task is worth no more than the worst that is sold."
+            f" All assignments of {len(small)} small markets; and of {len(found)} larger ones"
             f" {odd} have a maximum without such a price, or a state near to balance that has one"
             " and loses. Agrees if there is no exception",
             "in place of Theorem 3",
@@ -229,14 +229,17 @@ def figures(quick: bool) -> list[Figure]:
     return [
         Figure(
             "balance-loss",
-            "What the state nearest to balance loses, random markets",
+            f"What the state nearest to balance loses, {len(loss)} random markets\n"
+            f"alpha {ALPHA[0]:g} to {ALPHA[1]:g}; N_max none, lambda ceil(m / n) or any",
             "benefit lost [%]",
             "share of markets",
             {"nearest to balance": (100 * loss, part)},
+            whole=True,
         ),
         Figure(
             "balance-ratio",
-            f"Largest benefit over that near to balance, one peer of value R among {SLOW:,}",
+            f"Largest benefit over that near to balance, one peer of value R among {SLOW:,} of 1\n"
+            "as many tasks, no N_max, alpha = 1 - exp(-x / m) where x = R (1 - exp(-x))",
             "log10 R",
             "ratio",
             {

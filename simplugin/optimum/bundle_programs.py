@@ -122,8 +122,9 @@ def relaxation(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> Rela
 
     Maximise :math:`\sum V_i (1 - q_i^{a_i}) / \alpha_i`, Eq. (7) of [1]_ for any
     :math:`0 \le a_i \le cap_i`, with :math:`\sum a_i \le m`, whose dual is the price. The solver
-    reaches the benefit to about 1e-6, less where alpha m is small, as the benefit is then all but
-    linear; see `continuous_optimum` for the same to the last digits.
+    reaches the benefit to about 1e-6 where alpha is 1e-3 or more, and to some 1e-4 where it is
+    less, as the benefit is then all but linear, or where values differ much; prices under 1e-4 of
+    the largest value are noise. See `continuous_optimum` for the same to the last digits.
 
     Parameters
     ----------
@@ -213,21 +214,24 @@ def continuous_optimum(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike)
     # What the first bit of a task is worth, per task: V_i (-ln q) / alpha.
     first = market.log_value + np.log(market.log_q / np.expm1(market.log_q))
     last = first + market.caps * market.log_q
+    # A rate may be too small for floats to tell the two apart.
+    first = np.maximum(first, np.nextafter(last, np.inf))
     bends = np.unique(np.concatenate([first, last]))
 
     def demand(log_price: float) -> Floats:
-        return np.clip((log_price - first) / market.log_q, 0.0, market.caps)
+        between = np.clip((log_price - first) / market.log_q, 0.0, market.caps)
+        # Exact where a peer stops to buy: only so are several prices known to sell m tasks.
+        return np.where(log_price <= last, market.caps, between)
 
-    # Demand falls with the price: that of low is m or more, but for rounding, that of high less.
-    enough = market.m * (1 - 1e-12)
+    # Demand falls with the price: that of low is m or more, that of high fewer.
     low, high = 0, len(bends) - 1
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if demand(bends[middle]).sum() >= enough else (low, middle)
-    more, fewer = (float(demand(bends[at]).sum()) for at in (low, high))
-    part = 0.0 if more == fewer else (more - market.m) / (more - fewer)
-    log_price = float(bends[low] + np.clip(part, 0.0, 1.0) * (bends[high] - bends[low]))
-    amounts = demand(log_price)
+        low, high = (middle, high) if demand(bends[middle]).sum() >= market.m else (low, middle)
+    most, least = demand(bends[low]), demand(bends[high])
+    part = float((most.sum() - market.m) / (most.sum() - least.sum()))
+    log_price = float(bends[low] + part * (bends[high] - bends[low]))
+    amounts = most + part * (least - most)
     return Relaxation(amounts, market.benefit(amounts), float(np.exp(log_price)), _margin(market))
 
 

@@ -14,6 +14,8 @@ Floats = NDArray[np.float64]
 Amounts = NDArray[np.int64]
 # A task whose value is the price but for rounding is taken; relative.
 TOLERANCE = 1e-12
+# From here on floats do not tell numbers of tasks apart, and integers cannot add up caps.
+_MOST, _MOST_TOGETHER = 2**53, 2.0**63
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +29,7 @@ class BundleMarket:
     values : float64, shape (n_peers,)
         What its first task is worth to each peer, V_i^b [price].
     m : int
-        How many tasks there are.
+        How many tasks there are, fewer than 2^53.
     caps : int64, shape (n_peers,)
         How many each peer takes at most, N_max; one number for all will do.
     q : float64, shape (n_peers,)
@@ -53,35 +55,32 @@ class BundleMarket:
 
     def __init__(self, values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> None:
         """Check and broadcast the arguments."""
-        worth = np.array(values, dtype=np.float64)
+        worth = np.array(_numbers("values", values))
         if worth.ndim != 1 or not worth.size:
             raise WorkloadError("there is no computing peer; give the value of a task on each")
         if not np.all(np.isfinite(worth) & (worth > 0)):
             raise WorkloadError(f"a value is {_first(worth, worth > 0)}; give positive numbers")
-        if isinstance(m, bool) or int(m) != m or m < 1:
-            raise WorkloadError(f"m is {m!r}; give a whole number of tasks from 1 on")
-        wanted = np.asarray(caps)
-        limits = _broadcast("caps", np.minimum(wanted, m), len(worth)).astype(np.int64)
-        if (
-            np.any(wanted < 0)
-            or np.any(np.isnan(wanted))
-            or np.any(limits != np.minimum(wanted, m))
-        ):
-            raise WorkloadError(f"caps are {caps!r}; give whole numbers of tasks from 0 on")
-        kept = np.array(_broadcast("q", np.asarray(q, dtype=np.float64), len(worth)))
+        count = _count(m)
+        limits = _limits(caps, count, len(worth))
+        kept = np.array(_broadcast("q", _numbers("q", q), len(worth)))
         if not np.all((kept > 0) & (kept < 1)):
             raise WorkloadError(
                 f"q is {_first(kept, (kept > 0) & (kept < 1))}; give 1 - alpha, between 0 and 1"
             )
-        for name, value in (("values", worth), ("m", int(m)), ("caps", limits), ("q", kept)):
+        if float(worth.max()) > np.finfo(np.float64).max / max(count, len(worth)):
+            raise WorkloadError(
+                f"a value is {float(worth.max())!r}, too large to be added up over {count} tasks"
+                f" and {len(worth)} peers; give values in a larger unit of price"
+            )
+        for name, value in (("values", worth), ("m", count), ("caps", limits), ("q", kept)):
             object.__setattr__(self, name, value)
         total = int(limits.sum())
-        if total < m:
+        if total < count:
             same = np.all(limits == limits[0])
             each = f"at most {limits[0]} each, " if same else ""
             raise InfeasibleError(
-                f"{m} tasks cannot be placed: {len(worth)} peers take {each}{total} together"
-                f" (m > n N_max); raise N_max to {-(-int(m) // len(worth))} or more"
+                f"{count} tasks cannot be placed: {len(worth)} peers take {each}{total} together"
+                f" (m > n N_max); raise N_max to {-(-count // len(worth))} or more"
             )
 
     @property
@@ -153,7 +152,11 @@ class BundleMarket:
             They do not; the message says where.
         """
         given = np.asarray(amounts)
-        if given.shape != self.values.shape or np.any(given != np.floor(given)):
+        if (
+            given.dtype.kind not in "iuf"
+            or given.shape != self.values.shape
+            or np.any(given != np.floor(given))
+        ):
             raise WorkloadError(f"amounts are {amounts!r}; give {self.n_peers} whole numbers")
         wrong = (given < 0) | (given > self.caps)
         if np.any(wrong):
@@ -164,6 +167,37 @@ class BundleMarket:
         if int(given.sum()) != self.m:
             raise WorkloadError(f"{int(given.sum())} tasks are placed; place all {self.m}")
         return given.astype(np.int64)
+
+
+def _numbers(name: str, given: ArrayLike) -> Floats:
+    """Return numbers, or refuse what is none."""
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise WorkloadError(f"{name} are {given!r}; give numbers") from None
+
+
+def _count(m: object) -> int:
+    """Return how many tasks there are, or refuse what is no such number."""
+    number = m if isinstance(m, (int, float, np.integer, np.floating)) else 0
+    if isinstance(m, bool) or not 1 <= number < _MOST or int(number) != number:
+        raise WorkloadError(f"m is {m!r}; give a whole number of tasks from 1 on, below 2^53")
+    return int(number)
+
+
+def _limits(caps: ArrayLike, m: int, n_peers: int) -> Amounts:
+    """Return how many tasks each peer takes at most, none more than there are."""
+    wanted = _numbers("caps", caps)
+    if not np.all((wanted >= 0) & ((wanted == np.floor(wanted)) | (wanted > m))):
+        raise WorkloadError(f"caps are {caps!r}; give whole numbers of tasks from 0 on")
+    limits = _broadcast("caps", np.minimum(wanted, m), n_peers).astype(np.int64)
+    if float(limits.sum(dtype=np.float64)) >= _MOST_TOGETHER:
+        raise WorkloadError(
+            f"{n_peers} peers take up to {float(limits.sum(dtype=np.float64)):.3g} tasks together;"
+            f" give caps, N_max, of fewer than 2^63 together; {-(-2 * m // n_peers)} each are"
+            f" twice as many as {m} tasks need"
+        )
+    return limits
 
 
 def _broadcast(name: str, values: NDArray[np.generic], count: int) -> NDArray[np.generic]:

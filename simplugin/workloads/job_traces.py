@@ -52,6 +52,8 @@ FRACTIONAL = frozenset(
 )
 # From here on a float does not tell whole numbers apart.
 LARGEST = 2.0**53
+# The largest status.
+CANCELLED = 5
 
 
 class JobTrace:
@@ -235,7 +237,8 @@ def misfit(name: str, values: Floats) -> int | None:
     values : float64, shape (n_jobs,)
         Its values.
     """
-    right = ((values >= 0) & (values < LARGEST)) | (values == UNKNOWN)
+    largest = CANCELLED + 1 if name == "status" else LARGEST
+    right = ((values >= 0) & (values < largest)) | (values == UNKNOWN)
     if name not in FRACTIONAL:
         right &= values == np.floor(values)
     return None if right.all() else int(np.argmin(right))
@@ -243,6 +246,8 @@ def misfit(name: str, values: Floats) -> int | None:
 
 def expected(name: str) -> str:
     """Return what a field may be, for messages."""
+    if name == "status":
+        return f"a whole number from 0 to {CANCELLED}, or -1 if it is unknown"
     kind = "number" if name in FRACTIONAL else "whole number"
     return f"a {kind} from 0 to 2^53, or -1 if it is unknown"
 

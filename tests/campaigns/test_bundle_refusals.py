@@ -2,7 +2,7 @@
 
 import pytest
 
-from simplugin.campaigns import load_scenario, run_scenario
+from simplugin.campaigns import bundle_workloads, load_scenario, run_scenario
 from simplugin.errors import ScenarioError, WorkloadFileError
 
 
@@ -61,9 +61,14 @@ SIZES = 'flop = "1Gf"\nbyte = "100MB"\ncount = 3'
          "scheduler.parameters", "0 tasks are placed"),
         ('"market.optimum"', '"mine:too_few"', "scheduler.name", "place all 3"),
         ('"market.optimum"', '"mine:nothing"', "scheduler.name", "cannot be used"),
+        ('"market.optimum"', '"mine:breaks"', "scheduler.name",
+         "it raises ZeroDivisionError: "),
+        ('"market.optimum"', '"mine:priceless"', "scheduler.name", "its price is nan"),
+        ('"market.optimum"', '"mine:halves"', "scheduler.name", "cannot be used"),
         ('"market.optimum"', '"mine:nobody"', "scheduler.name", "has no 'nobody'"),
         ('[scheduler]\nname = "market.optimum"', "", "workload", "[scheduler] is missing"),
         ("alpha = 0.5", "alpha = 1.0", "workload.alpha", "give all peers a rate between 0 and 1"),
+        ("alpha = 0.5", "alpha = 1e-17", "workload.alpha", "all peers a rate from 1.2e-16 on"),
         ("alpha = 0.5", 'alpha = { "peer-1" = 0.5 }', "workload.alpha", "no rate of peer 'peer-2'"),
         ("alpha = 0.5", 'alpha = { "peer-1" = 0.5, "peer-3" = 0.5 }', "workload.alpha.peer-3",
          "did you mean 'peer-2'"),
@@ -74,6 +79,7 @@ SIZES = 'flop = "1Gf"\nbyte = "100MB"\ncount = 3'
         ("alpha = 0.5", "lambda = 0.5", "workload.lambda", "greater than or equal to 1"),
         ("alpha = 0.5", "lamda = 1.0", "workload.lamda", "did you mean 'lambda'"),
         ("setup = 0.0", 'setup = "3GB"', "workload.setup", "unit"),
+        (SIZES, 'file = "log.swf"\ngap = "2min"', "workload.bundles.0.gap", "did you mean 'm'"),
         ("setup = 0.0", 'scheduler = "here"', "workload.scheduler", "is no host; there are peer-1"),
         ("setup = 0.0", 'peers = ["peer-1", "peer-3"]', "workload.peers", "'peer-3', which is no"),
         ("setup = 0.0", 'peers = ["scheduler"]', "workload.peers", "which is the scheduler"),
@@ -81,6 +87,15 @@ SIZES = 'flop = "1Gf"\nbyte = "100MB"\ncount = 3'
         ("setup = 0.0", 'global_scheduler = "scheduler"', "workload", "go together"),
         ("setup = 0.0", 'sites = [{ scheduler = "scheduler" }]', "workload", "go together"),
         ("count = 3", "count = 0", "workload.bundles.0.count", "greater than or equal to 1"),
+        ("count = 3", "count = 1000000000", "workload.bundles.0.count",
+         "1,000,000,000 tasks are too many to simulate each; at most 1,000,000 are; give fewer, or"
+         " allocate them without simulation, from Python: simplugin.optimum.bundle_benefit."),
+        ("count = 3", "count = 1000001", "workload.bundles.0.count", "1,000,001 tasks"),
+        ("count = 3", "copies = 1000000000\nperiod = 1.0", "workload.bundles.0.copies",
+         "1,000,000,000,000 tasks"),
+        ("count = 3", "count = 3\n[[workload.bundles]]\nflop = 1.0\ncount = 2\n"
+         "[[workload.bundles]]\nflop = 1.0\ncount = 999996", "workload.bundles.2.count",
+         "1,000,001 tasks"),
         ("count = 3", "cuont = 3", "workload.bundles.0.cuont", "did you mean 'count'"),
         ("count = 3", "copies = 3", "workload.bundles.0", "give it"),
         ("count = 3", 'class = "neutral"', "workload.bundles.0", "byte says nothing beside class"),
@@ -129,3 +144,60 @@ def test_what_is_wrong_with_a_grid_is_refused_with_its_place(two_sites, old, new
     assert words in str(error)
     assert error.key == key
     assert f"{two_sites}:{error.line}: " in str(error)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("mine:breaks", "ZeroDivisionError"),
+        ("mine:breaks_later", "ZeroDivisionError"),
+        ("mine:priceless_later", "the price is nan"),
+    ],
+)
+def test_a_policy_that_fails_is_told_where(two_sites, name, words):
+    # Some only in the course of the run.
+    error = refused(change(two_sites, '"market.optimum"', f'"{name}"'))
+    assert words in str(error)
+    assert error.key == "scheduler.name"
+    assert f"{two_sites}:{error.line}: " in str(error)
+    if "breaks" in name:
+        lines = (two_sites.parent / "mine.py").read_text().splitlines()
+        line = lines.index("    return 1 // (m - m)") + 1
+        if name.endswith("later"):
+            line = lines.index("        1 // 0") + 1
+        assert f"({two_sites.parent / 'mine.py'}:{line})" in str(error)
+
+
+def test_prices_that_are_infinite_are_refused(three):
+    error = refused(change(change(three, "= 10.0", "= 1e308"), SIZES, "flop = 10.0\ncount = 3"))
+    assert error.key == "workload"
+    assert "'bundle' has no market: " in str(error)
+
+
+def test_tasks_of_a_log_may_be_too_many(three, monkeypatch):
+    monkeypatch.setattr(bundle_workloads, "MOST_TASKS", 4)
+    change(three, SIZES, 'file = "log.swf"\nleast = 2')
+    error = refused(three)
+    assert error.key == "workload.bundles.0.file"
+    assert "5 tasks are too many" in str(error)
+    assert "give the first bundles of the log only" in str(error)
+
+
+def test_a_bundle_that_no_site_takes_is_refused(two_sites):
+    error = refused(change(two_sites, 'setup = "10ms"', "n_max = 4"))
+    assert error.key == "workload.n_max"
+    # The larger of the two.
+    assert "'first-1': 10 tasks cannot be placed: 2 peers take at most 4 each" in str(error)
+
+
+def test_a_bundle_that_one_site_takes_is_not_refused(two_sites):
+    scenario = load_scenario(change(two_sites, 'setup = "10ms"', "n_max = 5"))
+    site = bundle_workloads.site_in(scenario, scenario.make_platform())
+    bundles = bundle_workloads.bundles_of(scenario)
+    terms = bundle_workloads.terms_of(scenario, site, bundles)
+    counts = [
+        [market.n_peers for market in bundle_workloads.markets_of(site.sites, terms, bundle)]
+        for bundle in bundles
+    ]
+    # Two bundles of 10 tasks for the two peers of the second site, and one of 3 for either.
+    assert counts == [[2], [2], [1, 2]]

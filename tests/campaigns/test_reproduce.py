@@ -82,5 +82,5 @@ def test_all_of_one_capability_says_so_too(monkeypatch):
 
 
 def test_unknown_capability():
-    with pytest.raises(SimpluginError, match=r"'prices'.*pricing, bags, taskgraphs, all"):
+    with pytest.raises(SimpluginError, match=r"'prices'.*pricing, bags, taskgraphs, market, all"):
         reproduce("prices")

@@ -70,12 +70,13 @@ def test_a_trace_is_read(tmp_path: Path) -> None:
 
 
 def test_every_field_is_at_its_place(tmp_path: Path) -> None:
-    trace = read_swf(written(tmp_path, b" ".join(b"%d" % n for n in range(18))))
-    assert [trace.columns[name].tolist() for name in FIELDS] == [[n] for n in range(18)]
+    # Field 11 is a status, none of which is above 5.
+    trace = read_swf(written(tmp_path, b" ".join(b"%d" % (n % 10) for n in range(18))))
+    assert [trace.columns[name].tolist() for name in FIELDS] == [[n % 10] for n in range(18)]
     # Field numbers of the format's description, counted from 1.
     for number, name in {2: "submit", 4: "run_time", 5: "processors", 11: "status"}.items():
-        assert trace.columns[name][0] == number - 1
-    assert (trace.user[0], trace.executable[0], trace.partition[0]) == (11, 13, 15)
+        assert trace.columns[name][0] == (number - 1) % 10
+    assert (trace.user[0], trace.executable[0], trace.partition[0]) == (1, 3, 5)
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
@@ -147,6 +148,12 @@ REFUSED = {
     "fraction": (changed(11, b"1.5"), 1, "field 12, user, is '1.5'; give a whole number from 0"),
     "first of two": (changed(17, b"-2") + b"\n" + changed(0, b"-2"), 1, "field 18, think_time"),
     "leftmost": (changed(17, b"-2").replace(b"7", b"-7", 1), 1, "field 1, job, is '-7'"),
+    "no status": (
+        changed(10, b"9"),
+        1,
+        "field 11, status, is '9'; give a whole number from 0 to 5",
+    ),
+    "next to a status": (changed(10, b"6"), 1, "field 11, status, is '6'"),
     "other digits": (changed(3, "٣".encode()), 1, "field 4, run_time, is '٣'"),
     "not even text": (changed(3, b"\xff"), 1, "field 4, run_time, is '\ufffd'"),
     "zero bytes": (b"; a\n" + JOB + b"\nx\0", 3, "this is no text"),
@@ -199,6 +206,7 @@ LABELLED = st.tuples(
 HEADERS = st.lists(LABELLED, max_size=5)
 FLOATS = st.just(-1.0) | st.floats(0, 2**53, exclude_max=True)
 INTEGERS = st.just(-1) | st.integers(0, 2**53 - 1)
+STATUS = st.integers(-1, 5)
 
 
 @st.composite
@@ -208,7 +216,7 @@ def traces(draw: st.DrawFn) -> JobTrace:
     columns = {
         name: draw(arrays.arrays(float, count, elements=FLOATS))
         if name in FRACTIONAL
-        else draw(arrays.arrays(np.int64, count, elements=INTEGERS))
+        else draw(arrays.arrays(np.int64, count, elements=STATUS if name == "status" else INTEGERS))
         for name in FIELDS
     }
     return JobTrace(columns, [(label, "\n".join(lines)) for label, lines in draw(HEADERS)])

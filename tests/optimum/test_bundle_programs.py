@@ -154,6 +154,36 @@ def test_the_highest_price_where_caps_leave_several():
     assert full.margin == 0.0
 
 
+@pytest.mark.parametrize("alpha", [1e-3, 1e-6, 2e-6, 1e-7, 1e-9, 1e-12, 3e-16])
+@pytest.mark.parametrize(("value", "m"), [(160.0, 24), (3.0, 1), (0.1 + 0.2, 96), (1e-9, 7)])
+def test_the_highest_price_does_not_get_lost_in_rounding(alpha, value, m):
+    """With caps of m the dearest peer sells all; its last bit is worth the highest price."""
+    q = 1 - alpha
+    rate = -np.log(q)
+    highest = value * np.exp(-m * rate) * rate / -np.expm1(-rate)
+    for others in ([0.49 * value], [0.49 * value, 0.3 * value]):
+        best = continuous_optimum([value, *others], m, m, q)
+        assert best.price == pytest.approx(highest, rel=1e-13, abs=0)
+        assert best.amounts.tolist() == [m, *(0 for _ in others)]
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 1e-9, 1.2e-16])
+def test_equal_peers_divide_tasks_at_any_rate(alpha):
+    best = continuous_optimum([160.0] * 3, 4, 4, 1 - alpha)
+    assert best.amounts == pytest.approx([4 / 3] * 3, rel=1e-4)
+    assert best.amounts.sum() == pytest.approx(4, rel=1e-15)
+    assert best.price == pytest.approx(160 * (1 - alpha) ** (4 / 3), rel=alpha + 1e-14)
+
+
+@pytest.mark.parametrize("alpha", [1e-7, 1e-6])
+def test_the_interior_point_is_as_near_as_it_says(alpha):
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        market = rng.lognormal(0, 1, 10), 96, 96, 1 - alpha
+        closed, interior = continuous_optimum(*market), relaxation(*market)
+        assert interior.benefit == pytest.approx(closed.benefit, rel=3e-4)
+
+
 @pytest.mark.parametrize(
     "function", [dynamic_programming, assignment_program, relaxation, continuous_optimum]
 )

@@ -65,6 +65,22 @@ def test_a_response_takes_exactly_the_tasks_worth_the_price(
         ({"values": [1.0, float("nan")]}, "a value is nan"),
         ({"m": 0}, "m is 0"),
         ({"m": 1.5}, "m is 1.5"),
+        ({"m": float("nan")}, "m is nan"),
+        ({"m": float("inf")}, "m is inf"),
+        ({"m": 10**30}, "m is 10+; give a whole number of tasks from 1 on, below 2"),
+        ({"m": 2**53}, "m is 9007199254740992"),
+        ({"m": None}, "m is None"),
+        ({"m": "4"}, "m is '4'"),
+        ({"m": True}, "m is True"),
+        ({"caps": None}, "caps are None"),
+        ({"caps": float("nan")}, "caps are nan"),
+        ({"caps": [4, float("nan")]}, "caps are .*nan"),
+        ({"caps": "ab"}, "caps are 'ab'; give numbers"),
+        ({"values": "ab"}, "values are 'ab'; give numbers"),
+        ({"values": [1.0, [2.0]]}, "values are .*; give numbers"),
+        ({"values": [1.0, 10**400]}, "values are .*; give numbers"),
+        ({"q": "ab"}, "q are 'ab'; give numbers"),
+        ({"values": [5e-324, 1e308]}, r"a value is 1e\+308, too large .* larger unit of price"),
         ({"caps": [1, 2, 3]}, r"caps has shape \(3,\)"),
         ({"caps": -1}, "caps are -1"),
         ({"caps": 2.5}, "caps are 2.5"),
@@ -92,8 +108,28 @@ def test_a_bundle_that_cannot_be_placed_is_refused_with_the_sentence() -> None:
         ([1, 2, 1], "give 2 whole numbers"),
         ([-1, 5], "peer 0 gets -1 tasks"),
         ([1, 2], "3 tasks are placed; place all 4"),
+        ([1.5, 2.5], "give 2 whole numbers"),
+        ([np.nan, 2], "give 2 whole numbers"),
+        (None, "amounts are None; give 2 whole numbers"),
+        (["a", "b"], "give 2 whole numbers"),
     ],
 )
 def test_wrong_amounts_are_refused(amounts: list[int], message: str) -> None:
     with pytest.raises(WorkloadError, match=message):
         BundleMarket(**SIMPLE).check(amounts)
+
+
+@pytest.mark.parametrize("caps", [10**30, float("inf"), [10**30, 4]])
+def test_caps_beyond_the_tasks_are_none(caps: object) -> None:
+    assert BundleMarket(**(SIMPLE | {"caps": caps})).caps.tolist() == [4, 4]  # type: ignore[arg-type]
+
+
+def test_more_tasks_together_than_integers_can_count_are_refused() -> None:
+    many = np.ones(10**4)
+    with pytest.raises(WorkloadError, match=r"take up to 1e\+19 tasks together; give caps"):
+        BundleMarket(many, 10**15, 10**15, 0.99)
+    # What the message proposes is accepted.
+    market = BundleMarket(many, 10**15, 2 * 10**11, 0.99)
+    assert market.caps.sum() == 2 * 10**15
+    with pytest.raises(InfeasibleError, match="1000000000000000 tasks cannot be placed"):
+        BundleMarket(many, 10**15, 10**10, 0.99)

@@ -96,6 +96,7 @@ REFUSED = {
     "not a number": ({"run_time": [np.nan]}, "run_time of job 1"),
     "infinite": ({"run_time": [np.inf]}, "run_time of job 1"),
     "fraction": ({"user": [1, 1.5]}, "user of job 2 is .*1.5.*; give a whole number"),
+    "no status": ({"status": [5, 6]}, r"status of job 2 is .*6.*; give a whole number from 0 to 5"),
     "not exact": ({"user": [2**53]}, "user of job 1"),
 }
 

@@ -10,6 +10,7 @@ from simplugin.market.negotiation_figures import negotiation_listing
 from simplugin.market.negotiation_survey import clocks, counting, drawn_market, effort
 from simplugin.market.negotiation_times import LATENCY, simulated
 from simplugin.market.negotiations import NEGOTIATIONS, negotiate
+from simplugin.optimum.bundle_benefit import largest_benefit
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +82,7 @@ def test_the_table_has_a_line_a_negotiation():
     assert list(listing.column("Negotiation")) == list(NEGOTIATIONS)
     exact = dict(zip(listing.column("Negotiation"), listing.column("Exact"), strict=True))
     assert {name for name, count in exact.items() if count == 60} == {
-        "isgbmat", "optimum", "bisection", "median", "secant"
+        "isgbmat", "optimum", "bisection", "median", "secant", "clinching"
     }  # fmt: skip
 
 
@@ -90,3 +91,17 @@ def test_secants_rounds_do_not_grow_with_tasks_or_peers():
     assert max(tasks.series["secant"][1]) <= 6
     assert max(peers.series["secant"][1]) <= 6
     assert tasks.series["isgbmat"][1][-1] > 100
+
+
+def test_the_optimum_is_the_mean_of_the_largest_benefits(claims):
+    common = [best_of(drawn_market(seed, own_rates=False)) for seed in range(60)]
+    own = [best_of(drawn_market(seed, own_rates=True)) for seed in range(60)]
+    for each in claims["negotiated maximum"]:
+        assert each.optimum == pytest.approx(np.mean([common, own]))
+        reached = float(each.measured.split("all benefits is ")[1].split()[0])
+        assert reached == pytest.approx(each.optimum, abs=0.06)
+    assert claims["ISGBMAT as messages"][0].optimum == pytest.approx(np.mean(common))
+
+
+def best_of(market):
+    return largest_benefit(market.values, market.m, market.caps, market.q).benefit

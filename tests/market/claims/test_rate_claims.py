@@ -150,3 +150,12 @@ def test_the_figure_has_a_point_for_each_peer():
     assert len(common) == len(own) == 12
     assert own.max() < common.max()
     assert figure.lines["lower bound of completion"] <= own.max()
+
+
+def test_optima_are_those_of_the_common_rate_and_of_whole_tasks(measured):
+    measured(lambda _seed: GOOD)
+    _, exact, early, _, anywhere = rate_claims.rates(True)
+    for claim in (exact, anywhere):
+        assert claim.optimum == pytest.approx(GOOD.common.benefit)
+    # 200 and 100 tasks end at once.
+    assert early.optimum == pytest.approx(1)

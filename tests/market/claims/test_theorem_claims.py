@@ -189,3 +189,9 @@ def test_figures_show_what_was_measured():
     assert len(x) == theorem_measurements.QUICK_DRAWS
     assert ratio.lines == {"2": 2.0}
     assert ratio.series["whole tasks"][1].max() < 2
+
+
+def test_no_claim_says_its_source_twice():
+    for part in PARTS.values():
+        for claim in part(True):
+            assert not claim.why.startswith(claim.source)
