@@ -160,8 +160,10 @@ def _place(error: Exception) -> str:
 def negotiation_of(scenario: Scenario, wishes: Wishes, market: BundleMarket) -> Negotiation:
     """Return how the local scheduler and its peers deal.
 
-    A policy that is no negotiation of several rounds gets what peers post. It is asked once before
-    anything is simulated, so that what it does wrong is told as what the scenario says wrong.
+    A policy that is no negotiation of several rounds gets what peers post, and if it takes a
+    `seed` another one for each negotiation, which follow from ``simulation.seed``. It is asked
+    once before anything is simulated, so that what it does wrong is told as what the scenario says
+    wrong.
 
     Parameters
     ----------
@@ -186,11 +188,13 @@ def negotiation_of(scenario: Scenario, wishes: Wishes, market: BundleMarket) -> 
     assert policy is not None
     if ":" in name:
         policy = _guarded(policy)
-    given = dict(wishes.policy)
+    given = wishes.policy
+    trial = given
+    # Only here: bound for good, every copy and bundle would be dealt by the same draws.
     if "seed" in inspect.signature(policy).parameters:
-        given = {"seed": scenario.simulation.seed} | given
+        trial = {"seed": scenario.simulation.seed} | given
     try:
-        answer = policy(market.values, market.m, market.caps, market.q, **given)
+        answer = policy(market.values, market.m, market.caps, market.q, **trial)
         amounts, price = answer
         market.check(amounts)
         if not math.isfinite(price):

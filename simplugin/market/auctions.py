@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
+from simplugin.market.agents.draws import own_generator
 from simplugin.market.dealing import one_by_one
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket
@@ -29,10 +30,10 @@ def double_auction(
     whichever stood first, both are withdrawn, and so is everything else. The auction ends when
     all m tasks are sold. A peer at its cap does not bid.
 
-    The uniform draws of the scheduler (who arrives, then its ask) come from
-    ``default_rng([seed, 0])``, those of peer i from ``default_rng([seed, 1 + i])``, one a bid, so
-    that peers that draw for themselves trade the same. [2]_ only cites double auctions; this is
-    one reading.
+    The uniform draws of the scheduler (who arrives, then its ask) and those of each peer, one a
+    bid, come from generators of their own, `simplugin.market.agents.draws.own_generator`, so that
+    peers that draw for themselves trade the same. [2]_ only cites double auctions; this is one
+    reading.
 
     Parameters
     ----------
@@ -63,10 +64,7 @@ def double_auction(
        Task-Bundle Allocation. NPC 2011.
     """
     market = BundleMarket(values, m, caps, q)
-    scheduler = uniform_draws(np.random.default_rng([seed, 0]))
-    peers = [
-        uniform_draws(np.random.default_rng([seed, 1 + peer])) for peer in range(market.n_peers)
-    ]
+    scheduler, *peers = _draws(seed, market.n_peers)
     amounts = [0] * market.n_peers
     limits, falls = market.caps.tolist(), market.log_q.tolist()
     first, worth = market.log_value.tolist(), market.log_value.tolist()
@@ -101,10 +99,7 @@ def double_auction_rounds(
         Mean of the prices at which tasks were sold [price].
     """
     market = BundleMarket(values, m, caps, q)
-    scheduler = uniform_draws(np.random.default_rng([seed, 0]))
-    peers = [
-        uniform_draws(np.random.default_rng([seed, 1 + peer])) for peer in range(market.n_peers)
-    ]
+    scheduler, *peers = _draws(seed, market.n_peers)
     worth = np.where(market.caps > 0, market.log_value, -np.inf)
     amounts = np.zeros_like(market.caps)
     paid, sold = 0.0, 0
@@ -130,6 +125,11 @@ def uniform_draws(generator: np.random.Generator) -> Iterator[float]:
     """Yield uniform numbers above 0 and up to 1, as if drawn one by one."""
     while True:
         yield from (1 - generator.random(_DRAWN_AT_ONCE)).tolist()
+
+
+def _draws(seed: int, n_peers: int) -> list[Iterator[float]]:
+    """Return the uniform numbers of the local scheduler, then those of each peer."""
+    return [uniform_draws(own_generator(seed, peer)) for peer in (None, *range(n_peers))]
 
 
 def arriving(draw: float, open_: list[int]) -> int | None:

@@ -7,14 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simplugin.market.model import completion_times
 from simplugin.optimum.bundle_benefit import largest_benefit
 
 if TYPE_CHECKING:
-    from simplugin.market.model import Terms
-    from simplugin.platforms.peer_sites import PeerSite
     from simplugin.workloads.bundle_markets import BundleMarket, Floats
-    from simplugin.workloads.bundles import Bundle
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,30 +70,6 @@ DISPATCHERS: dict[str, Dispatcher] = {
     "round_robin": round_robin,
     "earliest": earliest,
 }
-
-
-def estimated_completion(site: PeerSite, bundle: Bundle, terms: Terms) -> float:
-    """Return how long a site is expected to take for a bundle [s].
-
-    It is what the assignment of the largest benefit takes by the estimated completion times, if
-    no discounts of earlier bundles are left: what a site's published capacities tell.
-
-    Parameters
-    ----------
-    site : PeerSite
-        The site.
-    bundle : Bundle
-        The tasks.
-    terms : Terms
-        What prices follow from.
-
-    Raises
-    ------
-    InfeasibleError
-        The bundle cannot be placed there under the caps.
-    """
-    times = completion_times(site, bundle, terms.setup)
-    return completion_of_best(terms.market(times, bundle.count), times)
 
 
 def completion_of_best(market: BundleMarket, times: Floats) -> float:

@@ -124,7 +124,8 @@ def execute(
     options : SimGridOptions, optional
         ``SimGridOptions.linear()`` without.
     seed : int
-        Of all that is drawn in negotiations. The first bundle is dealt as by `negotiate` with it.
+        Of all that is drawn in negotiations, each time anew. The first bundle is dealt as by
+        `negotiate` with it.
     trace : bool
         Whether to record activities.
     **simulation
@@ -153,7 +154,7 @@ def execute(
     agreed = _terms(terms, len(sites))
     for bundle in given:
         _require_place(bundle, site, agreed)
-    lasts, how = lifetime(counters), find_negotiation(negotiation)
+    lasts, how = lifetime(counters), _found(negotiation)
     peers = [
         _stations(each, agreed[number], lasts, overlap, number, seed, isinstance(site, PeerGrid))
         for number, each in enumerate(thought)
@@ -229,26 +230,21 @@ def _actor(
     return Placement(site.scheduler, grid, everything, name=_MARKET)
 
 
-def find_negotiation(negotiation: str | Policy | Negotiation) -> Negotiation:
-    """Return a negotiation by its name, or a policy's, or that of a policy.
-
-    Raises
-    ------
-    WorkloadError
-        Nothing has that name.
-    """
+def _found(negotiation: str | Policy | Negotiation) -> Negotiation:
+    """Return a negotiation by its name, or a policy's, or that of a policy."""
     from simplugin.market.negotiations.posted import posted
     from simplugin.market.negotiations.shipped import NEGOTIATIONS
     from simplugin.market.policies import POLICIES, policy_called
 
     if isinstance(negotiation, Negotiation):
         return negotiation
-    if not isinstance(negotiation, str):
+    if callable(negotiation):
         return posted(negotiation)
-    if negotiation in NEGOTIATIONS:
-        return NEGOTIATIONS[negotiation]
-    if negotiation in POLICIES or ":" in negotiation:
-        return posted(policy_called(negotiation), negotiation)
+    if isinstance(negotiation, str):
+        if negotiation in NEGOTIATIONS:
+            return NEGOTIATIONS[negotiation]
+        if negotiation in POLICIES or ":" in negotiation:
+            return posted(policy_called(negotiation), negotiation)
     known = ", ".join(dict.fromkeys([*NEGOTIATIONS, *POLICIES]))
     raise WorkloadError(f"negotiation is {negotiation!r}; give one of {known}, or a policy")
 

@@ -14,7 +14,7 @@ from simplugin.listings import Listing
 from simplugin.market.divisible_tasks import divided
 from simplugin.market.instances import Instance, instance
 from simplugin.market.isgbmat import run_isgbmat
-from simplugin.market.policies import POLICIES
+from simplugin.market.policies import POLICIES, RANDOM
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.optimum.bundle_programs import assignment_program, dynamic_programming
 
@@ -31,7 +31,6 @@ EQUAL = 1e-9
 # How near Clarabel comes to the closed form, and rounding; relative.
 NEAR, _ROUNDING = 1e-3, 1e-12
 EXACT = ("isgbmat", "double_auction_marginal", "bisection", "median", "secant")
-_RANDOM = ("double_auction", "double_auction_rounds")
 
 
 class Reading(NamedTuple):
@@ -129,7 +128,7 @@ def survey(quick: bool) -> Survey:
 
 def assigned(name: str, drawn: Instance) -> Amounts:
     """Return the tasks of each peer by a policy; random ones draw by the market's seed."""
-    own = {"seed": drawn.seed} if name in _RANDOM else {}
+    own = {"seed": drawn.seed} if name in RANDOM else {}
     return POLICIES[name](*drawn.arguments, **own)[0]
 
 

@@ -52,6 +52,13 @@ class Instance:
     alpha: float
     kind: str
 
+    def __post_init__(self) -> None:
+        """Copy the arrays, so that nobody can write to them."""
+        for name in ("values", "caps"):
+            array = np.array(getattr(self, name))
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
     @property
     def market(self) -> BundleMarket:
         """What is traded."""

@@ -94,7 +94,8 @@ class Without:
     key : str
         Of the repair.
     failures : int
-        Runs that do not end, or put out too few tasks, too little benefit or no clearing price.
+        Runs that do not end, or put out too few or too many tasks, too little benefit or no
+        clearing price.
     count : int
         How many runs there are.
     words : str
@@ -139,8 +140,11 @@ def _failure(trial: Trial) -> str:
     """Return in what a run has failed; empty if it has not."""
     if trial.run.end != "ended":
         return _WORDS[trial.run.end]
+    placed = int(trial.run.amounts.sum())
+    if placed != trial.drawn.m:
+        return f"put out too {'few' if placed < trial.drawn.m else 'many'} tasks"
     if not trial.is_put_out:
-        return "put out too few tasks"
+        return "put out too little benefit"
     return "" if trial.clears else "put out no clearing price"
 
 

@@ -179,7 +179,8 @@ def _best_factor(
     if ties[at] == -np.inf:
         # The least that it can get; anything low does, as long as it gets no more.
         following = ties[at + 1] - step if at + 1 < len(ties) else np.inf
-        return float(np.exp(min(following, np.log(_LEAST))))
+        low = min(following, np.log(_LEAST))
+        return float(np.exp(low if tick is None else np.floor(low / tick) * tick))
     if tick is None:
         return float(np.exp(ties[at] + step))
     return float(np.exp((np.floor(ties[at] / tick) + 1) * tick))

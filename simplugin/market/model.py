@@ -3,23 +3,56 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from simplugin.errors import WorkloadError
-from simplugin.workloads.bundle_markets import BundleMarket, Floats
+from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 
 if TYPE_CHECKING:
     from simplugin.platforms.peer_sites import PeerSite
     from simplugin.workloads.bundles import Bundle
 
 HOUR = 3600.0
+# More tasks than any bundle has.
+_NO_LIMIT = 2**53
+# A share that is a whole number but for rounding is one; relative, but never as much as a task.
+_WHOLE, _MOST = 1e-12, 1e-6
+
+Numbers = TypeVar("Numbers", float, Floats)
+
+
+def task_time(
+    flop: float, byte: float, speed: Numbers, bandwidth: Numbers, setup: Numbers
+) -> Numbers:
+    """Return the estimated completion time of one task, Eq. (4) of [1]_.
+
+    Parameters
+    ----------
+    flop, byte : float
+        Its computation and communication size, S_cp [flop] and S_cm [byte].
+    speed, bandwidth : float or float64, shape (n_peers,)
+        Capacities of a peer or of each, Cp [flop/s] and Cm [byte/s].
+    setup : float or float64, shape (n_peers,)
+        What any task takes before its data are sent, t^setup [s].
+
+    Returns
+    -------
+    float or float64, shape (n_peers,)
+        ECT [s].
+
+    References
+    ----------
+    .. [1] M. Zheng, Z. Hu, P. Xiao, M. Zheng, K. Zhang (2011). A Global Benefit Maximization
+       Task-Bundle Allocation. NPC 2011.
+    """
+    return setup + byte / bandwidth + flop / speed
 
 
 def completion_times(site: PeerSite, bundle: Bundle, setup: float = 0.005) -> Floats:
-    """Return the estimated completion time of one task on each peer, Eq. (4) of [1]_.
+    """Return the estimated completion time of one task on each peer, as `task_time`.
 
     Parameters
     ----------
@@ -34,25 +67,24 @@ def completion_times(site: PeerSite, bundle: Bundle, setup: float = 0.005) -> Fl
     -------
     float64, shape (n_peers,)
         ECT [s].
-
-    References
-    ----------
-    .. [1] M. Zheng, Z. Hu, P. Xiao, M. Zheng, K. Zhang (2011). A Global Benefit Maximization
-       Task-Bundle Allocation. NPC 2011.
     """
-    return setup + bundle.byte / site.bandwidth + bundle.flop / site.speed
+    setups = np.full(site.n_peers, setup, dtype=np.float64)
+    return task_time(bundle.flop, bundle.byte, site.speed, site.bandwidth, setups)
 
 
 @dataclass(frozen=True, eq=False)
 class Terms:
     """What a market's prices follow from besides the times that tasks take.
 
+    Arrays are copied, and cannot be written to.
+
     Attributes
     ----------
     alpha : float or array_like, shape (n_peers,)
         Discount rate of all peers, or of each.
-    n_max : int or array_like, optional
-        How many tasks a peer gets at most; as many as there are without.
+    n_max : int or array_like, shape (n_peers,), optional
+        How many tasks all peers, or each, get at most; as many as there are without, or where it
+        is inf. Kept as None if it limits nobody, else as int or int64.
     price_unit : float
         What a task is worth that takes one second [G$ s]; the paper's figures need 3600: G$ for a
         task an hour.
@@ -72,10 +104,7 @@ class Terms:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        try:
-            alpha = np.asarray(self.alpha, dtype=np.float64)
-        except (TypeError, ValueError):
-            alpha = np.array(np.nan)
+        alpha = _numbers(self.alpha)
         if not np.all((alpha > 0) & (alpha < 1)):
             raise WorkloadError(f"alpha is {self.alpha!r}; give discount rates between 0 and 1")
         if not np.all(1 - alpha < 1):
@@ -87,6 +116,22 @@ class Terms:
             raise WorkloadError(f"price_unit is {self.price_unit!r}; give a positive number")
         if not 0 <= self.setup < np.inf:
             raise WorkloadError(f"setup is {self.setup!r}; give seconds from 0 on")
+        object.__setattr__(self, "alpha", _kept(alpha))
+        if self.n_max is not None:
+            object.__setattr__(self, "n_max", self._limits())
+
+    def _limits(self) -> int | Amounts | None:
+        """Return what a peer gets at most, None for no limit."""
+        wanted = _numbers(self.n_max)
+        if not np.all((wanted >= 0) & (wanted == np.floor(wanted))):
+            raise WorkloadError(
+                f"n_max is {self.n_max!r}; give whole numbers of tasks from 0 on, or None or inf"
+                " for no limit"
+            )
+        if wanted.size and np.all(wanted == np.inf):
+            return None
+        limits: int | Amounts = _kept(np.minimum(wanted, _NO_LIMIT).astype(np.int64))
+        return limits
 
     def values(self, times: ArrayLike) -> Floats:
         """Return the base price of each peer, V_i^b of Eq. (6) [G$]."""
@@ -119,4 +164,21 @@ def largest_share(m: int, n_peers: int, factor: float) -> int:
     """
     if not 1 <= factor < np.inf:
         raise WorkloadError(f"lambda is {factor!r}; give a number from 1 on")
-    return int(np.floor(factor * -(-m // n_peers)))
+    share = factor * -(-m // n_peers)
+    return int(np.floor(share + min(_WHOLE * share, _MOST)))
+
+
+def _numbers(given: ArrayLike | None) -> Floats:
+    """Return numbers; NaN for what is none."""
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return np.array(np.nan)
+
+
+def _kept(values: NDArray[Any]) -> Any:
+    """Return one number as such, and several so that nobody can write to them."""
+    if not values.ndim:
+        return values.item()
+    values.flags.writeable = False
+    return values

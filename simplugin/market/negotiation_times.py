@@ -17,6 +17,8 @@ from simplugin.workloads.bundles import Bundle
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simplugin.workloads.bundle_markets import Floats
+
 # From the local scheduler to any peer [s].
 LATENCY = 0.01
 ALPHA = 0.01
@@ -39,7 +41,7 @@ class Negotiating:
     bytes : float
         As well [byte].
     differs : float
-        By which part its price differs; inf if amounts, rounds, messages or bytes do.
+        By which part its price differs; inf if amounts, payments, rounds, messages or bytes do.
     """
 
     name: str
@@ -70,8 +72,10 @@ def _simulated(latency: float) -> Iterator[Negotiating]:
     for name, negotiation in NEGOTIATIONS.items():
         (deal,) = execute(site, bundle, TERMS, name, seed=SEED).deals
         here = negotiate(negotiation, values, TASKS, TASKS, 1 - ALPHA, seed=SEED)
-        alike = np.array_equal(deal.amounts, here.amounts) and (
-            (deal.rounds, deal.messages, deal.bytes) == (here.rounds, here.messages, here.bytes)
+        alike = (
+            np.array_equal(deal.amounts, here.amounts)
+            and _equal(deal.payments, here.payments)
+            and (deal.rounds, deal.messages, deal.bytes) == (here.rounds, here.messages, here.bytes)
         )
         yield Negotiating(
             name,
@@ -82,3 +86,10 @@ def _simulated(latency: float) -> Iterator[Negotiating]:
             deal.bytes,
             abs(deal.price / here.price - 1) if alike else np.inf,
         )
+
+
+def _equal(paid: Floats | None, expected: Floats | None) -> bool:
+    """Return whether payments of each peer's own are the same, or there are none on both sides."""
+    if paid is None or expected is None:
+        return paid is expected
+    return np.allclose(paid, expected, rtol=1e-9, atol=0.0)

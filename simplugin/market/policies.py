@@ -105,6 +105,9 @@ POLICIES: Mapping[str, Policy] = {
     "secant": secant,
 }
 
+# Of these: those that draw, by a keyword `seed`.
+RANDOM = ("double_auction", "double_auction_rounds")
+
 
 def policy_called(name: str) -> Policy:
     """Return a policy.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 
-# A share that is a whole number but for rounding is one; relative.
-_WHOLE = 1e-12
+# A share that is a whole number but for rounding is one; relative, but never as much as a task.
+_WHOLE, _MOST = 1e-12, 1e-6
 
 
 def proportional_share(
@@ -52,9 +53,10 @@ def in_proportion(weights: Floats, count: int, caps: Amounts) -> Amounts:
     Parameters
     ----------
     weights : float64, shape (n_peers,)
-        From 0 on.
+        From 0 on. Once all others have their caps, those of weight 0 share the rest equally.
     count : int
-        What the numbers add up to, no more than the caps do.
+        What the numbers add up to, no more than the caps do; fewer than 2^53. From about 1e9 on
+        numbers may be off by what a float cannot tell apart, but never their sum.
     caps : int64, shape (n_peers,)
         What each is at most.
 
@@ -62,14 +64,31 @@ def in_proportion(weights: Floats, count: int, caps: Amounts) -> Amounts:
     -------
     int64, shape (n_peers,)
         The numbers.
+
+    Raises
+    ------
+    WorkloadError
+        A weight is no number from 0 on, or so large that a float cannot add them up.
+    InfeasibleError
+        The caps add up to less than the count.
     """
+    if not np.all((weights >= 0) & (weights <= np.finfo(np.float64).max / max(len(weights), 1))):
+        raise WorkloadError(f"weights are {weights!r}; give numbers from 0 on that can be added up")
+    if (room := int(caps.sum())) < count:
+        raise InfeasibleError(
+            f"{count} tasks cannot be shared out under caps of {room} together; raise the caps"
+        )
     shares = _shares(weights, count, caps)
-    amounts = np.floor(shares + _WHOLE * np.maximum(shares, 1)).astype(np.int64)
+    hair = np.minimum(_WHOLE * np.maximum(shares, 1), _MOST)
+    amounts = np.floor(shares + hair).astype(np.int64)
     remainder = np.maximum(shares - amounts, 0)
-    left = count - int(amounts.sum())
     # Remainders that differ by rounding only are ties.
-    ranked = np.lexsort((np.arange(len(shares)), -np.round(remainder, 9), amounts == caps))
-    amounts[ranked[:left]] += 1
+    ranked = np.lexsort((np.arange(len(shares)), -np.round(remainder, 9)))
+    while left := count - int(amounts.sum()):
+        # Shares of many tasks may be rounded to too many together; then some go back.
+        able = ranked[amounts[ranked] < caps[ranked]] if left > 0 else ranked[amounts[ranked] > 0]
+        chosen = able[:left] if left > 0 else able[left:]
+        amounts[chosen] += 1 if left > 0 else -1
     return amounts
 
 
@@ -80,9 +99,11 @@ def _shares(weights: Floats, count: int, caps: Amounts) -> Floats:
         rest = count - int(caps[limited].sum())
         open_ = np.where(limited, 0.0, weights)
         free = open_.sum()
+        if not free > 0:
+            open_ = np.where(limited, 0.0, 1.0)
+            free = max(open_.sum(), 1.0)
         # Parts first: numbers that are next to nothing have no quotient with the rest.
-        parts = open_ / free if free > 0 else open_
-        shares = np.where(limited, caps, parts * rest)
+        shares = np.where(limited, caps, open_ / free * rest)
         beyond = ~limited & (shares >= caps)
         if not np.any(beyond):
             return shares

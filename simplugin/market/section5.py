@@ -18,6 +18,8 @@ from simplugin.listings import Listing
 from simplugin.market.front import least_completion
 from simplugin.market.model import Terms, completion_times, largest_share
 from simplugin.market.outcomes import Outcome
+from simplugin.market.policies import POLICIES
+from simplugin.market.policies import RANDOM as RANDOM
 from simplugin.market.section5_sites import (
     N_PEERS,
     SEED,
@@ -52,8 +54,6 @@ OTHER_READINGS = {
     "double_auction_mean": "Auction, bids of mean prices",
     "double_auction_dearest": "Auction, bids of first prices",
 }
-# Of these a mean over seeds is meant; all others are deterministic.
-RANDOM = ("double_auction",)
 RUNS = 50
 ALPHA = 0.01
 # Benefits and times that differ by less are equal; relative.
@@ -201,8 +201,6 @@ def outcome(site: PeerSite, setting: Setting, policy: str, seed: int = 0) -> Out
     seed : int
         Of policies that draw.
     """
-    from simplugin.market.policies import POLICIES
-
     market, times = setting.market(site)
     drawn = {"seed": seed} if policy in RANDOM else {}
     amounts, price = POLICIES[policy](market.values, market.m, market.caps, market.q, **drawn)

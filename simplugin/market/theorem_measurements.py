@@ -188,7 +188,8 @@ def small_market(number: int) -> BundleMarket:
     number : int
         Of the draw.
     """
-    draws = np.random.default_rng([SEED, 1, number])
+    # From 1 on: [SEED, 1, 0] would be [SEED, 1], that of a made state.
+    draws = np.random.default_rng([SEED, 1, number + 1])
     n_peers = int(draws.integers(SMALL_PEERS[0], SMALL_PEERS[1] + 1))
     m = int(draws.integers(SMALL_TASKS[0], SMALL_TASKS[1] + 1))
     alpha = float(np.exp(draws.uniform(*np.log(ALPHA))))

@@ -15,7 +15,7 @@ from simplugin.workloads.bundle_markets import BundleMarket
 if TYPE_CHECKING:
     from simplugin.workloads.bundle_markets import Amounts, Floats
 
-# Tasks times places that are paired at most; a matrix of 0.8 GB.
+# Tasks times places that are paired at most: a matrix of 0.8 GB, and SciPy's copy of it.
 _LARGEST = 10**8
 
 
@@ -36,10 +36,6 @@ class MixedAssignment:
     peers: Amounts
     places: Amounts
     benefit: float
-
-    def amounts(self, n_peers: int) -> Amounts:
-        """Return how many tasks each peer has; shape (n_peers,)."""
-        return np.bincount(self.peers, minlength=n_peers)
 
 
 def scaled_benefit(

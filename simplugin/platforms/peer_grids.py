@@ -9,11 +9,13 @@ import numpy as np
 from simplugin.errors import PlatformError
 from simplugin.platforms.hosts import Host
 from simplugin.platforms.links import Link
+from simplugin.platforms.names import ROOT
 from simplugin.platforms.peer_sites import PeerSite
 from simplugin.platforms.platform import Platform, Zone
 from simplugin.platforms.routes import ZoneRoute
 
-_GLOBAL = "global"
+# Zones around all, the second of them the global scheduler's.
+_GRID, _GLOBAL = "grid", "global"
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +38,8 @@ class PeerGrid:
     Raises
     ------
     PlatformError
-        A length or a range is wrong, or two sites or two hosts are alike.
+        A length or a range is wrong, or two names are alike: sites and hosts, as SimGrid knows
+        both by names, and ``"grid"`` and ``"global"``, which are the grid's own zones.
     """
 
     names: tuple[str, ...]
@@ -57,19 +60,15 @@ class PeerGrid:
         hosts = [self.scheduler]
         for site in self.sites:
             hosts += [site.scheduler, *site.names]
-        _require_distinct("sites", [_GLOBAL, *self.names])
+        _require_distinct("sites", [*self.names])
         _require_distinct("hosts", hosts)
+        _require_apart({ROOT, _GRID, _GLOBAL}, self.names, hosts)
         if not 0 < self.bandwidth < np.inf:
             raise PlatformError(
                 f"bandwidth of a grid of peers is {self.bandwidth!r}; give a positive number"
             )
         if not 0 <= self.latency < np.inf:
             raise PlatformError(f"latency of a grid of peers is {self.latency!r}; give 0 or more")
-
-    @property
-    def n_sites(self) -> int:
-        """How many sites there are."""
-        return len(self.sites)
 
     def platform(self) -> Platform:
         """Return the grid for SimGrid; the local schedulers are the gates of their sites."""
@@ -80,7 +79,7 @@ class PeerGrid:
             ZoneRoute(_GLOBAL, name, self.scheduler, site.scheduler, (backbone.id,))
             for name, site in zip(self.names, self.sites, strict=True)
         ]
-        return Platform((Zone("grid", "Full", (top, *zones, backbone), tuple(routes)),))
+        return Platform((Zone(_GRID, "Full", (top, *zones, backbone), tuple(routes)),))
 
 
 def _require_distinct(what: str, names: list[str]) -> None:
@@ -88,3 +87,18 @@ def _require_distinct(what: str, names: list[str]) -> None:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise PlatformError(f"two {what} of a grid of peers are called {twice!r}; rename one")
+
+
+def _require_apart(own: set[str], sites: tuple[str, ...], hosts: list[str]) -> None:
+    """Refuse a name that stands for a zone and for something else."""
+    for site in sites:
+        if site in own:
+            raise PlatformError(
+                f"a site of a grid of peers is called {site!r}, as a zone around it is; rename it"
+            )
+    for host in hosts:
+        if host in own.union(sites):
+            raise PlatformError(
+                f"a host of a grid of peers is called {host!r}, as a site or a zone around it is;"
+                " rename it"
+            )

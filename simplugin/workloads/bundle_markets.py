@@ -22,7 +22,8 @@ _MOST, _MOST_TOGETHER = 2**53, 2.0**63
 class BundleMarket:
     """Tasks of one bundle, and peers to which they are worth ever less.
 
-    The k-th task on peer i is worth V_i q_i^(k-1), Eqs. (6) and (10) of [1]_.
+    The k-th task on peer i is worth V_i q_i^(k-1), Eqs. (6) and (10) of [1]_. Arrays are copied,
+    and cannot be written to.
 
     Attributes
     ----------
@@ -72,8 +73,10 @@ class BundleMarket:
                 f"a value is {float(worth.max())!r}, too large to be added up over {count} tasks"
                 f" and {len(worth)} peers; give values in a larger unit of price"
             )
-        for name, value in (("values", worth), ("m", count), ("caps", limits), ("q", kept)):
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "m", count)
+        for name, array in (("values", worth), ("caps", limits), ("q", kept)):
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
         total = int(limits.sum())
         if total < count:
             same = np.all(limits == limits[0])
@@ -138,9 +141,12 @@ class BundleMarket:
             return self.caps.copy()
         many = np.floor(1 + (log_price - self.log_value) / self.log_q)
         amounts = np.clip(many, 0, self.caps).astype(np.int64)
-        # The quotient may be rounded to the wrong side of a whole number.
-        amounts += (amounts < self.caps) & (self.log_worth(amounts + 1) >= log_price)
-        amounts -= (amounts > 0) & (self.log_worth(amounts) < log_price)
+        # The quotient may be rounded to the wrong side of a whole number; of several, where a
+        # logarithm does not tell so small discounts apart.
+        while (more := (amounts < self.caps) & (self.log_worth(amounts + 1) >= log_price)).any():
+            amounts += more
+        while (fewer := (amounts > 0) & (self.log_worth(amounts) < log_price)).any():
+            amounts -= fewer
         return amounts
 
     def check(self, amounts: ArrayLike) -> Amounts:

@@ -28,8 +28,6 @@ class TraceBundle:
     ----------
     release : float
         When the last job was submitted, hence all had arrived, since the start of the log [s].
-    first : float
-        When the first one was [s].
     user, partition, executable : int
         As in the trace; -1 if it does not know them, or if jobs of a bundle may differ in it.
     jobs : int64, shape (count,)
@@ -41,7 +39,6 @@ class TraceBundle:
     """
 
     release: float
-    first: float
     user: int
     partition: int
     executable: int
@@ -183,7 +180,6 @@ def _bundle(trace: JobTrace, rows: NDArray[np.intp], by: Sequence[str]) -> Trace
     processors = trace.processors[rows]
     return TraceBundle(
         release=float(submit[-1]),
-        first=float(submit[0]),
         jobs=trace.job[rows],
         run_times=trace.run_time[rows],
         # A job of no processor would compute nothing in all its time.

@@ -9,6 +9,8 @@ from simplugin.campaigns import load_scenario, run_scenario
 from simplugin.campaigns.bundles import KIND
 from simplugin.campaigns.outputs import outcome_document
 from simplugin.errors import ScenarioError
+from simplugin.market.negotiations.protocol import own_generator
+from simplugin.market.policies import RANDOM
 from simplugin.optimum.bundle_benefit import largest_benefit
 
 
@@ -108,10 +110,20 @@ def test_draws_follow_the_seed(three):
     for seed in (0, 1):
         change(three, "[simulation.options]", f"[simulation]\nseed = {seed}\n[simulation.options]")
         drawn[seed] = run(three).listings[0].column("tasks")
-        expected = np.bincount(np.random.default_rng(seed).integers(0, 2, 400))
+        # The local scheduler's numbers are the source of the policy's seed.
+        given = own_generator(seed).integers(2**63)
+        expected = np.bincount(np.random.default_rng(given).integers(0, 2, 400))
         assert drawn[seed] == tuple(expected)
         change(three, f"[simulation]\nseed = {seed}\n", "")
     assert drawn[0] != drawn[1]
+
+
+@pytest.mark.parametrize("name", ["mine:anywhere", *(f"market.{each}" for each in RANDOM)])
+def test_copies_are_dealt_anew(three, name):
+    change(three, "count = 3", "count = 400\ncopies = 3\nperiod = 2000.0")
+    change(three, "alpha = 0.5", "alpha = 0.01")
+    run_once = run(change(three, '"market.optimum"', f'"{name}"'))
+    assert len(set(run_once.listings[0].column("benefit"))) == 3
 
 
 @pytest.mark.parametrize("name", sorted({*KIND.schedulers} - {"market.isgbmat_printed"}))

@@ -19,11 +19,11 @@ def traded(values, m, caps, q, seed):
     """The continuous auction order by order, in plain prices, with a book that is a list."""
 
     def draws(stream):
-        generator = np.random.default_rng([seed, stream])
+        generator = np.random.default_rng([int.from_bytes(b"nego"), seed, stream])
         while True:
             yield 1 - generator.random()
 
-    scheduler, *peers = [draws(stream) for stream in range(len(values) + 1)]
+    scheduler, *peers = [draws(stream) for stream in range(1, len(values) + 2)]
     amounts, book, prices = [0] * len(values), [], []
     while sum(amounts) < m:
         waiting = [i for i in range(len(values)) if amounts[i] < caps[i]]

@@ -15,12 +15,12 @@ from simplugin.market.agents.messages import Announcement, Capacity, Estimate, S
 from simplugin.market.dispatch import (
     DISPATCHERS,
     Situation,
+    completion_of_best,
     earliest,
-    estimated_completion,
     first_idle,
     round_robin,
 )
-from simplugin.market.model import Terms
+from simplugin.market.model import Terms, completion_times
 from simplugin.platforms.peer_sites import PeerSite
 from simplugin.workloads.bundles import Bundle
 
@@ -105,9 +105,8 @@ def test_estimates_are_what_the_best_assignment_takes():
     terms = Terms(alpha=0.5, price_unit=1.0, setup=0.0)
     # Tasks take 1 s and 4 s, and are worth 1, 1/2, 1/4, 1/8, ... and 1/4, 1/8, ...: of the best six
     # four are at the first, which takes 4 s, and two at the other, which takes 8 s.
-    assert estimated_completion(site, bundle, terms) == 8.0
-    with pytest.raises(InfeasibleError, match="cannot be placed"):
-        estimated_completion(site, bundle, Terms(n_max=2))
+    times = completion_times(site, bundle, 0.0)
+    assert completion_of_best(terms.market(times, 6), times) == 8.0
 
 
 def test_a_desk_is_given_names_only():
@@ -147,7 +146,8 @@ def test_sites_answer_by_what_peers_say(speed, m, n_max, alpha):
     if n_max is not None and n_max * len(speed) < m:
         assert answer == math.inf
     else:
-        assert answer == estimated_completion(site, Bundle("b", m, 3e8, 2e7), terms)
+        times = completion_times(site, Bundle("b", m, 3e8, 2e7), 0.25)
+        assert answer == completion_of_best(terms.market(times, m), times)
 
 
 def test_all_rules_have_names():

@@ -6,8 +6,10 @@ import pytest
 from simplugin.errors import DeadlockError
 from simplugin.market.execution import execute
 from simplugin.market.model import Terms
+from simplugin.market.negotiations.posted import posted
 from simplugin.market.negotiations.protocol import negotiate, own_generator
 from simplugin.market.negotiations.shipped import NEGOTIATIONS
+from simplugin.market.policies import POLICIES, RANDOM
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.platforms.peer_sites import PeerSite
 from simplugin.simulation import SimGridOptions, simulate
@@ -103,14 +105,22 @@ def test_agrees_as_in_process(name):
     assert (deal.rounds, deal.messages, deal.bytes) == (alone.rounds, alone.messages, alone.bytes)
 
 
-def test_later_negotiations_draw_anew():
+@pytest.mark.parametrize("name", RANDOM)
+def test_later_negotiations_draw_anew(name):
     bundles = [Bundle.of_class("neutral", 60, name=str(n)) for n in range(2)]
-    one, other = execute(SITE, bundles, TERMS, "double_auction", seed=7).deals
-    again = execute(SITE, bundles, TERMS, "double_auction", seed=7).deals
-    changed = execute(SITE, bundles, TERMS, "double_auction", seed=8).deals
-    assert np.any(one.amounts != other.amounts)
-    assert np.any(one.amounts != changed[0].amounts)
+    one, other = execute(SITE, bundles, TERMS, name, seed=7).deals
+    again = execute(SITE, bundles, TERMS, name, seed=7).deals
+    changed = execute(SITE, bundles, TERMS, name, seed=8).deals
+    assert len({one.price, other.price, changed[0].price, changed[1].price}) == 4
+    assert (one.price, other.price) == (again[0].price, again[1].price)
     np.testing.assert_array_equal(other.amounts, again[1].amounts)
+    how, market = NEGOTIATIONS.get(name) or posted(POLICIES[name]), one.market
+    alone = negotiate(how, market.values, 60, market.caps, market.q, seed=7)
+    assert alone.price == one.price
+    np.testing.assert_array_equal(alone.amounts, one.amounts)
+
+
+def test_seeds_have_their_own_numbers():
     assert own_generator(7).random() != own_generator(8).random()
 
 

@@ -48,6 +48,8 @@ def divides(*_):
         ({"terms": Terms(n_max=9)}, InfeasibleError, r"20 tasks cannot be placed: 2 peers take at"),
         ({"terms": [Terms()] * 2}, WorkloadError, "there are terms for 2 sites; give one for each"),
         ({"negotiation": "haggling"}, WorkloadError, "negotiation is 'haggling'; give one of"),
+        ({"negotiation": 5}, WorkloadError, "negotiation is 5; give one of isgbmat"),
+        ({"negotiation": None}, WorkloadError, "negotiation is None; give one of"),
         ({"negotiation": none_at_all}, WorkloadError, "none_at_all: 0 tasks are placed"),
         ({"negotiation": agreed([9, 9])}, WorkloadError, r"'odd' gives 2 peers \[9, 9\] tasks of"),
         ({"negotiation": agreed([10.9, 10.9])}, WorkloadError, r"peers \[10.9, 10.9\] tasks"),

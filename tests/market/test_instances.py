@@ -41,3 +41,10 @@ def test_fewer_tasks():
     assert max(instance(seed, most_tasks=30).m for seed in range(100)) <= 30
     with pytest.raises(WorkloadError, match="most_tasks"):
         instance(0, most_tasks=1)
+
+
+def test_nobody_writes_to_a_cached_market():
+    drawn = instance(3)
+    for array in (drawn.values, drawn.caps):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1

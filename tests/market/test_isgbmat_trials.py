@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from simplugin.market.isgbmat import REPAIRED, REPAIRS
-from simplugin.market.isgbmat_trials import STAGES, drawn_markets, ends, trials, without
+from simplugin.market.isgbmat_trials import STAGES, _failure, drawn_markets, ends, trials, without
 
 
 def test_each_stage_repairs_more():
@@ -47,3 +47,24 @@ def test_every_repair_is_missed(repair):
     found = without(repair.key, quick=True)
     assert 0 < found.failures <= found.count == 100
     assert found.words.startswith(str(found.failures))
+
+
+def test_failures_are_called_what_they_are():
+    trial = next(
+        each
+        for each in trials(REPAIRED, quick=True)
+        if np.ptp(each.best.amounts) > 1 and np.all(each.drawn.caps > each.best.amounts)
+    )
+    assert _failure(trial) == ""
+    amounts = trial.best.amounts
+    one = np.eye(len(amounts), dtype=int)
+    most, least = one[np.argmax(amounts)], one[np.argmin(amounts)]
+    for change, words in (
+        (-most, "put out too few tasks"),
+        (least, "put out too many tasks"),
+        (least - most, "put out too little benefit"),
+    ):
+        run = dataclasses.replace(trial.run, amounts=amounts + change)
+        assert _failure(trial._replace(run=run)) == words
+    run = dataclasses.replace(trial.run, price=2 * trial.run.price)
+    assert _failure(trial._replace(run=run)) == "put out no clearing price"

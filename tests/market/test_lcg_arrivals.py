@@ -34,7 +34,7 @@ def test_the_load_is_as_wanted() -> None:
     span = rows[-1].release - rows[0].release
     grids = [lcg_grid(3, load) for load in (0.25, 0.5)]
     for grid, load in zip(grids, (0.25, 0.5), strict=True):
-        assert (grid.n_sites, {site.n_peers for site in grid.sites}) == (N_SITES, {N_PEERS})
+        assert (len(grid.sites), {site.n_peers for site in grid.sites}) == (N_SITES, {N_PEERS})
         speed = sum(site.speed.sum() for site in grid.sites)
         assert work / (speed * span) == pytest.approx(load)
     assert grids[0].sites[1].speed == pytest.approx(2 * grids[1].sites[1].speed)

@@ -156,6 +156,17 @@ def test_a_peer_without_rivals_reports_next_to_nothing():
     assert best_report(BundleMarket([5.0, 4.0], 5, [0, 5], 0.9), 0).gain == 0
 
 
+@pytest.mark.parametrize("tick", [0.001, 0.3, 0.7])
+def test_next_to_nothing_is_a_whole_number_of_ticks(tick):
+    # The others take two tasks of five, whatever they are worth: three are the first peer's.
+    for market in (BundleMarket([5.0, 4.0], 5, [4, 2], 0.9), BundleMarket([5.0], 4, 4, 0.9)):
+        best = best_report(market, 0, tick=tick)
+        ticks = np.log(best.factor) / tick
+        assert best.factor < 1
+        assert ticks == pytest.approx(round(ticks), abs=1e-6)
+        assert best.profit == pytest.approx(best_report(market, 0).profit, rel=1e-6)
+
+
 def test_rivals_prices_are_their_least_valuable_tasks():
     market = BundleMarket([5.0, 4.0, 3.0], 4, [4, 4, 1], 0.5)
     assert np.exp(rival_prices(market, 0)) == pytest.approx([1, 2, 3, 4])

@@ -1,4 +1,5 @@
 import importlib.util
+import inspect
 
 import numpy as np
 import pytest
@@ -7,11 +8,10 @@ from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.market.instances import instance
-from simplugin.market.policies import POLICIES, policy_called
+from simplugin.market.policies import POLICIES, RANDOM, policy_called
 from simplugin.optimum.bundle_benefit import largest_benefit
 
 EXACT = ("optimum", "isgbmat", "double_auction_marginal", "bisection", "median", "secant")
-RANDOM = ("double_auction", "double_auction_rounds")
 # Whose last tasks go to the lowest numbers though nobody's values are equal.
 TURNS = ("commodity", "commodity_equal")
 ENDING = [name for name in POLICIES if name != "isgbmat_printed"]
@@ -46,6 +46,11 @@ def test_every_policy_takes_discount_rates_of_each_peer(name):
 def test_every_policy_refuses_too_small_caps(name):
     with pytest.raises(InfeasibleError, match=r"1000 tasks cannot be placed: .*m > n N_max"):
         POLICIES[name](np.arange(1.0, 13.0), 1000, 83, 0.99)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_those_that_draw_take_a_seed(name):
+    assert ("seed" in inspect.signature(POLICIES[name]).parameters) == (name in RANDOM)
 
 
 @pytest.mark.parametrize("name", [name for name in ENDING if name not in RANDOM])

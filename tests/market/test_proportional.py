@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.market.proportional import proportional_share
+from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.market.proportional import in_proportion, proportional_share
 from simplugin.workloads.bundle_markets import BundleMarket
 
 
@@ -69,3 +70,49 @@ def test_many():
     amounts, _ = proportional_share(np.linspace(1, 2, 10_000), 10**7, 1001, 0.99)
     assert amounts.sum() == 10**7
     assert amounts.max() <= 1001
+
+
+def test_those_of_no_weight_share_the_rest_equally():
+    def dealt(weights, count, caps):
+        return in_proportion(np.array(weights, dtype=float), count, np.array(caps)).tolist()
+
+    assert dealt((1, 0, 0), 8, (2, 10, 10)) == [2, 3, 3]
+    assert dealt((1, 0, 0), 8, (2, 1, 10)) == [2, 1, 5]
+    assert dealt((0, 0, 0), 5, (2, 2, 2)) == [2, 2, 1]
+    assert dealt((1, 0), 3, (3, 3)) == [3, 0]
+    assert dealt((0, 0), 0, (0, 0)) == [0, 0]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from((0.0, 1.0, 0.1, 3.7, 1e9)), st.integers(0, 9)), min_size=1),
+    st.floats(0, 1),
+)
+def test_all_is_placed_under_caps(peers, part):
+    weights, caps = (np.array(each) for each in zip(*peers, strict=True))
+    count = round(part * int(caps.sum()))
+    amounts = in_proportion(weights, count, caps)
+    assert amounts.sum() == count
+    assert np.all((amounts >= 0) & (amounts <= caps))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.floats(0.01, 100), min_size=1, max_size=30), st.integers(10**12, 2**53 - 1))
+def test_as_many_as_floats_can_count(weights, count):
+    caps = np.full(len(weights), count)
+    amounts = in_proportion(np.array(weights), count, caps)
+    assert amounts.sum() == count
+    exact = [Fraction(each) * count / sum(map(Fraction, weights)) for each in weights]
+    off = max(abs(int(one) - two) for one, two in zip(amounts, exact, strict=True))
+    assert off <= 1 + count * 2e-15
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf, 1.7e308])
+def test_weights_that_nothing_is_in_proportion_to(weight):
+    with pytest.raises(WorkloadError, match="weights are"):
+        in_proportion(np.array([1.0, weight]), 2, np.array([2, 2]))
+
+
+def test_too_small_caps():
+    with pytest.raises(InfeasibleError, match=r"5 tasks .* under caps of 4 together"):
+        in_proportion(np.ones(2), 5, np.array([2, 2]))

@@ -17,7 +17,6 @@ def _site(name, latency=0.0):
 
 def test_routes_pass_the_backbone_and_the_local_scheduler():
     grid = PeerGrid(("a", "b"), (_site("a", 0.25), _site("b")), 1e8, 0.5)
-    assert grid.n_sites == 2
     pairs = [("global-scheduler", "a-ls"), ("b-ls", "global-scheduler"), ("a-ls", "a-2")]
     found = resolve(grid.platform(), pairs)
     assert {host.name: host.speed for host in found.hosts}["b-2"] == 2e9
@@ -35,7 +34,14 @@ def test_routes_pass_the_backbone_and_the_local_scheduler():
         ({"names": (), "sites": ()}, "has 0 names and 0 sites"),
         ({"names": ("a",)}, "has 1 names and 2 sites"),
         ({"names": ("a", "a")}, "two sites of a grid of peers are called 'a'"),
-        ({"names": ("a", "global")}, "two sites of a grid of peers are called 'global'"),
+        ({"names": ("a", "global")}, "a site of a grid of peers is called 'global', as a zone"),
+        ({"names": ("grid", "b")}, "a site of a grid of peers is called 'grid', as a zone around"),
+        ({"names": ("a", "_world_")}, "a site of a grid of peers is called '_world_', as a zone"),
+        ({"names": ("a", "a-2")}, "a host of a grid of peers is called 'a-2', as a site or a zone"),
+        ({"names": ("b-ls", "b")}, "a host of a grid of peers is called 'b-ls', as a site"),
+        ({"names": ("global-scheduler", "b")}, "a host .* is called 'global-scheduler', as a site"),
+        ({"scheduler": "grid"}, "a host of a grid of peers is called 'grid', as a site or a zone"),
+        ({"scheduler": "global"}, "a host of a grid of peers is called 'global', as a site"),
         ({"sites": (_site("a"), _site("a"))}, "two hosts of a grid of peers are called 'a-ls'"),
         ({"scheduler": "b-2"}, "two hosts of a grid of peers are called 'b-2'"),
         ({"bandwidth": np.inf}, "bandwidth of a grid of peers is inf"),

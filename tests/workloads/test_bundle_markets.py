@@ -133,3 +133,35 @@ def test_more_tasks_together_than_integers_can_count_are_refused() -> None:
     assert market.caps.sum() == 2 * 10**15
     with pytest.raises(InfeasibleError, match="1000000000000000 tasks cannot be placed"):
         BundleMarket(many, 10**15, 10**10, 0.99)
+
+
+@given(log_value=st.floats(-700, 690), number=st.integers(1, 10**5))
+def test_the_least_discounts_are_counted_to_the_last_bit(log_value: float, number: int) -> None:
+    cap = 10**5
+    market = BundleMarket([np.exp(log_value)], cap, cap, 1 - 1.2e-16)
+    worth = market.log_value[0] + np.arange(cap) * market.log_q[0]
+    for log_price in (worth[number - 1], np.nextafter(worth[number - 1], 1e3)):
+        assert market.above(log_price).tolist() == [int(np.sum(worth >= log_price))]
+
+
+def test_many_tasks_of_one_logarithm() -> None:
+    # 32 tasks lower a logarithm of 50 by half of what it can tell apart.
+    market = BundleMarket([np.exp(50.0)], 10**5, 10**5, 1 - 1.2e-16)
+    worth = market.log_value[0] + np.arange(10**5) * market.log_q[0]
+    assert np.max(np.unique(worth, return_counts=True)[1]) == 65
+    counts = [int(market.above(price)[0]) for price in np.unique(worth)]
+    assert counts == [int(np.sum(worth >= price)) for price in np.unique(worth)]
+
+
+@pytest.mark.parametrize("name", ["values", "caps", "q"])
+def test_a_market_keeps_what_it_was_given(name: str) -> None:
+    told = {name: np.array(value) for name, value in SIMPLE.items() if name != "m"}
+    told = {key: np.broadcast_to(value, 2).copy() for key, value in told.items()}
+    market = BundleMarket(**(SIMPLE | told))  # type: ignore[arg-type]
+    before = getattr(market, name).tolist()
+    told[name][0] = 1
+    assert getattr(market, name).tolist() == before
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(market, name)[0] = 1
+    # What it returns is the caller's.
+    market.above(-np.inf)[0] = 1

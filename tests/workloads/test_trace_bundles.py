@@ -33,7 +33,7 @@ def test_dates_sizes_and_order() -> None:
     found = trace_bundles(TRACE, least=2)
     assert [each.jobs.tolist() for each in found] == [[1, 3, 2], [4, 5]]
     first = found[0]
-    assert (first.release, first.first, first.count) == (120, 0, 3)
+    assert (first.release, first.count) == (120, 3)
     assert (first.user, first.partition, first.executable) == (5, 1, -1)
     assert first.mean == 20
     assert first.variation == pytest.approx((200 / 3) ** 0.5 / 20)

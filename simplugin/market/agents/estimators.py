@@ -16,6 +16,7 @@ from simplugin.market.agents.messages import (
     questions_for,
 )
 from simplugin.market.dispatch import completion_of_best
+from simplugin.market.model import task_time
 from simplugin.workloads.bundle_markets import BundleMarket
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def seconds(capacities: Sequence[Capacity], asked: Announcement) -> float:
         for each in capacities
     ]
     speed, bandwidth, setup, price_unit, q, n_max = np.array(columns, dtype=np.float64).T
-    times = setup + asked.byte / bandwidth + asked.flop / speed
+    times = task_time(asked.flop, asked.byte, speed, bandwidth, setup)
     caps = np.minimum(n_max, asked.m).astype(np.int64)
     try:
         market = BundleMarket(price_unit / times, asked.m, caps, q)

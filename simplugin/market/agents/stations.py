@@ -10,6 +10,7 @@ from simplugin.errors import WorkloadError
 from simplugin.market.agents.counters import DiscountCounter
 from simplugin.market.agents.draws import negotiation_seed
 from simplugin.market.agents.messages import Capacity
+from simplugin.market.model import task_time
 from simplugin.market.negotiations.protocol import own_generator
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class PeerStation:
 
     def completion_time(self, announced: Announcement) -> float:
         """Return how long it expects a task to take, Eq. (4) [s]."""
-        return self.setup + announced.byte / self.bandwidth + announced.flop / self.speed
+        return task_time(announced.flop, announced.byte, self.speed, self.bandwidth, self.setup)
 
     def cap(self, announced: Announcement) -> int:
         """Return how many tasks it takes at most."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from simplugin.workloads.bundle_markets import BundleMarket
 if TYPE_CHECKING:
     from simplugin.market.negotiations.protocol import Scheduler
     from simplugin.workloads.bundle_markets import Amounts
+
+# How many seeds a policy may be given.
+_SEEDS = 2**63
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,9 @@ def posted(
 ) -> Negotiation:
     """Return a policy as a negotiation of one round, after which it knows the whole market.
 
+    A policy that takes a `seed` is given another for each negotiation, drawn from the local
+    scheduler's random numbers, unless one is bound: in `parameters` or by `functools.partial`.
+
     Parameters
     ----------
     policy : callable
@@ -55,11 +62,13 @@ def posted(
     """
     decide = partial(policy, **parameters)
     called = name or getattr(policy, "__name__", "policy")
+    draws = "seed" not in decide.keywords and _takes_seed(policy)
 
-    def scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
+    def scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:
         replies = yield Call(tuple(range(n_peers)), ("post",))
         values, caps, q = np.array([reply[1:] for reply in replies], dtype=np.float64).T
-        amounts, price = decide(values, m, caps.astype(np.int64), q)
+        drawn = {"seed": int(generator.integers(_SEEDS))} if draws else {}
+        amounts, price = decide(values, m, caps.astype(np.int64), q, **drawn)
         try:
             checked = BundleMarket(values, m, caps, q).check(amounts)
         except WorkloadError as error:
@@ -67,6 +76,14 @@ def posted(
         return Agreement(checked, _price(price, called))
 
     return Negotiation(called, scheduler, posting_peer)
+
+
+def _takes_seed(policy: Callable[..., object]) -> bool:
+    """Return whether a policy has a parameter of this name."""
+    try:
+        return "seed" in inspect.signature(policy).parameters
+    except ValueError:  # a function of C may not tell
+        return False
 
 
 def _price(price: object, called: str) -> float:

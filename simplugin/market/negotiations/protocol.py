@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from simplugin.market.agents.draws import own_generator as own_generator
 from simplugin.market.outcomes import checked_payments
 from simplugin.workloads.bundle_markets import BundleMarket
 
@@ -121,19 +122,6 @@ class Negotiated:
 def message_size(message: Message) -> float:
     """Return how large a message is: an envelope of 40 byte and 8 byte a number [byte]."""
     return ENVELOPE + NUMBER * (len(message) - 1)
-
-
-def own_generator(seed: int, peer: int | None = None) -> np.random.Generator:
-    """Return the random numbers of a peer, or of the local scheduler, which nobody else draws.
-
-    Parameters
-    ----------
-    seed : int
-        Of the negotiation.
-    peer : int, optional
-        Its number; the local scheduler without.
-    """
-    return np.random.default_rng([seed, 0 if peer is None else peer + 1])
 
 
 def negotiate(

@@ -1,9 +1,12 @@
 """What the claims about negotiations measure, against what is known of it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from simplugin.market import negotiation_claims
+from simplugin.errors import InfeasibleError
+from simplugin.market import negotiation_claims, negotiation_survey, negotiation_times
 from simplugin.market.instances import instance
 from simplugin.market.negotiation_claims import FIGURES, PARTS
 from simplugin.market.negotiation_figures import negotiation_listing
@@ -68,6 +71,29 @@ def test_clocks_of_smaller_steps_cycle_less_and_take_longer():
     assert large.count == small.count == 60
     assert small.cycles < large.cycles
     assert np.median(small.rounds) > np.median(large.rounds)
+
+
+def test_an_end_of_another_kind_is_no_end_of_a_clock(monkeypatch):
+    def fails(*_):
+        raise InfeasibleError("another reason")
+
+    monkeypatch.setattr(negotiation_survey, "negotiate", fails)
+    with pytest.raises(InfeasibleError, match="another reason"):
+        clocks(0.21, True)
+
+
+def test_payments_are_compared_too(monkeypatch):
+    monkeypatch.setattr(negotiation_times, "NEGOTIATIONS", {"clinching": NEGOTIATIONS["clinching"]})
+    (same,) = simulated.__wrapped__()
+    assert same.differs == 0
+
+    def pays_less(*given, **further):
+        found = negotiate(*given, **further)
+        return replace(found, payments=found.payments * (1 - 1e-6))
+
+    monkeypatch.setattr(negotiation_times, "negotiate", pays_less)
+    (other,) = simulated.__wrapped__()
+    assert other.differs == np.inf
 
 
 def test_negotiating_takes_two_latencies_a_round():

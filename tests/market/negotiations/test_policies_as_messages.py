@@ -1,5 +1,7 @@
 """The paper's algorithms as messages, against the same on all values at once."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -120,3 +122,20 @@ def test_whole_numbers_of_any_type_are_accepted():
     agreed = negotiate(posted(own), *MARKET)
     assert agreed.amounts.tolist() == [4, 3, 5]
     assert (agreed.amounts.dtype, agreed.price) == (np.int64, 2.0)
+
+
+def test_a_policy_is_given_seeds_unless_one_is_bound():
+    def own(*_, seed=-1):
+        return [4, 3, 5], seed
+
+    def other(*_, **parameters):
+        assert not parameters
+        return [4, 3, 5], -1
+
+    def prices(how):
+        return [negotiate(how, *MARKET, seed=seed).price for seed in range(20)]
+
+    assert len(set(prices(posted(own)))) == 20
+    assert prices(posted(own)) == prices(posted(own))
+    assert set(prices(posted(own, seed=3))) == set(prices(posted(partial(own, seed=3)))) == {3}
+    assert set(prices(posted(other))) == {-1}
