@@ -14,7 +14,8 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := $(wildcard cpp/*)
 # What `make lint` calls C++: the plug-in and the benchmarks' programs.
 CPP     := $(wildcard cpp/*.cpp cpp/*.hpp benchmarks/*.cpp benchmarks/*.hpp)
-PYTEST  := -n 2 --dist loadfile
+# In the order of their names: the documentation, few tests that take long, must not come last.
+PYTEST  := -n 2 --dist loadfile --no-loadscope-reorder
 BUILD   := --no-build-isolation -C cmake.define.SIMPLUGIN_WERROR=ON
 
 .PHONY: help
