@@ -284,7 +284,13 @@ def test_ctrl_c_ends_the_child_and_the_caller_goes_on(tmp_path: Path, two_hosts:
         """),
     )
     caller = start_script(
-        tmp_path, text, str(two_hosts), stdin=subprocess.PIPE, start_new_session=True
+        tmp_path,
+        text,
+        str(two_hosts),
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+        # What starts the tests in the background may have them ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert caller.stdout is not None
     child, server = (int(word) for word in caller.stdout.readline().split())
