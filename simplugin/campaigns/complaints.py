@@ -10,8 +10,8 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from simplugin.campaigns.toml_lines import line_of
 from simplugin.errors import ScenarioError
+from simplugin.formats.toml_lines import line_of
 
 _ANYTHING = 80
 

@@ -18,6 +18,7 @@ from simplugin.campaigns.complaints import (
     suggestion,
     unknown_key,
 )
+from simplugin.campaigns.generators import GENERATORS
 from simplugin.campaigns.kinds import KINDS, Kind, Outcome, Progress, kind_called
 from simplugin.campaigns.references import UnresolvedError, importable, resolve
 from simplugin.campaigns.sections import (
@@ -27,21 +28,12 @@ from simplugin.campaigns.sections import (
     SchedulerSection,
     SimulationSection,
 )
-from simplugin.campaigns.toml_lines import place_of
 from simplugin.errors import ScenarioError, SimpluginError
+from simplugin.formats.toml_lines import place_of
 from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Graph
 from simplugin.simulation.options import SimGridOptions
 
-# Shipped generators of platforms, as module:function.
-GENERATORS: dict[str, str] = {
-    "grid5000_subset": "simplugin.campaigns.generators:grid5000_subset",
-    "multi_cluster": "simplugin.campaigns.generators:multi_cluster",
-    "peer_grid": "simplugin.campaigns.generators:peer_grid",
-    "peer_site": "simplugin.campaigns.generators:peer_site",
-    "random_graph": "simplugin.campaigns.generators:random_graph",
-    "random_tree": "simplugin.campaigns.generators:random_tree",
-}
 _SECTIONS = ("platform", "workload", "scheduler", "simulation", "output")
 _OPTIONS = tuple(each.name for each in fields(SimGridOptions))
 

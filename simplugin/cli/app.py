@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
+from simplugin.cli.deploy import deploy
 from simplugin.cli.ending import plain_errors
+from simplugin.cli.platform import platform_app
 
 app = typer.Typer(
     name="simplugin",
@@ -18,6 +20,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+app.add_typer(platform_app, name="platform")
+app.command()(deploy)
 
 
 class BackEnd(StrEnum):

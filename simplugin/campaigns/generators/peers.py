@@ -1,4 +1,4 @@
-"""Shipped generators of platforms, as scenarios call them."""
+"""Computing peers, as scenarios ask for them."""
 
 from __future__ import annotations
 
@@ -9,82 +9,10 @@ import numpy as np
 
 from simplugin.errors import PlatformError, UnitError, WorkloadError
 from simplugin.market.section5_sites import SEED, consistent_site, scaled_site
-from simplugin.platforms import Platform, random_graphs, random_trees
-from simplugin.platforms.grid5000_subsets import SUBSETS
-from simplugin.platforms.multi_clusters import MultiCluster
+from simplugin.platforms import Platform
 from simplugin.platforms.peer_grids import PeerGrid
 from simplugin.platforms.peer_sites import PeerSite
 from simplugin.units import parse_bandwidth, parse_speed, parse_time
-
-
-def random_graph(seed: int = 0, **parameters: Any) -> Platform:
-    """Return a random platform of hosts and links between neighbours.
-
-    Parameters
-    ----------
-    seed : int
-        Of the draws.
-    **parameters
-        Those of `simplugin.platforms.random_graphs.random_graph`, the generator apart.
-    """
-    generator = np.random.default_rng(seed)
-    return random_graphs.random_graph(generator=generator, **parameters).platform()
-
-
-def random_tree(seed: int = 0, **parameters: Any) -> Platform:
-    """Return a random tree of hosts, ``n0`` its root.
-
-    Parameters
-    ----------
-    seed : int
-        Of the draws.
-    **parameters
-        Those of `simplugin.platforms.random_trees.random_tree`, the generator apart.
-    """
-    generator = np.random.default_rng(seed)
-    return random_trees.random_tree(generator=generator, **parameters).platform()
-
-
-def grid5000_subset(site: str) -> Platform:
-    """Return a multi-cluster site of Grid'5000.
-
-    Parameters
-    ----------
-    site : str
-        A key of `simplugin.platforms.grid5000_subsets.SUBSETS`.
-    """
-    if site not in SUBSETS:
-        raise ValueError(f"no subset is called {site!r}; give one of {', '.join(SUBSETS)}")
-    return SUBSETS[site].platform()
-
-
-def multi_cluster(clusters: Sequence[Any], name: str = "site", **parameters: Any) -> Platform:
-    """Return clusters in one place.
-
-    Parameters
-    ----------
-    clusters : sequence of mapping
-        Of each its `name`, number of `processors` and their `speed` [flop/s].
-    name : str
-        Of the site.
-    **parameters
-        The other fields of `simplugin.platforms.multi_clusters.MultiCluster`; quantities may be
-        texts with a unit.
-    """
-    parts = []
-    for number, cluster in enumerate(clusters):
-        if not isinstance(cluster, Mapping) or set(cluster) != {"name", "processors", "speed"}:
-            raise ValueError(f"clusters[{number}] is {cluster!r}; give name, processors and speed")
-        speed = cluster["speed"]
-        speed = parse_speed(speed) if isinstance(speed, str) else float(speed)
-        parts.append((cluster["name"], cluster["processors"], speed))
-    for key, value in parameters.items():
-        if isinstance(value, str):
-            parameters[key] = (parse_time if key.endswith("latency") else parse_bandwidth)(value)
-    try:
-        return MultiCluster(name, tuple(parts), **parameters).platform()
-    except PlatformError as error:
-        raise ValueError(str(error)) from error
 
 
 def peer_site(

@@ -2,7 +2,7 @@ import tomllib
 
 import pytest
 
-from simplugin.campaigns.toml_lines import line_of, place_of
+from simplugin.formats.toml_lines import line_of, place_of
 
 TEXT = '''# a comment
 title = "x"

@@ -1,0 +1,7 @@
+"""``simplugin deploy``."""
+
+from __future__ import annotations
+
+
+def deploy() -> None:
+    """Say which actors start where."""

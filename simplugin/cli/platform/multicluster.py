@@ -1,0 +1,7 @@
+"""``simplugin platform multicluster``."""
+
+from __future__ import annotations
+
+
+def multicluster() -> None:
+    """Make a federation of clusters from a description."""

@@ -1,0 +1,30 @@
+"""What the commands that make a platform have in common: the command as text, and where it goes."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from simplugin.platforms import Platform
+
+
+def own_command() -> str:
+    """Return the command line by which this was started, for a comment in what it writes."""
+    return shlex.join(["simplugin", *sys.argv[1:]])
+
+
+def put(platform: Platform, output: Path | None) -> None:
+    """Write a platform to a file, or print it; the command stands in its first comment."""
+    from simplugin.formats.platform_xml import platform_text, write_platform
+    from simplugin.platforms.consistency import require_consistent
+
+    if output is not None:
+        write_platform(platform, output, comment=own_command())
+        return
+    require_consistent(platform)
+    typer.echo(platform_text(platform, comment=own_command()), nl=False)

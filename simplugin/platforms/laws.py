@@ -1,0 +1,121 @@
+"""Laws of chance for what differs: speeds, bandwidths, times between failures."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.errors import PlatformError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
+
+# Parameters of each law, in the order in which they are given.
+PARAMETERS: dict[str, tuple[str, ...]] = {
+    "constant": ("value",),
+    "uniform": ("low", "high"),
+    "log-uniform": ("low", "high"),
+    "exponential": ("mean",),
+    "weibull": ("shape", "scale"),
+    "lognormal": ("mean", "variation"),
+    "gamma": ("mean", "variation"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """A law of positive numbers.
+
+    Attributes
+    ----------
+    name : str
+        A key of `PARAMETERS`.
+    parameters : tuple of float
+        Its parameters in the order that `PARAMETERS` has: ``value``, ``low``, ``high``, ``mean``
+        and ``scale`` in the unit of what is drawn; ``shape`` of a Weibull law and ``variation``,
+        the standard deviation over the mean, without one.
+
+    Raises
+    ------
+    PlatformError
+        There is no such law, or a parameter is out of its range.
+    """
+
+    name: str
+    parameters: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        object.__setattr__(self, "parameters", tuple(map(float, self.parameters)))
+        if self.name not in PARAMETERS:
+            raise PlatformError(
+                f"there is no law {self.name!r}", remedy=f"give one of {', '.join(PARAMETERS)}"
+            )
+        names = PARAMETERS[self.name]
+        if len(self.parameters) != len(names):
+            raise PlatformError(
+                f"a {self.name} law has {len(self.parameters)} parameters",
+                remedy=f"give {', '.join(names)}",
+            )
+        for name, value in zip(names, self.parameters, strict=True):
+            if not 0 < value < math.inf:
+                raise PlatformError(
+                    f"{name} of a {self.name} law is {value!r}", remedy="give a positive number"
+                )
+        if names == ("low", "high") and self.parameters[0] > self.parameters[1]:
+            raise PlatformError(
+                f"a {self.name} law goes from {self.parameters[0]!r} to {self.parameters[1]!r}",
+                remedy="give low first, then high",
+            )
+
+    @property
+    def mean(self) -> float:
+        """The expectation, in the unit of what is drawn."""
+        first, *further = self.parameters
+        if self.name == "uniform":
+            return (first + further[0]) / 2
+        if self.name == "log-uniform":
+            return (
+                (further[0] - first) / math.log(further[0] / first) if further[0] > first else first
+            )
+        if self.name == "weibull":
+            return further[0] * math.gamma(1 + 1 / first)
+        return first
+
+    def draw(self, generator: np.random.Generator, size: int) -> NDArray[np.float64]:
+        """Draw numbers.
+
+        Parameters
+        ----------
+        generator : numpy.random.Generator
+            Source of the draws; none is made for a constant.
+        size : int
+            How many.
+
+        Returns
+        -------
+        float64, shape (size,)
+            In the unit of the parameters.
+        """
+        first, last = self.parameters[0], self.parameters[-1]
+        if self.name == "constant":
+            return np.full(size, first)
+        if self.name == "uniform":
+            return generator.uniform(first, last, size)
+        if self.name == "log-uniform":
+            return np.exp(generator.uniform(math.log(first), math.log(last), size))
+        if self.name == "exponential":
+            return generator.exponential(first, size)
+        if self.name == "weibull":
+            return last * generator.weibull(first, size)
+        if self.name == "gamma":
+            return generator.gamma(last**-2, first * last**2, size)
+        spread = math.log1p(last**2)
+        return generator.lognormal(math.log(first) - spread / 2, math.sqrt(spread), size)
