@@ -119,3 +119,45 @@ class Law:
             return generator.gamma(last**-2, first * last**2, size)
         spread = math.log1p(last**2)
         return generator.lognormal(math.log(first) - spread / 2, math.sqrt(spread), size)
+
+    def draw_residual(self, generator: np.random.Generator, size: int) -> NDArray[np.float64]:
+        """Draw how long what lasts by this law still lasts at a moment of no distinction.
+
+        The equilibrium distribution of renewal theory, of density (1 - F(x)) / mean [1]_: a
+        moment falls into a duration with a probability in proportion to its length, and
+        anywhere in it. So a draw of density x f(x) / mean is multiplied by a uniform one.
+
+        Parameters
+        ----------
+        generator : numpy.random.Generator
+            Source of the draws.
+        size : int
+            How many.
+
+        Returns
+        -------
+        float64, shape (size,)
+            In the unit of the parameters.
+
+        References
+        ----------
+        .. [1] Cox, D. R. (1962). Renewal Theory. Methuen.
+        """
+        return self._draw_by_length(generator, size) * generator.random(size)
+
+    def _draw_by_length(self, generator: np.random.Generator, size: int) -> NDArray[np.float64]:
+        """Draw with probabilities in proportion to what is drawn: of density x f(x) / mean."""
+        first, last = self.parameters[0], self.parameters[-1]
+        if self.name == "uniform":
+            return np.sqrt(generator.uniform(first**2, last**2, size))
+        if self.name == "log-uniform":
+            return generator.uniform(first, last, size)
+        if self.name == "exponential":
+            return generator.gamma(2.0, first, size)
+        if self.name == "weibull":
+            return last * generator.gamma(1 + 1 / first, 1.0, size) ** (1 / first)
+        if self.name == "gamma":
+            return generator.gamma(last**-2 + 1, first * last**2, size)
+        if self.name == "lognormal":
+            return Law("lognormal", (first * (1 + last**2), last)).draw(generator, size)
+        return self.draw(generator, size)

@@ -2,6 +2,253 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-def availability() -> None:
-    """Let hosts and links of a platform fail and come back."""
+import typer
+
+from simplugin.cli.ending import plain_errors
+
+if TYPE_CHECKING:
+    from simplugin.platforms.availability_processes import Levels, Outages, Process
+    from simplugin.platforms.laws import Law
+
+_HOSTS = "Hosts"
+_LINKS = "Links"
+
+
+class Start(StrEnum):
+    """How outages start."""
+
+    stationary = "stationary"
+    up = "up"
+
+
+def _show_models(wanted: bool) -> None:
+    """Print the published models and end."""
+    if wanted:
+        with plain_errors():
+            typer.echo(_models_text())
+        raise typer.Exit
+
+
+def availability(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="PLATFORM.xml", help="Whose hosts and links.")
+    ] = None,
+    until: Annotated[
+        str, typer.Option(metavar="TIME", help="When changes end, for instance 7d.")
+    ] = "",
+    seed: Annotated[int, typer.Option(min=0, help="Of all draws.")] = 0,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Instead of printing.")
+    ] = None,
+    files: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write profiles to files there; needs --output."),
+    ] = None,
+    spared: Annotated[
+        str, typer.Option(metavar="A,B,...", help="Hosts, clusters, links left as they are.")
+    ] = "",
+    _models: Annotated[
+        bool,
+        typer.Option(
+            "--models", callback=_show_models, is_eager=True, help="List the published models."
+        ),
+    ] = False,
+    hosts: Annotated[
+        str,
+        typer.Option(metavar="A,B,...", help="Hosts, clusters, zones.", rich_help_panel=_HOSTS),
+    ] = "all",
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="Published failures, see --models.", rich_help_panel=_HOSTS
+        ),
+    ] = "",
+    up: Annotated[
+        str, typer.Option(metavar="LAW", help="How long up.", rich_help_panel=_HOSTS)
+    ] = "",
+    down: Annotated[
+        str, typer.Option(metavar="LAW", help="How long down.", rich_help_panel=_HOSTS)
+    ] = "",
+    start: Annotated[
+        Start, typer.Option(help="All up at 0, or as at any date; also for links.")
+    ] = Start.stationary,
+    stay: Annotated[
+        str, typer.Option(metavar="LAW", help="Churn: how long there.", rich_help_panel=_HOSTS)
+    ] = "",
+    arrival: Annotated[
+        str, typer.Option(metavar="LAW", help="Churn: when first.", rich_help_panel=_HOSTS)
+    ] = "",
+    away: Annotated[
+        str,
+        typer.Option(
+            metavar="LAW", help="Churn: how long away; else for good.", rich_help_panel=_HOSTS
+        ),
+    ] = "",
+    speed: Annotated[
+        str,
+        typer.Option(metavar="LAW", help="Fraction of the speed left.", rich_help_panel=_HOSTS),
+    ] = "",
+    speed_for: Annotated[
+        str, typer.Option(metavar="LAW", help="How long each lasts.", rich_help_panel=_HOSTS)
+    ] = "",
+    links: Annotated[
+        str, typer.Option(metavar="A,B,...", help="Links, zones.", rich_help_panel=_LINKS)
+    ] = "all",
+    link_up: Annotated[
+        str, typer.Option(metavar="LAW", help="How long up.", rich_help_panel=_LINKS)
+    ] = "",
+    link_down: Annotated[
+        str, typer.Option(metavar="LAW", help="How long down.", rich_help_panel=_LINKS)
+    ] = "",
+    bandwidth: Annotated[
+        str,
+        typer.Option(metavar="LAW", help="Fraction of it left.", rich_help_panel=_LINKS),
+    ] = "",
+    bandwidth_for: Annotated[
+        str, typer.Option(metavar="LAW", help="How long each lasts.", rich_help_panel=_LINKS)
+    ] = "",
+    latency: Annotated[
+        str, typer.Option(metavar="LAW", help="Its growth, a factor.", rich_help_panel=_LINKS)
+    ] = "",
+    latency_for: Annotated[
+        str, typer.Option(metavar="LAW", help="How long each lasts.", rich_help_panel=_LINKS)
+    ] = "",
+) -> None:
+    """Let hosts and links of a platform fail and come back, and bear the load of others.
+
+    LAW is a number or constant(X), uniform(LOW,HIGH), log-uniform(LOW,HIGH), exponential(MEAN),
+    weibull(SHAPE,SCALE), lognormal(MEAN,VARIATION) or gamma(MEAN,VARIATION), with times such as
+    90s, 2h, 3d; variation is the standard deviation over the mean.
+    """
+    with plain_errors():
+        from simplugin.cli.platform.writing import put
+        from simplugin.formats.platform_xml import read_platform
+        from simplugin.formats.profile_writing import write_profiles
+        from simplugin.platforms.availability import with_availability
+
+        if file is None or not until:
+            raise _asked("give a platform file and --until, or --models")
+        if files is not None and output is None:
+            raise _asked("--files needs --output: profiles are named relative to that file")
+        processes: dict[str, Process | Levels | None] = {
+            "states": _states(model, up, down, start.value)
+            or _churn(stay=stay, arrival=arrival, away=away),
+            "speeds": _levels("speed", speed, speed_for),
+            "link_states": _outages("link-up", link_up, "link-down", link_down, start.value),
+            "bandwidths": _levels("bandwidth", bandwidth, bandwidth_for),
+            "latencies": _levels("latency", latency, latency_for, most=float("inf")),
+        }
+        if not any(processes.values()):
+            raise _asked("say what changes: --model, --up and --down, --stay, --speed, --link-up")
+        if stay and (model or up):
+            raise _asked("give outages or churn, not both")
+        platform = with_availability(
+            read_platform(file),
+            _time("until", until),
+            seed,
+            hosts=_list(hosts),
+            links=_list(links),
+            spared=_list(spared),
+            **processes,  # type: ignore[arg-type]
+        )
+        put(write_profiles(platform, files) if files is not None else platform, output)
+
+
+def _asked(message: str) -> typer.BadParameter:
+    """Return the error for options that do not go together."""
+    return typer.BadParameter(message)
+
+
+def _list(text: str) -> list[str]:
+    """Split names at commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _time(option: str, text: str) -> float:
+    """Read a time."""
+    from simplugin.errors import UnitError
+    from simplugin.units import parse_time
+
+    try:
+        return parse_time(text)
+    except UnitError as error:
+        raise _asked(f"--{option}: {error}") from None
+
+
+def _law(text: str) -> Law:
+    """Read a law of durations."""
+    from simplugin.platforms.law_texts import read_law
+    from simplugin.units import parse_time
+
+    return read_law(text, parse_time)
+
+
+def _states(model: str, up: str, down: str, start: str) -> Outages | None:
+    """Return when hosts are on, by a published model or by laws."""
+    from simplugin.platforms.availability_models import model_named
+
+    if not model:
+        return _outages("up", up, "down", down, start)
+    if up or down:
+        raise _asked("give --model, or --up and --down")
+    return model_named(model, start)
+
+
+def _outages(first: str, up: str, second: str, down: str, start: str) -> Outages | None:
+    """Return outages, None where neither law is given."""
+    from simplugin.platforms.availability_processes import Outages
+
+    if not up and not down:
+        return None
+    if not up or not down:
+        raise _asked(f"--{first} and --{second} go together")
+    return Outages(_law(up), _law(down), start)
+
+
+def _churn(*, stay: str, arrival: str, away: str) -> Process | None:
+    """Return who joins and leaves, None where no law is given."""
+    from simplugin.platforms.availability_processes import Churn
+
+    if not stay:
+        if arrival or away:
+            raise _asked("--arrival and --away need --stay")
+        return None
+    return Churn(_law(stay), _law(arrival) if arrival else None, _law(away) if away else None)
+
+
+def _levels(option: str, level: str, duration: str, most: float = 1.0) -> Levels | None:
+    """Return levels, None where neither law is given."""
+    from simplugin.platforms.availability_processes import Levels
+    from simplugin.platforms.law_texts import read_law
+
+    if not level and not duration:
+        return None
+    if not level or not duration:
+        raise _asked(f"--{option} and --{option}-for go together")
+    return Levels(read_law(level), _law(duration), most)
+
+
+def _models_text() -> str:
+    """Return a table of the published models."""
+    from simplugin.platforms.availability_models import (
+        ARCHIVE,
+        SCHROEDER_GIBSON,
+        SYSTEMS,
+        archive_model,
+    )
+
+    lines = [f"{'model':<24}{'mean up':>10}{'mean down':>12}{'up':>7}  of"]
+    for system, fits in ARCHIVE.items():
+        for law in fits:
+            model = archive_model(system, law)
+            hours = (model.up.mean / 3600, model.down.mean / 3600)
+            lines.append(
+                f"{system + '-' + law:<24}{hours[0]:>8.1f} h{hours[1]:>10.2f} h"
+                f"{model.availability:>7.1%}  {SYSTEMS[system]}"
+            )
+    lines.append(f"{SCHROEDER_GIBSON + '(T)':<24}{'T':>10}{5.92:>10.2f} h{'':>7}  as lanl05")
+    return "\n".join(lines)
