@@ -98,10 +98,10 @@ class _Layout:
                 self._people(inside)
         for zone in self.zones:
             for route in zone.routes:
-                if isinstance(route, ZoneRoute):
+                if isinstance(route, ZoneRoute | BypassZoneRoute):
                     self._add_gateway(route.gateway_source, route.source)
                     self._add_gateway(route.gateway_destination, route.destination)
-                elif isinstance(route, BypassRoute | BypassZoneRoute):
+                if isinstance(route, BypassRoute | BypassZoneRoute):
                     self._bypassed.add((route.source, route.destination))
 
     def _people(self, zone: str) -> None:

@@ -1,0 +1,239 @@
+"""The Renater backbone that joins the sites of Grid'5000."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from simplugin.formats.grid5000_remarks import rate_text
+from simplugin.formats.grid5000_switches import switch_of
+from simplugin.platforms.grid5000 import BackboneLink
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simplugin.formats.grid5000_entries import Entry
+    from simplugin.formats.grid5000_remarks import Remarks
+    from simplugin.formats.grid5000_switches import SiteNetwork, Switch
+
+    Sites = dict[str, tuple[Entry, SiteNetwork]]
+
+# Where nothing tells a rate. An assumption: that of every link which the reference of 2026 has.
+ASSUMED_RATE = 10e9
+HUB = "renater-paris"
+
+
+def backbone(grid: Entry, sites: Sites, remarks: Remarks) -> tuple[BackboneLink, ...]:
+    """Return the links between points of presence, and from these to sites.
+
+    A link has the lower of the rates that its two ends tell, and is there if only one end tells it;
+    both give a remark. A site to which no point of presence leads is joined to the nearest one by
+    the way of the crow (a point of presence stands where the site does that it leads to), to
+    `HUB` or the first where positions are missing; the rate is the one of the router's port to
+    Renater, else `ASSUMED_RATE`. Points of presence that are not joined to the others are joined
+    to `HUB` at `ASSUMED_RATE`.
+
+    Parameters
+    ----------
+    grid : Entry
+        The reference.
+    sites : dict
+        The sites that have nodes, each with its equipment.
+    remarks : Remarks
+        Takes contradictions and assumptions.
+
+    Returns
+    -------
+    tuple of BackboneLink
+        In the order of their ends; of a site and a point of presence, the site comes first.
+    """
+    pops = {
+        entry.uid: switch_of(entry, remarks)
+        for entry in grid.parts["network_equipments"]
+        if entry.uid not in sites
+    }
+    between, to_sites = _told(grid, pops, sites, remarks)
+    links = [_between(pops, ends, rates, remarks) for ends, rates in sorted(between.items())]
+    hub = HUB if HUB in pops or not pops else min(pops)
+    # A single site needs no backbone, and gets none that the reference has not.
+    alone = not pops and len(sites) < 2
+    for uid, (_, network) in sites.items():
+        if uid in to_sites:
+            links += [
+                _to_site(pops[pop], uid, network, rate, remarks)
+                for pop, rate in sorted(to_sites[uid].items())
+            ]
+        elif not alone:
+            links.append(_assumed(uid, sites, to_sites, hub, remarks))
+    links += _joined(pops, links, hub, remarks)
+    return tuple(sorted(links, key=lambda link: link.ends))
+
+
+def _told(
+    grid: Entry, pops: dict[str, Switch], sites: Sites, remarks: Remarks
+) -> tuple[dict[tuple[str, str], dict[str, float]], dict[str, dict[str, float]]]:
+    """Return what each point of presence says of the way to others, and to sites [bit/s]."""
+    between: dict[tuple[str, str], dict[str, float]] = {}
+    to_sites: dict[str, dict[str, float]] = {}
+    described = {site.uid for site in grid.parts["sites"]}
+    # Aliases such as gw-lyon; the uid itself, gw, is the same at every site.
+    routers = {
+        name: uid
+        for uid, (_, network) in sites.items()
+        for name in network.names_of(network.router)
+        if name != network.router
+    }
+    for pop in pops.values():
+        for port in pop.ports:
+            site = port.site or routers.get(port.uid, "")
+            if site in sites:
+                rates = to_sites.setdefault(site, {})
+                rates[pop.uid] = rates.get(pop.uid, 0.0) + (port.rate or 0.0)
+            elif port.uid in pops and port.uid != pop.uid:
+                low, high = sorted((pop.uid, port.uid))
+                rates = between.setdefault((low, high), {})
+                rates[pop.uid] = rates.get(pop.uid, 0.0) + (port.rate or 0.0)
+            elif site not in described:
+                remarks.left_out(pop.place, f"it leads to {site or port.uid!r}, which is unknown")
+    return between, to_sites
+
+
+def _between(
+    pops: dict[str, Switch], ends: tuple[str, str], rates: dict[str, float], remarks: Remarks
+) -> BackboneLink:
+    """Return the link between two points of presence."""
+    for uid, other in (ends, ends[::-1]):
+        if uid not in rates:
+            remarks.contradiction(
+                pops[uid].place, f"it does not list {other}, which lists {uid}; the link is kept"
+            )
+    return BackboneLink(ends, _rate(pops[ends[0]].place, ends, rates, remarks))
+
+
+def _to_site(
+    pop: Switch, site: str, network: SiteNetwork, rate: float, remarks: Remarks
+) -> BackboneLink:
+    """Return the link between a site and its point of presence."""
+    rates = {pop.uid: rate}
+    own = router_rate(network, pop.uid)
+    if own is None:
+        remarks.contradiction(
+            network.switches[network.router].place,
+            f"no port leads to {pop.uid}, which lists the site; the link is kept",
+        )
+    else:
+        rates[f"the router of {site}"] = own
+    ends = (site, pop.uid)
+    return BackboneLink(ends, _rate(pop.place, ends, rates, remarks))
+
+
+def router_rate(network: SiteNetwork, pop: str = "") -> float | None:
+    """Return the rate of the router's ports to the backbone; None if there are none [bit/s].
+
+    Parameters
+    ----------
+    network : SiteNetwork
+        The equipment of a site.
+    pop : str, optional
+        A point of presence, to count only ports that lead there.
+
+    Returns
+    -------
+    float or None
+        0 where ports have no rate.
+    """
+    router = network.switches[network.router]
+    ports = (*router.ports, *router.channels.values())
+    rates = [
+        port.rate or 0.0
+        for port in ports
+        if (port.uid == pop if pop else port.kind == "backbone" or "renater" in port.uid.lower())
+    ]
+    return sum(rates) if rates else None
+
+
+def _rate(place: str, ends: tuple[str, str], rates: dict[str, float], remarks: Remarks) -> float:
+    """Return the lowest rate that is told."""
+    known = {teller: rate for teller, rate in rates.items() if rate}
+    link = " - ".join(ends)
+    if not known:
+        remarks.assumed(place, f"{link} has no rate; {rate_text(ASSUMED_RATE)} is taken")
+        return ASSUMED_RATE
+    rate = min(known.values())
+    if len(set(known.values())) > 1:
+        told = " and ".join(f"{rate_text(each)} says {teller}" for teller, each in known.items())
+        remarks.contradiction(place, f"{link} has {told}; {rate_text(rate)} is kept")
+    return rate
+
+
+def _assumed(
+    site: str, sites: Sites, to_sites: dict[str, dict[str, float]], hub: str, remarks: Remarks
+) -> BackboneLink:
+    """Return a link for a site to which no point of presence leads."""
+    entry, network = sites[site]
+    here = _position(entry)
+    near = {
+        (_distance(here, there), pop)
+        for other, pops in to_sites.items()
+        if here is not None and (there := _position(sites[other][0])) is not None
+        for pop in pops
+    }
+    pop = min(near)[1] if near else hub
+    told = router_rate(network)
+    rate = told or ASSUMED_RATE
+    why = "the nearest one" if near else "since positions are missing"
+    source = "as its router's port to Renater has" if told else "which is assumed too"
+    remarks.assumed(
+        entry.place,
+        f"no point of presence leads to {site}; {pop} is taken, {why}, at {rate_text(rate)}, "
+        f"{source}",
+    )
+    return BackboneLink((site, pop), rate, assumed=True)
+
+
+def _joined(
+    pops: dict[str, Switch], links: list[BackboneLink], hub: str, remarks: Remarks
+) -> Iterator[BackboneLink]:
+    """Yield a link to the hub for each set of points of presence that has no way there."""
+    near: dict[str, set[str]] = {pop: set() for pop in pops}
+    for link in links:
+        for end, other in (link.ends, link.ends[::-1]):
+            near.setdefault(end, set()).add(other)
+    reached = [hub]
+    for pop in sorted(pops):
+        _drop(near, reached)
+        if pop in near:
+            remarks.assumed(
+                pops[pop].place,
+                f"{pop} has no way to {hub}; a link at {rate_text(ASSUMED_RATE)} is taken",
+            )
+            low, high = sorted((pop, hub))
+            yield BackboneLink((low, high), ASSUMED_RATE, assumed=True)
+            reached = [pop]
+
+
+def _drop(near: dict[str, set[str]], todo: list[str]) -> None:
+    """Remove from a graph what is reached from the vertices to do."""
+    while todo:
+        todo += near.pop(todo.pop(), set())
+
+
+def _position(site: Entry) -> tuple[float, float] | None:
+    """Return latitude and longitude of a site [rad], None if they are not told."""
+    values = [site.content.get(key) for key in ("latitude", "longitude")]
+    degrees = [
+        math.radians(value)
+        for value in values
+        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= 360
+    ]
+    return (degrees[0], degrees[1]) if len(degrees) == 2 else None
+
+
+def _distance(here: tuple[float, float] | None, there: tuple[float, float]) -> float:
+    """Return the angle between two positions on the globe, by the haversine formula [rad]."""
+    a, b = here or there, there
+    half = (
+        math.sin((a[0] - b[0]) / 2) ** 2
+        + math.cos(a[0]) * math.cos(b[0]) * math.sin((a[1] - b[1]) / 2) ** 2
+    )
+    return 2 * math.asin(min(1.0, math.sqrt(half)))

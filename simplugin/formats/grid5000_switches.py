@@ -1,0 +1,270 @@
+"""The switches and routers of a site of Grid'5000: what is plugged into which port."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from simplugin.formats.grid5000_entries import number, objects, text
+from simplugin.formats.grid5000_remarks import listed, quoted, rate_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from simplugin.formats.grid5000_entries import Entry
+    from simplugin.formats.grid5000_remarks import Remarks
+
+ROUTER = "gw"
+_BETWEEN_SWITCHES = ("switch", "router")
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A port, or several ports that are one channel.
+
+    Attributes
+    ----------
+    kind : str
+        ``node``, ``switch``, ``router``, ``backbone``, ``channel``, ``server``, ``other``; of the
+        linecard where the port has none of its own.
+    uid : str
+        What is plugged in: a node, an equipment, or the name of the channel that it belongs to.
+    device : str
+        The adapter of the node; empty where nothing tells it.
+    rate : float or None
+        Of the port, else of its linecard [bit/s].
+    site : str
+        Uid of the site that it leads to; only at points of presence of the backbone.
+    """
+
+    kind: str
+    uid: str
+    device: str
+    rate: float | None
+    site: str
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A switch or router with what is plugged into it.
+
+    Attributes
+    ----------
+    uid, place : str
+        Its name, and where it is described.
+    kind : str
+        ``switch``, ``router``, ``hpcswitch`` or ``virtual``.
+    ports : tuple of Port
+        Those that are in use.
+    channels : dict of str to Port
+        Ports that act as one, by the name of the channel.
+    """
+
+    uid: str
+    place: str
+    kind: str
+    ports: tuple[Port, ...]
+    channels: dict[str, Port]
+
+    def rate_towards(self, uids: Iterable[str]) -> float | None:
+        """Return what leads to an equipment, by any of its names; None if nothing does [bit/s].
+
+        Cables without a rate add nothing, so that the answer is 0 where no rate is known. A
+        channel has its declared rate, else that of its ports together.
+        """
+        names = set(uids)
+        rates = [
+            port.rate or 0.0
+            for port in self.ports
+            if port.kind in _BETWEEN_SWITCHES and port.uid in names
+        ]
+        rates += [
+            channel.rate or self.rate_of_ports(name)
+            for name, channel in self.channels.items()
+            if channel.kind in _BETWEEN_SWITCHES and channel.uid in names
+        ]
+        return sum(rates) if rates else None
+
+    def rate_of_ports(self, channel: str) -> float:
+        """Return what the ports of a channel carry together [bit/s]."""
+        return sum(
+            port.rate or 0.0
+            for port in self.ports
+            if port.kind == "channel" and port.uid == channel
+        )
+
+    def odd_channels(self, uids: Iterable[str]) -> Iterator[str]:
+        """Yield a message for each channel to an equipment that is unlike its ports."""
+        names = set(uids)
+        for name, channel in self.channels.items():
+            ports = self.rate_of_ports(name)
+            if channel.kind not in _BETWEEN_SWITCHES or channel.uid not in names or not ports:
+                continue
+            if channel.rate is not None and channel.rate != ports:
+                yield (
+                    f"channel {name!r} to {channel.uid} is declared as {rate_text(channel.rate)}, "
+                    f"its ports make {rate_text(ports)}; the declared rate is kept"
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class SiteNetwork:
+    """The equipment of a site.
+
+    Attributes
+    ----------
+    switches : dict of str to Switch
+        By uid.
+    names : dict of str to str
+        The uid for each uid and alias.
+    router : str
+        Uid of the router; `ROUTER` where the reference has none. It is one of `switches`.
+    node_ports : dict
+        For each node the ports that name it, each with the switch.
+    """
+
+    switches: dict[str, Switch]
+    names: dict[str, str]
+    router: str
+    node_ports: dict[str, tuple[tuple[Switch, Port], ...]]
+
+    def names_of(self, uid: str) -> list[str]:
+        """Return the uid and the aliases of an equipment."""
+        return [name for name, owner in self.names.items() if owner == uid]
+
+    def ports_of(self, node: str, *, fast: bool) -> list[tuple[Switch, Port]]:
+        """Return the ports that name a node, of the fast network or of the others."""
+        return [
+            (switch, port)
+            for switch, port in self.node_ports.get(node, ())
+            if (switch.kind == "hpcswitch") == fast
+        ]
+
+
+def switch_of(entry: Entry, remarks: Remarks) -> Switch:
+    """Return an equipment of the reference as a switch.
+
+    Parameters
+    ----------
+    entry : Entry
+        As the reference describes it.
+    remarks : Remarks
+        Takes ports and rates that make no sense; they are left out.
+
+    Returns
+    -------
+    Switch
+        With the ports that something is plugged into.
+    """
+    ports = []
+    for at, card in objects(entry.content, "linecards", entry.place, remarks):
+        where = f"linecard {at}"
+        default = _rate(card, entry.place, where, remarks)
+        for index, port in objects(card, "ports", entry.place, remarks):
+            if not port:
+                continue
+            own = _rate(port, entry.place, f"port {index} of {where}", remarks)
+            ports.append(_port(port, card, own or default))
+    declared = entry.content.get("channels")
+    channels = {}
+    for name, channel in (declared if isinstance(declared, dict) else {}).items():
+        if isinstance(channel, dict):
+            rate = _rate(channel, entry.place, f"channel {name!r}", remarks)
+            channels[name] = _port(channel, {}, rate)
+    return Switch(entry.uid, entry.place, text(entry.content, "kind"), tuple(ports), channels)
+
+
+def site_network(site: Entry, remarks: Remarks) -> SiteNetwork:
+    """Return the equipment of a site.
+
+    The router is the equipment of kind ``router``; of several that named ``gw``, else the first.
+
+    Parameters
+    ----------
+    site : Entry
+        The site.
+    remarks : Remarks
+        Takes what is odd.
+
+    Returns
+    -------
+    SiteNetwork
+        Its switches and routers.
+    """
+    switches = {}
+    names: dict[str, str] = {}
+    node_ports = defaultdict(list)
+    nodes = {node.uid for cluster in site.parts["clusters"] for node in cluster.parts["nodes"]}
+    entries = [entry for entry in site.parts["network_equipments"] if entry.uid not in nodes]
+    for entry in site.parts["network_equipments"]:
+        if entry.uid in nodes:
+            remarks.left_out(entry.place, f"a node has the name {entry.uid} too")
+    for entry in entries:
+        switch = switches[entry.uid] = switch_of(entry, remarks)
+        for port in switch.ports:
+            if port.kind == "node":
+                node_ports[port.uid].append((switch, port))
+    for entry in entries:
+        for name in _aliases(entry):
+            names.setdefault(name, entry.uid)
+    router = _router(site, switches, remarks)
+    names |= {uid: uid for uid in switches}
+    every = {node: tuple(ports) for node, ports in node_ports.items()}
+    return SiteNetwork(switches, names, router, every)
+
+
+def _router(site: Entry, switches: dict[str, Switch], remarks: Remarks) -> str:
+    """Return the uid of a site's router, which is made where there is none."""
+    routers = [uid for uid, switch in switches.items() if switch.kind == "router"]
+    router = ROUTER if ROUTER in routers or not routers else routers[0]
+    if not routers:
+        remarks.assumed(site.place, f"there is no router; {ROUTER!r} is taken")
+        switches.setdefault(ROUTER, Switch(ROUTER, site.place, "router", (), {}))
+    if len(routers) > 1:
+        remarks.contradiction(
+            site.place,
+            f"there are routers {listed(routers)}; {router} is taken, others as switches",
+        )
+    return router
+
+
+def unknown_nodes(network: SiteNetwork, known: set[str], remarks: Remarks) -> None:
+    """Say which nodes are plugged in somewhere, but not described."""
+    for switch in network.switches.values():
+        named = {port.uid for port in switch.ports if port.kind == "node" and port.uid}
+        missing = sorted(named - known)
+        if missing:
+            remarks.left_out(
+                switch.place, f"its ports name {listed(missing)}, which no file describes"
+            )
+
+
+def _port(port: dict[str, Any], card: dict[str, Any], rate: float | None) -> Port:
+    """Return a port; what it does not say itself, its linecard says."""
+    return Port(
+        text(port, "kind") or text(card, "kind"),
+        text(port, "uid"),
+        text(port, "port") or text(card, "port"),
+        rate,
+        text(port, "site_uid"),
+    )
+
+
+def _rate(content: dict[str, Any], place: str, what: str, remarks: Remarks) -> float | None:
+    """Return a rate; what is there and is none gives a remark."""
+    rate = number(content, "rate")
+    if rate is None and content.get("rate") is not None:
+        remarks.left_out(
+            place, f"the rate of {what} is {quoted(content['rate'])}, no bit/s above 0"
+        )
+    return rate
+
+
+def _aliases(entry: Entry) -> Iterator[str]:
+    """Yield the other names of an equipment; some come with an address."""
+    aliases = entry.content.get("alias")
+    for alias in aliases if isinstance(aliases, list) else [aliases]:
+        name = alias.get("name") if isinstance(alias, dict) else alias
+        if isinstance(name, str) and name:
+            yield name

@@ -1,0 +1,241 @@
+"""What switches and the backbone of Grid'5000 can get wrong, one thing at a time."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simplugin.formats.grid5000_reference import read_reference
+from simplugin.platforms.grid5000 import BackboneLink, Grid5000, Remark, Uplink
+
+Grid = dict[str, Any]
+Read = Callable[[Grid], tuple[Grid5000, tuple[Remark, ...]]]
+
+# Two sites; one has a switch with four nodes, the other a node at its router.
+SMALL = Path(__file__).with_name("grid5000_small.json")
+
+
+def _node() -> dict[str, Any]:
+    sites = json.loads(SMALL.read_text())["sites"]
+    node: dict[str, Any] = sites["south"]["clusters"]["beta"]["nodes"]["beta-1"]
+    return node
+
+
+def _ports(kind: str, *ports: dict[str, Any], rate: int | None = 10_000_000_000) -> dict[str, Any]:
+    return {"kind": kind, "ports": [{}, *ports]} | ({} if rate is None else {"rate": rate})
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Read:
+    def reader(grid: Grid) -> tuple[Grid5000, tuple[Remark, ...]]:
+        path = tmp_path / "grid.json"
+        path.write_text(json.dumps(grid))
+        return read_reference(path)
+
+    return reader
+
+
+@pytest.fixture
+def grid() -> Grid:
+    grid: Grid = json.loads(SMALL.read_text())
+    return grid
+
+
+def _alpha(grid: Grid, number: int = 1) -> dict[str, Any]:
+    node: dict[str, Any] = grid["sites"]["north"]["clusters"]["alpha"]["nodes"][f"alpha-{number}"]
+    return node
+
+
+def _switch(grid: Grid, uid: str = "sw") -> dict[str, Any]:
+    switch: dict[str, Any] = grid["sites"]["north"]["network_equipments"][uid]
+    return switch
+
+
+@pytest.mark.parametrize("end", ["gw", "sw"])
+def test_either_end_may_tell_the_uplink(end: str, grid: Grid, read: Read) -> None:
+    del _switch(grid, end)["linecards"][-1]["ports"][-1]
+    facts, remarks = read(grid)
+    assert facts.sites[0].uplinks == (Uplink("sw", "gw", 40e9),)
+    assert remarks == ()
+
+
+def test_cables_between_the_same_two_add_up(grid: Grid, read: Read) -> None:
+    _switch(grid)["linecards"][1]["ports"].append({"uid": "gw", "rate": 5_000_000_000})
+    _switch(grid, "gw")["linecards"][0]["ports"].append(
+        {"uid": "sw", "kind": "switch", "rate": 5_000_000_000}
+    )
+    facts, remarks = read(grid)
+    assert facts.sites[0].uplinks == (Uplink("sw", "gw", 45e9),)
+    assert remarks == ()
+
+
+def test_the_slower_end_of_an_uplink_counts(grid: Grid, read: Read) -> None:
+    _switch(grid)["linecards"][1]["rate"] = 1_000_000_000
+    facts, remarks = read(grid)
+    assert facts.sites[0].uplinks == (Uplink("sw", "gw", 1e9),)
+    place = "sites/north/network_equipments/sw"
+    message = "the cable between sw and gw has 1 Gbit/s at sw and 40 Gbit/s at gw; 1 Gbit/s is kept"
+    assert remarks == (Remark("contradiction", place, message),)
+
+
+def test_channel_is_as_it_is_declared(grid: Grid, read: Read) -> None:
+    card = _switch(grid)["linecards"][1]
+    card["ports"] = [{"kind": "channel", "uid": "lag1"}, {"kind": "channel", "uid": "lag1"}]
+    card["rate"] = 25_000_000_000
+    channel = {"kind": "router", "uid": "gw", "rate": 40_000_000_000}
+    _switch(grid)["channels"] = {"lag1": channel}
+    facts, remarks = read(grid)
+    assert facts.sites[0].uplinks == (Uplink("sw", "gw", 40e9),)
+    assert [(r.kind, r.message) for r in remarks] == [
+        (
+            "contradiction",
+            "channel 'lag1' to gw is declared as 40 Gbit/s, its ports make 50 Gbit/s; "
+            "the declared rate is kept",
+        )
+    ]
+    del channel["rate"]
+    del _switch(grid, "gw")["linecards"][0]["ports"][-1]
+    facts, remarks = read(grid)
+    assert facts.sites[0].uplinks == (Uplink("sw", "gw", 50e9),)
+    assert remarks == ()
+
+
+def test_switch_without_a_way_is_joined_so_that_nothing_gets_slow(grid: Grid, read: Read) -> None:
+    del _switch(grid)["linecards"][1]
+    del _switch(grid, "gw")["linecards"][0]["ports"][-1]
+    facts, remarks = read(grid)
+    assert facts.sites[0].uplinks == (Uplink("sw", "gw", 4 * 10e9),)
+    assert [(r.kind, r.message) for r in remarks] == [
+        (
+            "assumed",
+            "no way to the router is told; sw is joined to gw at 40 Gbit/s, "
+            "as fast as all adapters behind it together",
+        )
+    ]
+
+
+def test_uplink_without_a_rate_carries_all_adapters_behind_it(grid: Grid, read: Read) -> None:
+    # alpha at leaf - sw - gw, where sw - gw has no rate.
+    equipment = grid["sites"]["north"]["network_equipments"]
+    equipment["leaf"] = copy.deepcopy(_switch(grid))
+    equipment["leaf"]["linecards"][1] = _ports("switch", {"uid": "sw"}, rate=20_000_000_000)
+    for number in (1, 2, 3, 10):
+        _alpha(grid, number)["network_adapters"][0]["switch"] = "leaf"
+    equipment["sw"]["linecards"] = [_ports("router", {"uid": "gw"}, rate=None)]
+    del equipment["gw"]["linecards"][0]["ports"][-1]
+    facts, remarks = read(grid)
+    assert facts.sites[0].uplinks == (Uplink("leaf", "sw", 20e9), Uplink("sw", "gw", 40e9))
+    assert [r.kind for r in remarks] == ["assumed"]
+
+
+def test_way_with_fewest_cables_then_the_fastest(grid: Grid, read: Read) -> None:
+    equipment = grid["sites"]["north"]["network_equipments"]
+    del equipment["sw"]["linecards"][1]
+    del equipment["gw"]["linecards"][0]["ports"][-1]
+
+    def join(switch: str, other: str, rate: int) -> None:
+        equipment.setdefault(switch, {"kind": "switch", "linecards": []})
+        equipment[switch]["linecards"].append(
+            {"rate": rate, "kind": "switch", "ports": [{"uid": other}]}
+        )
+
+    # By `a` the first cable is the faster one, but the way has a narrow place.
+    for switch, near, far in (("a", 100, 1), ("b", 10, 10), ("c", 10, 10)):
+        join("sw", switch, near * 10**9)
+        join(switch, "gw", far * 10**9)
+    # Faster, but one cable more.
+    for here, there in (("sw", "d"), ("d", "e"), ("e", "gw")):
+        join(here, there, 400 * 10**9)
+    facts, _ = read(grid)
+    assert facts.sites[0].uplinks == (Uplink("b", "gw", 10e9), Uplink("sw", "b", 10e9))
+
+
+def test_site_without_a_router_gets_one(grid: Grid, read: Read) -> None:
+    del grid["sites"]["north"]["network_equipments"]["gw"]
+    facts, remarks = read(grid)
+    assert facts.sites[0].router == "gw"
+    assert facts.sites[0].uplinks == (Uplink("sw", "gw", 40e9),)
+    assert ("assumed", "there is no router; 'gw' is taken") in {
+        (r.kind, r.message) for r in remarks
+    }
+
+
+def test_second_router_is_a_switch(grid: Grid, read: Read) -> None:
+    _switch(grid)["kind"] = "router"
+    facts, remarks = read(grid)
+    assert facts.sites[0].router == "gw"
+    assert facts.sites[0].uplinks == (Uplink("sw", "gw", 40e9),)
+    message = "there are routers gw, sw; gw is taken, others as switches"
+    assert remarks == (Remark("contradiction", "sites/north", message),)
+
+
+def test_equipment_of_the_name_of_a_node_is_left_out(grid: Grid, read: Read) -> None:
+    equipment = grid["sites"]["north"]["network_equipments"]
+    equipment["alpha-2"] = {"kind": "switch"}
+    facts, remarks = read(grid)
+    place = "sites/north/network_equipments/alpha-2"
+    assert remarks == (Remark("left-out", place, "a node has the name alpha-2 too"),)
+    assert facts.sites[0].node_count == 4
+
+
+def test_link_that_one_point_of_presence_lists_is_kept(grid: Grid, read: Read) -> None:
+    pops = grid["network_equipments"]
+    pops["renater-lyon"] = {"linecards": [_ports("virtual", {"uid": "renater-paris"})]}
+    facts, remarks = read(grid)
+    assert BackboneLink(("renater-lyon", "renater-paris"), 10e9) in facts.backbone
+    message = "it does not list renater-lyon, which lists renater-paris; the link is kept"
+    assert remarks == (Remark("contradiction", "network_equipments/renater-paris", message),)
+
+
+def test_site_goes_to_the_nearest_point_of_presence(grid: Grid, read: Read) -> None:
+    pops = grid["network_equipments"]
+    ports = pops["renater-paris"]["linecards"][0]["ports"]
+    pops["renater-south"] = {
+        "linecards": [_ports("virtual", ports.pop(), {"uid": "renater-paris"})]
+    }
+    ports.append({"uid": "renater-south"})
+    router = grid["sites"]["south"]["network_equipments"]["gw"]
+    router["linecards"][0]["ports"][-1]["uid"] = "renater-south"
+    third = copy.deepcopy(grid["sites"]["north"])
+    third["clusters"] = {"gamma": {"nodes": {"gamma-1": _node()}}}
+    third["network_equipments"]["sw"]["linecards"][0]["ports"] = [{"uid": "gamma-1"}]
+    third["network_equipments"]["gw"]["linecards"][0]["ports"][1] = {
+        "uid": "PE-RENATER",
+        "kind": "other",
+        "rate": 2_000_000_000,
+    }
+    grid["sites"]["third"] = third | {"latitude": 43.5, "longitude": 6.0}
+    facts, remarks = read(grid)
+    assert BackboneLink(("third", "renater-south"), 2e9, assumed=True) in facts.backbone
+    assert [(r.kind, r.place) for r in remarks] == [("assumed", "sites/third")]
+    del third["latitude"], grid["sites"]["third"]["latitude"]
+    facts, _ = read(grid)
+    assert BackboneLink(("third", "renater-paris"), 2e9, assumed=True) in facts.backbone
+
+
+def test_parts_of_the_backbone_are_joined(grid: Grid, read: Read) -> None:
+    pops = grid["network_equipments"]
+    pops["renater-far"] = {"linecards": [_ports("virtual", {"uid": "renater-off"})]}
+    pops["renater-off"] = {"linecards": [_ports("virtual", {"uid": "renater-far"})]}
+    facts, remarks = read(grid)
+    assumed = [link for link in facts.backbone if link.assumed]
+    assert assumed == [BackboneLink(("renater-far", "renater-paris"), 10e9, assumed=True)]
+    assert [r.kind for r in remarks] == ["assumed"]
+
+
+def test_without_a_backbone_sites_are_joined_all_the_same(grid: Grid, read: Read) -> None:
+    del grid["network_equipments"]
+    facts, remarks = read(grid)
+    assert facts.backbone == (
+        BackboneLink(("north", "renater-paris"), 10e9, assumed=True),
+        BackboneLink(("south", "renater-paris"), 10e9, assumed=True),
+    )
+    assert [r.kind for r in remarks] == ["assumed", "assumed"]
+    del grid["sites"]["south"]
+    facts, remarks = read(grid)
+    assert (facts.backbone, remarks) == ((), ())

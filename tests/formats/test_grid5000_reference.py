@@ -1,0 +1,264 @@
+"""The real reference of March 2026 against its own JSON, read here a second time."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import tarfile
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simplugin.formats.grid5000_reference import read_reference
+from simplugin.platforms import radical
+from simplugin.platforms.grid5000 import Grid5000, Remark
+
+Facts = tuple[Grid5000, tuple[Remark, ...]]
+
+
+@pytest.fixture(scope="module")
+def archive(shared_data: Path) -> Path:
+    path = shared_data / "grid5000/reference-2026-03.tar.xz"
+    if not path.is_file():
+        pytest.skip(f"there is no {path}")
+    return path
+
+
+@pytest.fixture(scope="module")
+def raw(archive: Path) -> dict[str, dict[str, Any]]:
+    """Every JSON file, by its path below data/grid5000."""
+    with tarfile.open(archive) as tar:
+        return {
+            member.name.removeprefix("data/grid5000/"): json.load(stream)
+            for member in tar
+            if member.name.endswith(".json") and (stream := tar.extractfile(member)) is not None
+        }
+
+
+@pytest.fixture(scope="module")
+def answer(archive: Path) -> Facts:
+    return read_reference(archive)
+
+
+@pytest.fixture(scope="module")
+def nodes(raw: dict[str, dict[str, Any]]) -> dict[str, tuple[str, str, dict[str, Any]]]:
+    """Site, cluster and content of each node."""
+    found = {}
+    for name, content in raw.items():
+        match = re.fullmatch(r"sites/(\w+)/clusters/(\w+)/nodes/.*", name)
+        if match:
+            found[content["uid"]] = (match[1], match[2], content)
+    return found
+
+
+def test_totals_of_each_site_are_those_of_its_nodes(
+    answer: Facts, nodes: dict[str, tuple[str, str, dict[str, Any]]]
+) -> None:
+    count: Counter[str] = Counter()
+    cores: Counter[str] = Counter()
+    flops: Counter[str] = Counter()
+    for site, _, content in nodes.values():
+        count[site] += 1
+        cores[site] += content["architecture"]["nb_cores"]
+        flops[site] += content["performance"]["node_flops"]
+    facts, _ = answer
+    assert sum(count.values()) == 939
+    assert {site.uid: site.node_count for site in facts.sites} == count
+    assert {site.uid: site.core_count for site in facts.sites} == cores
+    for site in facts.sites:
+        assert site.speed == pytest.approx(flops[site.uid], rel=1e-14)
+
+
+def test_each_node_is_in_one_group_that_says_what_its_file_says(
+    answer: Facts, nodes: dict[str, tuple[str, str, dict[str, Any]]]
+) -> None:
+    facts, _ = answer
+    seen = []
+    for site in facts.sites:
+        for cluster in site.clusters:
+            for group in cluster.groups:
+                for number in radical.numbers(group.numbers):
+                    uid = f"{cluster.uid}-{number}"
+                    seen.append(uid)
+                    where, of, content = nodes[uid]
+                    assert (where, of) == (site.uid, cluster.uid)
+                    assert group.cores == content["architecture"]["nb_cores"]
+                    assert group.speed == content["performance"]["core_flops"]
+                    mounted = {
+                        (each["interface"], each["rate"])
+                        for each in content["network_adapters"]
+                        if each["mounted"]
+                    }
+                    adapters = [group.adapter, group.fast_adapter]
+                    assert mounted == {(each.interface, each.rate) for each in adapters if each}
+                    assert group.adapter.switch in {
+                        each.get("switch") for each in content["network_adapters"]
+                    }
+    assert sorted(seen) == sorted(nodes)
+
+
+def test_groups_of_a_cluster_differ_and_come_in_order(answer: Facts) -> None:
+    for site in answer[0].sites:
+        for cluster in site.clusters:
+            groups = cluster.groups
+            kinds = {(g.cores, g.speed, g.adapter, g.fast_adapter) for g in groups}
+            assert len(kinds) == len(groups)
+            firsts = [next(radical.numbers(group.numbers)) for group in groups]
+            assert firsts == sorted(firsts)
+
+
+def test_all_clusters_with_nodes_and_all_sites_with_clusters_are_there(
+    answer: Facts, nodes: dict[str, tuple[str, str, dict[str, Any]]]
+) -> None:
+    facts, remarks = answer
+    clusters = defaultdict(set)
+    for site, cluster, _ in nodes.values():
+        clusters[site].add(cluster)
+    assert {s.uid: {c.uid for c in s.clusters} for s in facts.sites} == clusters
+    assert sum(len(site.clusters) for site in facts.sites) == 158
+    assert facts.date == "2026-03"
+    assert len(facts.sites) == 11
+    assert Remark("left-out", "sites/bordeaux", "bordeaux has no nodes") in remarks
+
+
+def test_each_switch_has_one_way_to_the_router(answer: Facts) -> None:
+    for site in answer[0].sites:
+        towards = {uplink.switch: uplink.towards for uplink in site.uplinks}
+        assert len(towards) == len(site.uplinks)
+        used = {group.adapter.switch for cluster in site.clusters for group in cluster.groups}
+        on_way = set()
+        for switch in used:
+            at = switch
+            while at != site.router:
+                on_way.add(at)
+                at = towards[at]
+        assert on_way == set(towards)
+
+
+def test_uplinks_that_were_looked_up_by_hand(answer: Facts) -> None:
+    # In the files: nancy/sgravillon2 and sgros1 (40 Gbit/s ports to each other, sgros1 to gw);
+    # rennes/gw lag1 (200), lag3 to swcore-01-rba (20), its port-channel50 (20);
+    # lyon/salome 1 at its end, 10 at gw; nantes/gw bond_econome (20).
+    uplinks = {
+        (site.uid, uplink.switch): (uplink.towards, uplink.rate)
+        for site in answer[0].sites
+        for uplink in site.uplinks
+    }
+    assert uplinks["nancy", "sgravillon2"] == ("sgros1", 40e9)
+    assert uplinks["nancy", "sgros1"] == ("gw", 40e9)
+    assert uplinks["rennes", "sw-1"] == ("gw", 200e9)
+    assert uplinks["rennes", "swdc-a035-01-02-rba"] == ("swcore-01-rba", 20e9)
+    assert uplinks["rennes", "swcore-01-rba"] == ("gw", 20e9)
+    assert uplinks["lyon", "salome"] == ("gw", 1e9)
+    assert uplinks["nantes", "econome-prod"] == ("gw", 20e9)
+    assert uplinks["sophia", "sw-9"] == ("sw-1", 10e9)
+
+
+def test_backbone_has_the_links_that_points_of_presence_list(
+    answer: Facts, raw: dict[str, dict[str, Any]]
+) -> None:
+    listed = set()
+    for name, content in raw.items():
+        if name.startswith("network_equipments/"):
+            for port in content["linecards"][0]["ports"]:
+                if port:
+                    listed.add(frozenset((content["uid"], port.get("site_uid", port["uid"]))))
+    links = answer[0].backbone
+    assert {frozenset(link.ends) for link in links if not link.assumed} == listed
+    assert [link.ends for link in links if link.assumed] == [
+        ("louvain", "renater-lille"),
+        ("strasbourg", "renater-nancy"),
+    ]
+    assert {link.rate for link in links} == {10e9}
+
+
+def test_remarks_name_what_is_odd_and_nothing_else(answer: Facts) -> None:
+    kinds = Counter((remark.kind, remark.place) for remark in answer[1])
+    assert kinds == {
+        ("contradiction", "network_equipments/renater-lyon.json"): 1,  # toulouse lists lyon
+        ("contradiction", "network_equipments/renater-sophia.json"): 1,  # 10 here, 25 at gw
+        ("contradiction", "sites/toulouse/network_equipments/gw.json"): 1,  # no port to Renater
+        ("contradiction", "sites/lyon/network_equipments/salome.json"): 1,  # 1 here, 10 at gw
+        ("contradiction", "sites/lille/network_equipments/sw-1.json"): 1,  # lag2: 200, 2 x 25
+        ("contradiction", "sites/grenoble/network_equipments/skinovis2-prod-01.json"): 1,
+        ("left-out", "sites/grenoble/network_equipments/gw.json"): 1,  # drac-4 to drac-6
+        ("left-out", "sites/grenoble/network_equipments/sw-ib-mellanox.json"): 1,
+        ("left-out", "sites/bordeaux"): 1,
+        ("assumed", "sites/louvain"): 1,
+        ("assumed", "sites/strasbourg"): 1,
+    }
+
+
+def _dump(raw: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """All files as one description, each collection an object keyed by uid."""
+    grid: dict[str, Any] = dict(raw["grid5000.json"])
+    for name in sorted(raw):
+        steps = name.removesuffix(".json").split("/")
+        if steps[0] not in ("sites", "network_equipments"):
+            continue
+        if len(steps) % 2:  # sites/nancy/nancy, sites/nancy/clusters/gros/gros
+            steps.pop()
+        at = grid
+        for step in steps:
+            at = at.setdefault(step, {})
+        at.update(raw[name])
+    return grid
+
+
+def _lists(value: Any, wrapped: bool) -> Any:
+    """The same with lists of objects, or with these in `items`."""
+    if not isinstance(value, dict):
+        return value
+    kinds = ("sites", "clusters", "nodes", "network_equipments")
+    result = {}
+    for key, member in value.items():
+        if key in kinds:
+            items = [_lists(each, wrapped) for each in reversed(member.values())]
+            result[key] = {"items": items, "total": len(items)} if wrapped else items
+        else:
+            result[key] = member
+    return result
+
+
+@pytest.mark.parametrize("form", ["keyed", "lists", "items"])
+def test_a_dump_gives_the_same_facts(
+    form: str, raw: dict[str, dict[str, Any]], answer: Facts, tmp_path: Path
+) -> None:
+    dump = _dump(raw)
+    if form != "keyed":
+        dump = _lists(dump, wrapped=form == "items")
+    path = tmp_path / "grid-2026-03.json"
+    path.write_text(json.dumps(dump))
+    facts, remarks = read_reference(path)
+    assert facts == answer[0]
+    stripped = {(r.kind, r.place.removesuffix(".json"), r.message) for r in answer[1]}
+    assert {(r.kind, r.place, r.message) for r in remarks} == stripped
+
+
+@pytest.mark.parametrize("below", ["", "data", "data/grid5000"])
+def test_a_directory_gives_the_same(
+    below: str, archive: Path, answer: Facts, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    directory = tmp_path_factory.getbasetemp() / "grid5000-directory"
+    if not directory.exists():
+        with tarfile.open(archive) as tar:
+            tar.extractall(directory, filter="data")
+    assert read_reference(directory / below, date="2026-03") == answer
+
+
+@pytest.mark.parametrize("compression", ["", "gz", "bz2", "xz"])
+def test_a_tar_of_any_compression_gives_the_same(
+    compression: str, raw: dict[str, dict[str, Any]], answer: Facts, tmp_path: Path
+) -> None:
+    path = tmp_path / f"grid-2026-03.tar.{compression}"
+    with tarfile.open(path, f"w:{compression}") as tar:  # type: ignore[call-overload]
+        for name, content in raw.items():
+            data = json.dumps(content).encode()
+            # As the archives of a forge have it: a directory of the commit around everything.
+            member = tarfile.TarInfo(f"reference-repository-1234abc/data/grid5000/{name}")
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+    assert read_reference(path) == answer

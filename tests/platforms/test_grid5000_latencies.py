@@ -1,0 +1,106 @@
+"""The table of latencies: rules, and distances against another formula."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simplugin.errors import PlatformError
+from simplugin.platforms.grid5000 import Adapter, BackboneLink
+from simplugin.platforms.grid5000_latencies import (
+    ADAPTERS,
+    CITIES,
+    EARTH_RADIUS,
+    Latencies,
+    distance,
+)
+
+PLACES = st.tuples(st.floats(-90, 90), st.floats(-180, 180))
+
+
+def ethernet(rate):
+    return Latencies({"Ethernet": {1e9: 3.0, 1e10: 2.0, 1e11: 1.0}}).of_adapter(
+        Adapter("Ethernet", rate)
+    )
+
+
+@pytest.mark.parametrize(
+    ("rate", "latency"),
+    [(1e8, 3.0), (1e9, 3.0), (2.5e9, 3.0), (1e10, 2.0), (9.9e10, 2.0), (1e11, 1.0), (4e11, 1.0)],
+)
+def test_an_adapter_has_the_latency_of_the_rate_below(rate, latency):
+    assert ethernet(rate) == latency
+
+
+def test_interfaces_that_are_not_given_stay():
+    table = Latencies({"Myrinet": {10e9: 2e-6}, "Ethernet": {1e9: 1e-3}})
+    assert table.of_adapter(Adapter("Myrinet", 2e9)) == 2e-6
+    assert table.of_adapter(Adapter("Ethernet", 100e9)) == 1e-3
+    for interface in ("InfiniBand", "Omni-Path"):
+        assert table.adapters[interface] == ADAPTERS[interface]
+    with pytest.raises(PlatformError, match="no latency of Token Ring adapters"):
+        table.of_adapter(Adapter("Token Ring", 16e6))
+
+
+def test_backbone_links_take_the_time_of_light_in_fibres():
+    # Paris and Lyon are 392 km apart (great circle between the city halls, to a kilometre).
+    link = BackboneLink(("renater-paris", "renater-lyon"), 1e10)
+    table = Latencies(router=0.0, detour=1.0)
+    assert table.of_backbone(link) * 2 / 3 * 299_792_458 == pytest.approx(392e3, abs=2e3)
+    longer = Latencies(router=1.0, detour=3.0).of_backbone(link)
+    assert longer == pytest.approx(1.0 + 3 * table.of_backbone(link), rel=1e-14)
+    # A site and the point of presence of its town.
+    here = BackboneLink(("nancy", "renater-nancy"), 1e10)
+    assert Latencies(router=0.25).of_backbone(here) == 0.25
+
+
+def test_known_links_are_taken_as_they_are():
+    table = Latencies(links={("x", "a"): 0.5}, cities={"lyon": (0.0, 0.0), "b": (0.0, 90.0)})
+    assert table.of_backbone(BackboneLink(("a", "x"), 1e9)) == 0.5
+    assert table.of_backbone(BackboneLink(("x", "a"), 1e9)) == 0.5
+    # A quarter of the way around the Earth.
+    quarter = table.of_backbone(BackboneLink(("renater-lyon", "b"), 1e9)) - table.router
+    assert quarter == pytest.approx(math.pi / 2 * EARTH_RADIUS * 1.5 / (2 / 3 * 299_792_458))
+
+
+@given(PLACES, PLACES)
+def test_distance_is_the_angle_between_two_vectors(one, other):
+    vectors = []
+    for latitude, longitude in (one, other):
+        south, west = math.radians(latitude), math.radians(longitude)
+        vectors.append(
+            (math.cos(south) * math.cos(west), math.cos(south) * math.sin(west), math.sin(south))
+        )
+    chord = math.dist(*vectors)
+    assert distance(one, other) == pytest.approx(
+        2 * EARTH_RADIUS * math.asin(min(1.0, chord / 2)), rel=1e-6, abs=1e-6
+    )
+    assert distance(one, other) == distance(other, one)
+
+
+def test_towns_are_where_they_are():
+    # All between the Atlantic and the Rhine, the Channel and the Mediterranean.
+    for name, (latitude, longitude) in CITIES.items():
+        assert 43 < latitude < 51, name
+        assert -2 < longitude < 8, name
+    assert distance(CITIES["lille"], CITIES["sophia"]) == pytest.approx(835e3, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"switch": -1e-6}, "latency of a switch is -1e-06"),
+        ({"router": math.nan}, "latency of a router is nan"),
+        ({"detour": 0.9}, "detour of fibres is 0.9"),
+        ({"detour": math.inf}, "detour of fibres is inf"),
+        ({"adapters": {"Ethernet": {}}}, "no latency of Ethernet"),
+        ({"adapters": {"Ethernet": {0.0: 1.0}}}, "a rate of Ethernet adapters is 0.0"),
+        ({"adapters": {"Ethernet": {1e9: -1.0}}}, "latency of Ethernet adapters is -1.0"),
+        ({"links": {("a", "b"): -1.0}}, "the link a - b is -1.0"),
+        ({"cities": {"a": (91.0, 0.0)}}, "the place of 'a' is 91.0"),
+    ],
+)
+def test_refusals(fields, message):
+    with pytest.raises(PlatformError, match=message):
+        Latencies(**fields)
