@@ -1,0 +1,221 @@
+"""Masters and workers over platforms, against SimGrid's own deployments and brute force."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simplugin.errors import DeploymentError
+from simplugin.formats.deployment_xml import read_deployment
+from simplugin.formats.platform_xml import read_platform
+from simplugin.platforms import Cluster, DeployedActor, Host, Link, Platform, Router, Zone
+from simplugin.platforms.deployments import master_workers
+from simplugin.platforms.host_choices import HostChoice
+
+
+def site(name: str, *clusters: tuple[str, int]) -> Zone:
+    """Return a zone of clusters, whose hosts are called ``<cluster>-<number>``."""
+    parts = tuple(
+        Cluster(cluster, f"1-{count}", 1e9, 1e8, 1e-4, prefix=f"{cluster}-")
+        for cluster, count in clusters
+    )
+    return Zone(name, "Full", parts)
+
+
+GRID = Platform(
+    Zone(
+        "grid",
+        "Full",
+        (
+            site("lille", ("chti", 4), ("chuque", 3)),
+            Zone("desk", "Full", (Host("pc", 1e9), Router("switch"), Link("wire", 1e8, 0.0))),
+            site("nancy", ("grelon", 5)),
+        ),
+    )
+)
+CHTI = [f"chti-{number}" for number in range(1, 5)]
+CHUQUE = [f"chuque-{number}" for number in range(1, 4)]
+GRELON = [f"grelon-{number}" for number in range(1, 6)]
+ALL = [*CHTI, *CHUQUE, "pc", *GRELON]
+
+
+@pytest.mark.parametrize(
+    ("choice", "hosts"),
+    [
+        ("all", [host for host in ALL if host != "chti-2"]),
+        ("grid", [host for host in ALL if host != "chti-2"]),
+        ("5", ["chti-1", "chti-3", "chti-4", "chuque-1", "chuque-2"]),
+        (5, ["chti-1", "chti-3", "chti-4", "chuque-1", "chuque-2"]),
+        ("all:2", ["chti-1", "chti-3"]),
+        ("chti", ["chti-1", "chti-3", "chti-4"]),
+        ("lille", ["chti-1", "chti-3", "chti-4", *CHUQUE]),
+        ("lille:4", ["chti-1", "chti-3", "chti-4", "chuque-1"]),
+        ("desk", ["pc"]),
+        ("chti-2", ["chti-2"]),
+        (["pc", "chti-2"], ["pc", "chti-2"]),
+        ("grelon:2, chti:1", ["grelon-1", "grelon-2", "chti-1"]),
+        ("pc,all", ["pc", *(host for host in ALL if host not in ("chti-2", "pc"))]),
+        ("ch*-2", ["chuque-2"]),
+        ("grelon-[24],?c", ["grelon-2", "grelon-4", "pc"]),
+        ("*-1:2", ["chti-1", "chuque-1"]),
+        # What is chosen already is not chosen again.
+        ("chti:2,chti:1", ["chti-1", "chti-3", "chti-4"]),
+        ("pc,2", ["pc", "chti-1", "chti-3"]),
+    ],
+)
+def test_choices(choice: Any, hosts: list[str]) -> None:
+    deployment = master_workers(GRID, "chti-2", choice)
+    assert [actor.host for actor in deployment.actors] == ["chti-2", *hosts]
+    assert [actor.function for actor in deployment.actors] == ["master"] + ["worker"] * len(hosts)
+
+
+@pytest.mark.parametrize(
+    ("master", "workers", "message"),
+    [
+        ("chti-9", "all", r"the master 'chti-9' is no host .*perhaps 'chti-"),
+        ("nancy", "all", r"the master 'nancy' is no host of the platform, but a zone or cluster"),
+        ("pc", "13", r"13 hosts of the platform are asked for, which has 12 hosts"),
+        ("pc", "grelon:6", r"6 hosts of cluster 'grelon' are asked for, which has 5 hosts"),
+        ("pc", "grelon,nancy:1", r"zone 'nancy' has no host that could be chosen"),
+        ("pc", "desk", r"zone 'desk' has no host that could be chosen"),
+        ("pc", "chti-1,chti-1", r"host 'chti-1' has no host that could be chosen"),
+        ("pc", "grellon", r"'grellon' is no host, zone or cluster .*perhaps 'grelon'"),
+        ("pc", "grellon:3", r"'grellon' is no host, zone or cluster .*perhaps 'grelon'"),
+        ("pc", "xyz*", r"'xyz\*' is no host, zone or cluster"),
+        ("pc", "switch", r"'switch' is no host, zone or cluster"),
+        ("pc", "0", r"0 hosts of the platform are asked for"),
+        ("pc", "-1", r"'-1' is no host"),
+        ("pc", -1, r"-1 hosts of the platform are asked for"),
+        ("pc", "", r"'' is no host"),
+        ("pc", [], r"no host is chosen"),
+        ("pc", ["chti"], r"the host 'chti' is no host of the platform, but a zone or cluster"),
+    ],
+)
+def test_refused_choices(master: str, workers: Any, message: str) -> None:
+    with pytest.raises(DeploymentError, match=message):
+        master_workers(GRID, master, workers)
+
+
+@given(st.integers(1, 60), st.data())
+def test_spread_hosts_are_as_far_apart_as_they_can_be(total: int, data: st.DataObject) -> None:
+    count = data.draw(st.integers(1, total))
+    platform = Platform(Cluster("c", f"0-{total - 1}", 1e9, 1e8, 0.0))
+    chosen = HostChoice(platform).chosen(count, spread=True)
+    numbers = [int(host) for host in chosen]
+    assert numbers[0] == 0
+    assert len(numbers) == count
+    gaps = {after - before for before, after in zip(numbers, [*numbers[1:], total], strict=True)}
+    assert gaps <= {total // count, -(-total // count)}
+
+
+def test_hosts_that_are_called_like_a_count_or_a_zone_and_a_count() -> None:
+    hosts = tuple(Host(name, 1e9) for name in ("a", "a:1", "2", "3"))
+    choice = HostChoice(Platform(Zone("z", "None", hosts)))
+    assert choice.chosen("a:1") == ("a:1",)
+    assert choice.chosen("2") == ("a", "a:1")
+    assert choice.chosen("[2]") == ("2",)
+    assert choice.chosen(["3"]) == ("3",)
+
+
+def test_arguments_are_filled_in() -> None:
+    deployment = master_workers(
+        GRID,
+        "pc",
+        "chti:2",
+        function="serve",
+        worker_function="work",
+        arguments=("{host} {workers}", "{hosts}", "{{x}}"),
+        worker_arguments=("{number:03}", "{index}", "{master}/{host}", "{hosts}"),
+        start_time=5,
+        kill_time=9,
+        on_failure="RESTART",
+    )
+    assert deployment.actors == (
+        DeployedActor("pc", "serve", ("pc 2", "chti-1", "chti-2", "{x}"), 5, 9),
+        DeployedActor(
+            "chti-1", "work", ("001", "0", "pc/chti-1", "chti-1", "chti-2"), 5, 9, "RESTART"
+        ),
+        DeployedActor(
+            "chti-2", "work", ("002", "1", "pc/chti-2", "chti-1", "chti-2"), 5, 9, "RESTART"
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("{nmber}", r"unknown placeholder \{nmber\}; here are \{host\}, .*\{index\}, \{hosts\};"),
+        ("{}", r"unknown placeholder \{\}"),
+        ("{host!r}", r"unknown placeholder \{host\}"),
+        ("a{hosts}", r"within other text"),
+        ("{", r"cannot be filled in"),
+        ("}", r"cannot be filled in"),
+        ("{number:x{host}}", r"cannot be filled in"),
+    ],
+)
+def test_refused_arguments(argument: str, message: str) -> None:
+    with pytest.raises(DeploymentError, match=message):
+        master_workers(GRID, "pc", worker_arguments=(argument,))
+    with pytest.raises(DeploymentError, match=r"unknown placeholder \{number\}"):
+        master_workers(GRID, "pc", arguments=("{number}",))
+
+
+def test_refused_numbers() -> None:
+    with pytest.raises(DeploymentError, match="0 workers a host"):
+        master_workers(GRID, "pc", per_host=0)
+    with pytest.raises(DeploymentError, match=r"is killed at 1 s and starts at 2 s"):
+        master_workers(GRID, "pc", start_time=2, kill_time=1)
+
+
+FIVE = ["Tremblay", "Jupiter", "Fafard", "Ginette", "Bourassa"]
+SIMGRID: list[tuple[str, str, dict[str, Any]]] = [
+    (
+        "python/app-masterworkers/app-masterworkers_d.xml",
+        "small_platform.xml",
+        {"workers": FIVE, "arguments": ("20", "50000000", "1000000", "{hosts}")},
+    ),
+    (
+        "c/app-masterworker/app-masterworker_d.xml",
+        "small_platform.xml",
+        {
+            "workers": FIVE,
+            "arguments": ("20", "50000000", "1000000", "{workers}"),
+            "worker_arguments": ("{index}",),
+            "on_failure": "RESTART",
+        },
+    ),
+    (
+        "c/app-chainsend/app-chainsend_d.xml",
+        "cluster_backbone.xml",
+        {
+            "workers": "8",
+            "function": "broadcaster",
+            "worker_function": "peer",
+            "arguments": ("{workers}", "256"),
+            "worker_arguments": ("{number}",),
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("file", "where", "options"), SIMGRID)
+def test_simgrids_own_deployments_can_be_made(
+    file: str, where: str, options: dict[str, Any], simgrid_prefix: Path
+) -> None:
+    examples = simgrid_prefix / "share/examples"
+    theirs = read_deployment(examples / file)
+    platform = read_platform(examples / "platforms" / where)
+    assert master_workers(platform, theirs.actors[0].host, **options) == theirs
+
+
+def test_several_workers_a_host() -> None:
+    deployment = master_workers(
+        GRID, "pc", "chti:2", per_host=3, arguments=("{workers}",), worker_arguments=("{number}",)
+    )
+    assert deployment.actors[0].arguments == ("6",)
+    places = [(actor.host, *actor.arguments) for actor in deployment.actors[1:]]
+    assert places == [(f"chti-{1 + n // 3}", str(n + 1)) for n in range(6)]
