@@ -28,7 +28,7 @@ from simplugin.campaigns.sections import (
     SchedulerSection,
     SimulationSection,
 )
-from simplugin.errors import ScenarioError, SimpluginError
+from simplugin.errors import PlatformError, ScenarioError, SimpluginError, UnitError
 from simplugin.formats.toml_lines import place_of
 from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Graph
@@ -110,7 +110,7 @@ class Scenario:
         seed = {} if section.seed is None else {"seed": section.seed}
         try:
             platform = make(**section.parameters, **seed)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, PlatformError, UnitError) as error:
             message = f"generator {reference!r} refused its parameters: {error}"
             key = "parameters" if section.parameters else "generator"
             raise self.error(message, "platform", key) from error

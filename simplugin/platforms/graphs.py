@@ -13,6 +13,7 @@ from simplugin.platforms.hosts import Host
 from simplugin.platforms.links import Link
 from simplugin.platforms.platform import Platform, Zone
 from simplugin.platforms.routes import Route
+from simplugin.platforms.validation import require_choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 # What stands for no speed at all in a platform file, where SimGrid wants a positive one [flop/s].
 NO_SPEED = 1.0
+# Of zones that hold a graph.
+GRAPH_ROUTINGS = ("Full", "Floyd", "Dijkstra", "DijkstraCache")
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,19 +143,42 @@ class Graph:
         ends = zip(self.source.tolist(), self.destination.tolist(), strict=True)
         return tuple([f"{hosts[start]}->{hosts[stop]}" for start, stop in ends])
 
-    def platform(self) -> Platform:
-        """Return the platform: one flat zone with a route between neighbours and no others.
+    def platform(self, routing: str = "Full") -> Platform:
+        """Return the platform: one flat zone with a route between neighbours.
 
         A host that only forwards has a speed of `NO_SPEED`; a link without bandwidth is not there.
+
+        Parameters
+        ----------
+        routing : {"Full", "Floyd", "Dijkstra", "DijkstraCache"}
+            With ``Full`` there are no other routes than those between neighbours. With the others
+            SimGrid joins any two hosts by a way of as few links as possible, whatever their
+            latencies: ``Floyd`` finds all ways at once, in time n^3 and memory n^2, ``Dijkstra``
+            each when it is used, and ``DijkstraCache`` remembers what it found.
+
+        Raises
+        ------
+        PlatformError
+            There is no such routing of a graph.
         """
+        require_choice("the routing of a graph", routing, GRAPH_ROUTINGS)
+        # Numbers of Python's own: one by one they are faster than those of arrays.
+        names = self.hosts
         hosts = [
-            Host(name, max(float(speed), NO_SPEED))
-            for name, speed in zip(self.hosts, self.speed, strict=True)
+            Host(name, max(speed, NO_SPEED))
+            for name, speed in zip(names, self.speed.tolist(), strict=True)
         ]
         links, routes = [], []
-        for i in np.flatnonzero(self.bandwidth > 0).tolist():
-            name = self.link_name(i)
-            links.append(Link(name, float(self.bandwidth[i]), float(self.latency[i])))
-            ends = self.hosts[self.source[i]], self.hosts[self.destination[i]]
-            routes.append(Route(*ends, [name], symmetrical=False))
-        return Platform((Zone("graph", "Full", (*hosts, *links), tuple(routes)),))
+        for start, stop, bandwidth, latency in zip(
+            self.source.tolist(),
+            self.destination.tolist(),
+            self.bandwidth.tolist(),
+            self.latency.tolist(),
+            strict=True,
+        ):
+            if bandwidth > 0:
+                source, destination = names[start], names[stop]
+                link = f"{source}->{destination}"
+                links.append(Link(link, bandwidth, latency))
+                routes.append(Route(source, destination, [link], symmetrical=False))
+        return Platform((Zone("graph", routing, (*hosts, *links), tuple(routes)),))

@@ -11,7 +11,7 @@ from simplugin.errors import PlatformError
 from simplugin.platforms.graphs import Graph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # Geometric mean of speeds [flop/s] and bandwidths [byte/s].
 MEAN = 5e8
+# How many seeds networkx is given one of.
+_SEEDS = 2**32
 
 
 def recursive_tree(n_hosts: int, generator: np.random.Generator) -> Edges:
@@ -109,6 +111,97 @@ def grid(n_hosts: int, generator: np.random.Generator) -> Edges:  # noqa: ARG001
     return np.concatenate([_edges(right, right + 1), _edges(below, below + columns)])
 
 
+def preferential_attachment(n_hosts: int, links: int, generator: np.random.Generator) -> Edges:
+    """Return a graph in which each host joins some drawn in proportion to their neighbours [1]_.
+
+    `networkx.barabasi_albert_graph`: it starts from a star of ``links + 1`` hosts.
+
+    Parameters
+    ----------
+    n_hosts : int
+        How many hosts.
+    links : int
+        How many neighbours each host joins, from 1 to `n_hosts` - 1.
+    generator : numpy.random.Generator
+        Source of the seed that networkx is given.
+
+    Returns
+    -------
+    int64, shape (links * (n_hosts - links), 2)
+        The hosts that each edge joins, in order; connected.
+
+    Raises
+    ------
+    PlatformError
+        A number is out of its range.
+
+    References
+    ----------
+    .. [1] A.-L. Barabási, R. Albert (1999). Emergence of scaling in random networks. Science 286,
+       509-512.
+    """
+    import networkx as nx
+
+    if not 1 <= links < n_hosts:
+        raise PlatformError(
+            f"each host joins {links} of {n_hosts} hosts", remedy=f"give 1 to {n_hosts - 1} links"
+        )
+    seed = int(generator.integers(_SEEDS))
+    return _sorted_edges(nx.barabasi_albert_graph(n_hosts, links, seed=seed).edges())
+
+
+def rewired_ring(
+    n_hosts: int, neighbours: int, rewired: float, generator: np.random.Generator
+) -> Edges:
+    """Return a ring of neighbourhoods some of whose edges lead elsewhere: a small world [1]_.
+
+    `networkx.connected_watts_strogatz_graph`: drawn again, up to 100 times, until connected.
+
+    Parameters
+    ----------
+    n_hosts : int
+        How many hosts.
+    neighbours : int
+        How many of the nearest hosts on the ring each is joined to: even, from 2 on.
+    rewired : float
+        The probability that an edge gets another end.
+    generator : numpy.random.Generator
+        Source of the seed that networkx is given.
+
+    Returns
+    -------
+    int64, shape (n_hosts * neighbours / 2, 2)
+        The hosts that each edge joins, in order; connected.
+
+    Raises
+    ------
+    PlatformError
+        A number is out of its range, or no graph was connected.
+
+    References
+    ----------
+    .. [1] D. J. Watts, S. H. Strogatz (1998). Collective dynamics of 'small-world' networks.
+       Nature 393, 440-442.
+    """
+    import networkx as nx
+
+    if neighbours % 2 or not 2 <= neighbours < n_hosts:
+        raise PlatformError(
+            f"each of {n_hosts} hosts has {neighbours} neighbours",
+            remedy="give an even number, from 2 to the number of hosts less 1",
+        )
+    if not 0 <= rewired <= 1:
+        raise PlatformError(f"edges are rewired with probability {rewired!r}; give 0 to 1")
+    seed = int(generator.integers(_SEEDS))
+    try:
+        graph = nx.connected_watts_strogatz_graph(n_hosts, neighbours, rewired, 100, seed=seed)
+    except nx.NetworkXError as error:
+        raise PlatformError(
+            f"no connected small world was found: {error}", remedy="give more neighbours"
+        ) from error
+    return _sorted_edges(graph.edges())
+
+
 SHAPES: dict[str, Shape] = {
     "recursive": recursive_tree,
     "preferential": preferential_tree,
@@ -174,6 +267,12 @@ def random_graph(
 def _edges(first: Edges, second: Edges) -> Edges:
     """Return pairs of ends."""
     return np.column_stack([first, second]).astype(np.int64)
+
+
+def _sorted_edges(pairs: Iterable[tuple[int, int]]) -> Edges:
+    """Return edges of networkx, the lower end first, in order."""
+    ends = sorted((min(pair), max(pair)) for pair in pairs)
+    return np.array(ends, dtype=np.int64).reshape(-1, 2)
 
 
 def _spread(count: int, decades: float, generator: np.random.Generator) -> NDArray[np.float64]:

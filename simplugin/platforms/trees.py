@@ -113,6 +113,12 @@ class Tree:
             self.latency[1:],
         )
 
-    def platform(self) -> Platform:
-        """Return the platform, see `Graph.platform`: routes join hosts and their parents only."""
-        return self.graph().platform()
+    def platform(self, routing: str = "Full") -> Platform:
+        """Return the platform, see `Graph.platform`.
+
+        Parameters
+        ----------
+        routing : {"Full", "Floyd", "Dijkstra", "DijkstraCache"}
+            With ``Full`` routes join hosts and their parents only; the others join all hosts.
+        """
+        return self.graph().platform(routing)

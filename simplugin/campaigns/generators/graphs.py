@@ -2,36 +2,87 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from simplugin.campaigns.generators.capacities import Quantity, read_quantity
+from simplugin.errors import PlatformError
 from simplugin.platforms import Platform, random_graphs, random_trees
+from simplugin.platforms.random_trees import BANDWIDTHS, SPEEDS
 
 
-def random_graph(seed: int = 0, **parameters: Any) -> Platform:
-    """Return a random platform of hosts and links between neighbours.
-
-    Parameters
-    ----------
-    seed : int
-        Of the draws.
-    **parameters
-        Those of `simplugin.platforms.random_graphs.random_graph`, the generator apart.
-    """
-    generator = np.random.default_rng(seed)
-    return random_graphs.random_graph(generator=generator, **parameters).platform()
-
-
-def random_tree(seed: int = 0, **parameters: Any) -> Platform:
-    """Return a random tree of hosts, ``n0`` its root.
+def random_graph(
+    shape: str,
+    n_hosts: int,
+    decades: float = 0.0,
+    forwarding: float = 0.0,
+    latency: Quantity = 1e-3,
+    routing: str = "Full",
+    seed: int = 0,
+) -> Platform:
+    """Return a random graph of hosts: one of the shapes on which prices are tried.
 
     Parameters
     ----------
+    shape, n_hosts, decades, forwarding, latency
+        Those of `simplugin.platforms.random_graphs.random_graph`.
+    routing : str
+        As in `simplugin.platforms.graphs.Graph.platform`: routes between neighbours only, or
+        between all.
     seed : int
         Of the draws.
-    **parameters
-        Those of `simplugin.platforms.random_trees.random_tree`, the generator apart.
     """
-    generator = np.random.default_rng(seed)
-    return random_trees.random_tree(generator=generator, **parameters).platform()
+    graph = random_graphs.random_graph(
+        shape,
+        n_hosts,
+        np.random.default_rng(seed),
+        decades=decades,
+        forwarding=forwarding,
+        latency=read_quantity("latency", latency),
+    )
+    return graph.platform(routing)
+
+
+def random_tree(
+    n_hosts: int,
+    max_degree: int,
+    speeds: Sequence[Any] = SPEEDS,
+    bandwidths: Sequence[Any] = BANDWIDTHS,
+    bandwidth_law: str = "log-uniform",
+    latency: Quantity = 0.0,
+    root_computes: bool = True,
+    routing: str = "Full",
+    seed: int = 0,
+) -> Platform:
+    """Return a random tree of hosts as Beaumont et al. draw them, ``n0`` its root.
+
+    Parameters
+    ----------
+    n_hosts, max_degree, speeds, bandwidths, bandwidth_law, latency, root_computes
+        Those of `simplugin.platforms.random_trees.random_tree`.
+    routing : str
+        As in `simplugin.platforms.graphs.Graph.platform`: routes between parents and children
+        only, or between all.
+    seed : int
+        Of the draws.
+    """
+    tree = random_trees.random_tree(
+        n_hosts,
+        max_degree,
+        np.random.default_rng(seed),
+        speeds=_range("speeds", speeds),
+        bandwidths=_range("bandwidths", bandwidths),
+        bandwidth_law=bandwidth_law,  # type: ignore[arg-type]  # it looks itself
+        latency=read_quantity("latency", latency),
+        root_computes=root_computes,
+    )
+    return tree.platform(routing)
+
+
+def _range(name: str, given: Any) -> tuple[float, float]:
+    """Return the smallest and the largest of a quantity."""
+    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
+        raise PlatformError(f"{name} is {given!r}", remedy="give the smallest and the largest")
+    return read_quantity(name, given[0]), read_quantity(name, given[1])

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from simplugin.errors import PlatformError
+from simplugin.campaigns.generators.capacities import Quantity, read_quantity
 from simplugin.platforms import Platform
 from simplugin.platforms.grid5000_subsets import SUBSETS
-from simplugin.platforms.multi_clusters import MultiCluster
-from simplugin.units import parse_bandwidth, parse_speed, parse_time
+from simplugin.platforms.multi_clusters import (
+    GIGABIT,
+    LATENCY,
+    TEN_GIGABITS,
+    MultiCluster,
+)
 
 
 def grid5000_subset(site: str) -> Platform:
@@ -25,7 +29,15 @@ def grid5000_subset(site: str) -> Platform:
     return SUBSETS[site].platform()
 
 
-def multi_cluster(clusters: Sequence[Any], name: str = "site", **parameters: Any) -> Platform:
+def multi_cluster(
+    clusters: Sequence[Any],
+    name: str = "site",
+    one_switch: bool = True,
+    bandwidth: Quantity = GIGABIT,
+    latency: Quantity = LATENCY,
+    switch_bandwidth: Quantity = TEN_GIGABITS,
+    switch_latency: Quantity = LATENCY,
+) -> Platform:
     """Return clusters in one place.
 
     Parameters
@@ -34,21 +46,23 @@ def multi_cluster(clusters: Sequence[Any], name: str = "site", **parameters: Any
         Of each its `name`, number of `processors` and their `speed` [flop/s].
     name : str
         Of the site.
-    **parameters
-        The other fields of `simplugin.platforms.multi_clusters.MultiCluster`; quantities may be
-        texts with a unit.
+    one_switch, bandwidth, latency, switch_bandwidth, switch_latency
+        As in `simplugin.platforms.multi_clusters.MultiCluster`; quantities may be texts with a
+        unit.
     """
     parts = []
     for number, cluster in enumerate(clusters):
         if not isinstance(cluster, Mapping) or set(cluster) != {"name", "processors", "speed"}:
             raise ValueError(f"clusters[{number}] is {cluster!r}; give name, processors and speed")
-        speed = cluster["speed"]
-        speed = parse_speed(speed) if isinstance(speed, str) else float(speed)
+        speed = read_quantity("speed", cluster["speed"])
         parts.append((cluster["name"], cluster["processors"], speed))
-    for key, value in parameters.items():
-        if isinstance(value, str):
-            parameters[key] = (parse_time if key.endswith("latency") else parse_bandwidth)(value)
-    try:
-        return MultiCluster(name, tuple(parts), **parameters).platform()
-    except PlatformError as error:
-        raise ValueError(str(error)) from error
+    site = MultiCluster(
+        name,
+        tuple(parts),
+        one_switch,
+        read_quantity("bandwidth", bandwidth),
+        read_quantity("latency", latency),
+        read_quantity("switch_bandwidth", switch_bandwidth),
+        read_quantity("switch_latency", switch_latency),
+    )
+    return site.platform()

@@ -1,0 +1,154 @@
+"""Generators of platforms by name: what they take, and calls with parameters from outside."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from simplugin.campaigns.complaints import suggestion
+from simplugin.campaigns.generators import GENERATORS
+from simplugin.campaigns.generators.capacities import kind_of
+from simplugin.campaigns.references import UnresolvedError, resolve
+from simplugin.errors import PlatformError, UnitError
+from simplugin.units import format_bandwidth, format_speed, format_time
+
+if TYPE_CHECKING:
+    from simplugin.platforms import Platform
+
+_WRITERS = {"speed": format_speed, "bandwidth": format_bandwidth, "latency": format_time}
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A function that makes platforms.
+
+    Attributes
+    ----------
+    name : str
+        A key of `GENERATORS`, or ``module:function``.
+    make : callable
+        Returns a platform, or a graph of hosts.
+    """
+
+    name: str
+    make: Callable[..., Any]
+
+    @property
+    def parameters(self) -> dict[str, inspect.Parameter]:
+        """Its named parameters."""
+        every = self._signature()
+        return {name: each for name, each in every.items() if each.kind in _NAMED}
+
+    @property
+    def takes_anything(self) -> bool:
+        """Whether it takes parameters that it does not name."""
+        every = self._signature().values()
+        return any(each.kind is inspect.Parameter.VAR_KEYWORD for each in every)
+
+    @property
+    def documentation(self) -> str:
+        """What it says about itself; empty if nothing."""
+        return inspect.getdoc(self.make) or ""
+
+    def usage(self) -> str:
+        """Return its parameters with their defaults, as one gives them to the command."""
+        words = [
+            name if each.default is inspect.Parameter.empty else f"{name}={_text(name, each)}"
+            for name, each in self.parameters.items()
+        ]
+        return " ".join([*words, *(["..."] if self.takes_anything else [])]) or "(nothing)"
+
+    def platform(self, parameters: Mapping[str, Any]) -> Platform:
+        """Return the platform that it makes.
+
+        Parameters
+        ----------
+        parameters : mapping
+            By name.
+
+        Raises
+        ------
+        PlatformError
+            A parameter is unknown or missing, the generator refuses a value, or what it returns
+            is no platform.
+        """
+        from simplugin.platforms import Platform
+        from simplugin.platforms.graphs import Graph
+
+        self._check_names(parameters)
+        try:
+            made = self.make(**parameters)
+        except (TypeError, ValueError, PlatformError, UnitError) as error:
+            raise self._refusal(f"refuses its parameters: {error}") from error
+        if isinstance(made, Graph):
+            return made.platform()
+        if not isinstance(made, Platform):
+            raise PlatformError(
+                f"generator {self.name!r} returned {type(made).__name__}, not a Platform"
+            )
+        return made
+
+    def _signature(self) -> Mapping[str, inspect.Parameter]:
+        """Return all that the function takes; anything, where Python cannot tell."""
+        try:
+            return inspect.signature(self.make).parameters
+        except (TypeError, ValueError):
+            return {"further": inspect.Parameter("further", inspect.Parameter.VAR_KEYWORD)}
+
+    def _check_names(self, parameters: Mapping[str, Any]) -> None:
+        """Refuse unknown and missing parameters."""
+        known = self.parameters
+        for name in parameters:
+            if name not in known and not self.takes_anything:
+                close = suggestion(name, known, "")
+                hint = f"{close} It takes " if close.endswith("?") else "it takes "
+                raise self._refusal(f"has no parameter {name!r}", hint)
+        for name, each in known.items():
+            if each.default is inspect.Parameter.empty and name not in parameters:
+                raise self._refusal(f"lacks its parameter {name!r}")
+
+    def _refusal(self, message: str, hint: str = "it takes ") -> PlatformError:
+        """Return an error that tells what the generator takes."""
+        return PlatformError(f"generator {self.name!r} {message}", remedy=hint + self.usage())
+
+
+def generator_called(name: str) -> Generator:
+    """Return a generator.
+
+    Parameters
+    ----------
+    name : str
+        A key of `GENERATORS`, or ``module:function`` of a module that can be imported.
+
+    Raises
+    ------
+    PlatformError
+        There is no such generator.
+    """
+    reference = GENERATORS.get(name, name)
+    if ":" not in reference:
+        hint = suggestion(name, GENERATORS, "write 'module:function', or one of")
+        raise PlatformError(f"there is no generator {name!r}", remedy=hint)
+    try:
+        return Generator(name, resolve(reference))
+    except UnresolvedError as error:
+        message = str(error).replace("beside the scenario", "in the current directory")
+        raise PlatformError(f"generator {name!r}: {message}") from error
+
+
+def _text(name: str, parameter: inspect.Parameter) -> str:
+    """Return a default as one writes it for the command."""
+    default = parameter.default
+    kind = kind_of(name)
+    if default is None:
+        return "..."
+    if isinstance(default, bool):
+        return str(default).lower()
+    if kind is not None and isinstance(default, int | float):
+        return _WRITERS[kind](default)
+    if kind is not None and isinstance(default, tuple):
+        return "[" + ",".join(f'"{_WRITERS[kind](each)}"' for each in default) + "]"
+    return str(default)
