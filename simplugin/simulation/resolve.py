@@ -157,16 +157,23 @@ def resolve(
         "options": list(options),
         "pairs": pairs if isinstance(pairs, int) else [list(pair) for pair in pairs],
     }
+    return _resolved(ask(platform, question, wall_limit))
+
+
+def ask(
+    platform: Platform | str | os.PathLike[str], question: dict[str, Any], wall_limit: float
+) -> dict[str, Any]:
+    """Ask the child process about a platform or its file; raise as `resolve` does."""
     if not isinstance(platform, Platform):
-        return _ask({**question, "file": str(Path(platform).absolute())}, wall_limit)
+        return _said({**question, "file": str(Path(platform).absolute())}, wall_limit)
     with tempfile.TemporaryDirectory(prefix="simplugin-") as directory:
         path = Path(directory) / "platform.xml"
         write_platform(platform, path)
-        return _ask({**question, "file": str(path)}, wall_limit)
+        return _said({**question, "file": str(path)}, wall_limit)
 
 
-def _ask(question: dict[str, Any], wall_limit: float) -> ResolvedPlatform:
-    """Run the child and turn its answer into data classes."""
+def _said(question: dict[str, Any], wall_limit: float) -> dict[str, Any]:
+    """Run the child and return what it says."""
     # As a script, since it needs SimGrid and nothing of this package.
     command = [sys.executable, "-P", str(Path(__file__).with_name("resolve_child.py"))]
     with tempfile.TemporaryFile() as stderr:
@@ -187,12 +194,12 @@ def _ask(question: dict[str, Any], wall_limit: float) -> ResolvedPlatform:
         said = stderr.read().decode(errors="replace")
     if done.returncode != 0 or not done.stdout:
         raise _crash(question["file"], done.returncode, said)
-    answer = json.loads(done.stdout)
-    if "setup" in answer:
-        raise SetupError(answer["setup"])
-    if "refused" in answer:
-        raise _refusal(question["file"], answer["refused"])
-    return _resolved(answer)
+    said_back: dict[str, Any] = json.loads(done.stdout)
+    if "setup" in said_back:
+        raise SetupError(said_back["setup"])
+    if "refused" in said_back:
+        raise _refusal(question["file"], said_back["refused"])
+    return said_back
 
 
 def _resolved(answer: dict[str, Any]) -> ResolvedPlatform:

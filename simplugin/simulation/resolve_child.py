@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 import sys
+import time
+from collections import Counter
 from typing import Any
 
 
@@ -33,12 +36,16 @@ def _answer(question: dict[str, Any]) -> dict[str, Any]:
     arguments = ["resolve", *quiet, *question["options"]]
     try:
         engine = simgrid.Engine(arguments)
+        begin, before = time.perf_counter(), _largest_memory()
         engine.load_platform(question["file"])
         # Routing tables are complete only once the zones are sealed, which running would do.
         engine.netzone_root.seal()
     except Exception as error:  # the bindings turn C++ exceptions into many Python ones
         return {"refused": str(error)}
+    loading = time.perf_counter() - begin, _largest_memory() - before
     hosts = {host.name: host for host in engine.all_hosts}
+    if question.get("counted"):
+        return _counted(engine, hosts, question["pairs"], question["limit"], loading)
     names = sorted(hosts)
     routes, lost = _routes(hosts, _pairs(names, question["pairs"]))
     return {
@@ -57,6 +64,36 @@ def _answer(question: dict[str, Any]) -> dict[str, Any]:
         "routes": routes,
         "lost": lost,
     }
+
+
+def _counted(
+    engine: Any,
+    hosts: dict[str, Any],
+    pairs: list[list[str]],
+    limit: float,
+    loading: tuple[float, float],
+) -> dict[str, Any]:
+    """Count hosts and links instead of describing them, and ask for routes for some time."""
+    policies = Counter(
+        link.get_sharing_policy().name for link in engine.all_links if link.name != "__loopback__"
+    )
+    routes, lost = _routes(hosts, pairs, limit)
+    return {
+        "seconds": loading[0],
+        "memory": loading[1],
+        "hosts": len(hosts),
+        "cores": sum(host.core_count for host in hosts.values()),
+        "speed": math.fsum(host.core_count * host.speed for host in hosts.values()),
+        "links": dict(sorted(policies.items())),
+        "joined": len(routes),
+        "lost": lost,
+    }
+
+
+def _largest_memory() -> float:
+    """Return the most memory that this process had so far [byte]."""
+    with open("/proc/self/status", encoding="ascii") as lines:
+        return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
 
 def _host(host: Any) -> list[Any]:
@@ -80,10 +117,16 @@ def _pairs(names: list[str], wanted: list[list[str]] | int) -> list[list[str]]:
     return chosen
 
 
-def _routes(hosts: dict[str, Any], pairs: list[list[str]]) -> tuple[list[Any], list[Any]]:
-    """Resolve routes; each abort costs a process that is forked for the rest of the pairs."""
+def _routes(
+    hosts: dict[str, Any], pairs: list[list[str]], limit: float = math.inf
+) -> tuple[list[Any], list[Any]]:
+    """Resolve routes, for so many seconds at most.
+
+    Each abort costs a process that is forked for the rest of the pairs.
+    """
     routes: list[Any] = []
     lost: list[Any] = []
+    end = time.monotonic() + limit
     at = 0
     while at < len(pairs):
         reader, writer = os.pipe()
@@ -92,6 +135,8 @@ def _routes(hosts: dict[str, Any], pairs: list[list[str]]) -> tuple[list[Any], l
             os.close(reader)
             with os.fdopen(writer, "w", encoding="utf-8") as stream:
                 for source, destination in pairs[at:]:
+                    if time.monotonic() > end:
+                        break
                     json.dump(_route(hosts, source, destination), stream)
                     stream.write("\n")
                     stream.flush()
@@ -106,7 +151,9 @@ def _routes(hosts: dict[str, Any], pairs: list[list[str]]) -> tuple[list[Any], l
                     lost.append([*pairs[at], reason])
                 at += 1
         _, status = os.waitpid(child, 0)
-        if status != 0 and at < len(pairs):
+        if status == 0:
+            break  # all pairs, or as many as there was time for
+        if at < len(pairs):
             lost.append([*pairs[at], "SimGrid aborts when asked for this route"])
             at += 1
     return routes, lost

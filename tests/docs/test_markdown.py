@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").glob("platforms/*.md")),
+]
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)(?:#[^)\s]*)?\)")
 BLOCK = re.compile(r"^```(\w+)[ \t]*(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What the pages may name, as from the project's root.
 SHOWN = ("scenarios", "platforms_xml", "deployments")
@@ -136,7 +141,7 @@ def check_output(shown, output, where):
         anywhere = False
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_code_works(page, place):
     blocks = blocks_of(page)
     for block in blocks:
@@ -146,6 +151,18 @@ def test_code_works(page, place):
     for block in blocks:
         if block.language == "console":
             run_console(block, page, place)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_lead_to_files(page):
+    targets = LINK.findall(page.read_text(encoding="utf-8"))
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_the_pages_about_platforms_are_linked():
+    index = ROOT / "docs" / "platforms.md"
+    linked = {index.parent / target for target in LINK.findall(index.read_text(encoding="utf-8"))}
+    assert set((ROOT / "docs" / "platforms").glob("*.md")) <= linked
 
 
 def test_readme_example_is_short():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -14,8 +15,18 @@ if TYPE_CHECKING:
 
 
 def own_command() -> str:
-    """Return the command line by which this was started, for a comment in what it writes."""
-    return shlex.join(["simplugin", *sys.argv[1:]])
+    r"""Return the command line by which this was started, for a comment in what it writes.
+
+    XML comments must not hold two hyphens. The shell reads ``-\-site`` as ``--site``, so that the
+    command can still be copied.
+    """
+    return " ".join(map(_word, ["simplugin", *sys.argv[1:]]))
+
+
+def _word(argument: str) -> str:
+    """Write an argument for the shell without two hyphens in a row."""
+    word = shlex.quote(argument)
+    return re.sub("-(?=-)", "-''" if word.startswith("'") else r"-\\", word)
 
 
 def put(platform: Platform, output: Path | None) -> None:

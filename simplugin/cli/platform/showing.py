@@ -1,0 +1,194 @@
+"""What ``simplugin platform show`` prints."""
+
+from __future__ import annotations
+
+import json
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Console
+
+from simplugin.errors import PlatformError
+from simplugin.formats.check import check, exit_status
+from simplugin.formats.platform_xml import read_platform
+from simplugin.listings import Listing
+from simplugin.platforms.census import census_of
+from simplugin.platforms.host_pairs import telling_pairs
+from simplugin.platforms.problems import WARNING
+from simplugin.reports.claims import print_listings
+from simplugin.reports.quantities import readable
+from simplugin.rows import Metric, Row
+from simplugin.simulation.loading import load
+from simplugin.simulation.resolve import resolve
+
+if TYPE_CHECKING:
+    from simplugin.platforms import Platform
+    from simplugin.platforms.census import Census
+    from simplugin.platforms.host_pairs import HostPairs
+    from simplugin.simulation.loading import Loading
+
+# More lines than a screen has say less.
+_MOST_PARTS = 40
+_WALL_LIMIT = 600.0
+
+
+def show_command(file: Path, pair: tuple[str, str] | None, *, as_json: bool) -> int:
+    """Print what a platform is and what SimGrid makes of it; return the exit status."""
+    findings = check([file])
+    status = exit_status([each for each in findings if each.severity != WARNING])
+    if status:
+        for finding in findings:
+            typer.echo(str(finding), err=True)
+        return status
+    platform = read_platform(file)
+    if not platform.host_count:
+        raise PlatformError(
+            "the file has no hosts", file=file, remedy="name a platform, not a deployment"
+        )
+    if pair is not None:
+        _require_hosts(platform, pair, file)
+    census, pairs = census_of(platform), telling_pairs(platform)
+    loading = load(file, pairs.pairs, wall_limit=_WALL_LIMIT)
+    row = _row(file, census, loading, pairs, len(findings))
+    listings = _listings(census, loading)
+    if pair is not None:
+        listings.append(_route(file, pair))
+    if as_json:
+        values = {metric.name: metric.value for metric in row}
+        document = {
+            "file": str(file),
+            **values,
+            "pairs": loading.asked,
+            "pairs_are_all": pairs.complete and loading.asked == len(pairs.pairs),
+            "unreachable": [list(lost) for lost in loading.unreachable[:_MOST_PARTS]],
+            "unreachable_count": len(loading.unreachable),
+            "listings": [listing.document() for listing in listings],
+            "findings": [finding.as_dict() for finding in findings],
+        }
+        typer.echo(json.dumps(document))
+        return 0
+    print_listings(row, listings, console=Console(highlight=False), title=file.name)
+    for finding in findings:
+        typer.echo(str(finding), err=True)
+    return 0
+
+
+def _require_hosts(platform: Platform, pair: tuple[str, str], file: Path) -> None:
+    """Refuse names that no host has."""
+    names = list(platform.host_names())
+    for name in pair:
+        if name not in names:
+            close = get_close_matches(name, names, 1)
+            remedy = f"did you mean {close[0]!r}?" if close else f"{names[0]!r} is one"
+            raise PlatformError(f"there is no host {name!r}", file=file, remedy=remedy)
+    if pair[0] == pair[1]:
+        raise PlatformError(
+            f"{pair[0]!r} is both ends of the pair", file=file, remedy="name two hosts"
+        )
+
+
+def _row(file: Path, census: Census, loading: Loading, pairs: HostPairs, warnings: int) -> Row:
+    """Return the numbers of a platform, those of its file first."""
+    return Row(
+        (
+            Metric("file_size", file.stat().st_size, "byte"),
+            Metric("zones", census.zones),
+            Metric("clusters", census.clusters),
+            Metric("hosts", census.computing.hosts),
+            Metric("cores", census.computing.cores),
+            Metric("speed", census.computing.speed, "flop/s"),
+            Metric("routes", sum(census.routes.values())),
+            Metric("warnings", warnings or None),
+            Metric("simgrid_hosts", loading.hosts),
+            Metric("simgrid_cores", loading.cores),
+            Metric("simgrid_speed", loading.speed, "flop/s"),
+            Metric("simgrid_links", sum(loading.links.values())),
+            Metric("simgrid_load_time", loading.seconds, "s"),
+            Metric("simgrid_load_memory", loading.memory, "byte"),
+            Metric("all_hosts_reach_each_other", verdict(pairs, loading)),
+        )
+    )
+
+
+def verdict(pairs: HostPairs, loading: Loading) -> str:
+    """Say in a few words whether all hosts reach each other, and how that is known."""
+    asked = loading.asked
+    if loading.unreachable:
+        source, destination, _ = loading.unreachable[0]
+        lost = f"no: {readable(len(loading.unreachable))} of {readable(asked)} pairs lack a route"
+        return f"{lost}, {source} to {destination} is one"
+    if not pairs.pairs:
+        return "yes: there is one host"
+    is_all = pairs.complete and asked == len(pairs.pairs)
+    return f"yes, by {readable(asked)} pairs" + ("" if is_all else ", a sample")
+
+
+def _listings(census: Census, loading: Loading) -> list[Listing]:
+    """Return the parts of a platform, its links and its routes."""
+    listings = []
+    if census.parts:
+        shown = census.parts[:_MOST_PARTS]
+        columns = (
+            ("name", ""),
+            ("kind", ""),
+            ("routing", ""),
+            ("clusters", ""),
+            ("hosts", ""),
+            ("cores", ""),
+            ("speed", "flop/s"),
+        )
+        lines = [
+            (
+                part.name,
+                part.kind,
+                part.routing,
+                part.clusters,
+                part.computing.hosts,
+                part.computing.cores,
+                part.computing.speed,
+            )
+            for part in shown
+        ]
+        more = len(census.parts) - len(shown)
+        note = f"and {readable(more)} more" if more else ""
+        listings.append(Listing("Zones and clusters", columns, tuple(lines), note))
+    policies = sorted({*census.links, *loading.links})
+    lines_of_links = [(each, census.links.get(each), loading.links.get(each)) for each in policies]
+    listings.append(
+        Listing(
+            "Links by sharing policy",
+            (("policy", ""), ("in the file", ""), ("in SimGrid", "")),
+            tuple(lines_of_links),
+            "SimGrid adds those of clusters, and has a split-duplex link as two shared ones",
+        )
+    )
+    if census.routes:
+        columns_of_routes = (("element", ""), ("in the file", ""))
+        listings.append(Listing("Routes", columns_of_routes, tuple(census.routes.items())))
+    return listings
+
+
+def _route(file: Path, pair: tuple[str, str]) -> Listing:
+    """Return the links between two hosts, in the order in which they are passed."""
+    resolved = resolve(file, [pair], wall_limit=_WALL_LIMIT)
+    if resolved.unreachable:
+        raise PlatformError(
+            f"there is no route from {pair[0]!r} to {pair[1]!r}: {resolved.unreachable[0][2]}",
+            file=file,
+            remedy="simplugin check tells which zone lacks one",
+        )
+    [route] = resolved.routes
+    links = {link.name: link for link in resolved.links}
+    lines = [
+        (name, links[name].sharing_policy, links[name].bandwidth, links[name].latency)
+        for name in route.links
+    ]
+    narrowest = min(line[2] for line in lines)
+    return Listing(
+        f"Route from {pair[0]} to {pair[1]}",
+        (("link", ""), ("policy", ""), ("bandwidth", "byte/s"), ("latency", "s")),
+        tuple(lines),
+        f"latency {readable(route.latency, 's')}, narrowest {readable(narrowest, 'byte/s')}",
+    )

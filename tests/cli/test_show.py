@@ -1,0 +1,125 @@
+"""``simplugin platform show`` as users call it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FILES = ROOT / "platforms_xml"
+
+
+def show(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "simplugin.cli", "platform", "show", *map(str, arguments)],
+        env=os.environ | {"COLUMNS": "120"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def lines_of(text: str) -> list[str]:
+    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+
+
+def test_tables() -> None:
+    done = show(FILES / "lille_nancy.xml")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = lines_of(done.stdout)
+    assert lines[0] == "lille_nancy.xml"
+    # 53 + 20 + 26 + 47 + 120 hosts of Table 1.
+    assert "hosts 266" in lines
+    assert "simgrid hosts 266" in lines
+    assert "grelon cluster FLAT 1 120 120 382.2 Gflop/s" in lines
+    # Five clusters: 5 x 4 ordered pairs, and two within each.
+    assert "all hosts reach each other yes, by 30 pairs" in lines
+    # The backbones of the clusters.
+    assert "FATPIPE - 5" in lines
+    assert "zoneRoute 10" in lines
+
+
+def test_json() -> None:
+    done = show(FILES / "two_topologies.xml", "--json")
+    document = json.loads(done.stdout)
+    assert document["hosts"] == document["simgrid_hosts"] == 128
+    assert document["cores"] == document["simgrid_cores"] == 64 * 16 + 64 * 32
+    assert document["speed"] == document["simgrid_speed"] == 64 * 16 * 4e9 + 64 * 32 * 3e9
+    assert document["file_size"] == (FILES / "two_topologies.xml").stat().st_size
+    assert document["findings"] == []
+    parts = document["listings"][0]
+    assert [line[:3] for line in parts["lines"]] == [
+        ["tree", "cluster", "FAT_TREE"],
+        ["torus", "cluster", "TORUS"],
+    ]
+
+
+def test_route_of_a_pair() -> None:
+    done = show(FILES / "lille_nancy.xml", "--pair", "chti-1", "grelon-3", "--json")
+    route = json.loads(done.stdout)["listings"][-1]
+    assert [line[0] for line in route["lines"]] == [
+        "chti_link_1_UP",
+        "chti_backbone",
+        "lille-uplink_UP",
+        "renater",
+        "grelon-uplink_DOWN",
+        "grelon_backbone",
+        "grelon_link_3_DOWN",
+    ]
+    # 50 + 20 + 20 us at either end, 5 ms between.
+    assert sum(line[3] for line in route["lines"]) == pytest.approx(5e-3 + 2 * 90e-6)
+    assert route["note"] == "latency 0.00518 s, narrowest 125 MB/s"
+
+
+def test_hosts_that_do_not_reach_each_other() -> None:
+    done = show(FILES / "tree.xml")
+    assert done.returncode == 0
+    # A tree of 12 hosts has 11 edges: 22 of 132 ordered pairs are neighbours.
+    assert "no: 110 of 132 pairs lack a route" in done.stdout
+    assert "platforms_xml/tree.xml:5: warning: 'n0' cannot reach 'n4'" in done.stderr
+    pair = show(FILES / "tree.xml", "--pair", "n0", "n4")
+    assert pair.returncode == 1
+    assert "there is no route from 'n0' to 'n4'" in pair.stderr
+
+
+@pytest.mark.parametrize(
+    ("pair", "message"),
+    [
+        (("chti-1", "grelon-300"), "there is no host 'grelon-300'; did you mean 'grelon-30'?"),
+        (("x", "grelon-1"), "there is no host 'x'; 'chuque-1' is one"),
+        (("chti-1", "chti-1"), "'chti-1' is both ends of the pair; name two hosts"),
+    ],
+)
+def test_pairs_that_are_none(pair: tuple[str, str], message: str) -> None:
+    done = show(FILES / "lille_nancy.xml", "--pair", *pair)
+    assert done.returncode == 1
+    assert done.stderr.endswith(f"lille_nancy.xml: {message}\n")
+
+
+def test_errors_are_those_of_check(tmp_path: Path) -> None:
+    file = tmp_path / "wrong.xml"
+    text = (FILES / "star.xml").read_text()
+    broken = text.replace('bandwidth="', 'bandwidth="-', 1)
+    file.write_text(broken)
+    done = show(file)
+    line = 1 + broken[: broken.index('bandwidth="-')].count("\n")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert f"{file}:{line}: error:" in done.stderr
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    done = show(tmp_path / "nothing.xml")
+    assert done.returncode == 2
+    assert "nothing.xml" in done.stderr
+
+
+def test_a_deployment_has_no_hosts() -> None:
+    done = show(ROOT / "deployments" / "master_worker.xml")
+    assert done.returncode == 1
+    assert "the file has no hosts; name a platform" in done.stderr
