@@ -68,7 +68,7 @@ class SimGridOptions:
     ----------
     network_model : {"LV08", "CM02", "raw", "SMPI", "Constant"}, optional
         ``network/model``. SimGrid's default is LV08: latencies times 13.01, bandwidths times 0.97,
-        sharing weighted by round-trip times. CM02 has neither factor; raw has no factors, no TCP
+        sharing weighted by latencies. CM02 has neither factor; raw has no factors, no TCP
         window and no cross-traffic; in Constant every transfer takes one second.
     host_model : {"default", "ptask_L07"}, optional
         ``host/model``. Parallel tasks need ptask_L07, which has its own network and CPU model.
@@ -152,8 +152,9 @@ class SimGridOptions:
     def linear(cls, **others: Any) -> SimGridOptions:
         """Return the papers' linear model: a transfer of s bytes alone takes latency + s / b.
 
-        CM02 without cross-traffic and without a TCP window. Links that are shared are shared
-        fairly (max-min), whatever the round-trip times. With latencies of zero in the platform,
+        CM02 without cross-traffic and without a TCP window. Transfers share a link in inverse
+        proportion to the latencies of their routes, as in LV08 and raw; equally (max-min) where
+        these are equal or zero, and under ptask_L07. With latencies of zero in the platform,
         transfers take s / b, as scheduling papers have it.
 
         Parameters

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from simplugin.errors import SimpluginError, SimulationError
+from simplugin.platforms import Host, Link, Platform, Route, Zone
 from simplugin.simulation import SimGridOptions, simulate
 
 
@@ -102,3 +103,39 @@ def test_option_that_simgrid_does_not_know(two_hosts: Path) -> None:
             [("ada", send, 1.0)],
             options=SimGridOptions(extra={"network/nonsense": "1"}),
         )
+
+
+@pytest.mark.parametrize(
+    ("options", "shares"),
+    [
+        (SimGridOptions.linear(), (2 / 3, 1 / 3)),
+        (SimGridOptions(network_model="raw"), (2 / 3, 1 / 3)),
+        (SimGridOptions(host_model="ptask_L07"), (1 / 2, 1 / 2)),
+    ],
+)
+def test_latencies_weigh_where_links_are_shared(
+    options: SimGridOptions, shares: tuple[float, float]
+) -> None:
+    names, latencies, size = ("a", "b"), (1e-4, 2e-4), 1e8
+    hosts = [Host(f"{name}-{end}", 1e9) for name in names for end in ("from", "to")]
+    shared = Link("shared", 1e8, 0.0)
+    own = [Link(name, 1e9, latency) for name, latency in zip(names, latencies, strict=True)]
+    routes = [Route(f"{name}-from", f"{name}-to", [name, "shared"]) for name in names]
+    platform = Platform(Zone("zone", "Full", (*hosts, shared, *own), tuple(routes)))
+
+    async def put(me: Any, box: str) -> None:
+        await me.mailbox(box).put(None, size)
+
+    async def get(me: Any, box: str) -> float:
+        await me.mailbox(box).get()
+        return float(me.now)
+
+    actors = [
+        (f"{name}-{end}", what, name)
+        for name in names
+        for end, what in (("from", put), ("to", get))
+    ]
+    done = simulate(platform, actors, options=options).values("get")
+    first = size / (1e8 * shares[0])
+    rest = (size - first * 1e8 * shares[1]) / 1e8
+    assert done == pytest.approx([first, first + rest], abs=1e-3)
