@@ -130,7 +130,7 @@ def _trees(platform: Platform, asked: Asked, shape: str) -> tuple[ApplicationTre
                 remedy=f"choose {SHORTEST}, {', '.join(SHAPES)}, or a file *.toml or *.json",
             )
         _refuse("with a tree from a file", {"--workers": asked.workers != ALL})
-        return read_trees(shape, roots or None)
+        return read_trees(shape, roots or None, asked.master)
     if not roots:
         raise DeploymentError("there is no application", remedy="add --application NAME")
     return tuple(
@@ -172,6 +172,8 @@ def _roots(asked: Asked) -> dict[str, str | None]:
                 f"application {name!r} is there twice", remedy="name applications apart"
             )
         roots[name] = host if equals else asked.master
+    if roots and all("=" in told for told in asked.applications):
+        _refuse("where each application has a root", {"--master": asked.master})
     return roots
 
 

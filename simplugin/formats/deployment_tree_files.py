@@ -98,18 +98,30 @@ class _TreeFile:
         hosts = self.content
         if not self.is_one_tree:
             if application not in hosts:
-                told = ", ".join(hosts)
-                raise self._error(
-                    (), f"there is no tree for application {application!r}", f"there are {told}"
-                )
+                raise self._no_tree(application)
             steps, hosts = (application,), hosts[application]
         if not isinstance(hosts, dict):
             raise self._error(steps, f"{application!r} is a host beside trees", _REMEDY)
         for host, parent in hosts.items():
             if not isinstance(parent, str):
-                message = f"the parent of host {host!r} is no name"
+                kind = "a table" if isinstance(parent, dict) else "no name"
+                message = f"the parent of host {host!r} is {kind}"
                 raise self._error((*steps, host), message, _REMEDY)
         return hosts
+
+    def _no_tree(self, application: str) -> DeploymentError:
+        """Return the error for an application without a tree."""
+        message = f"there is no tree for application {application!r}"
+        for name, hosts in self.content.items():
+            # What a TOML name with dots makes where it stands without quotes.
+            inner = hosts.items() if isinstance(hosts, dict) else ()
+            nested = next((host for host, parent in inner if isinstance(parent, dict)), None)
+            if nested is not None:
+                return self._error(
+                    (name, nested), f"{message}, and {name!r} holds tables, no hosts", _REMEDY
+                )
+        told = f"there are {', '.join(self.content)}; names of hosts with dots stand in quotes"
+        return self._error((), message, told)
 
     def _error(self, steps: Steps, message: str, remedy: str) -> DeploymentError:
         """Return an error at a place in the file."""
@@ -118,7 +130,9 @@ class _TreeFile:
 
 
 def read_trees(
-    path: str | os.PathLike[str], roots: Mapping[str, str | None] | None = None
+    path: str | os.PathLike[str],
+    roots: Mapping[str, str | None] | None = None,
+    root: str | None = None,
 ) -> tuple[ApplicationTree, ...]:
     """Read trees from a TOML or JSON file.
 
@@ -132,6 +146,8 @@ def read_trees(
     roots : mapping of str to str or None, optional
         The applications, and the root of each; None for the host that has no parent. Without a
         mapping, all applications of the file.
+    root : str, optional
+        The root of all trees, where there is no mapping; None for the hosts without parents.
 
     Returns
     -------
@@ -152,8 +168,8 @@ def read_trees(
                 file=path,
                 remedy='name the application, or write the tree as its table: ["name"]',
             )
-        roots = dict.fromkeys(file.content)
-    return tuple(file.tree(application, root) for application, root in roots.items())
+        roots = dict.fromkeys(file.content, root)
+    return tuple(file.tree(application, above) for application, above in roots.items())
 
 
 def _tree_file(path: str | os.PathLike[str]) -> _TreeFile:

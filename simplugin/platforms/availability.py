@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from difflib import get_close_matches
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.cluster import Cluster
-from simplugin.platforms.hosts import Cabinet, Host, Peer
-from simplugin.platforms.links import SPLITDUPLEX, WIFI, Backbone, Link
-from simplugin.platforms.platform import Zone
+from simplugin.platforms.availability_followers import WRITTEN_OUT, Followers
+from simplugin.platforms.host_choices import ALL
+from simplugin.platforms.hosts import Host, Peer
+from simplugin.platforms.links import Link
 from simplugin.platforms.profiles import Profile, ProfileUse
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from simplugin.platforms.availability_processes import Levels, Process
-    from simplugin.platforms.platform import Platform, ZoneElement
+    from simplugin.platforms.platform import Platform
 
-ALL = "all"
 # What stands for the kind in the name of a profile.
 _WORDS = {
     "HOST_AVAIL": "state",
@@ -64,15 +62,19 @@ def with_availability(
     seed : int
         At least 0.
     hosts : str or iterable of str
-        Whom `states` and `speeds` are for: names of hosts, or of clusters, cabinets and zones
-        for the hosts in them; ``"all"``.
+        Whom `states` and `speeds` are for, as `HostChoice.chosen` takes it as text: ``"all"``, a
+        number, a zone, cluster or cabinet, a host, or a pattern of names, also with a count
+        (``"chti:4"``), several with commas; or such choices one by one, where the name of a host
+        comes first.
     states : Outages or Churn, optional
         When hosts are on.
     speeds : Levels, optional
         What background load leaves of their speed.
     links : str or iterable of str
-        Whom the following are for: links and backbones, or zones for those in them; ``"all"``
-        for all that can follow a profile.
+        Whom the following are for: links and backbones, zones for those in them, patterns of
+        names, several with commas or one by one; ``"all"`` for all that can follow a profile.
+        Fat pipes without latency limit nothing, and are there only because SimGrid wants a link
+        on each route: they follow a profile only where their very names are given.
     link_states : Outages or Churn, optional
         When links are on.
     bandwidths : Levels, optional
@@ -80,7 +82,7 @@ def with_availability(
     latencies : Levels, optional
         The factor by which their latency grows; those without latency are passed over.
     spared : str or iterable of str
-        Hosts, clusters, links, ... that are left as they are, for instance a master's host.
+        What is left as it is, for instance a master's host: choices of hosts and of links.
 
     Returns
     -------
@@ -90,29 +92,30 @@ def with_availability(
     Raises
     ------
     PlatformError
-        A name is unknown, or of a link that SimGrid 4.1 lets follow no profile (those of
-        clusters, cabinets and peers, and Wi-Fi); one has a profile of the kind already; nobody
-        is left to follow; `until` or the seed is out of range; a profile gets too long.
+        A name is unknown, also where nothing is for hosts or links; or it is of a link that
+        SimGrid 4.1 lets follow no profile (those of clusters, cabinets and peers, and Wi-Fi);
+        hosts or links are chosen, and nothing is for them; one has a profile of the kind
+        already; nobody is left to follow; `until` or the seed is out of range; a profile gets
+        too long.
     """
     if not 0 < until < math.inf:
         raise PlatformError(f"until is {until!r} s", remedy="give a date above 0")
     if seed < 0:
         raise PlatformError(f"the seed is {seed!r}", remedy="give 0 or more")
-    found = _Followers.of(platform)
-    left_out = found.spared(_names(spared))
+    found = Followers.of(platform)
+    left_out = found.spared(spared)
     added: list[Profile | ProfileUse] = []
-    for kind, process in (("HOST_AVAIL", states), ("SPEED", speeds)):
-        if process is not None:
-            chosen = _chosen(found.hosts(_names(hosts)), left_out, "host")
+    if _wanted("hosts", hosts, found.hosts, {"states": states, "speeds": speeds}):
+        chosen = _chosen(found.hosts(hosts), left_out, "host")
+        for kind, process in (("HOST_AVAIL", states), ("SPEED", speeds)):
             plan = ((name, name, 1.0) for name in chosen)
             added += _profiles(plan, kind, process, until, seed)
-    for kind, process in (
-        ("LINK_AVAIL", link_states),
-        ("BANDWIDTH", bandwidths),
-        ("LATENCY", latencies),
-    ):
-        if process is not None:
-            chosen = _chosen(found.links(_names(links)), left_out, "link")
+    for_links = {"link_states": link_states, "bandwidths": bandwidths, "latencies": latencies}
+    if _wanted("links", links, found.links, for_links):
+        chosen = _chosen(found.links(links), left_out, "link")
+        for kind, process in zip(
+            ("LINK_AVAIL", "BANDWIDTH", "LATENCY"), for_links.values(), strict=True
+        ):
             added += _profiles(found.plan(chosen, kind), kind, process, until, seed)
     _require_new(platform, added)
     return replace(platform, elements=(*platform.elements, *added))
@@ -134,123 +137,20 @@ def stream(seed: int, kind: str, name: str) -> np.random.Generator:
     return np.random.default_rng([seed, int.from_bytes(digest[:16], "big")])
 
 
-@dataclass(frozen=True)
-class _Followers:
-    """Hosts and links of a platform by name, and by the clusters and zones that they are in."""
-
-    host_groups: dict[str, list[str]]
-    link_groups: dict[str, list[str]]
-    parts: dict[str, Link | Backbone]
-    # Names of links that follow no profile, or how they begin (up to a _), and whose they are.
-    sealed: dict[str, str]
-
-    @classmethod
-    def of(cls, platform: Platform) -> _Followers:
-        """Go through a platform."""
-        found = cls({ALL: []}, {ALL: []}, {}, {})
-        for element in platform.elements:
-            found._enter(element, (ALL,))
-        return found
-
-    def _enter(self, element: ZoneElement, around: tuple[str, ...]) -> None:
-        """Note an element of the groups around it."""
-        if isinstance(element, Zone):
-            self.link_groups.setdefault(element.id, [])
-            self.host_groups.setdefault(element.id, [])
-            for inner in element.elements:
-                self._enter(inner, (*around, element.id))
-        elif isinstance(element, Host | Peer):
-            self._add(self.host_groups, around, [element.id])
-            if isinstance(element, Peer):
-                self.sealed[f"link_{element.id}_"] = f"peer {element.id!r}"
-        elif isinstance(element, Cluster | Cabinet):
-            self._add(self.host_groups, (*around, element.id), list(element.host_names()))
-            self._seal(element)
-        elif isinstance(element, Link) and element.sharing_policy == WIFI:
-            self.sealed[element.id] = "Wi-Fi"
-        elif isinstance(element, Link | Backbone):
-            self.parts[element.id] = element
-            self._add(self.link_groups, around, [element.id])
-
-    def _seal(self, element: Cluster | Cabinet) -> None:
-        """Note that the links of a cluster or cabinet follow no profile."""
-        if isinstance(element, Cluster):
-            self.sealed[element.id] = self.sealed[f"{element.id}_"] = f"cluster {element.id!r}"
-            return
-        self.sealed[element.id] = f"cabinet {element.id!r}"
-        for name in element.host_names():
-            self.sealed[f"link_{name}_"] = f"cabinet {element.id!r}"
-
-    @staticmethod
-    def _add(groups: dict[str, list[str]], around: Iterable[str], names: list[str]) -> None:
-        """Put names into groups."""
-        for group in around:
-            groups.setdefault(group, []).extend(names)
-
-    def hosts(self, names: Iterable[str]) -> dict[str, None]:
-        """Return the hosts that names stand for, in the order of the names."""
-        known = set(self.host_groups[ALL])
-        found: dict[str, None] = {}
-        for name in names:
-            if name not in known and name not in self.host_groups:
-                raise _unknown("host, cluster or zone", name, [*self.host_groups, *known])
-            found |= dict.fromkeys([name] if name in known else self.host_groups[name])
-        return found
-
-    def links(self, names: Iterable[str]) -> dict[str, None]:
-        """Return the links that names stand for, in the order of the names."""
-        found: dict[str, None] = {}
-        for name in names:
-            if name not in self.parts and name not in self.link_groups:
-                self._refuse_sealed(name)
-                raise _unknown("link or zone", name, [*self.link_groups, *self.parts])
-            found |= dict.fromkeys([name] if name in self.parts else self.link_groups[name])
-        return found
-
-    def spared(self, names: Iterable[str]) -> set[tuple[str, str]]:
-        """Return all that names stand for, hosts and links."""
-        known = set(self.host_groups[ALL])
-        found: set[tuple[str, str]] = set()
-        for name in names:
-            hosts = [name] if name in known else self.host_groups.get(name, [])
-            links = [name] if name in self.parts else self.link_groups.get(name, [])
-            groups = (self.host_groups, self.link_groups)
-            if not hosts and not links and not any(name in each for each in groups):
-                raise _unknown("host or link to spare", name, [*self.host_groups, *known])
-            found.update(("host", each) for each in hosts)
-            found.update(("link", each) for each in links)
-        return found
-
-    def _refuse_sealed(self, name: str) -> None:
-        """Say that a link follows no profile, if it is of that kind."""
-        ends = [at + 1 for at, letter in enumerate(name) if letter == "_"]
-        for prefix in (name, *(name[:end] for end in ends)):
-            owner = self.sealed.get(prefix)
-            if owner is not None:
-                remedy = "leave it out"
-                if owner.startswith("cluster"):
-                    remedy = "write the cluster out: write_platform(..., expand=True), read again"
-                raise PlatformError(
-                    f"{name!r} is or has links of {owner}, which follow no profile in SimGrid 4.1",
-                    remedy=remedy,
-                )
-
-    def plan(self, names: Iterable[str], kind: str) -> Iterator[tuple[str, str, float]]:
-        """Yield whose stream, which of SimGrid's links, and what a level of 1 stands for."""
-        for name in names:
-            part = self.parts[name]
-            nominal = {"BANDWIDTH": part.bandwidth, "LATENCY": part.latency}.get(kind, 1.0)
-            if nominal == 0:
-                continue
-            split = isinstance(part, Link) and part.sharing_policy == SPLITDUPLEX
-            for way in ("_UP", "_DOWN") if split else ("",):
-                source = name if kind == "LINK_AVAIL" else name + way
-                yield source, name + way, nominal
-
-
-def _names(names: str | Iterable[str]) -> list[str]:
-    """Return names given alone or as several."""
-    return [names] if isinstance(names, str) else list(names)
+def _wanted(
+    what: str,
+    names: str | Iterable[str],
+    find: Callable[[str | Iterable[str]], object],
+    processes: Mapping[str, Process | None],
+) -> bool:
+    """Whether something is for hosts or for links; refuse names where nothing is."""
+    if any(process is not None for process in processes.values()):
+        return True
+    if names != ALL:
+        find(names)
+        remedy = f"leave {what} out, or give {' or '.join(processes)}"
+        raise PlatformError(f"{what} are chosen, but nothing is for {what}", remedy=remedy)
+    return False
 
 
 def _chosen(found: dict[str, None], spared: set[tuple[str, str]], kind: str) -> list[str]:
@@ -259,15 +159,24 @@ def _chosen(found: dict[str, None], spared: set[tuple[str, str]], kind: str) -> 
     if not chosen:
         remedy = "name hosts"
         if kind == "link":
-            remedy = "name links; those of clusters cannot, unless the clusters are written out"
+            remedy = (
+                "name links (fat pipes without latency, which limit nothing, follow by name only);"
+                f" for those of clusters, {WRITTEN_OUT}"
+            )
         raise PlatformError(f"there is no {kind} that could follow a profile", remedy=remedy)
     return chosen
 
 
 def _profiles(
-    plan: Iterable[tuple[str, str, float]], kind: str, process: Process, until: float, seed: int
+    plan: Iterable[tuple[str, str, float]],
+    kind: str,
+    process: Process | None,
+    until: float,
+    seed: int,
 ) -> Iterator[Profile | ProfileUse]:
-    """Yield the profiles of some followers."""
+    """Yield the profiles of some followers; none without a process."""
+    if process is None:
+        return
     for source, name, nominal in plan:
         try:
             points = process.points(stream(seed, kind, source), until)
@@ -316,10 +225,3 @@ def _followed(part: object) -> Iterator[tuple[str, str]]:
     if isinstance(part, Host | Peer | Link):
         names = part.simgrid_names if isinstance(part, Link) else (part.id,)
         yield from ((name, kind) for kind, file in given.items() if file for name in names)
-
-
-def _unknown(kind: str, name: str, known: Iterable[str]) -> PlatformError:
-    """Return the error for a name that nothing bears."""
-    near = get_close_matches(name, list(known), 3)
-    remedy = f"did you mean {', '.join(map(repr, near))}?" if near else "name one of the platform"
-    return PlatformError(f"there is no {kind} {name!r}", remedy=remedy)

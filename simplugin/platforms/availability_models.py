@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError, UnitError
 from simplugin.platforms.availability_processes import Outages
-from simplugin.platforms.law_texts import split_call
+from simplugin.platforms.law_texts import read_duration, split_call
 from simplugin.platforms.laws import Law
-from simplugin.units import parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -167,6 +166,10 @@ def schroeder_gibson(
     .. [1] Schroeder, B., Gibson, G. A. (2006). A large-scale study of failures in
        high-performance computing systems. DSN 2006, pp. 249-258.
     """
+    if not 0 < mean_up < math.inf:
+        raise PlatformError(
+            f"the mean time up of {SCHROEDER_GIBSON} is {mean_up:g} s", remedy="give a positive one"
+        )
     if not 0 < shape < math.inf or not 0 < median_down < mean_down < math.inf:
         raise PlatformError(
             f"shape {shape!r}, mean repair {mean_down!r} s, median repair {median_down!r} s",
@@ -191,7 +194,7 @@ def model_named(text: str, start: str = "stationary") -> Outages:
     ----------
     text : str
         ``<system>-<law>`` for a fit of the Failure Trace Archive, for instance
-        ``g5k06-weibull``, or ``schroeder-gibson06(30d)`` with the mean time up.
+        ``g5k06-weibull``, or ``schroeder-gibson06(30d)`` with the mean time up and its unit.
     start : str
         See `Outages`.
 
@@ -206,9 +209,11 @@ def model_named(text: str, start: str = "stationary") -> Outages:
             remedy = f"give the mean time up: {SCHROEDER_GIBSON}(30d)"
             raise PlatformError(f"model {text!r} has {len(arguments)} parameters", remedy=remedy)
         try:
-            mean_up = parse_time(arguments[0])
+            mean_up = read_duration(arguments[0])
         except UnitError as error:
-            raise PlatformError(f"model {text!r}: {error}", remedy="give a time") from None
+            raise PlatformError(
+                f"model {text!r}: {error}", remedy="give the mean time up"
+            ) from None
         return schroeder_gibson(mean_up, start=start)
     if name not in model_names() or arguments:
         raise PlatformError(

@@ -192,7 +192,7 @@ class Levels:
         bounded = law.name in {"constant", "uniform", "log-uniform"}
         if max(law.parameters) > self.most if bounded else law.mean > self.most:
             raise PlatformError(
-                f"levels by {law.name}{law.parameters} are above {self.most:g}",
+                f"levels by {law} are above {self.most:g}",
                 remedy=f"give fractions of the capacity, up to {self.most:g}",
             )
 

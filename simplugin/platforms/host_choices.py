@@ -3,24 +3,79 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
+from dataclasses import dataclass
 from fnmatch import translate
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from simplugin.errors import DeploymentError
+from simplugin.near_names import perhaps
 from simplugin.platforms.cluster import Cluster
+from simplugin.platforms.hosts import Cabinet
 from simplugin.platforms.platform import Platform, Zone
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    # What it is, the hosts that it stands for, and how many of them it takes (None for all).
-    _Choice = tuple[str, list[str], int | None]
+    from collections.abc import Collection, Iterable
 
 ALL = "all"
 _COUNT = re.compile(r"[0-9]{1,9}")
 _COUNTED = re.compile(r"(?P<name>.+):(?P<count>[0-9]{1,9})", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundHosts:
+    """What one choice stands for.
+
+    Attributes
+    ----------
+    what : str
+        What it is, for messages: ``"zone 'nancy'"``.
+    among : tuple of str
+        The hosts to choose from, in the order of the platform.
+    count : int, optional
+        How many of them are asked for; None for all.
+    """
+
+    what: str
+    among: tuple[str, ...]
+    count: int | None = None
+
+    def take(self, taken: Collection[str] = (), *, spread: bool = False) -> list[str]:
+        """Return the hosts that it adds to those taken already.
+
+        Parameters
+        ----------
+        taken : collection of str
+            Hosts that are not chosen again.
+        spread : bool
+            Take a number of hosts evenly, see `HostChoice.chosen`.
+
+        Raises
+        ------
+        DeploymentError
+            None is left, or fewer than asked for.
+        """
+        free = [host for host in self.among if host not in taken]
+        count = self.count
+        if not free:
+            raise DeploymentError(
+                f"{self.what} has no host that could be chosen",
+                remedy="leave it out: it has none, or none but the master and those chosen already",
+            )
+        if count is None:
+            return free
+        asked = f"{count} hosts of {self.what} are asked for"
+        if count < 1:
+            raise DeploymentError(asked, remedy="ask for 1 or more")
+        if count > len(free):
+            hosts = "host" if len(free) == 1 else "hosts"
+            raise DeploymentError(
+                f"{asked}, which has {len(free)} {hosts} to choose from",
+                remedy=f"ask for at most {len(free)}",
+            )
+        if not spread:
+            return free[:count]
+        return [free[place * len(free) // count] for place in range(count)]
 
 
 class HostChoice:
@@ -42,10 +97,10 @@ class HostChoice:
         return tuple(self._hosts)
 
     @cached_property
-    def _parts(self) -> dict[str, Zone | Cluster]:
-        """The zones and clusters by name."""
+    def _parts(self) -> dict[str, Zone | Cluster | Cabinet]:
+        """The zones, clusters and cabinets by name."""
         elements = (element for element, _ in self._platform.walk())
-        return {part.id: part for part in elements if isinstance(part, Zone | Cluster)}
+        return {part.id: part for part in elements if isinstance(part, Zone | Cluster | Cabinet)}
 
     def require(self, what: str, host: str) -> None:
         """Refuse a name of no host.
@@ -63,10 +118,10 @@ class HostChoice:
             The platform has no such host; the message tells names that are near.
         """
         if host not in self._hosts:
-            kind = ", but a zone or cluster" if host in self._parts else ""
+            kind = f", but a {_kind(self._parts[host])}" if host in self._parts else ""
             raise DeploymentError(
                 f"{what} {host!r} is no host of the platform{kind}",
-                remedy=_perhaps(host, self._hosts) or "name a host of the platform",
+                remedy=perhaps(host, self._hosts) or "name a host of the platform",
             )
 
     def chosen(
@@ -78,9 +133,10 @@ class HostChoice:
         ----------
         choice : str, int, or iterable of str
             A number: so many hosts. An iterable: hosts by their names. A text: choices separated
-            by commas, each ``all``, a number, a zone or cluster (its hosts, at any depth), a host,
-            or a pattern of names (``*``, ``?``, ``[...]``); after a zone, a cluster or a pattern,
-            ``:N`` for N hosts of it. Each chooses among the hosts that those before it have left.
+            by commas, each ``all``, a number, a zone, cluster or cabinet (its hosts, at any depth),
+            a host, or a pattern of names (``*``, ``?``, ``[...]``); after a zone, a cluster, a
+            cabinet or a pattern, ``:N`` for N hosts of it. Each chooses among the hosts that those
+            before it have left.
         master : str
             A host that none but its own name chooses.
         spread : bool
@@ -100,85 +156,88 @@ class HostChoice:
         """
         taken: dict[str, None] = {}
         if isinstance(choice, str):
-            asked = [self._item(item.strip(), master) for item in choice.split(",")]
+            asked = [self.item(item, master) for item in choice.split(",")]
         elif isinstance(choice, int):
-            asked = [("the platform", self._others(master), choice)]
+            asked = [FoundHosts("the platform", self._others(master), choice)]
         else:
             asked = [self._host(host) for host in choice]
-        for what, among, count in asked:
-            taken |= dict.fromkeys(_taken(what, among, count, taken, spread=spread))
+        for found in asked:
+            taken |= dict.fromkeys(found.take(taken, spread=spread))
         if not taken:
             raise DeploymentError("no host is chosen", remedy="choose at least one")
         return tuple(taken)
 
-    def _host(self, name: str) -> _Choice:
-        """Return the choice of a host by its name."""
-        self.require("the host", name)
-        return f"host {name!r}", [name], None
+    def item(self, item: str, master: str = "") -> FoundHosts:
+        """Return what one of several choices stands for.
 
-    def _others(self, master: str) -> list[str]:
-        """Return all hosts but one."""
-        return [host for host in self._hosts if host != master]
+        Parameters
+        ----------
+        item : str
+            A choice without commas, as in the text that `chosen` takes.
+        master : str
+            A host that none but its own name chooses.
 
-    def _item(self, item: str, master: str) -> _Choice:
-        """Return what one of several choices stands for."""
-        if item == ALL or _COUNT.fullmatch(item):
-            return "the platform", self._others(master), None if item == ALL else int(item)
-        found = self._named(item, master)
+        Raises
+        ------
+        DeploymentError
+            There is nothing of this name; the message tells names that are near.
+        """
+        found = self.find(item, master)
         if found is not None:
-            return *found, None
-        match = _COUNTED.fullmatch(item)
-        if match is not None:
-            name = match["name"]
-            found = ("the platform", self._others(master)) if name == ALL else None
-            found = found or self._named(name, master)
-            if found is not None:
-                return *found, int(match["count"])
-            item = name
+            return found
+        match = _COUNTED.fullmatch(item.strip())
+        name = item.strip() if match is None else match["name"]
         raise DeploymentError(
-            f"{item!r} is no host, zone or cluster of the platform, and matches no host",
-            remedy=_perhaps(item, [*self._parts, *self._hosts])
+            f"{name!r} is no host, zone, cluster or cabinet of the platform, and matches no host",
+            remedy=perhaps(name, [*self._parts, *self._hosts])
             or "choose all, a number, or a name or pattern of hosts",
         )
 
-    def _named(self, name: str, master: str) -> tuple[str, list[str]] | None:
-        """Return what a name or pattern is and its hosts; None where there is no such thing."""
+    def find(self, item: str, master: str = "") -> FoundHosts | None:
+        """Return the same as `item`, but None where there is nothing of this name.
+
+        Parameters
+        ----------
+        item, master : str
+            As `item` takes them.
+        """
+        item = item.strip()
+        if _COUNT.fullmatch(item):
+            return FoundHosts("the platform", self._others(master), int(item))
+        found = self._named(item, master)
+        match = _COUNTED.fullmatch(item)
+        if found is not None or match is None:
+            return found
+        counted = self._named(match["name"], master)
+        if counted is None:
+            return None
+        return FoundHosts(counted.what, counted.among, int(match["count"]))
+
+    def _host(self, name: str) -> FoundHosts:
+        """Return the choice of a host by its name."""
+        self.require("the host", name)
+        return FoundHosts(f"host {name!r}", (name,))
+
+    def _others(self, master: str) -> tuple[str, ...]:
+        """Return all hosts but one."""
+        return tuple(host for host in self._hosts if host != master)
+
+    def _named(self, name: str, master: str) -> FoundHosts | None:
+        """Return what a name or pattern stands for; None where there is no such thing."""
+        if name == ALL:
+            return FoundHosts("the platform", self._others(master))
         if name in self._hosts:
-            return f"host {name!r}", [name]
+            return FoundHosts(f"host {name!r}", (name,))
         part = self._parts.get(name)
         if part is not None:
-            kind = "zone" if isinstance(part, Zone) else "cluster"
-            hosts = Platform((part,)).host_names()
-            return f"{kind} {name!r}", [host for host in hosts if host != master]
+            hosts = Platform((part,)).host_names() if isinstance(part, Zone) else part.host_names()
+            among = tuple(host for host in hosts if host != master)
+            return FoundHosts(f"{_kind(part)} {name!r}", among)
         fits = re.compile(translate(name)).match
-        hosts_that_fit = [host for host in self._others(master) if fits(host)]
-        return (f"pattern {name!r}", hosts_that_fit) if hosts_that_fit else None
+        hosts_that_fit = tuple(host for host in self._others(master) if fits(host))
+        return FoundHosts(f"pattern {name!r}", hosts_that_fit) if hosts_that_fit else None
 
 
-def _taken(
-    what: str, among: list[str], count: int | None, taken: dict[str, None], *, spread: bool
-) -> list[str]:
-    """Return the hosts that one choice adds."""
-    free = [host for host in among if host not in taken]
-    if not free:
-        raise DeploymentError(
-            f"{what} has no host that could be chosen",
-            remedy="leave it out: all are chosen already, or it has none but the master",
-        )
-    if count is None:
-        return free
-    if count < 1:
-        raise DeploymentError(f"{count} hosts of {what} are asked for", remedy="ask for 1 or more")
-    if count > len(free):
-        hosts = "host" if len(free) == 1 else "hosts"
-        raise DeploymentError(
-            f"{count} hosts of {what} are asked for, which has {len(free)} {hosts} to choose from",
-            remedy=f"ask for at most {len(free)}",
-        )
-    return [free[place * len(free) // count] for place in range(count)] if spread else free[:count]
-
-
-def _perhaps(name: str, names: Iterable[str]) -> str | None:
-    """Say which names are near."""
-    near = get_close_matches(name, list(names), 3)
-    return f"perhaps {', '.join(map(repr, near))}?" if near else None
+def _kind(part: Zone | Cluster | Cabinet) -> str:
+    """Say what a part of a platform is."""
+    return type(part).__name__.lower()

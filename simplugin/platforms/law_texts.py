@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError, UnitError
 from simplugin.platforms.laws import PARAMETERS, Law
+from simplugin.units import parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,6 +62,32 @@ def read_law(text: str, read: Callable[[str], float] = float) -> Law:
         for parameter, argument in zip(names, arguments, strict=True)
     ]
     return Law(name, tuple(values))
+
+
+def read_duration(text: str) -> float:
+    """Read a time that is given with its unit.
+
+    Parameters
+    ----------
+    text : str
+        For instance ``"7d"``. What lasts for days is easily given without a unit, and would
+        be taken for seconds.
+
+    Returns
+    -------
+    float
+        In s.
+
+    Raises
+    ------
+    UnitError
+        It is no time, or has no unit.
+    """
+    try:
+        float(text)
+    except ValueError:
+        return parse_time(text)
+    raise UnitError(f"time {text!r} has no unit; write e.g. '7d', or '{text.strip()}s'")
 
 
 def split_call(text: str) -> tuple[str, tuple[str, ...]]:

@@ -75,6 +75,9 @@ class Law:
                 remedy="give low first, then high",
             )
 
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(f'{value:g}' for value in self.parameters)})"
+
     @property
     def mean(self) -> float:
         """The expectation, in the unit of what is drawn."""

@@ -19,8 +19,10 @@ from simplugin.platforms.availability import with_availability
 from simplugin.platforms.availability_models import model_named, model_names
 from simplugin.platforms.availability_processes import Churn, Levels, Outages
 from simplugin.platforms.laws import Law
+from simplugin.simulation.resolve import resolve
 
 DAY = 86400.0
+GRID5000 = Path(__file__).parents[2] / "platforms_xml/grid5000.xml"
 PLATFORM = Platform(
     Zone(
         "lab",
@@ -166,8 +168,19 @@ def test_models_are_listed() -> None:
         (["--stay", "1h", "--files", "x"], 2, "--files needs --output"),
         (["--model", "g5k07-weibull"], 1, "no model 'g5k07-weibull'"),
         (["--stay", "exp(2h)"], 1, "there is no law 'exp'"),
-        (["--stay", "1h", "--hosts", "carl"], 1, "no host, cluster or zone 'carl'"),
+        (["--stay", "1h", "--hosts", "carl"], 1, "'carl' is no host, zone, cluster"),
         (["--speed", "uniform(0.5, 2)", "--speed-for", "1h"], 1, "above 1"),
+        (["--speed", "0.5", "--speed-for", "1h", "--links", "no"], 2, "--links means nothing"),
+        (["--bandwidth", "0.5", "--bandwidth-for", "1h", "--hosts", "no"], 2, "--hosts means"),
+        (["--latency", "2", "--latency-for", "1h", "--hosts", "all"], 2, "--hosts means nothing"),
+        (["--speed", "0.5", "--speed-for", "1h", "--start", "up"], 2, "--start means nothing"),
+        (["--stay", "1h", "--start", "stationary"], 2, "--start means nothing without --model"),
+        (["--stay", "1h", "--hosts", ""], 1, "'' is no host"),
+        (["--stay", "1h", "--hosts", "ada,"], 1, "'' is no host"),
+        (["--stay", "1h", "--spared", ""], 1, "no host or link '' to spare"),
+        (["--link-up", "1h", "--link-down", "1h", "--links", ","], 1, "no link or zone ''"),
+        (["--model", "schroeder-gibson06(30)"], 1, "time '30' has no unit"),
+        (["--model", "schroeder-gibson06(-30d)"], 1, "mean time up of schroeder-gibson06 is -"),
     ],
 )
 def test_what_makes_no_sense_is_told(file: Path, words: list[str], status: int, said: str) -> None:
@@ -180,13 +193,17 @@ def test_a_date_to_end_at_is_needed(file: Path) -> None:
     assert call(file, "--stay", "1h").exit_code == 2
     assert call("--until", "1d", "--stay", "1h").exit_code == 2
     assert call(file, "--until", "1 fortnight", "--stay", "1h").exit_code == 2
+    for until in ("7", "7.5", "1e6"):
+        result = call(file, "--until", until, "--stay", "1h")
+        assert result.exit_code == 2
+        assert f"time '{until}' has no unit" in " ".join(result.output.split())
 
 
 def test_links_of_clusters_need_these_written_out(tmp_path: Path) -> None:
     cluster = Platform(Zone("z", "Full", (Cluster("c", "0-3", 1e9, 1e6, 0.0, prefix="c-"),)))
     write_platform(cluster, tmp_path / "c.xml")
     words = ["--link-up", "exponential(1h)", "--link-down", "1m", "--until", "1d"]
-    assert "written out" in " ".join(call(tmp_path / "c.xml", *words).output.split())
+    assert "--expand" in " ".join(call(tmp_path / "c.xml", *words).output.split())
     write_platform(cluster, tmp_path / "out.xml", expand=True)
     result = call(tmp_path / "out.xml", *words, "-o", tmp_path / "made.xml")
     assert result.exit_code == 0, result.output
@@ -196,3 +213,41 @@ def test_links_of_clusters_need_these_written_out(tmp_path: Path) -> None:
         if isinstance(p, ProfileUse)
     ]
     assert uses == [f"c_link_{number}_{way}" for number in range(4) for way in ("UP", "DOWN")]
+    # The option does the same at once.
+    result = call(tmp_path / "c.xml", *words, "--expand", "-o", tmp_path / "at_once.xml")
+    assert result.exit_code == 0, result.output
+    assert read_platform(tmp_path / "at_once.xml") == read_platform(tmp_path / "made.xml")
+
+
+def test_all_of_grid5000_written_out(tmp_path: Path) -> None:
+    words = [
+        "--link-up",
+        "1d",
+        "--link-down",
+        "10m",
+        "--links",
+        "gros",
+        "--until",
+        "1h",
+        "--expand",
+    ]
+    result = call(GRID5000, *words, "--expand", "-o", tmp_path / "made.xml")
+    assert result.exit_code == 0, result.output
+    assert check([tmp_path / "made.xml"]) == []
+    made, before = read_platform(tmp_path / "made.xml"), read_platform(GRID5000)
+    assert list(made.host_names()) == list(before.host_names())
+    uses = [part.element for part, _ in made.walk() if isinstance(part, ProfileUse)]
+    assert uses
+    assert all(use.startswith("gros_link_") for use in uses)
+    # One transfer between the same hosts meets the same links.
+    ends = [("gros-1.nancy.grid5000.fr", "chiclet-2.lille.grid5000.fr")]
+    ways = [resolve(platform, pairs=ends).routes for platform in (before, made)]
+    assert ways[0] == ways[1]
+
+
+def test_clusters_that_cannot_be_written_out(tmp_path: Path) -> None:
+    torus = Cluster("t", "0-7", 1e9, 1e6, 0.0, topology="TORUS", topology_parameters="2,2,2")
+    write_platform(Platform(Zone("z", "Full", (torus,))), tmp_path / "t.xml")
+    result = call(tmp_path / "t.xml", "--stay", "1h", "--until", "1d", "--expand")
+    assert result.exit_code == 1
+    assert "its topology is TORUS; leave the clusters as they are" in result.output

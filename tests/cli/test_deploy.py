@@ -107,6 +107,15 @@ def test_tree_from_a_file(call: Call) -> None:
     one, two = application_trees(read_deployment("out.xml"))
     assert (one.application, one.root, one.parent) == ("one", "a", {"b": "a", "d": "b"})
     assert (two.application, two.root, two.parent) == ("two", "e", {"d": "e"})
+    # The master is the root of each, or nothing is deployed.
+    done = call("deploy", "graph.xml", "--tree", "tree.toml", "-m", "e")
+    assert done.exit_code == 1
+    assert "tree.toml:2: host 'b' is not below the root 'e'" in done.stderr
+    assert done.stdout == ""
+    Path("same.toml").write_text('[one]\nb = "a"\n[two]\nc = "a"\n')
+    done = call("deploy", "graph.xml", "--tree", "same.toml", "-m", "a", "-o", "out.xml")
+    assert (done.exit_code, done.output) == (0, "")
+    assert [tree.root for tree in application_trees(read_deployment("out.xml"))] == ["a", "a"]
     Path("tree.toml").write_text('b = "a"\ne = "b"\n')
     done = call("deploy", "graph.xml", "--tree", "tree.toml", "--application", "x")
     assert done.exit_code == 1
@@ -136,6 +145,7 @@ def test_tree_from_a_file(call: Call) -> None:
         (["-t", "zones", "-n", "x"], "application 'x' has no root; write --application x=HOST"),
         (["-t", "zones", "-n", "x=chti-1", "-n", "x=chti-2"], "application 'x' is there twice"),
         (["-t", "zones", "-n", "=chti-1"], "has no name"),
+        (["-t", "zones", "-n", "x=chti-1", "-m", "chti-2"], "--master means nothing where each"),
         (["-t", "zones", "-n", "x=nancy"], "the root of application 'x', 'nancy' is no host"),
         (["-t", "shortest", "-n", "x=chti-1"], "choose the tree 'zones' or 'star'"),
         (["-m", "chti-1", "--start-time", "5 parsecs"], "unknown unit"),

@@ -43,6 +43,18 @@ def test_a_tree_for_each(tmp_path: Path) -> None:
     assert read_trees(written(text, tmp_path, "tree.JSON")) == (render, filters)
 
 
+def test_one_root_for_all_trees(tmp_path: Path) -> None:
+    path = written(TWO, tmp_path)
+    with pytest.raises(DeploymentError, match=r"toml:5: its root 'a' has a parent, 'b'"):
+        read_trees(path, root="a")
+    path = written('[one]\nb = "a"\n[two]\nc = "a"\n[three]\n', tmp_path)
+    assert [(tree.application, tree.root) for tree in read_trees(path, root="a")] == [
+        ("one", "a"),
+        ("two", "a"),
+        ("three", "a"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "roots", "line", "message"),
     [
@@ -62,6 +74,20 @@ def test_a_tree_for_each(tmp_path: Path) -> None:
         ('a = "r"\n"\\u0062" = 1\n', {"p": "r"}, 2, "the parent of host 'b' is no name"),
         # A bare name with a dot is a table to TOML.
         ('b.x = "a"\nc = "a"\n', {"c": None}, 2, "'c' is a host beside trees; .*in quotes"),
+        (
+            'gros-1.nancy.grid5000.fr = "gros-2.nancy.grid5000.fr"\n',
+            {"p": None},
+            1,
+            "no tree for application 'p', and 'gros-1' holds tables, no hosts; .*dots in quotes",
+        ),
+        (
+            '# sites\n\nb-1.lab.fr = "a"\n',
+            {"p": "a"},
+            3,
+            "'b-1' holds tables, no hosts; .*dots in quotes",
+        ),
+        ('a.lab = "b.lab"\n', {"p": None}, None, "there are a; names of hosts with dots stand in"),
+        ('b.x.y = "a"\n', None, 1, "the parent of host 'x' is a table; .*dots in quotes"),
         ("", {"p": None}, None, "does not tell its root"),
         ('a = "-"\n', {"p": None}, None, "a host is called '-'"),
         ('a = ""\n', {"p": None}, None, "has no name"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from simplugin import Cluster, Link, Placement, Platform, SimGridOptions, Zone, simulate
 from simplugin.errors import DeadlockError, PlatformError
+from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms import (
     Cabinet,
     Host,
@@ -24,7 +26,10 @@ from simplugin.platforms import (
 )
 from simplugin.platforms.availability import with_availability
 from simplugin.platforms.availability_processes import Churn, Levels, Outages
+from simplugin.platforms.host_choices import HostChoice
 from simplugin.platforms.laws import Law
+from simplugin.platforms.multi_clusters import MultiCluster
+from simplugin.platforms.peer_sites import PeerSite
 from simplugin.platforms.timelines import timeline
 from simplugin.simulation.resolve import resolve
 
@@ -78,10 +83,83 @@ def test_whom_names_stand_for() -> None:
     assert followers(states=OUTAGES, spared=["room", "rack-2"]) == rack - {("rack-2", "HOST_AVAIL")}
     assert followers(bandwidths=LOAD) == {("cable", "BANDWIDTH"), ("uplink", "BANDWIDTH")}
     assert followers(bandwidths=LOAD, links="room") == {("cable", "BANDWIDTH")}
+    assert followers(bandwidths=LOAD, links="c?ble, up*") == followers(bandwidths=LOAD)
+    assert followers(bandwidths=LOAD, spared="up*") == {("cable", "BANDWIDTH")}
+    first = {("rack-1", "HOST_AVAIL"), ("rack-2", "HOST_AVAIL")}
+    assert followers(states=OUTAGES, hosts="rack:2") == first
+    assert followers(states=OUTAGES, hosts=["rack:2"]) == first
+    assert followers(states=OUTAGES, hosts="rack-[12]") == first
+    assert followers(states=OUTAGES, spared="room,rack:1") == rack - {("rack-1", "HOST_AVAIL")}
+    assert followers(states=OUTAGES, hosts="2") == room
     assert followers(bandwidths=LOAD, spared="uplink") == {("cable", "BANDWIDTH")}
     growth = Levels(Law("uniform", (1.0, 9.0)), Law("constant", (5.0,)), math.inf)
     # The cable has no latency that could grow.
     assert followers(latencies=growth) == {("uplink", "LATENCY")}
+
+
+CHOICES = [
+    "all",
+    "3",
+    "room",
+    "rack",
+    "rack:2",
+    "box",
+    "box:1",
+    "bob",
+    "*a*:2",
+    "rack-?,ada",
+    "ada,2",
+]
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_hosts_are_chosen_as_workers_are(choice: str) -> None:
+    box = Zone("shelf", "Cluster", (Cabinet("box", "0-1", SPEED, 1e6, 0.0, prefix="b"),))
+    platform = Platform(Zone("all of it", "Full", (*lab().elements, box)))
+    found = profiles(with_availability(platform, 1e5, 1, hosts=choice, states=OUTAGES))
+    assert [host for host, _ in found] == list(HostChoice(platform).chosen(choice))
+
+
+def test_a_name_by_itself_is_first_of_all_a_host() -> None:
+    hosts = tuple(Host(name, SPEED) for name in ("a", "b", "2"))
+    platform = Platform(Zone("z", "None", hosts))
+    for choice, chosen in (("2", ["a", "b"]), (["2"], ["2"]), (["b", "1"], ["b", "a"])):
+        found = profiles(with_availability(platform, 1e4, 1, hosts=choice, states=OUTAGES))
+        assert [host for host, _ in found] == chosen
+
+
+GRID5000 = read_platform(Path(__file__).parents[2] / "platforms_xml/grid5000.xml")
+
+
+def test_links_that_limit_nothing_follow_only_by_name() -> None:
+    """Of Grid'5000, and what generators put between parts that are joined directly."""
+    real = {
+        link.id
+        for link, _ in GRID5000.walk()
+        if isinstance(link, Link) and not link.id.startswith(("patch.", "fabric."))
+    }
+    site = MultiCluster("site", (("a", 2, SPEED), ("b", 2, SPEED)), one_switch=False)
+    peers = PeerSite.numbered(np.full(2, SPEED), np.full(2, 1e6))
+    for platform, links in (
+        (GRID5000, real),
+        (peers.platform(), {"peer-1-link", "peer-2-link"}),
+        (Platform(Zone("z", "Full", (Link("fat", 1.0, 1e-3, "FATPIPE"),))), {"fat"}),
+    ):
+        everything = with_availability(platform, 1e3, 1, link_states=OUTAGES)
+        ends = {link.removesuffix("_UP").removesuffix("_DOWN") for link, _ in profiles(everything)}
+        assert ends == links
+    with pytest.raises(
+        PlatformError, match=r"no link that could follow a profile; .* by name only"
+    ):
+        with_availability(site.platform(), 1e3, 1, link_states=OUTAGES)
+    for links in ("nancy", "*nancy*"):
+        found = profiles(with_availability(GRID5000, 1e3, 1, links=links, bandwidths=LOAD))
+        assert found
+        assert not [link for link, _ in found if link.startswith("patch.")]
+    with pytest.raises(PlatformError, match=r"'patch\.\*' fits only links that limit nothing"):
+        with_availability(GRID5000, 1e3, 1, links="patch.*", bandwidths=LOAD)
+    named = with_availability(GRID5000, 1e3, 1, links="patch.nancy", bandwidths=LOAD)
+    assert set(profiles(named)) == {("patch.nancy", "BANDWIDTH")}
 
 
 def test_each_has_a_stream_of_its_own() -> None:
@@ -108,13 +186,19 @@ def test_a_split_duplex_link_fails_as_a_whole() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"states": OUTAGES, "hosts": "rack-4"}, "did you mean 'rack-"),
+        ({"states": OUTAGES, "hosts": "rack-4"}, "perhaps 'rack-"),
         ({"states": OUTAGES, "hosts": ()}, "no host that could follow"),
         ({"states": OUTAGES, "spared": "lab"}, "no host that could follow"),
-        ({"states": OUTAGES, "spared": "bab"}, "did you mean 'lab'"),
+        ({"states": OUTAGES, "spared": "bab"}, "perhaps 'lab'"),
         ({"bandwidths": LOAD, "links": "rack_link_1_UP"}, "links of cluster 'rack'"),
         ({"bandwidths": LOAD, "links": "rack"}, "links of cluster 'rack'"),
-        ({"bandwidths": LOAD, "links": "calbe"}, "did you mean 'cable'"),
+        ({"bandwidths": LOAD, "links": "calbe"}, "perhaps 'cable'"),
+        # Names count, and so that something is for them.
+        ({"bandwidths": LOAD, "hosts": "racc"}, "perhaps 'rack'"),
+        ({"bandwidths": LOAD, "hosts": "rack"}, "nothing is for hosts; leave hosts out, or"),
+        ({"speeds": LOAD, "links": "calbe"}, "perhaps 'cable'"),
+        ({"speeds": LOAD, "links": "cable"}, "nothing is for links; leave links out, or"),
+        ({"states": OUTAGES, "hosts": "rack:4"}, "which has 3 hosts to choose from"),
         ({"states": OUTAGES, "until": 0.0}, "until is 0.0"),
         ({"states": OUTAGES, "until": math.inf}, "until is inf"),
         ({"states": OUTAGES, "seed": -1}, "the seed is -1"),

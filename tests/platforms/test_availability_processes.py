@@ -259,3 +259,28 @@ def test_every_model_is_known_by_its_name(name: str) -> None:
 def test_unknown_models_are_refused(text: str) -> None:
     with pytest.raises(PlatformError):
         model_named(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("schroeder-gibson06(30)", "time '30' has no unit; write e.g. '7d', or '30s'"),
+        ("schroeder-gibson06(-30d)", "mean time up of schroeder-gibson06 is -2.592e+06 s"),
+        ("schroeder-gibson06(0s)", "mean time up of schroeder-gibson06 is 0 s"),
+    ],
+)
+def test_the_mean_time_up_is_told_where_it_is_wrong(text: str, said: str) -> None:
+    with pytest.raises(PlatformError) as caught:
+        model_named(text)
+    assert said in str(caught.value)
+
+
+def test_levels_are_told_as_they_are_written() -> None:
+    hour = Law("constant", (3600.0,))
+    for law, text in (
+        (Law("constant", (50.0,)), "levels by constant(50) are above 1"),
+        (Law("uniform", (0.5, 2.0)), "levels by uniform(0.5, 2) are above 1"),
+    ):
+        with pytest.raises(PlatformError) as caught:
+            Levels(law, hour)
+        assert text in str(caught.value)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from simplugin.errors import DeploymentError
 from simplugin.formats.deployment_xml import read_deployment
 from simplugin.formats.platform_xml import read_platform
-from simplugin.platforms import Cluster, DeployedActor, Host, Link, Platform, Router, Zone
+from simplugin.platforms import Cabinet, Cluster, DeployedActor, Host, Link, Platform, Router, Zone
 from simplugin.platforms.deployments import master_workers
 from simplugin.platforms.host_choices import HostChoice
 
@@ -77,22 +77,22 @@ def test_choices(choice: Any, hosts: list[str]) -> None:
     ("master", "workers", "message"),
     [
         ("chti-9", "all", r"the master 'chti-9' is no host .*perhaps 'chti-"),
-        ("nancy", "all", r"the master 'nancy' is no host of the platform, but a zone or cluster"),
+        ("nancy", "all", r"the master 'nancy' is no host of the platform, but a zone"),
         ("pc", "13", r"13 hosts of the platform are asked for, which has 12 hosts"),
         ("pc", "grelon:6", r"6 hosts of cluster 'grelon' are asked for, which has 5 hosts"),
         ("pc", "grelon,nancy:1", r"zone 'nancy' has no host that could be chosen"),
         ("pc", "desk", r"zone 'desk' has no host that could be chosen"),
         ("pc", "chti-1,chti-1", r"host 'chti-1' has no host that could be chosen"),
-        ("pc", "grellon", r"'grellon' is no host, zone or cluster .*perhaps 'grelon'"),
-        ("pc", "grellon:3", r"'grellon' is no host, zone or cluster .*perhaps 'grelon'"),
-        ("pc", "xyz*", r"'xyz\*' is no host, zone or cluster"),
-        ("pc", "switch", r"'switch' is no host, zone or cluster"),
+        ("pc", "grellon", r"'grellon' is no host, zone, cluster or cabinet .*perhaps 'grelon'"),
+        ("pc", "grellon:3", r"'grellon' is no host, zone, cluster or cabinet .*perhaps 'grelon'"),
+        ("pc", "xyz*", r"'xyz\*' is no host, zone, cluster or cabinet"),
+        ("pc", "switch", r"'switch' is no host, zone, cluster or cabinet"),
         ("pc", "0", r"0 hosts of the platform are asked for"),
         ("pc", "-1", r"'-1' is no host"),
         ("pc", -1, r"-1 hosts of the platform are asked for"),
         ("pc", "", r"'' is no host"),
         ("pc", [], r"no host is chosen"),
-        ("pc", ["chti"], r"the host 'chti' is no host of the platform, but a zone or cluster"),
+        ("pc", ["chti"], r"the host 'chti' is no host of the platform, but a cluster"),
     ],
 )
 def test_refused_choices(master: str, workers: Any, message: str) -> None:
@@ -110,6 +110,24 @@ def test_spread_hosts_are_as_far_apart_as_they_can_be(total: int, data: st.DataO
     assert len(numbers) == count
     gaps = {after - before for before, after in zip(numbers, [*numbers[1:], total], strict=True)}
     assert gaps <= {total // count, -(-total // count)}
+
+
+def test_cabinets_are_chosen_like_clusters() -> None:
+    cabinet = Cabinet("box", "0-2", 1e9, 1e8, 0.0, prefix="b")
+    choice = HostChoice(Platform(Zone("z", "Cluster", (cabinet,))))
+    assert choice.chosen("box") == ("b0", "b1", "b2")
+    assert choice.chosen("box:2") == ("b0", "b1")
+    with pytest.raises(DeploymentError, match="'box' is no host of the platform, but a cabinet"):
+        choice.require("the master", "box")
+
+
+def test_a_name_without_its_site_is_known_again() -> None:
+    grid = read_platform(Path(__file__).parents[2] / "platforms_xml/grid5000.xml")
+    for name in ("gros-1", "dahu-32"):
+        with pytest.raises(DeploymentError) as caught:
+            master_workers(grid, name)
+        [full] = [host for host in grid.host_names() if host.split(".")[0] == name]
+        assert caught.value.remedy == f"perhaps {full!r}?"
 
 
 def test_hosts_that_are_called_like_a_count_or_a_zone_and_a_count() -> None:

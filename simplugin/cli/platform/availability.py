@@ -38,7 +38,7 @@ def availability(
         Path | None, typer.Argument(metavar="PLATFORM.xml", help="Whose hosts and links.")
     ] = None,
     until: Annotated[
-        str, typer.Option(metavar="TIME", help="When changes end, for instance 7d.")
+        str, typer.Option(metavar="TIME", help="When changes end, with its unit: 7d.")
     ] = "",
     seed: Annotated[int, typer.Option(min=0, help="Of all draws.")] = 0,
     output: Annotated[
@@ -48,9 +48,14 @@ def availability(
         Path | None,
         typer.Option(metavar="DIR", help="Write profiles to files there; needs --output."),
     ] = None,
+    expand: Annotated[
+        bool,
+        typer.Option("--expand", help="Write clusters out: only so their links can change."),
+    ] = False,
     spared: Annotated[
-        str, typer.Option(metavar="A,B,...", help="Hosts, clusters, links left as they are.")
-    ] = "",
+        str | None,
+        typer.Option(metavar="A,B,...", help="What is left as it is; see --hosts and --links."),
+    ] = None,
     _models: Annotated[
         bool,
         typer.Option(
@@ -58,9 +63,14 @@ def availability(
         ),
     ] = False,
     hosts: Annotated[
-        str,
-        typer.Option(metavar="A,B,...", help="Hosts, clusters, zones.", rich_help_panel=_HOSTS),
-    ] = "all",
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="all, a number, hosts, clusters, zones, patterns; with counts: chti:4.",
+            rich_help_panel=_HOSTS,
+            show_default="all",
+        ),
+    ] = None,
     model: Annotated[
         str,
         typer.Option(
@@ -74,8 +84,11 @@ def availability(
         str, typer.Option(metavar="LAW", help="How long down.", rich_help_panel=_HOSTS)
     ] = "",
     start: Annotated[
-        Start, typer.Option(help="All up at 0, or as at any date; also for links.")
-    ] = Start.stationary,
+        Start | None,
+        typer.Option(
+            help="All up at 0, or as at any date; also for links.", show_default="stationary"
+        ),
+    ] = None,
     stay: Annotated[
         str, typer.Option(metavar="LAW", help="Churn: how long there.", rich_help_panel=_HOSTS)
     ] = "",
@@ -96,8 +109,15 @@ def availability(
         str, typer.Option(metavar="LAW", help="How long each lasts.", rich_help_panel=_HOSTS)
     ] = "",
     links: Annotated[
-        str, typer.Option(metavar="A,B,...", help="Links, zones.", rich_help_panel=_LINKS)
-    ] = "all",
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="all, links, zones, patterns. Those that limit nothing (fat pipes without"
+            " latency) only by name.",
+            rich_help_panel=_LINKS,
+            show_default="all",
+        ),
+    ] = None,
     link_up: Annotated[
         str, typer.Option(metavar="LAW", help="How long up.", rich_help_panel=_LINKS)
     ] = "",
@@ -126,6 +146,7 @@ def availability(
     """
     with plain_errors():
         from simplugin.cli.platform.writing import put
+        from simplugin.formats.platform_expansion import expanded_platform
         from simplugin.formats.platform_xml import read_platform
         from simplugin.formats.profile_writing import write_profiles
         from simplugin.platforms.availability import with_availability
@@ -134,11 +155,12 @@ def availability(
             raise _asked("give a platform file and --until, or --models")
         if files is not None and output is None:
             raise _asked("--files needs --output: profiles are named relative to that file")
+        start_as = (start or Start.stationary).value
         processes: dict[str, Process | Levels | None] = {
-            "states": _states(model, up, down, start.value)
+            "states": _states(model, up, down, start_as)
             or _churn(stay=stay, arrival=arrival, away=away),
             "speeds": _levels("speed", speed, speed_for),
-            "link_states": _outages("link-up", link_up, "link-down", link_down, start.value),
+            "link_states": _outages("link-up", link_up, "link-down", link_down, start_as),
             "bandwidths": _levels("bandwidth", bandwidth, bandwidth_for),
             "latencies": _levels("latency", latency, latency_for, most=float("inf")),
         }
@@ -146,13 +168,21 @@ def availability(
             raise _asked("say what changes: --model, --up and --down, --stay, --speed, --link-up")
         if stay and (model or up):
             raise _asked("give outages or churn, not both")
+        if start is not None and not (model or up or link_up):
+            raise _asked("--start means nothing without --model, --up or --link-up")
+        if hosts is not None and not (processes["states"] or processes["speeds"]):
+            raise _asked("--hosts means nothing without --model, --up, --stay or --speed")
+        for_links = ("link_states", "bandwidths", "latencies")
+        if links is not None and not any(processes[name] for name in for_links):
+            raise _asked("--links means nothing without --link-up, --bandwidth or --latency")
+        read = read_platform(file)
         platform = with_availability(
-            read_platform(file),
+            expanded_platform(read) if expand else read,
             _time("until", until),
             seed,
-            hosts=_list(hosts),
-            links=_list(links),
-            spared=_list(spared),
+            hosts="all" if hosts is None else hosts,
+            links="all" if links is None else links,
+            spared=() if spared is None else spared,
             **processes,  # type: ignore[arg-type]
         )
         put(write_profiles(platform, files) if files is not None else platform, output)
@@ -163,18 +193,13 @@ def _asked(message: str) -> typer.BadParameter:
     return typer.BadParameter(message)
 
 
-def _list(text: str) -> list[str]:
-    """Split names at commas."""
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
 def _time(option: str, text: str) -> float:
-    """Read a time."""
+    """Read a time that has a unit."""
     from simplugin.errors import UnitError
-    from simplugin.units import parse_time
+    from simplugin.platforms.law_texts import read_duration
 
     try:
-        return parse_time(text)
+        return read_duration(text)
     except UnitError as error:
         raise _asked(f"--{option}: {error}") from None
 

@@ -1,0 +1,245 @@
+"""Trees from the shape of a platform: against networkx, brute force, and zones drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simplugin.errors import DeploymentError
+from simplugin.formats.platform_xml import read_platform
+from simplugin.platforms import (
+    BypassRoute,
+    Cluster,
+    Host,
+    Link,
+    LinkUse,
+    Platform,
+    Route,
+    Router,
+    Zone,
+)
+from simplugin.platforms.application_trees import ApplicationTree
+from simplugin.platforms.graphs import Graph
+from simplugin.platforms.shortest_paths import METRICS, neighbour_routes
+from simplugin.platforms.tree_shapes import (
+    require_routes,
+    shortest_path_tree,
+    star_tree,
+    zone_tree,
+)
+
+ROOT = Path(__file__).parents[2]
+FIVE = read_platform(ROOT / "platforms_xml/five_hosts.xml")
+
+
+# Shortest paths.
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Graph:
+    """Draw a graph with links one way or both, of few different latencies and bandwidths."""
+    count = draw(st.integers(1, 8))
+    numbers = st.integers(0, count - 1)
+    pairs = draw(st.sets(st.tuples(numbers, numbers).filter(lambda pair: pair[0] != pair[1])))
+    ends = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+    few = [0.0, 1e-3, 2e-3, 5e-3]
+    latency = draw(st.lists(st.sampled_from(few), min_size=len(ends), max_size=len(ends)))
+    speeds = [0.0, 1e8, 2e8, 1e9]
+    bandwidth = draw(st.lists(st.sampled_from(speeds), min_size=len(ends), max_size=len(ends)))
+    names = tuple(f"h{number}" for number in range(count))
+    return Graph(names, np.ones(count), ends[:, 0], ends[:, 1], bandwidth, latency)  # type: ignore[arg-type]
+
+
+def weighted(graph: Graph, metric: str) -> nx.DiGraph:
+    """Return the same graph with lengths, for networkx."""
+    lengths = {
+        "latency": graph.latency,
+        "hops": np.ones(graph.n_links),
+        "transfer": 1 / np.where(graph.bandwidth > 0, graph.bandwidth, np.inf),
+    }[metric]
+    result = nx.DiGraph()
+    result.add_nodes_from(graph.hosts)
+    for link in np.flatnonzero(graph.bandwidth > 0).tolist():
+        ends = graph.hosts[graph.source[link]], graph.hosts[graph.destination[link]]
+        result.add_edge(*ends, length=float(lengths[link]))
+    return result
+
+
+@given(graphs(), st.sampled_from(list(METRICS)))
+def test_distances_are_those_of_networkx(graph: Graph, metric: str) -> None:
+    root = graph.hosts[0]
+    tree = shortest_path_tree(graph, "a", root, metric)
+    lengths = weighted(graph, metric)
+    expected = nx.single_source_dijkstra_path_length(lengths, root, weight="length")
+    assert set(tree.hosts) == set(expected)
+    found = {root: 0.0}
+    for host, parent in tree.parent.items():
+        found[host] = found[parent] + lengths.edges[parent, host]["length"]
+    assert found == pytest.approx(expected, rel=1e-12)
+    # The platform says the same as the graph, also where SimGrid composes routes.
+    for routing in ("Full", "Floyd"):
+        assert shortest_path_tree(graph.platform(routing), "a", root, metric) == tree
+    require_routes(graph.platform(), tree)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_ties_go_to_fewer_routes_and_then_to_the_first_name(seed: int) -> None:
+    """By brute force over all simple paths; sums of whole latencies have no rounding."""
+    random = np.random.default_rng(seed)
+    ends = np.argwhere((random.random((7, 7)) < 0.6) & ~np.eye(7, dtype=bool))
+    latency = random.integers(0, 3, len(ends)).astype(float)
+    names = tuple(random.permutation(list("abcdefg")).tolist())
+    graph = Graph(names, np.ones(7), ends[:, 0], ends[:, 1], np.ones(len(ends)), latency)
+    tree = shortest_path_tree(graph, "a", names[0])
+    lengths = weighted(graph, "latency")
+    assert len(tree.hosts) == 7
+    for host, parent in tree.parent.items():
+        paths = nx.all_simple_paths(lengths, names[0], host)
+        keys = [(nx.path_weight(lengths, path, "length"), len(path), path[-2]) for path in paths]
+        assert parent == min(keys)[2]
+
+
+def test_metrics_choose_different_ways() -> None:
+    """From r to t: one slow route of little latency, two fast ones, or three in between."""
+    graph = Graph(
+        ("r", "m", "t", "p", "q"),
+        np.ones(5),
+        np.array([0, 0, 1, 0, 3, 4]),
+        np.array([2, 1, 2, 3, 4, 2]),
+        np.array([1e6, 1e9, 1e9, 1e8, 1e8, 1e8]),
+        np.array([5e-3, 9e-3, 9e-3, 1e-3, 1e-3, 1e-3]),
+    )
+    parents = {
+        metric: shortest_path_tree(graph, "a", "r", metric).parent["t"] for metric in METRICS
+    }
+    assert parents == {"latency": "q", "hops": "r", "transfer": "m"}
+    only = shortest_path_tree(graph, "a", "r", "transfer", ["t"])
+    assert only.parent == {"m": "r", "t": "m"}
+
+
+def test_routes_of_several_links() -> None:
+    elements = (
+        *(Host(name, 1e9) for name in "abc"),
+        Router("x"),
+        Link("one", 1e8, 1e-3),
+        Link("two", 5e7, 2e-3, "SPLITDUPLEX"),
+    )
+    routes = (
+        Route("a", "b", ["one", LinkUse("two", "UP")]),
+        Route("b", "c", ["two_DOWN"], symmetrical=False),
+        BypassRoute("c", "a", ["one"]),
+        Route("a", "x", ["one"]),
+        Route("b", "b", ["one"]),
+    )
+    found = neighbour_routes(Platform(Zone("z", "Full", elements, routes)))
+    assert found is not None
+    assert [(each.source, each.destination, each.bandwidth) for each in found] == [
+        ("a", "b", 5e7),
+        ("b", "a", 5e7),
+        ("b", "c", 5e7),
+        ("c", "a", 1e8),
+    ]
+    assert [each.latency for each in found] == pytest.approx([3e-3, 3e-3, 2e-3, 1e-3])
+    assert neighbour_routes(Platform(Zone("z", "Floyd", elements, routes))) is None
+
+
+def test_refused_shortest_paths() -> None:
+    graph = Graph.duplex(("a", "b", "c"), np.ones(3), np.array([[0, 1]]), np.array([1e8]))
+    platform = graph.platform()
+    for where in (graph, platform):
+        with pytest.raises(DeploymentError, match=r"'z' .*is no host"):
+            shortest_path_tree(where, "x", "z")
+        with pytest.raises(
+            DeploymentError, match="there is no metric 'speed'; choose among latency"
+        ):
+            shortest_path_tree(where, "x", "a", "speed")
+        with pytest.raises(DeploymentError, match="host 'c' is not in the tree"):
+            shortest_path_tree(where, "x", "a", hosts=["c"])
+    with pytest.raises(DeploymentError, match=r"does not say which hosts are neighbours.*'zones'"):
+        shortest_path_tree(Platform(Cluster("c", "0-3", 1e9, 1e8, 0.0)), "x", "0")
+
+
+# Zones and stars.
+
+
+@st.composite
+def platforms(draw: st.DrawFn) -> Platform:
+    """Draw zones in zones with clusters and hosts at the bottom."""
+    numbers = iter(range(10_000))
+
+    def part(depth: int) -> Zone | Cluster:
+        number = next(numbers)
+        kind = draw(
+            st.sampled_from(["cluster", "hosts", "zones"] if depth else ["cluster", "hosts"])
+        )
+        if kind == "cluster":
+            last = draw(st.integers(0, 3))
+            return Cluster(f"z{number}", f"0-{last}", 1e9, 1e8, 0.0, prefix=f"c{number}-")
+        if kind == "hosts":
+            names = [f"h{next(numbers)}" for _ in range(draw(st.integers(0, 3)))]
+            hosts = tuple(Host(name, 1e9) for name in names)
+            return Zone(f"z{number}", "Full", (Router(f"r{number}"), *hosts))
+        inner = [part(depth - 1) for _ in range(draw(st.integers(0, 3)))]
+        return Zone(f"z{number}", "Full", tuple(inner))
+
+    one = Cluster("one", "0", 1e9, 1e8, 0.0, prefix="one-")
+    return Platform(Zone("world", "Full", (part(3), part(3), one)))
+
+
+@given(platforms(), st.data())
+def test_data_enter_each_zone_once(platform: Platform, data: st.DataObject) -> None:
+    hosts = list(platform.host_names())
+    root = data.draw(st.sampled_from(hosts))
+    chosen = data.draw(st.one_of(st.none(), st.sets(st.sampled_from(hosts))))
+    tree = zone_tree(platform, "a", root, chosen)
+    members = set(hosts) if chosen is None else {root, *chosen}
+    assert set(tree.hosts) == members
+    for element, _ in platform.walk():
+        if not isinstance(element, Zone | Cluster):
+            continue
+        inside = set(Platform((element,)).host_names()) & members
+        entries = [
+            host for host, parent in tree.parent.items() if host in inside and parent not in inside
+        ]
+        assert len(entries) == (1 if inside and root not in inside else 0)
+        if isinstance(element, Cluster) and inside:
+            [head] = entries or [root]
+            assert {tree.parent[host] for host in inside - {head}} <= {head}
+    require_routes(platform, tree)
+
+
+def test_zones_of_two_sites() -> None:
+    platform = read_platform(ROOT / "platforms_xml/lille_nancy.xml")
+    tree = zone_tree(platform, "a", "grelon-3")
+    assert tree.children["grelon-3"][:6] == (
+        "chuque-1",
+        "chti-1",
+        "chicon-1",
+        "grillon-1",
+        "grelon-1",
+        "grelon-2",
+    )
+    assert len(tree.children["grelon-3"]) == 4 + 119
+    assert len(tree.children["chuque-1"]) == 52
+    assert max(tree.depth.values()) == 2
+    assert len(tree.hosts) == platform.host_count == 266
+    star = star_tree(platform, "a", "grelon-3", ["chti-2", "chuque-1"])
+    assert star.parent == {"chuque-1": "grelon-3", "chti-2": "grelon-3"}
+    with pytest.raises(DeploymentError, match="application 'a': host 'chti-99' is no host"):
+        star_tree(platform, "a", "grelon-3", ["chti-99"])
+    with pytest.raises(DeploymentError, match="the root of application 'a', 'nancy' is no host"):
+        zone_tree(platform, "a", "nancy")
+
+
+def test_trees_over_no_routes_are_refused() -> None:
+    tree: Any = star_tree(FIVE, "one", "A")
+    with pytest.raises(DeploymentError, match=r"there is no route from 'A' to its child '[B-E]'"):
+        require_routes(FIVE, tree)
+    with pytest.raises(DeploymentError, match="application 'one': host 'Z' is no host"):
+        require_routes(FIVE, ApplicationTree("one", "A", {"Z": "A"}))
