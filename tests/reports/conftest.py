@@ -1,5 +1,7 @@
 """Results of small simulations; drawing does not change them."""
 
+import itertools
+
 import pytest
 
 from simplugin import Host, Link, Platform, Route, SimGridOptions, Zone, simulate
@@ -47,3 +49,36 @@ def nothing():
         pass
 
     return simulate(PLATFORM, [("idle", idle)])
+
+
+def texts_in(figure):
+    figure.draw_without_rendering()
+    return [text for text in figure.axes[0].texts if text.get_text()]
+
+
+def covering(figure):
+    boxes = []
+    for text in texts_in(figure):
+        # What is around letters does not count.
+        text.set_bbox(None)
+        boxes.append((text.get_text(), text.get_window_extent().extents))
+    found = []
+    for (one, a), (other, b) in itertools.combinations(boxes, 2):
+        across = min(a[2], b[2]) - max(a[0], b[0])
+        down = min(a[3], b[3]) - max(a[1], b[1])
+        # Less than the space that a line leaves below its letters, at 100 dots per inch.
+        if across > 1.0 and down > 2.5:
+            found.append((one, other))
+    return found
+
+
+@pytest.fixture(scope="session")
+def texts_of():
+    """A function from a figure to its texts."""
+    return texts_in
+
+
+@pytest.fixture(scope="session")
+def covered():
+    """A function from a figure to the pairs of texts that cover each other."""
+    return covering

@@ -1,0 +1,180 @@
+"""What is in a part of a platform: groups of equal hosts, and how they are called in a drawing."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from simplugin.platforms.cluster import Cluster
+from simplugin.platforms.hosts import Cabinet, Host, Peer
+from simplugin.platforms.platform import PlatformElement, Zone, ZoneElement
+
+_PREFIXES = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_TOPOLOGIES = {"TORUS": "torus", "FAT_TREE": "fat tree", "DRAGONFLY": "dragonfly"}
+_NUMBER = re.compile(r"[-_.]?\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Equal hosts.
+
+    Attributes
+    ----------
+    name : str
+        Of the cluster, or what the names of the hosts have in common.
+    count : int
+        How many hosts.
+    cores : int
+        Of each.
+    speed : float
+        Of each core [flop/s].
+    topology : str
+        Of the cluster, in words; empty for a flat one.
+    whole : bool
+        Whether it is a cluster, not some hosts of a zone.
+    """
+
+    name: str
+    count: int
+    cores: int
+    speed: float
+    topology: str = ""
+    whole: bool = False
+
+    @property
+    def core_count(self) -> int:
+        """How many cores all hosts have."""
+        return self.count * self.cores
+
+    @property
+    def power(self) -> float:
+        """What all hosts compute together [flop/s]."""
+        return self.core_count * self.speed
+
+    def size_words(self) -> str:
+        """Return for instance ``124 hosts x 18 cores x 35.2Gf``."""
+        hosts = f"{self.count:,} hosts" if self.count > 1 else "1 host"
+        words = f"{hosts} \u00d7 {self.host_words()}"
+        return f"{words}, {self.topology}" if self.topology else words
+
+    def host_words(self) -> str:
+        """Return for instance ``18 cores x 35.2Gf``."""
+        cores = f"{self.cores} cores \u00d7 " if self.cores > 1 else ""
+        return f"{cores}{speed_words(self.speed)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """All hosts of a part of a platform.
+
+    Attributes
+    ----------
+    groups : tuple of Group
+        Clusters, and the other hosts by kind.
+    """
+
+    groups: tuple[Group, ...]
+
+    @property
+    def host_count(self) -> int:
+        """How many hosts there are."""
+        return sum(group.count for group in self.groups)
+
+    @property
+    def core_count(self) -> int:
+        """How many cores they have."""
+        return sum(group.core_count for group in self.groups)
+
+    @property
+    def cluster_count(self) -> int:
+        """How many clusters there are."""
+        return sum(group.whole for group in self.groups)
+
+    def total_words(self) -> str:
+        """Return for instance ``40 clusters, 4,000 hosts``."""
+        parts = []
+        if self.cluster_count > 1:
+            parts.append(f"{self.cluster_count:,} clusters")
+        parts.append("1 host" if self.host_count == 1 else f"{self.host_count:,} hosts")
+        return ", ".join(parts)
+
+    def power_words(self) -> str:
+        """Return for instance ``6,200 cores, 312Tf``."""
+        power = speed_words(math.fsum(group.power for group in self.groups))
+        if self.core_count == self.host_count:
+            return power
+        return f"{self.core_count:,} cores, {power}"
+
+
+def contents(elements: Iterable[PlatformElement | ZoneElement]) -> Contents:
+    """Return what elements of a platform hold, clusters one by one and other hosts by kind."""
+    groups: list[Group] = []
+    kinds: dict[tuple[str, int, float], list[str]] = {}
+    for element in _flat(elements):
+        if isinstance(element, Cluster | Cabinet):
+            groups.append(group_of(element))
+        elif isinstance(element, Host | Peer):
+            kind = (stem(element.id), cores_of(element), element.speed)
+            kinds.setdefault(kind, []).append(element.id)
+    for (name, cores, speed), hosts in kinds.items():
+        only = hosts[0] if len(hosts) == 1 else name
+        groups.append(Group(only, len(hosts), cores, speed))
+    return Contents(tuple(groups))
+
+
+def _flat(elements: Iterable[PlatformElement | ZoneElement]) -> Iterator[ZoneElement]:
+    """Yield elements and those of zones among them."""
+    stack = list(elements)[::-1]
+    while stack:
+        element = stack.pop()
+        if isinstance(element, Zone):
+            stack += reversed(element.elements)
+        else:
+            yield element
+
+
+def group_of(element: Cluster | Cabinet | Host | Peer) -> Group:
+    """Return an element as a group."""
+    if isinstance(element, Cluster):
+        topology = ""
+        if element.topology != "FLAT":
+            topology = f"{_TOPOLOGIES[element.topology]} {element.topology_parameters}"
+            if element.topology == "TORUS":
+                topology = topology.replace(",", "\u00d7")
+        name = element.id
+        return Group(name, element.host_count, element.cores, element.speed, topology, whole=True)
+    if isinstance(element, Cabinet):
+        return Group(element.id, element.host_count, 1, element.speed, whole=True)
+    return Group(element.id, 1, cores_of(element), element.speed)
+
+
+def cores_of(host: Host | Peer) -> int:
+    """Return how many cores a host has."""
+    return host.cores if isinstance(host, Host) else 1
+
+
+def stem(name: str) -> str:
+    """Return what precedes the number in the name of a host."""
+    found = _NUMBER.search(name)
+    return name[: found.start()] if found and found.start() else "hosts"
+
+
+def speed_words(speed: float) -> str:
+    """Write a speed [flop/s] with three digits: ``35.2Gf``."""
+    return f"{_scaled(speed)}f"
+
+
+def rate_words(bandwidth: float) -> str:
+    """Write a bandwidth [byte/s] in bits with three digits: ``10Gbps``."""
+    return f"{_scaled(8 * bandwidth)}bps"
+
+
+def _scaled(value: float) -> str:
+    """Write a number with three digits and a prefix."""
+    for factor, prefix in _PREFIXES:
+        # What rounds to the factor counts as reaching it.
+        if float(f"{value:.3g}") >= factor:
+            return f"{float(f'{value / factor:.3g}'):,.12g}{prefix}"
+    return f"{value:.3g}"

@@ -1,0 +1,307 @@
+"""Where the points of a graph are drawn: trees as trees, rings as rings, grids as grids."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Edges = Sequence[tuple[int, int]]
+
+# Above that, `kamada_kawai` takes seconds, and above the second `spring` does.
+_MOST_STRESS, _MOST_SPRING = 160, 1200
+# A tree with more leaves does not fit beside each other.
+_MOST_ACROSS, _MOST_DOWN = 26, 80
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Positions of points, y downwards.
+
+    Attributes
+    ----------
+    kind : str
+        ``point``, ``row``, ``star``, ``ring``, ``tree``, ``lying`` (a tree from
+        the left to the right), ``grid``, ``free`` or ``radial``. All but
+        the last two have points at distances of 1 or more.
+    spots : float64, shape (n, 2)
+        Positions.
+    """
+
+    kind: str
+    spots: NDArray[np.float64]
+
+
+def layout(n: int, edges: Edges) -> Layout:
+    """Lay out a connected graph.
+
+    Parameters
+    ----------
+    n : int
+        How many points, numbered from 0; the first is the root if it is a tree.
+    edges : sequence of (int, int)
+        Each pair once.
+    """
+    joined: list[list[int]] = [[] for _ in range(n)]
+    for one, other in edges:
+        joined[one].append(other)
+        joined[other].append(one)
+    degrees = [len(each) for each in joined]
+    if n == 1:
+        return Layout("point", np.zeros((1, 2)))
+    if len(edges) == n - 1:
+        return _tree(joined, degrees)
+    if max(degrees) == 2:
+        return Layout("ring", _circle(_walk_round(joined)))
+    if len(edges) == n * (n - 1) // 2 and n <= 40:
+        return Layout("ring", _circle(list(range(n))))
+    spots = _grid(joined, degrees, len(edges))
+    if spots is not None:
+        return Layout("grid", spots)
+    return _free(n, edges, joined)
+
+
+def _tree(joined: list[list[int]], degrees: list[int]) -> Layout:
+    """Lay out a tree."""
+    n = len(joined)
+    if max(degrees) <= 2 and n <= 10:
+        start = degrees.index(1)
+        order = _walk(joined, start)
+        if order[-1] == 0:
+            order.reverse()
+        spots = np.zeros((n, 2))
+        spots[order, 0] = np.arange(n)
+        return Layout("row", spots)
+    if max(degrees) == n - 1 and n <= 80:
+        hub = degrees.index(n - 1)
+        spots = np.zeros((n, 2))
+        leaves = [i for i in range(n) if i != hub]
+        spots[leaves] = _circle(leaves, least=1.0)[leaves] if n > 2 else [[1.0, 0.0]]
+        return Layout("star", spots)
+    depth, leaf = _levels(joined)
+    if leaf.max() + 1 <= _MOST_ACROSS:
+        return Layout("tree", np.column_stack([leaf, depth]))
+    if leaf.max() + 1 <= _MOST_DOWN and depth.max() <= 8:
+        return Layout("lying", np.column_stack([depth, leaf]))
+    return Layout("radial", _rounds(*_levels(joined, _heart(joined))))
+
+
+def _heart(joined: list[list[int]]) -> int:
+    """Return the point of a tree none of whose branches has more than half of all points."""
+    order, parent = [0], {0: -1}
+    for point in order:
+        for other in joined[point]:
+            if other not in parent:
+                parent[other] = point
+                order.append(other)
+    size = [1] * len(joined)
+    for point in reversed(order[1:]):
+        size[parent[point]] += size[point]
+    # The last in the order that still has at least half below it.
+    return next(point for point in reversed(order) if 2 * size[point] >= len(joined))
+
+
+def _levels(
+    joined: list[list[int]], root: int = 0
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the depth of each point below a root, and its place among the leaves.
+
+    Follows a tree of shortest paths if there are more edges than that has.
+    """
+    n = len(joined)
+    parent = np.full(n, -1)
+    depth = np.zeros(n)
+    order = [root]
+    seen = [False] * n
+    seen[root] = True
+    children: list[list[int]] = [[] for _ in range(n)]
+    for point in order:
+        for other in joined[point]:
+            if not seen[other]:
+                seen[other] = True
+                parent[other] = point
+                depth[other] = depth[point] + 1
+                children[point].append(other)
+                order.append(other)
+    leaf = np.zeros(n)
+    count = 0
+    stack = [root]
+    while stack:
+        point = stack.pop()
+        if children[point]:
+            stack += reversed(children[point])
+        else:
+            leaf[point] = count
+            count += 1
+    for point in reversed(order):
+        if children[point]:
+            leaf[point] = (leaf[children[point][0]] + leaf[children[point][-1]]) / 2
+    return depth, leaf
+
+
+def _rounds(depth: NDArray[np.float64], leaf: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Place a tree around its root, a circle for each depth."""
+    angle = 2 * math.pi * leaf / (leaf.max() + 1) - math.pi / 2
+    return np.column_stack([depth * np.cos(angle), depth * np.sin(angle)])
+
+
+def _circle(order: Sequence[int], *, least: float = 0.0) -> NDArray[np.float64]:
+    """Place points on a circle, neighbours at a distance of 1, from the top clockwise."""
+    count = len(order)
+    radius = max(0.5 / math.sin(math.pi / count), least) if count > 1 else least
+    angle = 2 * math.pi * np.arange(count) / count - math.pi / 2
+    spots = np.zeros((max(order) + 1, 2))
+    spots[list(order)] = radius * np.column_stack([np.cos(angle), np.sin(angle)])
+    return spots
+
+
+def _walk_round(joined: list[list[int]]) -> list[int]:
+    """Return the points of a ring in their order."""
+    return _walk(joined, 0)
+
+
+def _walk(joined: list[list[int]], start: int) -> list[int]:
+    """Follow points of two neighbours from one of them."""
+    order, seen = [start], {start}
+    while True:
+        ahead = [other for other in joined[order[-1]] if other not in seen]
+        if not ahead:
+            return order
+        order.append(ahead[0])
+        seen.add(ahead[0])
+
+
+def _distances(joined: list[list[int]], start: int) -> NDArray[np.int64]:
+    """Return how many edges each point is away."""
+    found = np.full(len(joined), -1)
+    found[start] = 0
+    queue = deque([start])
+    while queue:
+        point = queue.popleft()
+        for other in joined[point]:
+            if found[other] < 0:
+                found[other] = found[point] + 1
+                queue.append(other)
+    return found
+
+
+def _grid(joined: list[list[int]], degrees: list[int], n_edges: int) -> NDArray[np.float64] | None:
+    """Return columns and rows if the graph is a grid, else None.
+
+    With x and y the distances from a corner, and w the number of columns, a point is x + y away
+    from that corner and w - 1 - x + y from the next; both numbers give x and y.
+    """
+    n = len(joined)
+    corners = [i for i in range(n) if degrees[i] == 2]
+    if len(corners) != 4 or max(degrees) > 4:
+        return None
+    first = _distances(joined, corners[0])
+    for corner in sorted(corners[1:], key=lambda corner: -int(first[corner])):
+        second = _distances(joined, corner)
+        across = int(first[corner])
+        twice_x, twice_y = first - second + across, first + second - across
+        if np.any(twice_x % 2) or np.any(twice_y % 2):
+            continue
+        x, y = twice_x // 2, twice_y // 2
+        width, height = int(x.max()) + 1, int(y.max()) + 1
+        fits = width * height == n and x.min() == 0 and y.min() == 0
+        unique = len(set(zip(x.tolist(), y.tolist(), strict=True))) == n
+        if not (fits and unique and n_edges == 2 * n - width - height):
+            continue
+        steps = [abs(x[i] - x[j]) + abs(y[i] - y[j]) for i in range(n) for j in joined[i]]
+        if set(steps) == {1}:
+            return np.column_stack([x, y] if width >= height else [y, x]).astype(float)
+    return None
+
+
+def _free(n: int, edges: Edges, joined: list[list[int]]) -> Layout:
+    """Lay out any graph so that distances along edges show as distances."""
+    import networkx as nx
+
+    if n > _MOST_SPRING:
+        return Layout("radial", _rounds(*_levels(joined)))
+    graph = nx.Graph()
+    graph.add_nodes_from(range(n))
+    graph.add_edges_from(edges)
+    if n <= _MOST_STRESS:
+        found = nx.kamada_kawai_layout(graph)
+    else:
+        found = nx.spring_layout(graph, seed=1, iterations=60)
+    spots = np.array([found[i] for i in range(n)])
+    return Layout("free", _laid_flat(spots))
+
+
+def _laid_flat(spots: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Turn points so that they are spread more across than down."""
+    centred = spots - spots.mean(axis=0)
+    _, _, axes = np.linalg.svd(centred, full_matrices=False)
+    # Signs of singular vectors are arbitrary.
+    axes *= np.where(axes[:, :1] + 1e-9 * axes[:, 1:] < 0, -1.0, 1.0)
+    return np.asarray(centred @ axes.T, dtype=np.float64)
+
+
+def parts(n: int, edges: Edges) -> list[list[int]]:
+    """Return the connected parts of a graph, each with its points in order, largest first."""
+    joined: list[list[int]] = [[] for _ in range(n)]
+    for one, other in edges:
+        joined[one].append(other)
+        joined[other].append(one)
+    seen = [False] * n
+    found = []
+    for start in range(n):
+        if not seen[start]:
+            seen[start] = True
+            order = [start]
+            for point in order:
+                for other in joined[point]:
+                    if not seen[other]:
+                        seen[other] = True
+                        order.append(other)
+            found.append(sorted(order))
+    return sorted(found, key=lambda part: (-len(part), part[0]))
+
+
+def apart(
+    spots: NDArray[np.float64], sizes: NDArray[np.float64], gap: float
+) -> NDArray[np.float64]:
+    """Move boxes until none overlaps another.
+
+    Parameters
+    ----------
+    spots, sizes : float64, shape (n, 2)
+        Centres, widths and heights.
+    gap : float
+        Least distance between two boxes.
+
+    Returns
+    -------
+    float64, shape (n, 2)
+        New centres, near the old.
+    """
+    spots = np.array(spots, dtype=float)
+    # Boxes in the same place go apart in their order.
+    spots += 1e-6 * np.arange(len(spots))[:, None]
+    half = (sizes[:, None, :] + sizes[None, :, :]) / 2 + gap
+    rounds = 400
+    for _ in range(rounds):
+        shift = spots[:, None, :] - spots[None, :, :]
+        lack = half - np.abs(shift)
+        np.fill_diagonal(lack[:, :, 0], -1.0)
+        touching = (lack > 1e-9).all(axis=2)
+        if not touching.any():
+            return spots
+        flat = lack[:, :, 0] < lack[:, :, 1]
+        push = np.zeros_like(shift)
+        push[:, :, 0] = np.where(touching & flat, np.sign(shift[:, :, 0]) * lack[:, :, 0], 0)
+        push[:, :, 1] = np.where(touching & ~flat, np.sign(shift[:, :, 1]) * lack[:, :, 1], 0)
+        # Each of two moves half of what lacks, and a little more to come to an end.
+        spots += 0.52 * push.sum(axis=1) / np.maximum(touching.sum(axis=1), 1)[:, None] ** 0.5
+    grown = spots * 1.3
+    return apart(grown, sizes, gap) if np.abs(grown).max() < 1e3 else grown

@@ -1,0 +1,332 @@
+"""The network that routes tell of: which ends of links meet where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+# A link on a way, and the end that the way enters it by: 0 or 1; -1 where nothing tells.
+Step = tuple[str, int]
+# What a link meets on a way: a terminal (0, name) or another link (1, name).
+_Thing = tuple[int, str]
+_End = tuple[str, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A route: from a terminal over links to a terminal."""
+
+    source: str
+    destination: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What joins two points directly.
+
+    Attributes
+    ----------
+    start, stop : int
+        The points.
+    links : tuple of str
+        The links between the two; none where several terminals are at one end of a link.
+    """
+
+    start: int
+    stop: int
+    links: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Network:
+    """Points and the lines between them.
+
+    Attributes
+    ----------
+    points : tuple of str
+        Names: first the terminals, then a nameless point for each place where links meet without
+        a terminal.
+    n_terminals : int
+        How many points are terminals.
+    lines : tuple of Line
+        At most one between any two points.
+    buses : dict of int to tuple of str
+        Points that are links themselves, crossed between more than two neighbours.
+    """
+
+    points: tuple[str, ...]
+    n_terminals: int
+    lines: tuple[Line, ...] = ()
+    buses: dict[int, tuple[str, ...]] = field(default_factory=dict)
+
+
+def network(
+    terminals: Sequence[str], ways: Iterable[Way], fat: Callable[[str], bool] = lambda _: False
+) -> Network:
+    """Find the network that ways come from.
+
+    Links that follow each other on a way share a point, as do a terminal and the link next to it.
+    A link that is entered by either end (`Step`) has its ends told apart so; of another, the
+    neighbours on the two sides of it are. One that has more than two sides is a bus, a point of
+    its own, and so is one with a terminal at both ends.
+
+    Parameters
+    ----------
+    terminals : sequence of str
+        Names of all, also of those that no way leads to.
+    ways : iterable of Way
+        Their ends are terminals.
+    fat : callable
+        Whether nobody waits for anybody on a link. Such a link may stand in for many cables: unless
+        all that it joins are joined by it pairwise, it is one line for each pair.
+    """
+    return _Reconstruction(terminals, ways, fat).network()
+
+
+class _Classes:
+    """Disjoint sets of ends of links."""
+
+    def __init__(self) -> None:
+        self._parent: dict[_End, _End] = {}
+
+    def find(self, end: _End) -> _End:
+        """Return who stands for the set of an end."""
+        parent = self._parent
+        root = end
+        while (above := parent.setdefault(root, root)) != root:
+            root = above
+        while end != root:
+            parent[end], end = root, parent[end]
+        return root
+
+    def join(self, one: _End, other: _End) -> None:
+        """Make two sets one; the smaller name stands for it."""
+        low, high = sorted((self.find(one), self.find(other)))
+        self._parent[high] = low
+
+
+class _Reconstruction:
+    """Joins ends of links until each way is a path."""
+
+    def __init__(
+        self, terminals: Sequence[str], ways: Iterable[Way], fat: Callable[[str], bool]
+    ) -> None:
+        self.fat = fat
+        self.apart: set[str] = set()
+        self.terminals = tuple(dict.fromkeys(terminals))
+        self.ways = list(dict.fromkeys(ways))
+        self.classes = _Classes()
+        self.at: dict[str, dict[_End, None]] = {name: {} for name in self.terminals}
+        # Of each link whose direction is not told: the piece and the side that a neighbour is at.
+        self.sides: dict[str, dict[_Thing, tuple[int, int]]] = {}
+        self.pieces: dict[str, int] = {}
+        self.pairs: dict[str, dict[frozenset[_Thing], int]] = {}
+        self.buses: dict[str, None] = {}
+        self._find_sides()
+        for way in self.ways:
+            self._join(way)
+        self._join_pieces()
+        self._join_ends()
+
+    def _find_sides(self) -> None:
+        """Tell the two ends of each undirected link apart by what is at them."""
+        passages: dict[str, dict[tuple[_Thing, _Thing], None]] = {}
+        for way in self.ways:
+            for (link, end), before, after in _passages(way):
+                found = passages.setdefault(link, {})
+                if end < 0:
+                    found[before, after] = None
+        for link, pairs in passages.items():
+            if self.fat(link) and not _pairwise(pairs):
+                self.apart.add(link)
+                both_ways = dict.fromkeys(frozenset(pair) for pair in pairs)
+                self.pairs[link] = {pair: i for i, pair in enumerate(both_ways)}
+                self.pieces[link] = len(both_ways)
+                continue
+            sides, pieces, even = _two_sides(pairs)
+            self.sides[link] = sides
+            self.pieces[link] = pieces
+            if not even:
+                self.buses[link] = None
+
+    def _ends(self, step: Step, before: _Thing, after: _Thing) -> tuple[_End, _End]:
+        """Return the ends at which a way enters and leaves a link."""
+        link, end = step
+        if link in self.buses:
+            return (link, 0, 0), (link, 0, 0)
+        if end >= 0:
+            return (link, 0, end), (link, 0, 1 - end)
+        if link in self.apart:
+            piece = self.pairs[link][frozenset((before, after))]
+            return (link, piece, int(before > after)), (link, piece, int(before < after))
+        sides = self.sides[link]
+        return (link, *sides[before]), (link, *sides[after])
+
+    def _join(self, way: Way) -> None:
+        """Join what meets on a way."""
+        last: _End | None = None
+        for step, before, after in _passages(way):
+            enters, leaves = self._ends(step, before, after)
+            self.classes.find(leaves)
+            if last is None:
+                self.at[way.source][enters] = None
+                self.classes.find(enters)
+            else:
+                self.classes.join(last, enters)
+            last = leaves
+        if last is not None:
+            self.at[way.destination][last] = None
+
+    def _join_pieces(self) -> None:
+        """Match the ends of links of which some passages have no neighbour in common."""
+        waiting = [link for link, count in self.pieces.items() if count > 1]
+        waiting = [link for link in waiting if link not in self.buses and link not in self.apart]
+        changed = True
+        while changed and waiting:
+            changed = False
+            for link in list(waiting):
+                if self._matched(link):
+                    waiting.remove(link)
+                    changed = True
+        for link in waiting:
+            # Nothing tells which ends are the same: all that pass it meet there.
+            self.buses[link] = None
+            for piece in range(self.pieces[link]):
+                for side in (0, 1):
+                    self.classes.join((link, 0, 0), (link, piece, side))
+
+    def _join_ends(self) -> None:
+        """Make links that have a terminal at both ends buses."""
+        around: dict[str, set[str]] = {}
+        for name, ends in self.at.items():
+            roots = {self.classes.find(end) for end in ends}
+            for link, piece, side in ends:
+                if piece == 0 and link not in self.buses and link not in self.apart:
+                    other = self.classes.find((link, 0, 1 - side))
+                    if other in roots and other != self.classes.find((link, 0, side)):
+                        around.setdefault(link, set()).add(name)
+        for link in around:
+            self.buses[link] = None
+            self.classes.join((link, 0, 0), (link, 0, 1))
+
+    def _matched(self, link: str) -> bool:
+        """Join the pieces of a link if the points at their ends tell how."""
+        places = self._places()
+        ends = [
+            [places.get(self.classes.find((link, piece, side))) for side in (0, 1)]
+            for piece in range(self.pieces[link])
+        ]
+        turns = []
+        for pair in ends:
+            same = any(a == b for a, b in zip(pair, ends[0], strict=True) if a is not None)
+            turned = any(a == b for a, b in zip(pair, ends[0][::-1], strict=True) if a is not None)
+            if same == turned:
+                return False
+            turns.append(turned)
+        for piece, turn in enumerate(turns):
+            for side in (0, 1):
+                self.classes.join((link, 0, side), (link, piece, side ^ turn))
+        return True
+
+    def _places(self) -> dict[_End, object]:
+        """Return the place of each set of ends: its terminal, or itself."""
+        places: dict[_End, object] = {}
+        for name, ends in self.at.items():
+            for end in ends:
+                places[self.classes.find(end)] = name
+        for link, count in self.pieces.items():
+            for piece in range(count):
+                for side in (0, 1):
+                    root = self.classes.find((link, piece, side))
+                    places.setdefault(root, root)
+        return places
+
+    def network(self) -> Network:
+        """Return points and lines."""
+        at_end: dict[_End, dict[str, None]] = {}
+        for name, ends in self.at.items():
+            for end in ends:
+                at_end.setdefault(self.classes.find(end), {})[name] = None
+        points = list(self.terminals)
+        number = {name: i for i, name in enumerate(points)}
+        place: dict[_End, int] = {}
+        lines: dict[tuple[int, int], dict[str, None]] = {}
+        bus_roots = {self.classes.find((link, 0, 0)) for link in self.buses}
+        for root in self._roots():
+            here = at_end.get(root, {})
+            if len(here) == 1 and root not in bus_roots:
+                place[root] = number[next(iter(here))]
+                continue
+            place[root] = len(points)
+            points.append("")
+            for name in here:
+                lines.setdefault((number[name], place[root]), {})
+        buses: dict[int, tuple[str, ...]] = {}
+        for link in self.pieces:
+            if link in self.buses:
+                spot = place[self.classes.find((link, 0, 0))]
+                buses[spot] = (*buses.get(spot, ()), link)
+                continue
+            for piece in range(self.pieces[link] if link in self.apart else 1):
+                one, other = (place[self.classes.find((link, piece, side))] for side in (0, 1))
+                if one != other:
+                    lines.setdefault((min(one, other), max(one, other)), {})[link] = None
+        drawn = tuple(Line(*ends, tuple(links)) for ends, links in lines.items())
+        return Network(tuple(points), len(self.terminals), drawn, buses)
+
+    def _roots(self) -> list[_End]:
+        """List the sets of ends, in the order of the links."""
+        roots: dict[_End, None] = {}
+        for link in self.pieces:
+            for piece in range(self.pieces[link] if link in self.apart else 1):
+                for side in (0,) if link in self.buses else (0, 1):
+                    roots[self.classes.find((link, piece, side))] = None
+        return list(roots)
+
+
+def _passages(way: Way) -> Iterable[tuple[Step, _Thing, _Thing]]:
+    """Yield each link of a way with what comes before and after it."""
+    things: list[_Thing] = [(0, way.source)]
+    things += [(1, link) for link, _ in way.steps]
+    things.append((0, way.destination))
+    return zip(way.steps, things, things[2:], strict=False)
+
+
+def _pairwise(pairs: Collection[tuple[_Thing, _Thing]]) -> bool:
+    """Whether more than two things are all paired with each other."""
+    found = {frozenset(pair) for pair in pairs}
+    things = frozenset().union(*found)
+    return len(things) > 2 and 2 * len(found) == len(things) * (len(things) - 1)
+
+
+def _two_sides(
+    pairs: Iterable[tuple[_Thing, _Thing]],
+) -> tuple[dict[_Thing, tuple[int, int]], int, bool]:
+    """Colour things so that each pair has two colours; return piece and colour of each.
+
+    Also how many pieces there are, and whether two colours were enough.
+    """
+    partners: dict[_Thing, list[_Thing]] = {}
+    for one, other in pairs:
+        partners.setdefault(one, []).append(other)
+        partners.setdefault(other, []).append(one)
+    sides: dict[_Thing, tuple[int, int]] = {}
+    pieces = 0
+    even = True
+    for first in partners:
+        if first in sides:
+            continue
+        sides[first] = (pieces, 0)
+        stack = [first]
+        while stack:
+            thing = stack.pop()
+            side = 1 - sides[thing][1]
+            for partner in partners[thing]:
+                if partner not in sides:
+                    sides[partner] = (pieces, side)
+                    stack.append(partner)
+                elif sides[partner][1] != side:
+                    even = False
+        pieces += 1
+    return sides, max(pieces, 1), even

@@ -1,0 +1,238 @@
+"""Shapes and words on a sheet of paper, in inches from its upper left corner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+Point = tuple[float, float]
+# Left, upper, right and lower edge.
+Area = tuple[float, float, float, float]
+
+# Letters smaller than this are not read.
+LEAST_FONT = 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A line of text; its place is that of its left edge, its middle or its right edge.
+
+    With `paper`, what is behind it is covered.
+    """
+
+    x: float
+    y: float
+    text: str
+    size: float = 6.5
+    bold: bool = False
+    colour: str = "#222222"
+    align: str = "left"
+    paper: bool = False
+
+    @property
+    def area(self) -> Area:
+        """What it covers."""
+        width, height = measured(self.text, self.size, bold=self.bold)
+        left = self.x - {"left": 0.0, "center": width / 2, "right": width}[self.align]
+        return left, self.y - height / 2, left + width, self.y + height / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle with round corners.
+
+    Attributes
+    ----------
+    kind : str
+        ``zone``, ``listing``, ``group``, ``router``, ``bus`` or ``bar``.
+    speed : float
+        Of a core in it [flop/s]; 0 for no shade.
+    """
+
+    x: float
+    y: float
+    width: float
+    height: float
+    kind: str
+    speed: float = 0.0
+
+    @property
+    def area(self) -> Area:
+        """What it covers."""
+        return self.x, self.y, self.x + self.width, self.y + self.height
+
+
+@dataclass(frozen=True, slots=True)
+class Disc:
+    """A host, router or place where links meet.
+
+    Attributes
+    ----------
+    kind : str
+        ``host``, ``router``, ``bus`` or ``meeting``.
+    power : float
+        Of all cores [flop/s].
+    speed : float
+        Of each core [flop/s].
+    """
+
+    x: float
+    y: float
+    radius: float
+    kind: str
+    power: float = 0.0
+    speed: float = 0.0
+
+    @property
+    def area(self) -> Area:
+        """What it covers."""
+        r = self.radius
+        return self.x - r, self.y - r, self.x + r, self.y + r
+
+
+@dataclass(frozen=True, slots=True)
+class Stroke:
+    """A line for links: of their bandwidth [byte/s], 0 for none; dashed if they are fat pipes."""
+
+    points: tuple[Point, ...]
+    bandwidth: float = 0.0
+    dashed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Lines of words that go to the first of some places that is free, or nowhere."""
+
+    places: tuple[tuple[Words, ...], ...]
+    name: bool = False
+
+
+@dataclass
+class Block:
+    """Shapes together."""
+
+    width: float = 0.0
+    height: float = 0.0
+    boxes: list[Box] = field(default_factory=list)
+    discs: list[Disc] = field(default_factory=list)
+    strokes: list[Stroke] = field(default_factory=list)
+    words: list[Words] = field(default_factory=list)
+    wishes: list[Wish] = field(default_factory=list)
+
+    def put(self, block: Block, x: float, y: float) -> None:
+        """Add another block with its corner there."""
+        for kind in ("boxes", "discs", "words"):
+            mine, more = getattr(self, kind), getattr(block, kind)
+            mine += [replace(each, x=each.x + x, y=each.y + y) for each in more]
+        for stroke in block.strokes:
+            points = tuple((px + x, py + y) for px, py in stroke.points)
+            self.strokes.append(replace(stroke, points=points))
+        for wish in block.wishes:
+            places = tuple(
+                tuple(replace(each, x=each.x + x, y=each.y + y) for each in place)
+                for place in wish.places
+            )
+            self.wishes.append(replace(wish, places=places))
+        self.width = max(self.width, x + block.width)
+        self.height = max(self.height, y + block.height)
+
+    def grant(self, page: Area) -> tuple[int, int]:
+        """Turn wishes into words where there is room; return how many names were granted, of all.
+
+        Names come before other words.
+        """
+        taken = Taken([words.area for words in self.words])
+        taken.add([disc.area for disc in self.discs])
+        taken.add([box.area for box in self.boxes if box.kind not in ("zone", "bar")])
+        granted = wanted = 0
+        for wish in sorted(self.wishes, key=lambda wish: not wish.name):
+            wanted += wish.name
+            for place in wish.places:
+                areas = [words.area for words in place]
+                if all(_within(area, page) and taken.is_free(area) for area in areas):
+                    taken.add(areas)
+                    self.words += place
+                    granted += wish.name
+                    break
+        self.wishes = []
+        return granted, wanted
+
+
+class Taken:
+    """Areas that are covered, found by the squares of a raster that they touch."""
+
+    _RASTER = 0.5
+
+    def __init__(self, areas: Sequence[Area]) -> None:
+        self._squares: dict[tuple[int, int], list[Area]] = {}
+        self.add(areas)
+
+    def add(self, areas: Sequence[Area]) -> None:
+        """Cover areas."""
+        for area in areas:
+            for square in self._touched(area):
+                self._squares.setdefault(square, []).append(area)
+
+    def is_free(self, area: Area) -> bool:
+        """Whether nothing covers any of an area."""
+        return not any(
+            overlap(area, other)
+            for square in self._touched(area)
+            for other in self._squares.get(square, ())
+        )
+
+    def _touched(self, area: Area) -> list[tuple[int, int]]:
+        """List the squares that an area touches."""
+        left, upper, right, lower = (int(edge // self._RASTER) for edge in area)
+        return [(x, y) for x in range(left, right + 1) for y in range(upper, lower + 1)]
+
+
+def overlap(one: Area, other: Area) -> bool:
+    """Whether two areas have more than an edge in common."""
+    slack = 1e-9
+    return (
+        one[0] < other[2] - slack
+        and other[0] < one[2] - slack
+        and one[1] < other[3] - slack
+        and other[1] < one[3] - slack
+    )
+
+
+def _within(area: Area, page: Area) -> bool:
+    """Whether an area is on the page."""
+    return area[0] >= page[0] and area[1] >= page[1] and area[2] <= page[2] and area[3] <= page[3]
+
+
+@cache
+def measured(text: str, size: float, *, bold: bool = False) -> Point:
+    """Return width and height of a line of text [inch]."""
+    from matplotlib.font_manager import FontProperties
+
+    weight = "bold" if bold else "normal"
+    # At 300 dots per inch hinting hardly matters; a little is added for what it may.
+    width, _, _ = _renderer().get_text_width_height_descent(
+        text, FontProperties(family="sans-serif", size=size, weight=weight), ismath=False
+    )
+    return 1.03 * width / 300 + 0.01, 1.35 * size / 72
+
+
+@cache
+def _renderer() -> Any:
+    """Return what measures text."""
+    from matplotlib.backends.backend_agg import RendererAgg
+
+    make: Any = RendererAgg
+    return make(1, 1, 300)
+
+
+def cut(text: str, size: float, width: float, *, bold: bool = False) -> str:
+    """Return a text that is no wider, its middle left out if need be."""
+    if measured(text, size, bold=bold)[0] <= width:
+        return text
+    for kept in range(len(text) - 1, 1, -1):
+        shorter = f"{text[: (kept + 1) // 2]}…{text[len(text) - kept // 2 :]}"
+        if measured(shorter, size, bold=bold)[0] <= width:
+            return shorter
+    return "…"
