@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import tomllib
 from collections.abc import Callable, Mapping
@@ -107,9 +108,11 @@ class Scenario:
             message = f"there is no generator {reference!r}"
             raise self.error(message, "platform", "generator", remedy=remedy)
         make = self.function(reference, "platform", "generator")
-        seed = {} if section.seed is None else {"seed": section.seed}
+        further: dict[str, Any] = {} if section.seed is None else {"seed": section.seed}
+        if "directory" not in section.parameters and _takes_directory(make):
+            further["directory"] = self.directory
         try:
-            platform = make(**section.parameters, **seed)
+            platform = make(**section.parameters, **further)
         except (TypeError, ValueError, PlatformError, UnitError) as error:
             message = f"generator {reference!r} refused its parameters: {error}"
             key = "parameters" if section.parameters else "generator"
@@ -120,6 +123,15 @@ class Scenario:
             message = f"generator {reference!r} returned {type(platform).__name__}, not a Platform"
             raise self.error(message, "platform", "generator")
         return platform
+
+
+def _takes_directory(function: Callable[..., Any]) -> bool:
+    """Whether a generator asks, by a keyword-only `directory`, where its paths start."""
+    try:
+        asked = inspect.signature(function).parameters.get("directory")
+    except (TypeError, ValueError):
+        return False
+    return asked is not None and asked.kind is inspect.Parameter.KEYWORD_ONLY
 
 
 def load_scenario(path: str | os.PathLike[str]) -> Scenario:

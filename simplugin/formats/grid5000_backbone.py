@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from simplugin.formats.grid5000_remarks import rate_text
 from simplugin.formats.grid5000_switches import switch_of
 from simplugin.platforms.grid5000 import BackboneLink
+from simplugin.platforms.grid5000_latencies import distance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simplugin.formats.grid5000_entries import Entry
+    from simplugin.formats.grid5000_places import Places
     from simplugin.formats.grid5000_remarks import Remarks
     from simplugin.formats.grid5000_switches import SiteNetwork, Switch
 
@@ -23,7 +24,9 @@ ASSUMED_RATE = 10e9
 HUB = "renater-paris"
 
 
-def backbone(grid: Entry, sites: Sites, remarks: Remarks) -> tuple[BackboneLink, ...]:
+def backbone(
+    grid: Entry, sites: Sites, places: Places, remarks: Remarks
+) -> tuple[BackboneLink, ...]:
     """Return the links between points of presence, and from these to sites.
 
     A link has the lower of the rates that its two ends tell, and is there if only one end tells it;
@@ -39,6 +42,8 @@ def backbone(grid: Entry, sites: Sites, remarks: Remarks) -> tuple[BackboneLink,
         The reference.
     sites : dict
         The sites that have nodes, each with its equipment.
+    places : dict
+        Where sites are.
     remarks : Remarks
         Takes contradictions and assumptions.
 
@@ -48,7 +53,7 @@ def backbone(grid: Entry, sites: Sites, remarks: Remarks) -> tuple[BackboneLink,
         In the order of their ends; of a site and a point of presence, the site comes first.
     """
     pops = {
-        entry.uid: switch_of(entry, remarks)
+        entry.uid: switch_of(entry, remarks.on("point", entry.uid))
         for entry in grid.parts["network_equipments"]
         if entry.uid not in sites
     }
@@ -64,7 +69,11 @@ def backbone(grid: Entry, sites: Sites, remarks: Remarks) -> tuple[BackboneLink,
                 for pop, rate in sorted(to_sites[uid].items())
             ]
         elif not alone:
-            links.append(_assumed(uid, sites, to_sites, hub, remarks))
+            at = _nearest(uid, places, to_sites)
+            why = "the nearest one" if at else "since positions are missing"
+            if not pops:
+                why = "since none is described"
+            links.append(_assumed(uid, sites[uid], at or hub, why, remarks))
     links += _joined(pops, links, hub, remarks)
     return tuple(sorted(links, key=lambda link: link.ends))
 
@@ -94,7 +103,8 @@ def _told(
                 rates = between.setdefault((low, high), {})
                 rates[pop.uid] = rates.get(pop.uid, 0.0) + (port.rate or 0.0)
             elif site not in described:
-                remarks.left_out(pop.place, f"it leads to {site or port.uid!r}, which is unknown")
+                about = remarks.on("point", pop.uid)
+                about.left_out(pop.place, f"it leads to {site or port.uid!r}, which is unknown")
     return between, to_sites
 
 
@@ -102,29 +112,31 @@ def _between(
     pops: dict[str, Switch], ends: tuple[str, str], rates: dict[str, float], remarks: Remarks
 ) -> BackboneLink:
     """Return the link between two points of presence."""
+    about = remarks.on("link", *ends)
     for uid, other in (ends, ends[::-1]):
         if uid not in rates:
-            remarks.contradiction(
+            about.contradiction(
                 pops[uid].place, f"it does not list {other}, which lists {uid}; the link is kept"
             )
-    return BackboneLink(ends, _rate(pops[ends[0]].place, ends, rates, remarks))
+    return BackboneLink(ends, _rate(pops[ends[0]].place, ends, rates, about))
 
 
 def _to_site(
     pop: Switch, site: str, network: SiteNetwork, rate: float, remarks: Remarks
 ) -> BackboneLink:
     """Return the link between a site and its point of presence."""
+    ends = (site, pop.uid)
+    about = remarks.on("link", *ends)
     rates = {pop.uid: rate}
     own = router_rate(network, pop.uid)
     if own is None:
-        remarks.contradiction(
+        about.contradiction(
             network.switches[network.router].place,
             f"no port leads to {pop.uid}, which lists the site; the link is kept",
         )
     else:
         rates[f"the router of {site}"] = own
-    ends = (site, pop.uid)
-    return BackboneLink(ends, _rate(pop.place, ends, rates, remarks))
+    return BackboneLink(ends, _rate(pop.place, ends, rates, about))
 
 
 def router_rate(network: SiteNetwork, pop: str = "") -> float | None:
@@ -166,24 +178,27 @@ def _rate(place: str, ends: tuple[str, str], rates: dict[str, float], remarks: R
     return rate
 
 
+def _nearest(site: str, places: Places, to_sites: dict[str, dict[str, float]]) -> str | None:
+    """Return the nearest point of presence, each being where the site is that it leads to."""
+    here = places.get(site)
+    near = [
+        (distance((here.latitude, here.longitude), (there.latitude, there.longitude)), pop)
+        for other, pops in to_sites.items()
+        if here is not None and (there := places.get(other)) is not None
+        for pop in pops
+    ]
+    return min(near)[1] if near else None
+
+
 def _assumed(
-    site: str, sites: Sites, to_sites: dict[str, dict[str, float]], hub: str, remarks: Remarks
+    site: str, described: tuple[Entry, SiteNetwork], pop: str, why: str, remarks: Remarks
 ) -> BackboneLink:
     """Return a link for a site to which no point of presence leads."""
-    entry, network = sites[site]
-    here = _position(entry)
-    near = {
-        (_distance(here, there), pop)
-        for other, pops in to_sites.items()
-        if here is not None and (there := _position(sites[other][0])) is not None
-        for pop in pops
-    }
-    pop = min(near)[1] if near else hub
+    entry, network = described
     told = router_rate(network)
     rate = told or ASSUMED_RATE
-    why = "the nearest one" if near else "since positions are missing"
     source = "as its router's port to Renater has" if told else "which is assumed too"
-    remarks.assumed(
+    remarks.on("link", site, pop).assumed(
         entry.place,
         f"no point of presence leads to {site}; {pop} is taken, {why}, at {rate_text(rate)}, "
         f"{source}",
@@ -203,11 +218,11 @@ def _joined(
     for pop in sorted(pops):
         _drop(near, reached)
         if pop in near:
-            remarks.assumed(
+            low, high = sorted((pop, hub))
+            remarks.on("link", low, high).assumed(
                 pops[pop].place,
                 f"{pop} has no way to {hub}; a link at {rate_text(ASSUMED_RATE)} is taken",
             )
-            low, high = sorted((pop, hub))
             yield BackboneLink((low, high), ASSUMED_RATE, assumed=True)
             reached = [pop]
 
@@ -216,24 +231,3 @@ def _drop(near: dict[str, set[str]], todo: list[str]) -> None:
     """Remove from a graph what is reached from the vertices to do."""
     while todo:
         todo += near.pop(todo.pop(), set())
-
-
-def _position(site: Entry) -> tuple[float, float] | None:
-    """Return latitude and longitude of a site [rad], None if they are not told."""
-    values = [site.content.get(key) for key in ("latitude", "longitude")]
-    degrees = [
-        math.radians(value)
-        for value in values
-        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= 360
-    ]
-    return (degrees[0], degrees[1]) if len(degrees) == 2 else None
-
-
-def _distance(here: tuple[float, float] | None, there: tuple[float, float]) -> float:
-    """Return the angle between two positions on the globe, by the haversine formula [rad]."""
-    a, b = here or there, there
-    half = (
-        math.sin((a[0] - b[0]) / 2) ** 2
-        + math.cos(a[0]) * math.cos(b[0]) * math.sin((a[1] - b[1]) / 2) ** 2
-    )
-    return 2 * math.asin(min(1.0, math.sqrt(half)))

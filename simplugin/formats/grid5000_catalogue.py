@@ -16,6 +16,7 @@ from simplugin.platforms.grid5000 import (
     ClusterFacts,
     Grid5000,
     NodeGroup,
+    Place,
     Remark,
     SiteFacts,
     Uplink,
@@ -32,7 +33,7 @@ Part = TypeVar("Part")
 FORMAT = "simplugin catalogue of Grid'5000, version 1"
 SOURCE = "Grid'5000 reference repository, https://gitlab.inria.fr/grid5000/reference-repository"
 SHIPPED = "grid5000-2026-03.json"
-_REMEDY = "make one by `simplugin platform catalogue --reference PATH -o FILE`"
+_REMEDY = "make one by `simplugin platform catalogue REFERENCE -o FILE`"
 
 
 def read_facts(path: str | os.PathLike[str]) -> tuple[Grid5000, tuple[Remark, ...]]:
@@ -55,7 +56,7 @@ def read_facts(path: str | os.PathLike[str]) -> tuple[Grid5000, tuple[Remark, ..
     PlatformError
         It is neither, or says something wrong.
     """
-    return read_catalogue(path) if _is_catalogue(path) else read_reference(path)
+    return read_catalogue(path) if is_catalogue(path) else read_reference(path)
 
 
 def shipped_catalogue() -> tuple[Grid5000, tuple[Remark, ...]]:
@@ -96,11 +97,12 @@ def read_catalogue(path: str | os.PathLike[str]) -> tuple[Grid5000, tuple[Remark
         root = read_json(path)
         if not isinstance(root.content, dict) or root.content.get("format") != FORMAT:
             raise PlatformError(f"this is no {FORMAT}", file=path, remedy=_REMEDY)
-        _only(root, ("format", "date", "source", "sites", "backbone", "remarks"))
+        _only(root, ("format", "date", "source", "sites", "backbone", "places", "remarks"))
         sites = tuple(_site(each) for each in root.member("sites").items())
         links = tuple(_link(each) for each in root.member("backbone").items())
         remarks = tuple(_remark(each) for each in root.member("remarks").items())
-        return Grid5000(root.member("date").text(), sites, links), remarks
+        places = tuple(_place(each) for each in root.member("places").items())
+        return Grid5000(root.member("date").text(), sites, links, places), remarks
     except WorkloadFileError as error:
         raise PlatformError(
             error.message, file=error.file, line=error.line, remedy=error.remedy
@@ -156,7 +158,11 @@ def catalogue_text(facts: Grid5000, remarks: Iterable[Remark]) -> str:
         lines[-1] += "," * (at < len(facts.sites))
     lines += [" ],", *_list_lines(" ", "backbone", map(_link_json, facts.backbone))]
     lines[-1] += ","
-    lines += _list_lines(" ", "remarks", (_json([r.kind, r.place, r.message]) for r in remarks))
+    places = (_json([p.name, _plain(p.latitude), _plain(p.longitude)]) for p in facts.places)
+    lines += _list_lines(" ", "places", places)
+    lines[-1] += ","
+    told = (_json([r.kind, r.place, r.message, list(r.about)]) for r in remarks)
+    lines += _list_lines(" ", "remarks", told)
     return "\n".join([*lines, "}", ""])
 
 
@@ -255,14 +261,14 @@ def _group(value: JsonValue) -> NodeGroup:
 
 def _adapter(value: JsonValue) -> Adapter:
     """Return an adapter."""
-    interface, rate, switch = _three(value)
+    interface, rate, switch = _items(value, 3)
     arguments = (interface.text(), rate.number(), switch.text())
     return _made(value, lambda: Adapter(*arguments))
 
 
 def _uplink(value: JsonValue) -> Uplink:
     """Return an uplink."""
-    switch, towards, rate = _three(value)
+    switch, towards, rate = _items(value, 3)
     arguments = (switch.text(), towards.text(), rate.number())
     return _made(value, lambda: Uplink(*arguments))
 
@@ -281,17 +287,34 @@ def _link(value: JsonValue) -> BackboneLink:
     return _made(value, lambda: BackboneLink((ends[0], ends[1]), rate, said_so))
 
 
+def _place(value: JsonValue) -> Place:
+    """Return where a site or point of presence is."""
+    name, *degrees = _items(value, 3)
+    latitude, longitude = map(_degrees, degrees)
+    return _made(value, lambda: Place(name.text(), latitude, longitude))
+
+
+def _degrees(value: JsonValue) -> float:
+    """Return an angle, which may be negative."""
+    content = value.content
+    known = isinstance(content, int | float) and not isinstance(content, bool)
+    if not known or not abs(content) <= 180:
+        raise value.error("this is no angle in degrees", "give a number from -180 to 180")
+    return float(content)
+
+
 def _remark(value: JsonValue) -> Remark:
     """Return a remark."""
-    kind, place, message = (each.text() for each in _three(value))
-    return Remark(kind, place, message)
+    *texts, about = _items(value, 4)
+    kind, place, message = (each.text() for each in texts)
+    return Remark(kind, place, message, tuple(each.text() for each in about.items()))
 
 
-def _three(value: JsonValue) -> list[JsonValue]:
-    """Return the items of a list of three."""
+def _items(value: JsonValue, count: int) -> list[JsonValue]:
+    """Return the items of a list of some length."""
     items = value.items()
-    if len(items) != 3:
-        raise value.error(f"there are {len(items)} items", "give three")
+    if len(items) != count:
+        raise value.error(f"there are {len(items)} items", f"give {count}")
     return items
 
 
@@ -311,8 +334,19 @@ def _made(value: JsonValue, make: Callable[[], Part]) -> Part:
         raise value.error(error.message, error.remedy or "give another value") from None
 
 
-def _is_catalogue(path: str | os.PathLike[str]) -> bool:
-    """Whether a file begins as a catalogue does."""
+def is_catalogue(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as a catalogue does.
+
+    Parameters
+    ----------
+    path : path
+        Of anything.
+
+    Returns
+    -------
+    bool
+        False also if it cannot be read.
+    """
     if not Path(path).is_file():
         return False
     try:

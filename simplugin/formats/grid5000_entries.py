@@ -60,7 +60,7 @@ def grid_entry(content: dict[str, Any], remarks: Remarks, *, extension: str = ""
     Entry
         The grid.
     """
-    return Entry("grid5000", "", content, _parts(content, "", remarks, extension))
+    return Entry("grid5000", "", content, _parts(content, "", (), remarks, extension))
 
 
 def number(content: dict[str, Any], key: str) -> float | None:
@@ -102,19 +102,20 @@ def objects(
 
 
 def _parts(
-    content: dict[str, Any], place: str, remarks: Remarks, extension: str
+    content: dict[str, Any], place: str, above: tuple[str, ...], remarks: Remarks, extension: str
 ) -> dict[str, tuple[Entry, ...]]:
-    """Return what is below an entry, each kind in the order of uids."""
+    """Return what is below an entry (of these uids), each kind in the order of uids."""
     parts = {}
     for kind in KINDS:
         found: dict[str, Entry] = {}
         for index, (key, value) in enumerate(_members(content.get(kind))):
             where = f"{place}/{kind}/{key or f'[{index}]'}".removeprefix("/")
-            entry = _entry(kind, key, value, where, remarks, extension)
+            entry = _entry(kind, key, value, where, above, remarks, extension)
             if entry is None:
                 continue
             if entry.uid in found:
-                remarks.left_out(where, f"there are two entries of uid {entry.uid!r}")
+                about = _about(kind, above, entry.uid)
+                remarks.on(*about).left_out(where, f"there are two entries of uid {entry.uid!r}")
                 continue
             found[entry.uid] = entry
         parts[kind] = tuple(found[uid] for uid in sorted(found))
@@ -134,21 +135,43 @@ def _members(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _entry(
-    kind: str, key: str, value: Any, where: str, remarks: Remarks, extension: str
+    kind: str,
+    key: str,
+    value: Any,
+    where: str,
+    above: tuple[str, ...],
+    remarks: Remarks,
+    extension: str,
 ) -> Entry | None:
     """Return an entry, None if it cannot be one."""
     if not isinstance(value, dict):
-        remarks.left_out(where, f"this is no object: {quoted(value)}")
+        remarks.on(*_about(kind, above, key)).left_out(where, f"this is no object: {quoted(value)}")
         return None
     said = value.get("uid")
     uid = key if said is None else said
     if not isinstance(uid, str) or not _NAME.fullmatch(uid):
         said_so = f"uid {quoted(uid)} is no name" if uid else "it has no uid"
-        remarks.left_out(where, said_so)
+        remarks.on(*_about(kind, above, key)).left_out(where, said_so)
         return None
     place = where if key else f"{where.rpartition('/')[0]}/{uid}"
     if kind in ("nodes", "network_equipments"):
         place += extension
     if key and uid != key:
-        remarks.contradiction(place, f"its uid is {uid!r}, which is kept")
-    return Entry(uid, place, value, _parts(value, where if key else place, remarks, extension))
+        about = _about(kind, above, uid)
+        remarks.on(*about).contradiction(place, f"its uid is {uid!r}, which is kept")
+    parts = _parts(value, where if key else place, (*above, uid), remarks, extension)
+    return Entry(uid, place, value, parts)
+
+
+def _about(kind: str, above: tuple[str, ...], uid: str) -> tuple[str, ...]:
+    """Return what a remark on an entry concerns; its uid is empty where it has none."""
+    if kind == "nodes" and len(above) == 2:
+        return ("cluster", *above)
+    if kind == "clusters" and len(above) == 1:
+        return ("cluster", *above, uid)
+    if kind == "network_equipments" and len(above) == 1:
+        return ("switch", *above, uid) if uid else ("site", *above)
+    if kind == "network_equipments" and not above:
+        return ("point", uid) if uid else ("backbone",)
+    # A site that is in the result nowhere; other kinds at other places are not read.
+    return ("site", uid) if kind == "sites" and uid and not above else ("grid",)

@@ -25,6 +25,7 @@ LARGEST_ARCHIVE = 512 << 20
 _FORMS = (
     "give the reference repository's directory, a tar of it, or the API's deep description as JSON"
 )
+_DEEP = "ask the API for the deep description of the whole grid, which has all clusters and nodes"
 _ENTRY = re.compile(
     r"(?:network_equipments/(?P<pop>[^/]+)"
     r"|sites/(?P<site>[^/]+)/(?:(?P=site)|network_equipments/(?P<equipment>[^/]+)"
@@ -44,7 +45,8 @@ def read_tree(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bool]:
     ----------
     path : path
         The repository's directory, its ``data`` or ``data/grid5000``; a tar of one of these; or
-        one JSON file with everything. Tar and JSON may be compressed with gzip, bzip2 or xz.
+        one JSON file with everything: the grid, its sites (a list, or an object with ``items``)
+        or a site. Tar and JSON may be compressed with gzip, bzip2 or xz.
 
     Returns
     -------
@@ -64,10 +66,7 @@ def read_tree(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bool]:
     data = _decompressed(path)
     if data[257:262] == b"ustar" or _is_old_tar(data):
         return _tree(_archive_files(data, path), path), True
-    content = parse(data, path)
-    if not any(content.get(kind) for kind in ("sites", "clusters")):
-        raise PlatformError("there are no sites in it", file=path, remedy=_FORMS)
-    return content, False
+    return _dump(_json_of(data, path), path), False
 
 
 def parse(data: bytes, file: str | os.PathLike[str]) -> dict[str, Any]:
@@ -90,8 +89,36 @@ def parse(data: bytes, file: str | os.PathLike[str]) -> dict[str, Any]:
     PlatformError
         It is no JSON, or no object.
     """
+    content = _json_of(data, file)
+    if not isinstance(content, dict):
+        raise PlatformError("this is no JSON object", file=file, remedy=_FORMS)
+    return content
+
+
+def _dump(content: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the grid that a dump of the API describes: all of it, some sites, or a site."""
+    if isinstance(content, dict) and "clusters" in content and "sites" not in content:
+        content = [content]
+    elif isinstance(content, dict) and "items" in content:
+        content = content["items"]
+    grid = {"sites": content} if isinstance(content, list) else content
+    if not isinstance(grid, dict) or not grid.get("sites"):
+        raise PlatformError("there are no sites in it", file=path, remedy=_FORMS)
+    sites = grid["sites"]
+    if isinstance(sites, dict) and isinstance(sites.get("items"), list):
+        sites = sites["items"]
+    members = list(sites.values()) if isinstance(sites, dict) else sites
+    if isinstance(members, list) and not any(
+        isinstance(each, dict) and each.get("clusters") for each in members
+    ):
+        raise PlatformError("no site in it has clusters", file=path, remedy=_DEEP)
+    return grid
+
+
+def _json_of(data: bytes, file: str | os.PathLike[str]) -> Any:
+    """Return what a JSON file holds."""
     try:
-        content = json.loads(data.decode("utf-8-sig"), parse_constant=_constant)
+        return json.loads(data.decode("utf-8-sig"), parse_constant=_constant)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise PlatformError("this is no UTF-8 text", file=file, line=line, remedy=_FORMS) from None
@@ -106,9 +133,6 @@ def parse(data: bytes, file: str | os.PathLike[str]) -> dict[str, Any]:
         raise PlatformError("values are nested too deeply", file=file, remedy=_FORMS) from None
     except ValueError as error:
         raise PlatformError(str(error), file=file, remedy="give plain numbers") from None
-    if not isinstance(content, dict):
-        raise PlatformError("this is no JSON object", file=file, remedy=_FORMS)
-    return content
 
 
 def _tree(files: Iterable[tuple[str, bytes]], path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from simplugin.errors import PlatformError, UnitError
 from simplugin.formats import xml_tree
 from simplugin.formats.toml_lines import line_of, place_of
-from simplugin.platforms.grid5000_latencies import Latencies
+from simplugin.near_names import perhaps
+from simplugin.platforms.grid5000_latencies import Latencies, town
 from simplugin.units import format_time, parse_bandwidth, parse_time
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable
+
+    from simplugin.platforms.grid5000 import Grid5000
 
 _BITS = {"Gbps": 1e9, "Mbps": 1e6, "kbps": 1e3, "bps": 1.0}
 _KEYS = ("switch", "router", "detour", "adapters", "links", "cities")
@@ -34,7 +37,7 @@ _COMMENTS = {
 }
 
 
-def read_latencies(path: str | os.PathLike[str]) -> Latencies:
+def read_latencies(path: str | os.PathLike[str], facts: Grid5000 | None = None) -> Latencies:
     """Read a table of latencies.
 
     Keys that it lacks have the values of `Latencies`. The tables ``adapters.<interface>`` replace
@@ -44,6 +47,9 @@ def read_latencies(path: str | os.PathLike[str]) -> Latencies:
     ----------
     path : path
         A TOML file as `latencies_text` writes it.
+    facts : Grid5000, optional
+        All that is known, not only what was selected: interfaces, links and cities that neither
+        these nor the built-in table have are refused. Without, they are taken.
 
     Returns
     -------
@@ -53,13 +59,15 @@ def read_latencies(path: str | os.PathLike[str]) -> Latencies:
     Raises
     ------
     PlatformError
-        It cannot be read, has an unknown key, or a value that is none; with the line.
+        It cannot be read, has an unknown key, a name that nothing has, or a value that is none;
+        with the line.
     """
     try:
         text = xml_tree.read_bytes(path).decode("utf-8").replace("\r\n", "\n")
         document = tomllib.loads(text)
     except xml_tree.UnreadableError as error:
-        raise PlatformError(error.message, file=path, remedy=error.remedy) from None
+        remedy = "give a table as --print-latencies prints it"
+        raise PlatformError(error.message, file=path, remedy=remedy) from None
     except UnicodeDecodeError as error:
         message = f"byte {error.start} is no UTF-8"
         raise PlatformError(message, file=path, remedy="save it as UTF-8") from None
@@ -70,7 +78,10 @@ def read_latencies(path: str | os.PathLike[str]) -> Latencies:
         ) from None
     reader = _Reader(path, text)
     reader.known(document)
-    return reader.checked(document)
+    table = reader.checked(document)
+    if facts is not None:
+        reader.matching(document, facts)
+    return table
 
 
 def latencies_text(latencies: Latencies) -> str:
@@ -123,8 +134,7 @@ class _Reader:
         """Refuse keys that say nothing."""
         for key in document:
             if key not in _KEYS:
-                near = get_close_matches(key, _KEYS, 1)
-                remedy = f"did you mean {near[0]!r}?" if near else f"give {', '.join(_KEYS)}"
+                remedy = perhaps(key, _KEYS, 1) or f"give {', '.join(_KEYS)}"
                 raise self.error(f"there is no latency {key!r}", remedy, key)
 
     def checked(self, document: Mapping[str, Any]) -> Latencies:
@@ -148,6 +158,33 @@ class _Reader:
                 for name, value in self.table(document["cities"], "cities").items()
             }
         return Latencies(**given)
+
+    def matching(self, document: Mapping[str, Any], facts: Grid5000) -> None:
+        """Refuse names that neither the facts nor the built-in table have."""
+        built_in = Latencies()
+        adapters = {*built_in.adapters, *_interfaces(facts)}
+        for name in document.get("adapters", ()):
+            if name not in adapters:
+                raise self.unknown("interface", name, adapters, "adapters", name)
+        ends = {end for link in facts.backbone for end in link.ends}
+        sites = {each.name for each in facts.places} | {site.uid for site in facts.sites}
+        cities = {*built_in.cities, *sites, *ends, *map(town, ends)}
+        for name in document.get("cities", ()):
+            if name not in cities:
+                raise self.unknown("site or point of presence", name, cities, "cities", name)
+        links = {link.ends for link in facts.backbone}
+        pairs = {".".join(ends) for ends in links}
+        for one, others in document.get("links", {}).items():
+            for other in others:
+                if not links & {(one, other), (other, one)}:
+                    name = f"{one}.{other}"
+                    raise self.unknown("backbone link", name, pairs, "links", one, other)
+
+    def unknown(self, what: str, name: str, known: Iterable[str], *key: str) -> PlatformError:
+        """Return the error for a name that nothing has."""
+        every = sorted(known)
+        listed = f"give one of {', '.join(every)}" if every else "leave it out"
+        return self.error(f"there is no {what} {name!r}", perhaps(name, every) or listed, *key)
 
     def rates(self, value: Any, interface: str) -> dict[float, float]:
         """Take the latencies of the adapters of an interface."""
@@ -224,6 +261,18 @@ class _Reader:
             remedy = "give [latitude, longitude] in degrees"
             raise self.error(f"cities.{name} is {value!r}", remedy, "cities", name)
         return latitude, longitude
+
+
+def _interfaces(facts: Grid5000) -> set[str]:
+    """Return the interfaces of all adapters."""
+    return {
+        adapter.interface
+        for site in facts.sites
+        for cluster in site.clusters
+        for group in cluster.groups
+        for adapter in (group.adapter, group.fast_adapter)
+        if adapter is not None
+    }
 
 
 def _bits(text: str) -> float:

@@ -17,6 +17,7 @@ from simplugin.formats.grid5000_backbone import backbone
 from simplugin.formats.grid5000_entries import grid_entry
 from simplugin.formats.grid5000_files import read_tree
 from simplugin.formats.grid5000_nodes import cluster_facts
+from simplugin.formats.grid5000_places import all_places, site_places
 from simplugin.formats.grid5000_remarks import Remarks
 from simplugin.formats.grid5000_switches import site_network, unknown_nodes
 from simplugin.formats.grid5000_uplinks import uplinks
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from simplugin.formats.grid5000_switches import SiteNetwork
     from simplugin.platforms.grid5000 import ClusterFacts, Remark
 
-_DATE = re.compile(r"(?<!\d)\d{4}-\d\d(?:-\d\d)?(?!\d)")
+_DATE = re.compile(r"(?<!\d)\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?(?!\d)", re.ASCII)
 
 
 def read_reference(
@@ -49,7 +50,7 @@ def read_reference(
         compressed with gzip, bzip2 or xz. Nothing is written.
     date : str, optional
         Of the facts; otherwise the year and month in the name of the file or directory, such as
-        ``reference-2026-03.tar.xz``, and empty where it has none.
+        ``reference-2026-03.tar.xz``, and empty where it has none. A year and month, or a day.
 
     Returns
     -------
@@ -62,8 +63,11 @@ def read_reference(
     ------
     PlatformError
         It cannot be read, is no reference, a file in it is no JSON, or no node can be described;
-        the message names the file and the line.
+        the message names the file and the line. Or `date` is none.
     """
+    if date is not None and not _DATE.fullmatch(date):
+        remedy = "give a year and month, 2026-03, or a day, 2026-03-31"
+        raise PlatformError(f"{date!r} is no date of a reference", remedy=remedy)
     content, from_files = read_tree(path)
     remarks = Remarks()
     grid = grid_entry(content, remarks, extension=".json" if from_files else "")
@@ -74,7 +78,7 @@ def read_reference(
         network = site_network(site, remarks)
         clusters = _clusters(site, network, taken, remarks)
         if not clusters:
-            remarks.left_out(site.place, f"{site.uid} has no nodes")
+            remarks.on("site", site.uid).left_out(site.place, f"{site.uid} has no nodes")
             continue
         ways = uplinks(network, _carried(clusters), remarks)
         networks[site.uid] = (site, network)
@@ -85,12 +89,14 @@ def read_reference(
             file=path,
             remedy="; ".join(map(str, remarks.found[:3])) or "give the whole reference",
         )
-    links = backbone(grid, networks, remarks)
+    places = site_places(grid, remarks)
+    links = backbone(grid, networks, places, remarks)
     if date is None:
         match = _DATE.search(Path(path).resolve().name)
         date = match[0] if match else ""
     ordered = sorted(remarks.found, key=lambda remark: (remark.place, remark.kind, remark.message))
-    return Grid5000(date, tuple(found), links), tuple(ordered)
+    facts = Grid5000(date, tuple(found), links, all_places(places, links))
+    return facts, tuple(ordered)
 
 
 def _clusters(
@@ -99,10 +105,11 @@ def _clusters(
     """Return the clusters of a site that have nodes."""
     found = []
     for cluster in site.parts["clusters"]:
+        about = remarks.on("cluster", site.uid, cluster.uid)
         if cluster.uid in taken:
-            remarks.left_out(cluster.place, f"another site has a cluster {cluster.uid} too")
+            about.left_out(cluster.place, f"another site has a cluster {cluster.uid} too")
             continue
-        facts = cluster_facts(cluster, network, remarks)
+        facts = cluster_facts(cluster, network, about)
         if facts is not None:
             taken.add(cluster.uid)
             found.append(facts)

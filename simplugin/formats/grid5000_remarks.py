@@ -24,21 +24,28 @@ class Remarks:
     ----------
     found : list of Remark
         In the order in which they came up.
+    about : tuple of str
+        What they concern, as in `Remark`.
     """
 
     found: list[Remark] = field(default_factory=list)
+    about: tuple[str, ...] = ()
+
+    def on(self, *about: str) -> Remarks:
+        """Return what takes remarks on something else into the same list."""
+        return Remarks(self.found, about)
 
     def left_out(self, place: str, message: str) -> None:
         """Say that something is not in the result."""
-        self.found.append(Remark(LEFT_OUT, place, message))
+        self.found.append(Remark(LEFT_OUT, place, message, self.about))
 
     def contradiction(self, place: str, message: str) -> None:
         """Say that two places disagree, and which one was believed."""
-        self.found.append(Remark(CONTRADICTION, place, message))
+        self.found.append(Remark(CONTRADICTION, place, message, self.about))
 
     def assumed(self, place: str, message: str) -> None:
         """Say that a fact is missing, and what took its place."""
-        self.found.append(Remark(ASSUMED, place, message))
+        self.found.append(Remark(ASSUMED, place, message, self.about))
 
 
 @dataclass(slots=True)
@@ -64,7 +71,9 @@ class NodeRemarks:
         """Hand over one remark for all nodes of which the same is said."""
         for (kind, message), numbers in self.found.items():
             nodes = radical.of_numbers(sorted(numbers))
-            remarks.found.append(Remark(kind, place, f"{self.cluster}-{nodes}: {message}"))
+            remarks.found.append(
+                Remark(kind, place, f"{self.cluster}-{nodes}: {message}", remarks.about)
+            )
 
 
 def rate_text(rate: float) -> str:

@@ -114,6 +114,8 @@ class SiteNetwork:
 
     Attributes
     ----------
+    site : str
+        Uid of the site.
     switches : dict of str to Switch
         By uid.
     names : dict of str to str
@@ -124,6 +126,7 @@ class SiteNetwork:
         For each node the ports that name it, each with the switch.
     """
 
+    site: str
     switches: dict[str, Switch]
     names: dict[str, str]
     router: str
@@ -199,19 +202,21 @@ def site_network(site: Entry, remarks: Remarks) -> SiteNetwork:
     entries = [entry for entry in site.parts["network_equipments"] if entry.uid not in nodes]
     for entry in site.parts["network_equipments"]:
         if entry.uid in nodes:
-            remarks.left_out(entry.place, f"a node has the name {entry.uid} too")
+            about = remarks.on("switch", site.uid, entry.uid)
+            about.left_out(entry.place, f"a node has the name {entry.uid} too")
     for entry in entries:
-        switch = switches[entry.uid] = switch_of(entry, remarks)
+        about = remarks.on("switch", site.uid, entry.uid)
+        switch = switches[entry.uid] = switch_of(entry, about)
         for port in switch.ports:
             if port.kind == "node":
                 node_ports[port.uid].append((switch, port))
     for entry in entries:
         for name in _aliases(entry):
             names.setdefault(name, entry.uid)
-    router = _router(site, switches, remarks)
+    router = _router(site, switches, remarks.on("site", site.uid))
     names |= {uid: uid for uid in switches}
     every = {node: tuple(ports) for node, ports in node_ports.items()}
-    return SiteNetwork(switches, names, router, every)
+    return SiteNetwork(site.uid, switches, names, router, every)
 
 
 def _router(site: Entry, switches: dict[str, Switch], remarks: Remarks) -> str:
@@ -230,13 +235,15 @@ def _router(site: Entry, switches: dict[str, Switch], remarks: Remarks) -> str:
 
 
 def unknown_nodes(network: SiteNetwork, known: set[str], remarks: Remarks) -> None:
-    """Say which nodes are plugged in somewhere, but not described."""
+    """Say which nodes are plugged in somewhere, but not described, of each cluster."""
     for switch in network.switches.values():
         named = {port.uid for port in switch.ports if port.kind == "node" and port.uid}
-        missing = sorted(named - known)
-        if missing:
-            remarks.left_out(
-                switch.place, f"its ports name {listed(missing)}, which no file describes"
+        missing: defaultdict[str, list[str]] = defaultdict(list)
+        for node in sorted(named - known):
+            missing[node.rpartition("-")[0]].append(node)
+        for cluster, nodes in missing.items():
+            remarks.on("cluster", network.site, cluster).left_out(
+                switch.place, f"its ports name {listed(nodes)}, which no file describes"
             )
 
 

@@ -52,12 +52,13 @@ def uplinks(
     found = []
     for switch in sorted(used):
         rate = cables.get(switch, {}).get(used[switch])
+        about = remarks.on("uplink", network.site, switch, used[switch])
         if rate:
-            _compare_ends(network, switch, used[switch], rate, remarks)
+            _compare_ends(network, switch, used[switch], rate, about)
         else:
             way = "no way to the router is told" if rate is None else "its uplink has no rate"
             rate = behind[switch]
-            remarks.assumed(
+            about.assumed(
                 network.switches[switch].place,
                 f"{way}; {switch} is joined to {used[switch]} at {rate_text(rate)}, "
                 "as fast as all adapters behind it together",

@@ -196,6 +196,27 @@ class BackboneLink:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a site or a point of presence is.
+
+    Attributes
+    ----------
+    name : str
+        Its uid.
+    latitude, longitude : float
+        [degrees].
+    """
+
+    name: str
+    latitude: float
+    longitude: float
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        require_place(self.name, self.latitude, self.longitude)
+
+
+@dataclass(frozen=True, slots=True)
 class Grid5000:
     """What is known of Grid'5000 at one date.
 
@@ -207,11 +228,15 @@ class Grid5000:
         In the order of their names; those without nodes are left out.
     backbone : tuple of BackboneLink
         The links between points of presence, and between these and sites.
+    places : tuple of Place
+        Where sites and points of presence are, as far as the reference tells it; also of those
+        that have no nodes or were not selected.
     """
 
     date: str
     sites: tuple[SiteFacts, ...]
     backbone: tuple[BackboneLink, ...] = ()
+    places: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,15 +252,43 @@ class Remark:
         The file, or the path within the dump, that says so.
     message : str
         What is wrong, and what was done.
+    about : tuple of str
+        What it concerns: ``("site", site)``, ``("cluster", site, cluster)`` (an empty cluster:
+        one without a name), ``("switch", site, switch)``, ``("uplink", site, switch, towards)``,
+        ``("link", end, end)`` of the backbone, ``("point", point of presence)``, ``("backbone",)``
+        or ``("grid",)``. If empty, that is not known.
     """
 
     kind: str
     place: str
     message: str
+    about: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """Return one line."""
         return f"{self.place}: {self.kind}: {self.message}"
+
+
+def require_place(name: str, latitude: float, longitude: float) -> None:
+    """Refuse what is no place on the globe.
+
+    Parameters
+    ----------
+    name : str
+        Of what is there, for the message.
+    latitude, longitude : float
+        [degrees].
+
+    Raises
+    ------
+    PlatformError
+        One of the two is out of its range.
+    """
+    if not (-90 <= latitude <= 90 and -180 <= longitude <= 180):
+        raise PlatformError(
+            f"the place of {name!r} is {latitude!r}, {longitude!r}",
+            remedy="give latitude and longitude in degrees",
+        )
 
 
 def _require_rate(what: str, rate: float) -> None:

@@ -20,17 +20,17 @@ References
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.grid5000 import ETHERNET
+from simplugin.platforms.grid5000 import ETHERNET, require_place
 from simplugin.platforms.validation import require_not_negative, require_positive
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-    from simplugin.platforms.grid5000 import Adapter, BackboneLink
+    from simplugin.platforms.grid5000 import Adapter, BackboneLink, Place
 
 # From a host to the middle of the switch that it hangs from [s], by interface and rate [bit/s].
 ADAPTERS: dict[str, dict[float, float]] = {
@@ -140,11 +140,20 @@ class Latencies:
                 f"the detour of fibres is {self.detour!r}", remedy="give a finite number from 1"
             )
         for name, (latitude, longitude) in self.cities.items():
-            if not (-90 <= latitude <= 90 and -180 <= longitude <= 180):
-                raise PlatformError(
-                    f"the place of {name!r} is {latitude!r}, {longitude!r}",
-                    remedy="give latitude and longitude in degrees",
-                )
+            require_place(name, latitude, longitude)
+
+    def with_places(self, places: Iterable[Place]) -> Latencies:
+        """Return the table with further cities.
+
+        Parameters
+        ----------
+        places : iterable of Place
+            Where sites and points of presence are. Those of which the table knows it stay there,
+            also where it knows their town only.
+        """
+        further = {each.name: (each.latitude, each.longitude) for each in places}
+        unknown = {name: at for name, at in further.items() if self._known_place(name) is None}
+        return replace(self, cities={**unknown, **self.cities}) if unknown else self
 
     def of_adapter(self, adapter: Adapter) -> float:
         """Return the latency between a host and the switch that it hangs from [s].
@@ -181,13 +190,22 @@ class Latencies:
 
     def _place(self, end: str, link: BackboneLink) -> tuple[float, float]:
         """Return where an end of a link is."""
-        place = self.cities.get(end, self.cities.get(end.removeprefix(_PREFIX)))
+        place = self._known_place(end)
         if place is None:
             raise PlatformError(
                 f"it is unknown where {end!r} is, an end of the link {' - '.join(link.ends)}",
-                remedy=f"add {end.removeprefix(_PREFIX)!r} to the cities, or the link to the links",
+                remedy=f"add {town(end)!r} to the cities, or the link to the links",
             )
         return place
+
+    def _known_place(self, name: str) -> tuple[float, float] | None:
+        """Return where a site or point of presence is, None if the table does not tell."""
+        return self.cities.get(name, self.cities.get(town(name)))
+
+
+def town(name: str) -> str:
+    """Return the name of a site or point of presence as the cities of the table have it."""
+    return name.removeprefix(_PREFIX)
 
 
 def distance(one: tuple[float, float], other: tuple[float, float]) -> float:

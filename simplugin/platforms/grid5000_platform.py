@@ -39,7 +39,7 @@ def grid5000_platform(
     facts : Grid5000
         What is known.
     latencies : Latencies, optional
-        How long data take; `Latencies()` without.
+        How long data take; `Latencies()` without. Places that it lacks are those of the facts.
     interconnect : str
         ``ethernet``: all data go over Ethernet. ``fast``: where all nodes of a cluster have an
         InfiniBand adapter, or all an Omni-Path one, their links are these, and nothing else limits
@@ -58,7 +58,7 @@ def grid5000_platform(
         There are no sites, a switch or a site cannot be reached, or a latency is missing.
     """
     require_choice("the interconnect", interconnect, INTERCONNECTS)
-    latencies = Latencies() if latencies is None else latencies
+    latencies = (Latencies() if latencies is None else latencies).with_places(facts.places)
     if not facts.sites:
         raise PlatformError("there is no site", remedy="select at least one that has nodes")
     zones = [site_zone(site, latencies, interconnect) for site in facts.sites]

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError
+from simplugin.near_names import perhaps
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from simplugin.platforms.grid5000 import BackboneLink, Grid5000, SiteFacts, Uplink
+    from simplugin.platforms.grid5000 import BackboneLink, Grid5000, Remark, SiteFacts, Uplink
 
 
-def selected(facts: Grid5000, sites: Sequence[str] = (), clusters: Sequence[str] = ()) -> Grid5000:
+def selected(
+    facts: Grid5000,
+    sites: Sequence[str] = (),
+    clusters: Sequence[str] = (),
+    remarks: Iterable[Remark] = (),
+) -> Grid5000:
     """Return the facts of some sites and clusters only.
 
     Parameters
@@ -25,6 +30,8 @@ def selected(facts: Grid5000, sites: Sequence[str] = (), clusters: Sequence[str]
         Uids of sites; all if there are none.
     clusters : sequence of str, optional
         Uids of clusters of these sites; all if there are none.
+    remarks : iterable of Remark, optional
+        Why sites and clusters were left out of the facts, for messages.
 
     Returns
     -------
@@ -42,8 +49,14 @@ def selected(facts: Grid5000, sites: Sequence[str] = (), clusters: Sequence[str]
         return facts
     by_name = {site.uid: site for site in facts.sites}
     owner = {cluster.uid: site.uid for site in facts.sites for cluster in site.clusters}
-    _require_known("site", sites, by_name)
-    _require_known("cluster", clusters, owner)
+    remarks = tuple(remarks)
+    for site in sites:
+        if site not in by_name:
+            why = _left_out("site", site, remarks)
+            raise PlatformError(f"there is no site {site!r}{why}", remedy=_near(site, by_name))
+    for cluster in clusters:
+        if cluster not in owner:
+            raise _unknown_cluster(cluster, owner, sites, remarks)
     for cluster in clusters:
         if sites and owner[cluster] not in sites:
             raise PlatformError(
@@ -66,15 +79,32 @@ def selected(facts: Grid5000, sites: Sequence[str] = (), clusters: Sequence[str]
     return replace(facts, sites=tuple(chosen.values()), backbone=_backbone(facts, chosen))
 
 
-def _require_known(what: str, names: Iterable[str], known: Collection[str]) -> None:
-    """Refuse a name that nothing has."""
-    for name in names:
-        if name not in known:
-            near = difflib.get_close_matches(name, known) or sorted(known)
-            raise PlatformError(
-                f"there is no {what} {name!r}",
-                remedy=f"choose among {', '.join(near[:20])}" + ", ..." * (len(near) > 20),
-            )
+def _unknown_cluster(
+    cluster: str, owner: Mapping[str, str], sites: Collection[str], remarks: Iterable[Remark]
+) -> PlatformError:
+    """Return the error for a cluster that no site has."""
+    message = f"there is no cluster {cluster!r}{_left_out('cluster', cluster, remarks)}"
+    hint = perhaps(cluster, owner)
+    if hint:
+        return PlatformError(message, remedy=hint)
+    there = [name for name, site in owner.items() if site in sites]
+    every = f"clusters are at {', '.join(dict.fromkeys(owner.values()))}"
+    remedy = f"choose among {', '.join(there)}" if there else f"{every}: name a site to see its own"
+    return PlatformError(message, remedy=remedy)
+
+
+def _near(name: str, known: Collection[str]) -> str:
+    """Return what may be meant, else all there are."""
+    return perhaps(name, known) or f"choose among {', '.join(sorted(known))}"
+
+
+def _left_out(kind: str, name: str, remarks: Iterable[Remark]) -> str:
+    """Return why a site or cluster was left out, as an addition to a message."""
+    for remark in remarks:
+        about = (remark.about[0], remark.about[-1]) if remark.about else ("", "")
+        if about == (kind, name) and remark.kind == "left-out":
+            return f": {remark.message}"
+    return ""
 
 
 def _site(site: SiteFacts, wanted: Collection[str]) -> SiteFacts:

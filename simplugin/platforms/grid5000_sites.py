@@ -47,6 +47,12 @@ def site_zone(site: SiteFacts, latencies: Latencies, interconnect: str = ETHERNE
     return _SiteLayout(site, latencies, fast=interconnect == FAST).zone()
 
 
+def is_fast(facts: ClusterFacts) -> bool:
+    """Whether all nodes of a cluster have a fast adapter of the same kind."""
+    interfaces = {group.fast_adapter and group.fast_adapter.interface for group in facts.groups}
+    return len(interfaces) == 1 and None not in interfaces
+
+
 def router_zone(site: SiteFacts) -> tuple[str, str]:
     """Return the names of the zone that holds a site's router, and of the router."""
     return f"{site.router}.{site.uid}", f"{site.router}.{site.uid}.{DOMAIN}"
@@ -102,8 +108,7 @@ class _SiteLayout:
 
     def _cluster(self, facts: ClusterFacts) -> None:
         """Add the groups of a cluster, each at its switch."""
-        interfaces = {group.fast_adapter and group.fast_adapter.interface for group in facts.groups}
-        fast = self._fast and len(interfaces) == 1 and None not in interfaces
+        fast = self._fast and is_fast(facts)
         several = len(facts.groups) > 1
         parts = []
         for number, group in enumerate(facts.groups):

@@ -3,6 +3,7 @@ import sys
 import pytest
 
 from simplugin.campaigns import load_scenario, run_scenario
+from simplugin.campaigns.references import importable
 from simplugin.campaigns.scenario import scenario_from
 from simplugin.errors import ActorError, DeploymentError, ScenarioError
 from simplugin.simulation import SimGridOptions
@@ -280,3 +281,21 @@ def test_scenarios_made_by_a_program(lab):
     assert run_scenario(scenario).result.clock > END  # the default model is slower
     with pytest.raises(ScenarioError, match="unknown key 'extra'"):
         scenario_from(document | {"extra": 1}, lab / "made.toml")
+
+
+@pytest.mark.parametrize(
+    ("signature", "expected"),
+    [("*, directory", "the scenario's"), ("directory='own'", "own"), ("**further", "none")],
+)
+def test_generators_that_ask_for_it_are_told_where_paths_start(lab, signature, expected):
+    (lab / f"asking_{len(signature)}.py").write_text(
+        "from simplugin.platforms import Platform, Zone\n"
+        f"def lab({signature}):\n"
+        "    told = locals().get('directory', 'none')\n"
+        "    return Platform((Zone(str(told), 'Full', ()),))\n"
+    )
+    keys = f'generator = "asking_{len(signature)}:lab"'
+    scenario = load_scenario(change(lab, 'file = "platform.xml"', keys))
+    with importable(lab):
+        (zone,) = scenario.make_platform().elements
+    assert zone.id == (str(lab) if expected == "the scenario's" else expected)

@@ -2,23 +2,31 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
+from typer.testing import CliRunner
 
 from simplugin.campaigns.generators import GENERATORS
 from simplugin.campaigns.generators.grid5000 import grid5000
+from simplugin.campaigns.scenario import load_scenario
+from simplugin.cli.app import app
+from simplugin.errors import PlatformError
 from simplugin.formats.check import check
 from simplugin.formats.grid5000_catalogue import shipped_catalogue, write_catalogue
 from simplugin.formats.grid5000_latencies import latencies_text
-from simplugin.formats.platform_xml import read_platform
+from simplugin.formats.platform_xml import platform_text, read_platform
+from simplugin.platforms import Link
 from simplugin.platforms.grid5000 import (
     Adapter,
     BackboneLink,
     ClusterFacts,
     Grid5000,
     NodeGroup,
+    Place,
     Remark,
     SiteFacts,
+    Uplink,
 )
 from simplugin.platforms.grid5000_concerns import concerning
 from simplugin.platforms.grid5000_latencies import Latencies
@@ -26,24 +34,42 @@ from simplugin.platforms.grid5000_platform import grid5000_platform
 from simplugin.platforms.grid5000_selection import selected
 
 REMARKS = (
-    Remark("contradiction", "network_equipments/renater-lyon.json", "two rates"),
-    Remark("left-out", "sites/atlantis", "it has no nodes"),
-    Remark("left-out", "sites/lyon/clusters/nova", "nova-9: no adapter"),
-    Remark("assumed", "sites/lyon/clusters/orion/nodes/orion-1.json", "no rate"),
-    Remark("assumed", "sites/lyon/network_equipments/gw.json", "no rate"),
-    Remark("assumed", "sites/nancy/nancy.json", "no point of presence"),
-    Remark("contradiction", "network_equipments/renater-brest.json", "nothing leads there"),
+    Remark("contradiction", "renater-lyon", "two rates", ("link", "renater-lyon", "lyon")),
+    Remark("left-out", "atlantis", "it has no nodes", ("site", "atlantis")),
+    Remark("left-out", "nova", "nova-9: no adapter", ("cluster", "lyon", "nova")),
+    Remark("assumed", "orion", "no rate", ("cluster", "lyon", "orion")),
+    Remark("assumed", "gw", "no rate", ("switch", "lyon", "gw")),
+    Remark("assumed", "nancy", "no point of presence", ("link", "nancy", "renater-lyon")),
+    Remark("contradiction", "renater-brest", "nothing leads there", ("point", "renater-brest")),
+    Remark("contradiction", "sw", "two ends disagree", ("uplink", "lyon", "sw", "gw")),
+    Remark("left-out", "sw", "a port is odd", ("switch", "lyon", "sw")),
+    Remark("assumed", "nancy", "no router", ("site", "nancy")),
+    Remark("left-out", "lyon", "a cluster has no name", ("cluster", "lyon", "")),
+    Remark("left-out", "renater-lyon", "it leads somewhere", ("point", "renater-lyon")),
+    Remark("left-out", "", "no object", ("grid",)),
+    Remark("left-out", "", "no object", ("backbone",)),
+    Remark("assumed", "old", "nobody knows of what"),
 )
 
 
-def site(uid, *clusters):
-    group = NodeGroup("1-4", 8, 1e9, Adapter("Ethernet", 1e10))
-    return SiteFacts(uid, "gw", tuple(ClusterFacts(cluster, (group,)) for cluster in clusters))
+def site(uid, clusters, uplinks=()):
+    return SiteFacts(
+        uid,
+        "gw",
+        tuple(
+            ClusterFacts(cluster, (NodeGroup("1-4", 8, 1e9, Adapter("Ethernet", 1e10, switch)),))
+            for cluster, switch in clusters.items()
+        ),
+        uplinks,
+    )
 
 
 FACTS = Grid5000(
     "2026-03",
-    (site("lyon", "nova", "orion"), site("nancy", "gros")),
+    (
+        site("lyon", {"nova": "gw", "orion": "sw"}, (Uplink("sw", "gw", 1e10),)),
+        site("nancy", {"gros": ""}),
+    ),
     (
         BackboneLink(("lyon", "renater-lyon"), 1e10),
         BackboneLink(("renater-lyon", "nancy"), 1e10),
@@ -91,7 +117,7 @@ def test_without_a_file_it_is_printed(tmp_path, facts):
     (tmp_path / "printed.xml").write_text(done.stdout)
     assert read_platform(tmp_path / "printed.xml") == grid5000_platform(FACTS)
     assert done.stderr == (
-        "simplugin: 5 remarks on the reference (1 left out, 1 contradictory, 3 assumed); "
+        "simplugin: 12 remarks on the reference (5 left out, 2 contradictory, 5 assumed); "
         "--remarks tells them\n"
     )
 
@@ -102,9 +128,10 @@ def test_remarks_are_told_by_kind(tmp_path, facts):
     assert done.returncode == 0
     assert done.stderr.splitlines() == [
         "Left out (1):",
-        "  sites/lyon/clusters/nova: nova-9: no adapter",
-        "Missing; assumed instead (1):",
-        "  sites/lyon/network_equipments/gw.json: no rate",
+        "  nova: nova-9: no adapter",
+        "Missing; assumed instead (2):",
+        "  gw: no rate",
+        "  old: nobody knows of what",
         "nova.xml: 1 site, 4 hosts, 32 cores, 0.0 Tflop/s, facts of 2026-03",
     ]
 
@@ -114,8 +141,9 @@ def test_strict_writes_nothing(tmp_path, facts):
     done = call("grid5000", *options, cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
-        "simplugin: error: sites/nancy/nancy.json: assumed: no point of presence",
-        "simplugin: nothing is written: 1 remark on the reference (1 assumed)",
+        "simplugin: error: nancy: assumed: no router",
+        "simplugin: error: old: assumed: nobody knows of what",
+        "simplugin: nothing is written: 2 remarks on the reference (2 assumed)",
     ]
     assert not (tmp_path / "nancy.xml").exists()
     write_catalogue(FACTS, (), facts)
@@ -144,13 +172,17 @@ def test_latencies_are_printed_and_given_back(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--site", "nanci"], "there is no site 'nanci'; choose among nancy"),
+        (["--site", "nanci"], "there is no site 'nanci'; perhaps 'nancy'?"),
+        (["--site", "bordeaux"], "there is no site 'bordeaux': bordeaux has no nodes; choose"),
         (["--reference", "missing"], "missing"),
-        (["--latencies", "missing.toml"], "missing.toml"),
+        (["--latencies", "missing.toml"], "file or directory; give a table as --print-latencies"),
+        (["--latencies", "odd.toml"], "odd.toml:2: there is no site or point of presence 'nance'"),
+        (["--print-latencies", "--latencies", "odd.toml"], "odd.toml:2: there is no site"),
         (["--site", "nancy", "-o", "no/such/place.xml"], "no/such/place.xml"),
     ],
 )
 def test_errors_are_one_line(tmp_path, options, message):
+    (tmp_path / "odd.toml").write_text("[cities]\nnance = [0, 0]\n")
     done = call("grid5000", *options, cwd=tmp_path)
     assert done.returncode == 1
     assert done.stdout == ""
@@ -176,18 +208,111 @@ def test_a_catalogue_is_made_from_the_reference(tmp_path, shared_data):
 @pytest.mark.parametrize(
     ("sites", "clusters", "expected"),
     [
-        ((), (), (0, 1, 2, 3, 4, 5, 6)),
-        (("lyon", "nancy"), (), (0, 2, 3, 4, 5)),
-        (("lyon",), (), (2, 3, 4)),
-        (("nancy",), (), (5,)),
-        ((), ("orion",), (3, 4)),
-        ((), ("orion", "gros"), (0, 3, 4, 5)),
+        ((), (), tuple(range(15))),
+        (("lyon", "nancy"), (), (0, 2, 3, 4, 5, 7, 8, 9, 10, 11, 13, 14)),
+        (("lyon",), (), (2, 3, 4, 7, 8, 10, 14)),
+        (("nancy",), (), (9, 14)),
+        ((), ("orion",), (3, 4, 7, 8, 14)),
+        ((), ("nova",), (2, 4, 14)),
+        ((), ("orion", "gros"), (0, 3, 4, 5, 7, 8, 9, 11, 13, 14)),
     ],
 )
 def test_remarks_of_the_selection(sites, clusters, expected):
     left = selected(FACTS, sites=sites, clusters=clusters)
     found = concerning(REMARKS, left, sites, clusters)
     assert found == tuple(REMARKS[at] for at in expected)
+
+
+@pytest.mark.parametrize(
+    ("sites", "clusters", "messages"),
+    [
+        ([], ["chiclet"], []),  # not at sw-1
+        (["louvain"], [], []),
+        (["toulouse"], [], []),
+        ([], ["nova"], []),  # not at salome
+        (["lyon", "nancy"], [], ["salome"]),
+        (["lyon", "toulouse"], [], ["salome", "renater-toulouse", "renater-toulouse"]),
+        (["louvain", "nancy"], [], ["louvain"]),
+        ([], ["drac"], ["drac-4", "drac-4"]),
+        ([], ["dahu"], []),
+        (["bordeaux"], [], []),
+    ],
+)
+def test_real_remarks_are_on_what_is_written(sites, clusters, messages):
+    facts, remarks = shipped_catalogue()
+    if sites == ["bordeaux"]:
+        with pytest.raises(PlatformError, match="bordeaux has no nodes"):
+            selected(facts, sites, clusters, remarks)
+        return
+    left = selected(facts, sites, clusters)
+    found = concerning(remarks, left, sites, clusters)
+    assert len(found) == len(messages)
+    text = platform_text(grid5000_platform(left))
+    for remark in found:
+        assert any(message in remark.message for message in messages), remark
+        if remark.about[0] == "uplink":
+            assert f'"{remark.about[2]}_{remark.about[3]}.{remark.about[1]}"' in text
+        if remark.about[0] == "link":
+            assert f'"{remark.about[1]}_{remark.about[2]}"' in text
+
+
+def test_new_sites_are_where_the_reference_says(tmp_path):
+    shipped, remarks = shipped_catalogue()
+    group = NodeGroup("1", 1, 1e9, Adapter("Ethernet", 1e10, "gw"))
+    brest = SiteFacts("brest", "gw", (ClusterFacts("abeille", (group,)),))
+    facts = replace(
+        shipped,
+        sites=(brest, *shipped.sites),
+        backbone=(
+            *shipped.backbone,
+            BackboneLink(("brest", "renater-brest"), 1e10),
+            BackboneLink(("renater-brest", "renater-rennes"), 1e10),
+        ),
+        places=(Place("brest", 48.39, -4.49), *shipped.places),
+    )
+    write_catalogue(facts, remarks, tmp_path / "new.json")
+    options = ["--reference", "new.json", "--site", "brest,rennes", "-o", "new.xml"]
+    done = call("grid5000", *options, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (zone,) = read_platform(tmp_path / "new.xml").elements
+    latencies = {link.id: link.latency for link in zone.elements if isinstance(link, Link)}
+    # 209 km from Brest to Rennes as the crow flies.
+    fibre = (latencies["renater-brest_renater-rennes"] - 50e-6) * 2e8 / 1.5
+    assert fibre == pytest.approx(209e3, rel=0.02)
+
+
+def test_fast_tells_which_clusters_stay_on_ethernet(tmp_path):
+    options = ["--site", "grenoble", "--interconnect", "fast", "-o", "fast.xml"]
+    done = call("grid5000", *options, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = [line for line in done.stderr.splitlines() if "Ethernet" in line]
+    assert "simplugin: dahu stays on Ethernet: of 32 nodes 29 have Omni-Path" in told
+    assert not any("troll" in line for line in told)  # all four have it
+    done = call("grid5000", "--site", "grenoble", "-o", "slow.xml", cwd=tmp_path)
+    assert "Ethernet" not in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--site", "--cluster"])
+@pytest.mark.parametrize("value", ["", ",", "nancy,", " "])
+def test_empty_names_are_refused(option, value, tmp_path):
+    output = tmp_path / "all.xml"
+    done = CliRunner().invoke(app, ["platform", "grid5000", option, value, "-o", str(output)])
+    assert done.exit_code == 2
+    assert f"{option} has an empty name" in done.output
+    assert not output.exists()
+
+
+def test_catalogues_of_catalogues_and_odd_dates_are_refused(tmp_path, facts):
+    done = call("catalogue", facts, "-o", "again.json", cwd=tmp_path)
+    assert done.returncode == 1
+    assert (
+        "this is a catalogue already; use it as it is: simplugin platform grid5000" in done.stderr
+    )
+    (tmp_path / "reference.json").write_text("{}")
+    done = call("catalogue", "reference.json", "--date", "bla", "-o", "a.json", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "'bla' is no date of a reference; give a year and month, 2026-03" in done.stderr
+    assert not list(tmp_path.glob("a*.json"))
 
 
 def test_scenarios_can_ask_for_it(tmp_path, facts):
@@ -203,8 +328,35 @@ def test_scenarios_can_ask_for_it(tmp_path, facts):
         grid5000("x")
     with pytest.raises(ValueError, match="site is 3; give a name"):
         grid5000(3)
+    with pytest.raises(ValueError, match="reference is 3; give a path"):
+        grid5000(reference=3)
+    with pytest.raises(ValueError, match=r"latencies is \[\]; give a path"):
+        grid5000(latencies=[])
+    with pytest.raises(ValueError, match="reference is ''; give a path"):
+        grid5000(reference="")
+    with pytest.raises(ValueError, match="bordeaux has no nodes"):
+        grid5000("bordeaux")
     with pytest.raises(ValueError, match="the interconnect is 'x'"):
         grid5000("nancy", interconnect="x")
+
+
+@pytest.mark.usefixtures("facts")
+def test_paths_of_scenarios_are_relative_to_them(tmp_path, monkeypatch):
+    (tmp_path / "table.toml").write_text("switch = 1\n")
+    (tmp_path / "scenario.toml").write_text(
+        '[platform]\ngenerator = "grid5000"\n[platform.parameters]\nreference = "facts.json"\n'
+        'latencies = "table.toml"\n[workload]\nkind = "actors"\ndeployment = "d.xml"\n'
+        "functions = {}\n"
+    )
+    (tmp_path / "d.xml").write_text("<platform version='4.1'/>")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    expected = grid5000_platform(FACTS, Latencies(switch=1))
+    assert load_scenario(tmp_path / "scenario.toml").make_platform() == expected
+    assert load_scenario("../scenario.toml").make_platform() == expected
+    assert grid5000(reference="facts.json", directory="..") == grid5000_platform(FACTS)
+    with pytest.raises(ValueError, match="No such file"):
+        grid5000(reference="facts.json")
 
 
 def test_it_has_a_name_for_scenarios():

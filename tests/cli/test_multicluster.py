@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from simplugin.campaigns.generators import GENERATORS
 from simplugin.campaigns.generators.federations import federation
+from simplugin.campaigns.scenario import load_scenario
 from simplugin.cli.app import app
 from simplugin.formats.federation_toml import read_federation
 from simplugin.formats.platform_xml import platform_text, read_platform
@@ -92,12 +93,27 @@ def test_a_scenario_takes_the_tables_of_a_description():
         ({}, "give either a description or its tables"),
         ({"description": "a.toml", "sites": []}, "give either a description or its tables"),
         ({"description": "none.toml"}, "none.toml: cannot be read"),
+        ({"description": 3}, "description is 3; give a path"),
+        ({"description": ""}, "description is ''; give a path"),
         ({"sites": [{"name": 3}]}, "sites.0.name is 3; give a text"),
     ],
 )
 def test_the_generator_refuses(arguments, message):
     with pytest.raises(ValueError, match=message):
         federation(**arguments)
+
+
+def test_the_description_of_a_scenario_is_relative_to_it(tmp_path, monkeypatch):
+    (tmp_path / "three.toml").write_text(EXAMPLE.read_text())
+    (tmp_path / "scenario.toml").write_text(
+        '[platform]\ngenerator = "federation"\nparameters = { description = "three.toml" }\n'
+        '[workload]\nkind = "actors"\ndeployment = "d.xml"\nfunctions = {}\n'
+    )
+    (tmp_path / "d.xml").write_text("<platform version='4.1'/>")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    made = load_scenario("../scenario.toml").make_platform()
+    assert made == read_federation(EXAMPLE).platform()
 
 
 def test_the_generator_has_a_name():

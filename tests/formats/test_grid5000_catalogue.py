@@ -25,6 +25,7 @@ from simplugin.platforms.grid5000 import (
     ClusterFacts,
     Grid5000,
     NodeGroup,
+    Place,
     Remark,
     SiteFacts,
     Uplink,
@@ -60,8 +61,12 @@ FACTS = st.builds(
     st.lists(st.builds(BackboneLink, st.tuples(NAME, NAME), RATE, st.booleans()), max_size=3).map(
         tuple
     ),
+    st.lists(st.builds(Place, NAME, st.floats(-90, 90), st.floats(-180, 180)), max_size=2).map(
+        tuple
+    ),
 )
-REMARKS = st.lists(st.builds(Remark, TEXT, TEXT, TEXT), max_size=2).map(tuple)
+ABOUT = st.lists(TEXT, max_size=4).map(tuple)
+REMARKS = st.lists(st.builds(Remark, TEXT, TEXT, TEXT, ABOUT), max_size=2).map(tuple)
 
 
 @given(FACTS, REMARKS)
@@ -114,6 +119,10 @@ def test_the_shipped_one_is_small_with_a_line_a_group() -> None:
         ('["Ethernet", 25000000000', '["Ethernet"', "adapter", "there are 2 items"),
         ('"assumed": true', '"assumed": 1', "assumed", "neither true nor false"),
         ('"ends": ["louvain", ', '"ends": [', "ends", "a link has 1 ends"),
+        ('["lille", 50.65, ', '["lille", 500.65, ', "lille", "no angle in degrees"),
+        ('["lille", 50.65, ', '["lille", 150.65, ', "lille", "the place of 'lille' is 150.65"),
+        ('["lille", 50.65, ', '["lille", true, ', "lille", "no angle in degrees"),
+        (', ["site", "bordeaux"]]', "]", "left-out", "there are 3 items"),
     ],
 )
 def test_wrong_catalogues_are_refused_with_the_line(
@@ -153,6 +162,7 @@ def test_what_is_no_catalogue_is_refused(text: str, tmp_path: Path) -> None:
             read(path)
         assert caught.value.file == path
         assert caught.value.remedy
+        assert "--reference PATH" not in caught.value.remedy
 
 
 def test_cut_catalogue_is_refused(tmp_path: Path) -> None:

@@ -193,3 +193,27 @@ def test_file_whose_uid_is_another_is_told(tmp_path: Path) -> None:
         "sites/north/clusters/alpha/nodes/alpha-9.json: contradiction: its uid is 'alpha-1', "
         "which is kept"
     ]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"uid": "north", "links": []}],
+        {"items": [{"uid": "north", "links": []}], "total": 1},
+        {"items": [NODE]},
+        {"sites": {"north": {"uid": "north"}}},
+    ],
+)
+def test_shallow_dumps_are_refused_with_what_is_wanted(content: Any, tmp_path: Path) -> None:
+    path = tmp_path / "sites.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(PlatformError, match="no site in it has clusters; ask the API for the deep"):
+        read_reference(path)
+
+
+@pytest.mark.parametrize("date", ["bla", "", "2026", "2026-13", "2026-00", "2026-03-32", "2026-3"])
+def test_dates_that_are_none_are_refused(date: str, tmp_path: Path) -> None:
+    directory = _directory(tmp_path)
+    with pytest.raises(PlatformError, match=f"'{date}' is no date of a reference; give a year"):
+        read_reference(directory, date=date)
+    assert read_reference(directory, date="2026-12-31")[0].date == "2026-12-31"

@@ -6,6 +6,15 @@ from hypothesis import strategies as st
 
 from simplugin.errors import PlatformError
 from simplugin.formats.grid5000_latencies import latencies_text, read_latencies
+from simplugin.platforms.grid5000 import (
+    Adapter,
+    BackboneLink,
+    ClusterFacts,
+    Grid5000,
+    NodeGroup,
+    Place,
+    SiteFacts,
+)
 from simplugin.platforms.grid5000_latencies import Latencies
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=8)
@@ -71,7 +80,7 @@ def test_links_are_known_by_their_ends(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("swich = 1\n", r"table.toml:1: there is no latency 'swich'; did you mean 'switch'\?"),
+        ("swich = 1\n", r"table.toml:1: there is no latency 'swich'; perhaps 'switch'\?"),
         ("\n\nhops = 1\n", r"table.toml:3: there is no latency 'hops'; give switch, router"),
         ("switch = '3 furlongs'\n", r"table.toml:1: switch: time '3 furlongs' has the unknown"),
         ("switch = -1\n", r"table.toml:1: switch is -1.0 s; give 0 or more"),
@@ -100,8 +109,51 @@ def test_refusals(tmp_path, text, message):
 
 
 def test_unreadable_files(tmp_path):
-    with pytest.raises(PlatformError, match=r"missing\.toml"):
+    with pytest.raises(
+        PlatformError, match=r"missing\.toml.*No such file.*; give a table as --pri"
+    ):
         read_latencies(tmp_path / "missing.toml")
     (tmp_path / "latin.toml").write_bytes(b"# \xe9t\xe9\n")
     with pytest.raises(PlatformError, match="byte 2 is no UTF-8"):
         read_latencies(tmp_path / "latin.toml")
+
+
+NODES = NodeGroup("1", 1, 1e9, Adapter("Ethernet", 1e9), Adapter("Slingshot", 2e11))
+FACTS = Grid5000(
+    "",
+    (SiteFacts("brest", "gw", (ClusterFacts("c", (NODES,)),)),),
+    (BackboneLink(("brest", "renater-armor"), 1e9), BackboneLink(("renater-armor", "hub"), 1e9)),
+    (Place("ouessant", 48.5, -5.1),),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[adapters.Ethernt]\n'1Gbps' = 1\n", "1: there is no interface 'Ethernt'; perhaps 'Eth"),
+        ("\n[links]\nbrest.renater-amor = 1\n", "3: there is no backbone link 'brest.renater-amor'"
+         "; perhaps 'brest.renater-armor'"),
+        ("[links]\nbrest.hub = 1\n", "2: there is no backbone link 'brest.hub'; "),
+        ("[cities]\nnance = [0, 0]\n", "2: there is no site or point of presence 'nance'; "
+         "perhaps 'nancy'"),
+    ],
+)  # fmt: skip
+def test_names_that_nothing_has_are_refused(tmp_path, text, message):
+    path = tmp_path / "table.toml"
+    path.write_text(text)
+    with pytest.raises(PlatformError, match=f"table.toml:{message}"):
+        read_latencies(path, FACTS)
+    assert read_latencies(path) != Latencies()
+
+
+def test_names_that_something_has_are_taken(tmp_path):
+    path = tmp_path / "table.toml"
+    path.write_text(
+        "[adapters.Slingshot]\n'200Gbps' = 1\n[adapters.InfiniBand]\n'1Gbps' = 1\n"
+        "[links]\nrenater-armor.brest = 1\n"
+        "[cities]\narmor = [0, 0]\nrenater-armor = [0, 0]\nbrest = [0, 0]\nlyon = [0, 0]\n"
+        "ouessant = [0, 0]\n"
+    )
+    assert read_latencies(path, FACTS) == read_latencies(path)
+    path.write_text(latencies_text(Latencies()))
+    assert read_latencies(path, FACTS) == Latencies()

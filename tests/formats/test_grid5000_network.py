@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from simplugin.formats.grid5000_reference import read_reference
-from simplugin.platforms.grid5000 import BackboneLink, Grid5000, Remark, Uplink
+from simplugin.platforms.grid5000 import BackboneLink, Grid5000, Place, Remark, Uplink
 
 Grid = dict[str, Any]
 Read = Callable[[Grid], tuple[Grid5000, tuple[Remark, ...]]]
@@ -80,7 +80,8 @@ def test_the_slower_end_of_an_uplink_counts(grid: Grid, read: Read) -> None:
     assert facts.sites[0].uplinks == (Uplink("sw", "gw", 1e9),)
     place = "sites/north/network_equipments/sw"
     message = "the cable between sw and gw has 1 Gbit/s at sw and 40 Gbit/s at gw; 1 Gbit/s is kept"
-    assert remarks == (Remark("contradiction", place, message),)
+    about = ("uplink", "north", "sw", "gw")
+    assert remarks == (Remark("contradiction", place, message, about),)
 
 
 def test_channel_is_as_it_is_declared(grid: Grid, read: Read) -> None:
@@ -171,7 +172,7 @@ def test_second_router_is_a_switch(grid: Grid, read: Read) -> None:
     assert facts.sites[0].router == "gw"
     assert facts.sites[0].uplinks == (Uplink("sw", "gw", 40e9),)
     message = "there are routers gw, sw; gw is taken, others as switches"
-    assert remarks == (Remark("contradiction", "sites/north", message),)
+    assert remarks == (Remark("contradiction", "sites/north", message, ("site", "north")),)
 
 
 def test_equipment_of_the_name_of_a_node_is_left_out(grid: Grid, read: Read) -> None:
@@ -179,7 +180,8 @@ def test_equipment_of_the_name_of_a_node_is_left_out(grid: Grid, read: Read) -> 
     equipment["alpha-2"] = {"kind": "switch"}
     facts, remarks = read(grid)
     place = "sites/north/network_equipments/alpha-2"
-    assert remarks == (Remark("left-out", place, "a node has the name alpha-2 too"),)
+    about = ("switch", "north", "alpha-2")
+    assert remarks == (Remark("left-out", place, "a node has the name alpha-2 too", about),)
     assert facts.sites[0].node_count == 4
 
 
@@ -189,7 +191,8 @@ def test_link_that_one_point_of_presence_lists_is_kept(grid: Grid, read: Read) -
     facts, remarks = read(grid)
     assert BackboneLink(("renater-lyon", "renater-paris"), 10e9) in facts.backbone
     message = "it does not list renater-lyon, which lists renater-paris; the link is kept"
-    assert remarks == (Remark("contradiction", "network_equipments/renater-paris", message),)
+    place, about = "network_equipments/renater-paris", ("link", "renater-lyon", "renater-paris")
+    assert remarks == (Remark("contradiction", place, message, about),)
 
 
 def test_site_goes_to_the_nearest_point_of_presence(grid: Grid, read: Read) -> None:
@@ -212,9 +215,13 @@ def test_site_goes_to_the_nearest_point_of_presence(grid: Grid, read: Read) -> N
     grid["sites"]["third"] = third | {"latitude": 43.5, "longitude": 6.0}
     facts, remarks = read(grid)
     assert BackboneLink(("third", "renater-south"), 2e9, assumed=True) in facts.backbone
-    assert [(r.kind, r.place) for r in remarks] == [("assumed", "sites/third")]
+    assert [(r.kind, r.place, r.about) for r in remarks] == [
+        ("assumed", "sites/third", ("link", "third", "renater-south"))
+    ]
+    assert "renater-south is taken, the nearest one, at 2 Gbit/s" in remarks[0].message
     del third["latitude"], grid["sites"]["third"]["latitude"]
-    facts, _ = read(grid)
+    facts, remarks = read(grid)
+    assert "renater-paris is taken, since positions are missing, at" in remarks[0].message
     assert BackboneLink(("third", "renater-paris"), 2e9, assumed=True) in facts.backbone
 
 
@@ -235,7 +242,45 @@ def test_without_a_backbone_sites_are_joined_all_the_same(grid: Grid, read: Read
         BackboneLink(("north", "renater-paris"), 10e9, assumed=True),
         BackboneLink(("south", "renater-paris"), 10e9, assumed=True),
     )
-    assert [r.kind for r in remarks] == ["assumed", "assumed"]
+    assert [(r.kind, r.message.partition(", at ")[0]) for r in remarks] == [
+        (
+            "assumed",
+            f"no point of presence leads to {site}; renater-paris is taken, "
+            "since none is described",
+        )
+        for site in ("north", "south")
+    ]
     del grid["sites"]["south"]
     facts, remarks = read(grid)
     assert (facts.backbone, remarks) == ((), ())
+
+
+def test_places_of_sites_and_of_points_of_presence_with_names_of_their_own(
+    grid: Grid, read: Read
+) -> None:
+    assert read(grid)[0].places == (
+        Place("north", 50.0, 3.0),
+        Place("renater-paris", 50.0, 3.0),
+        Place("south", 43.0, 7.0),
+    )
+    pops = grid["network_equipments"]
+    pops["renater-south"] = pops.pop("renater-paris")
+    grid["sites"]["empty"] = {"latitude": -1, "longitude": 2}
+    facts, _ = read(grid)
+    # renater-south is where its namesake is.
+    assert facts.places == (
+        Place("empty", -1.0, 2.0),
+        Place("north", 50.0, 3.0),
+        Place("south", 43.0, 7.0),
+    )
+
+
+@pytest.mark.parametrize("latitude", [None, "50", 100, True, 10**400, []])
+def test_positions_that_are_none_are_told(latitude: Any, grid: Grid, read: Read) -> None:
+    grid["sites"]["north"]["latitude"] = latitude
+    facts, remarks = read(grid)
+    assert "north" not in {place.name for place in facts.places}
+    assert [(r.kind, r.place, r.about) for r in remarks] == [
+        ("left-out", "sites/north", ("site", "north"))
+    ]
+    assert remarks[0].message.startswith("its position is ")

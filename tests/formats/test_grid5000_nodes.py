@@ -60,6 +60,7 @@ def _groups(facts: Grid5000) -> tuple[NodeGroup, ...]:
 
 
 PLACE = "sites/north/clusters/alpha"
+ALPHA = ("cluster", "north", "alpha")
 
 
 def test_what_is_in_order_gives_no_remark(grid: Grid, read: Read) -> None:
@@ -97,7 +98,7 @@ def test_nodes_that_cannot_be_described_are_left_out(
     for number in (1, 3):
         _alpha(grid, number).update(change)
     facts, remarks = read(grid)
-    assert remarks == (Remark("left-out", PLACE, f"alpha-1,3: {message}"),)
+    assert remarks == (Remark("left-out", PLACE, f"alpha-1,3: {message}", ALPHA),)
     assert [group.numbers for group in _groups(facts)] == ["2,10"]
 
 
@@ -119,7 +120,7 @@ def test_total_is_believed_where_it_is_not_that_of_the_cores(grid: Grid, read: R
     _alpha(grid)["performance"]["node_flops"] = 7_000_000_000
     facts, remarks = read(grid)
     message = "alpha-1: node_flops 7e+09 is not 4 cores of core_flops 2e+09; node_flops is kept"
-    assert remarks == (Remark("contradiction", PLACE, message),)
+    assert remarks == (Remark("contradiction", PLACE, message, ALPHA),)
     assert [(g.numbers, g.cores * g.speed) for g in _groups(facts)] == [("1", 7e9), ("2-3,10", 8e9)]
 
 
@@ -127,7 +128,7 @@ def test_total_is_made_of_cores_where_it_is_missing(grid: Grid, read: Read) -> N
     del _alpha(grid)["performance"]["node_flops"]
     facts, remarks = read(grid)
     message = "alpha-1: node_flops is None; 4 cores of core_flops are taken"
-    assert remarks == (Remark("assumed", PLACE, message),)
+    assert remarks == (Remark("assumed", PLACE, message, ALPHA),)
     assert len(_groups(facts)) == 1
 
 
@@ -139,7 +140,7 @@ def test_rate_of_the_port_is_taken_where_the_adapter_has_none(
     facts, remarks = read(grid)
     shown = "1" + 36 * "0" + "..." if rate == 10**400 else repr(rate)
     message = f"alpha-1: the rate of eth0 is {shown}; that of its port at sw is taken"
-    assert remarks == (Remark("assumed", PLACE, message),)
+    assert remarks == (Remark("assumed", PLACE, message, ALPHA),)
     assert len(_groups(facts)) == 1
 
 
@@ -148,14 +149,14 @@ def test_node_without_any_rate_is_left_out(grid: Grid, read: Read) -> None:
     del _switch(grid)["linecards"][0]["rate"]
     _, remarks = read(grid)
     message = "alpha-1: the rate of eth0 is None, and its port has none"
-    assert remarks == (Remark("left-out", PLACE, message),)
+    assert remarks == (Remark("left-out", PLACE, message, ALPHA),)
 
 
 def test_a_cable_is_as_fast_as_its_slower_end(grid: Grid, read: Read) -> None:
     _switch(grid)["linecards"][0]["ports"][2]["rate"] = 1_000_000_000
     facts, remarks = read(grid)
     message = "alpha-2: eth0 has 10 Gbit/s, its port at sw 1 Gbit/s; the lower is kept"
-    assert remarks == (Remark("contradiction", PLACE, message),)
+    assert remarks == (Remark("contradiction", PLACE, message, ALPHA),)
     assert [(g.numbers, g.adapter.rate) for g in _groups(facts)] == [("1,3,10", 10e9), ("2", 1e9)]
 
 
@@ -163,7 +164,7 @@ def test_the_node_is_believed_about_its_switch(grid: Grid, read: Read) -> None:
     _alpha(grid)["network_adapters"][0]["switch"] = "gw"
     facts, remarks = read(grid)
     message = "alpha-1: eth0 is at gw, says the node, at sw, say ports; gw is kept"
-    assert remarks == (Remark("contradiction", PLACE, message),)
+    assert remarks == (Remark("contradiction", PLACE, message, ALPHA),)
     assert [(g.numbers, g.adapter.switch) for g in _groups(facts)] == [
         ("1", "gw"),
         ("2-3,10", "sw"),
@@ -174,7 +175,7 @@ def test_a_port_that_is_not_there_is_told(grid: Grid, read: Read) -> None:
     del _switch(grid)["linecards"][0]["ports"][1]
     facts, remarks = read(grid)
     message = "alpha-1: eth0 is at sw, says the node, but no port there names it; it is kept"
-    assert remarks == (Remark("contradiction", PLACE, message),)
+    assert remarks == (Remark("contradiction", PLACE, message, ALPHA),)
     assert len(_groups(facts)) == 1
 
 
@@ -183,7 +184,7 @@ def test_a_node_that_no_file_describes_is_told(grid: Grid, read: Read) -> None:
     _, remarks = read(grid)
     place = "sites/north/network_equipments/sw"
     assert remarks == (
-        Remark("left-out", place, "its ports name alpha-77, which no file describes"),
+        Remark("left-out", place, "its ports name alpha-77, which no file describes", ALPHA),
     )
 
 
@@ -214,7 +215,9 @@ def test_the_fastest_of_several_adapters_is_taken(grid: Grid, read: Read) -> Non
         _ports("node", {"uid": "alpha-1", "port": "eth1"}, rate=25_000_000_000)
     )
     facts, remarks = read(grid)
-    assert remarks == (Remark("assumed", PLACE, "alpha-1: eth0, eth1 are mounted; eth1 is taken"),)
+    assert remarks == (
+        Remark("assumed", PLACE, "alpha-1: eth0, eth1 are mounted; eth1 is taken", ALPHA),
+    )
     assert _groups(facts)[0].adapter.rate == 25e9
 
 
@@ -234,7 +237,7 @@ def test_fast_network_is_found_by_the_ports_of_its_switch(grid: Grid, read: Read
         None,
     ]
     message = "alpha-3: ib0 is 'InfiniBand' at rate None"
-    assert remarks == (Remark("left-out", PLACE, message),)
+    assert remarks == (Remark("left-out", PLACE, message, ALPHA),)
 
 
 @pytest.mark.parametrize(

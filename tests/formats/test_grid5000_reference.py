@@ -121,7 +121,8 @@ def test_all_clusters_with_nodes_and_all_sites_with_clusters_are_there(
     assert sum(len(site.clusters) for site in facts.sites) == 158
     assert facts.date == "2026-03"
     assert len(facts.sites) == 11
-    assert Remark("left-out", "sites/bordeaux", "bordeaux has no nodes") in remarks
+    about = ("site", "bordeaux")
+    assert Remark("left-out", "sites/bordeaux", "bordeaux has no nodes", about) in remarks
 
 
 def test_each_switch_has_one_way_to_the_router(answer: Facts) -> None:
@@ -192,6 +193,17 @@ def test_remarks_name_what_is_odd_and_nothing_else(answer: Facts) -> None:
     }
 
 
+def test_places_are_those_of_the_files(answer: Facts, raw: dict[str, dict[str, Any]]) -> None:
+    places = {place.name: (place.latitude, place.longitude) for place in answer[0].places}
+    told = {
+        content["uid"]: (content["latitude"], content["longitude"])
+        for name, content in raw.items()
+        if re.fullmatch(r"sites/(\w+)/\1\.json", name)
+    }
+    assert len(told) == 12
+    assert places == told
+
+
 def _dump(raw: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """All files as one description, each collection an object keyed by uid."""
     grid: dict[str, Any] = dict(raw["grid5000.json"])
@@ -236,6 +248,36 @@ def test_a_dump_gives_the_same_facts(
     assert facts == answer[0]
     stripped = {(r.kind, r.place.removesuffix(".json"), r.message) for r in answer[1]}
     assert {(r.kind, r.place, r.message) for r in remarks} == stripped
+
+
+@pytest.mark.parametrize("form", ["list", "items", "keyed"])
+def test_a_dump_of_the_sites_has_all_but_the_backbone(
+    form: str, raw: dict[str, dict[str, Any]], answer: Facts, tmp_path: Path
+) -> None:
+    sites: Any = list(_dump(raw)["sites"].values())
+    path = tmp_path / "sites-2026-03.json"
+    forms = {
+        "list": sites,
+        "items": {"items": sites, "total": len(sites), "links": []},
+        "keyed": {"sites": {site["uid"]: site for site in sites}},
+    }
+    path.write_text(json.dumps(forms[form]))
+    facts, _ = read_reference(path)
+    assert (facts.sites, facts.date) == (answer[0].sites, "2026-03")
+    assert {link.ends for link in facts.backbone} == {
+        (site.uid, "renater-paris") for site in facts.sites
+    }
+    assert all(link.assumed for link in facts.backbone)
+
+
+def test_a_dump_of_one_site_is_that_site(
+    raw: dict[str, dict[str, Any]], answer: Facts, tmp_path: Path
+) -> None:
+    path = tmp_path / "nancy.json"
+    path.write_text(json.dumps(_dump(raw)["sites"]["nancy"]))
+    facts, _ = read_reference(path)
+    assert facts.sites == tuple(site for site in answer[0].sites if site.uid == "nancy")
+    assert (facts.backbone, facts.date) == ((), "")
 
 
 @pytest.mark.parametrize("below", ["", "data", "data/grid5000"])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.grid5000 import Adapter, BackboneLink
+from simplugin.platforms.grid5000 import Adapter, BackboneLink, Place
 from simplugin.platforms.grid5000_latencies import (
     ADAPTERS,
     CITIES,
@@ -104,3 +104,21 @@ def test_towns_are_where_they_are():
 def test_refusals(fields, message):
     with pytest.raises(PlatformError, match=message):
         Latencies(**fields)
+
+
+def test_places_of_the_reference_are_taken_where_the_table_has_none():
+    places = [Place("brest", 0.0, 0.0), Place("renater-sea", 0.0, 90.0), Place("lyon", 0.0, 90.0)]
+    plain = Latencies(router=0.0, detour=1.0)
+    table = plain.with_places(places)
+    quarter = math.pi / 2 * EARTH_RADIUS / (2 / 3 * 299_792_458)
+    # A point of presence called after the site is there, too.
+    for ends in (("brest", "renater-sea"), ("renater-brest", "renater-sea")):
+        link = BackboneLink(ends, 1e9)
+        assert table.of_backbone(link) == pytest.approx(quarter)
+        with pytest.raises(PlatformError, match="it is unknown where"):
+            plain.of_backbone(link)
+    here = BackboneLink(("lyon", "renater-paris"), 1e9)
+    assert table.of_backbone(here) == plain.of_backbone(here)
+    mine = Latencies(cities={"brest": (0.0, 90.0)}, router=0.0).with_places(places)
+    assert mine.of_backbone(BackboneLink(("brest", "renater-sea"), 1e9)) == 0.0
+    assert plain.with_places(places[2:]) == plain

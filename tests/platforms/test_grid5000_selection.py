@@ -15,6 +15,7 @@ from simplugin.platforms.grid5000 import (
     ClusterFacts,
     Grid5000,
     NodeGroup,
+    Remark,
     SiteFacts,
     Uplink,
 )
@@ -99,16 +100,33 @@ def test_choices_keep_the_order_of_the_facts(facts: Grid5000) -> None:
 @pytest.mark.parametrize(
     ("sites", "clusters", "message"),
     [
-        (["rene"], [], r"there is no site 'rene'; choose among .*rennes"),
-        ([], ["parravance"], r"there is no cluster 'parravance'; choose among "),
+        (["rene"], [], r"there is no site 'rene'; perhaps 'rennes'"),
+        ([], ["parravance"], r"there is no cluster 'parravance'; clusters are at grenoble, "
+         "lille, .*toulouse: name a site to see its own"),
+        (["toulouse"], ["parravance"], "'parravance'; choose among estats, montcalm$"),
+        ([], ["parasilo1"], "perhaps 'parasilo'"),
         (["x"], [], "there is no site 'x'; choose among grenoble, lille, louvain"),
-        (["Nancy"], [], "choose among nancy"),
+        (["Nancy"], [], "there is no site 'Nancy'; perhaps 'nancy'"),
         (["nancy"], ["dahu"], "cluster 'dahu' is at grenoble, not at nancy; choose site grenoble"),
         (["nancy", "lille"], ["gros"], "site 'lille' has none of the clusters gros; .*chiclet"),
     ],
-)
+)  # fmt: skip
 def test_wrong_choices_are_refused(
     sites: list[str], clusters: list[str], message: str, facts: Grid5000
 ) -> None:
     with pytest.raises(PlatformError, match=message):
         selected(facts, sites, clusters)
+
+
+def test_why_something_was_left_out_is_quoted(facts: Grid5000) -> None:
+    remarks = (
+        *shipped_catalogue()[1],
+        Remark("left-out", "", "old is retired", ("cluster", "nancy", "old")),
+        Remark("assumed", "", "something else", ("cluster", "nancy", "older")),
+    )
+    with pytest.raises(PlatformError, match="no site 'bordeaux': bordeaux has no nodes; "):
+        selected(facts, ["bordeaux"], remarks=remarks)
+    with pytest.raises(PlatformError, match="no cluster 'old': old is retired; "):
+        selected(facts, clusters=["old"], remarks=remarks)
+    with pytest.raises(PlatformError, match="no cluster 'older'; "):
+        selected(facts, clusters=["older"], remarks=remarks)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from simplugin.errors import PlatformError
@@ -19,6 +21,8 @@ def grid5000(
     reference: str | None = None,
     interconnect: str = "ethernet",
     latencies: str | None = None,
+    *,
+    directory: str | os.PathLike[str] = ".",
 ) -> Platform:
     """Return the platform of Grid'5000, or of a part of it.
 
@@ -27,20 +31,32 @@ def grid5000(
     site, cluster : str or sequence of str, optional
         Only these.
     reference : str, optional
-        Path of the reference or of a catalogue, from the current directory; the catalogue that
-        comes with simplugin without.
+        Path of the reference or of a catalogue; the catalogue that comes with simplugin without.
     interconnect : str
         ``ethernet`` or ``fast``, as in `simplugin.platforms.grid5000_platform.grid5000_platform`.
     latencies : str, optional
         Path of a table of latencies, as `simplugin.formats.grid5000_latencies` reads it.
+    directory : path
+        Where paths start; for a scenario, that of its file.
     """
+    source = _path("reference", reference, directory)
+    table = _path("latencies", latencies, directory)
+    sites, clusters = _names("site", site), _names("cluster", cluster)
     try:
-        facts, _ = shipped_catalogue() if reference is None else read_facts(reference)
-        facts = selected(facts, sites=_names("site", site), clusters=_names("cluster", cluster))
-        table = None if latencies is None else read_latencies(latencies)
-        return grid5000_platform(facts, table, interconnect)
+        facts, remarks = shipped_catalogue() if source is None else read_facts(source)
+        times = None if table is None else read_latencies(table, facts)
+        return grid5000_platform(selected(facts, sites, clusters, remarks), times, interconnect)
     except PlatformError as error:
         raise ValueError(str(error)) from error
+
+
+def _path(key: str, value: Any, directory: str | os.PathLike[str]) -> Path | None:
+    """Take a path."""
+    if value is None:
+        return None
+    if not isinstance(value, str | os.PathLike) or not str(value):
+        raise ValueError(f"{key} is {value!r}; give a path")
+    return Path(directory) / value
 
 
 def _names(key: str, value: str | Sequence[str] | None) -> tuple[str, ...]:

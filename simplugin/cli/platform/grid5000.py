@@ -73,12 +73,12 @@ def grid5000(
 
     with plain_errors():
         if print_latencies:
-            show_latencies(latencies, output)
+            show_latencies(reference, latencies, output)
             return
         refused = make(
             reference,
-            _split(site),
-            _split(cluster),
+            _split("site", site),
+            _split("cluster", cluster),
             latencies,
             interconnect.value,
             output,
@@ -111,6 +111,9 @@ def catalogue(
         condense(reference, output, date, every=remarks)
 
 
-def _split(names: list[str] | None) -> list[str]:
+def _split(option: str, names: list[str] | None) -> list[str]:
     """Return names that may stand together, with commas between them."""
-    return [part.strip() for name in names or () for part in name.split(",") if part.strip()]
+    parts = [part.strip() for name in names or () for part in name.split(",")]
+    if not all(parts):
+        raise typer.BadParameter(f"--{option} has an empty name; leave it out for all")
+    return parts

@@ -9,13 +9,19 @@ import typer
 
 from simplugin.cli.platform.writing import put
 from simplugin.errors import PlatformError
-from simplugin.formats.grid5000_catalogue import read_facts, shipped_catalogue, write_catalogue
+from simplugin.formats.grid5000_catalogue import (
+    is_catalogue,
+    read_facts,
+    shipped_catalogue,
+    write_catalogue,
+)
 from simplugin.formats.grid5000_latencies import latencies_text, read_latencies
 from simplugin.formats.grid5000_reference import read_reference
 from simplugin.platforms.grid5000_concerns import concerning
 from simplugin.platforms.grid5000_latencies import Latencies
 from simplugin.platforms.grid5000_platform import grid5000_platform
 from simplugin.platforms.grid5000_selection import selected
+from simplugin.platforms.grid5000_sites import FAST, is_fast
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,26 +50,31 @@ def make(
     every: bool,
 ) -> bool:
     """Make a platform; return whether remarks stood against it."""
-    facts, remarks = shipped_catalogue() if reference is None else read_facts(reference)
-    facts = selected(facts, sites=tuple(sites), clusters=tuple(clusters))
+    everything, remarks = _facts(reference)
+    # A table may say more than the selection needs.
+    table = Latencies() if latencies is None else read_latencies(latencies, everything)
+    facts = selected(everything, tuple(sites), tuple(clusters), remarks)
     told = concerning(remarks, facts, sites, clusters)
     if strict and told:
         for remark in told:
             typer.echo(f"simplugin: error: {remark}", err=True)
         typer.echo(f"simplugin: nothing is written: {_counts(told)}", err=True)
         return True
-    table = Latencies() if latencies is None else read_latencies(latencies)
     platform = grid5000_platform(facts, table, interconnect)
     _tell(told, every=every)
+    if interconnect == FAST:
+        _tell_slow(facts)
     put(platform, output)
     if output is not None:
         typer.echo(f"{output}: {_totals(facts)}", err=True)
     return False
 
 
-def show_latencies(latencies: Path | None, output: Path | None) -> None:
+def show_latencies(reference: Path | None, latencies: Path | None, output: Path | None) -> None:
     """Print the table of latencies in force."""
-    text = latencies_text(Latencies() if latencies is None else read_latencies(latencies))
+    facts, _ = _facts(reference)
+    table = Latencies() if latencies is None else read_latencies(latencies, facts)
+    text = latencies_text(table.with_places(facts.places))
     if output is None:
         typer.echo(text, nl=False)
         return
@@ -76,10 +87,35 @@ def show_latencies(latencies: Path | None, output: Path | None) -> None:
 
 def condense(reference: Path, output: Path, date: str | None, *, every: bool) -> None:
     """Write a catalogue of what a reference says."""
+    if is_catalogue(reference):
+        remedy = f"use it as it is: simplugin platform grid5000 --reference {reference}"
+        raise PlatformError("this is a catalogue already", file=reference, remedy=remedy)
     facts, remarks = read_reference(reference, date=date)
     write_catalogue(facts, remarks, output)
     _tell(remarks, every=every)
     typer.echo(f"{output}: {_totals(facts)}", err=True)
+
+
+def _facts(reference: Path | None) -> tuple[Grid5000, tuple[Remark, ...]]:
+    """Read what is known."""
+    return shipped_catalogue() if reference is None else read_facts(reference)
+
+
+def _tell_slow(facts: Grid5000) -> None:
+    """Say which clusters stay on Ethernet though some of their nodes have something faster."""
+    for site in facts.sites:
+        for cluster in site.clusters:
+            kinds: Counter[str] = Counter()
+            for group in cluster.groups:
+                if group.fast_adapter is not None:
+                    kinds[group.fast_adapter.interface] += group.count
+            if kinds and not is_fast(cluster):
+                told = ", ".join(f"{count} have {name}" for name, count in kinds.items())
+                typer.echo(
+                    f"simplugin: {cluster.uid} stays on Ethernet: "
+                    f"of {cluster.node_count} nodes {told}",
+                    err=True,
+                )
 
 
 def _tell(remarks: Sequence[Remark], *, every: bool) -> None:
