@@ -12,6 +12,7 @@ from rich.text import Text
 from simplugin.claims import Claim
 from simplugin.listings import Cell, Listing
 from simplugin.reports.column_widths import column_widths
+from simplugin.reports.name_endings import without_common_ending
 from simplugin.reports.quantities import percent, readable
 from simplugin.reports.tables import house_table, summary_table
 from simplugin.rows import Row
@@ -66,10 +67,14 @@ def print_listings(
         console.print()
         # Not the table's own title and caption, which are broken to its width.
         console.print(Text(listing.title, style="bold"))
+        shown, ending = listing, ""
+        if (listing_table(listing).width or 0) > console.width:
+            shown, ending = without_common_ending(listing)
         # What cannot be made narrower is wider than the terminal rather than cut.
-        console.print(listing_table(listing, console.width), crop=False)
-        if listing.note:
-            console.print(Text(listing.note, style="dim"))
+        console.print(listing_table(shown, console.width), crop=False)
+        ended = f"names are shown without {ending!r}" if ending else ""
+        for note in filter(None, (listing.note, ended)):
+            console.print(Text(note, style="dim"))
 
 
 def listing_table(listing: Listing, room: int | None = None) -> Table:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _WRITERS = {"speed": format_speed, "bandwidth": format_bandwidth, "latency": format_time}
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_DIRECTORY = ("directory", inspect.Parameter.KEYWORD_ONLY)
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,13 @@ class Generator:
 
     @property
     def parameters(self) -> dict[str, inspect.Parameter]:
-        """Its named parameters."""
+        """Its named parameters; a scenario's `directory` is not one to be given."""
         every = self._signature()
-        return {name: each for name, each in every.items() if each.kind in _NAMED}
+        return {
+            name: each
+            for name, each in every.items()
+            if each.kind in _NAMED and (name, each.kind) != _DIRECTORY
+        }
 
     @property
     def takes_anything(self) -> bool:
