@@ -120,7 +120,7 @@ def resolve(
     pairs: Iterable[tuple[str, str]] | int = (),
     *,
     options: Sequence[str] = (),
-    wall_limit: float = 60.0,
+    wall_limit: float = 600.0,
 ) -> ResolvedPlatform:
     """Ask SimGrid itself, in a child process, what a platform comes to.
 
