@@ -63,12 +63,34 @@ def unreachable(platform: Platform, zone_of: Callable[[str], str]) -> list[Probl
             )
         problems.append(Problem(message, _REMEDY[zone.routing], zone, WARNING))
     problems += layout.dead_gateways(zone_of)
+    problems += _short_dragonflies(platform)
     tops = [top.id for top in platform.elements if isinstance(top, Zone | Cluster)]
     peopled = [top for top in tops if layout.has_hosts(top)]
     if len(peopled) > 1:
         message = f"zones {peopled[0]!r} and {peopled[1]!r} have no zone around them"
         remedy = "their hosts cannot reach each other: put them into one zone, and add zoneRoutes"
         problems.append(Problem(message, remedy, platform.elements[-1], WARNING))
+    return problems
+
+
+def _short_dragonflies(platform: Platform) -> list[Problem]:
+    """Say in which dragonflies SimGrid 4.1 ends at a route between groups.
+
+    Router n of each group leads to group n, and SimGrid aborts where there is none.
+    """
+    problems = []
+    for element, _ in platform.walk():
+        if not isinstance(element, Cluster) or element.topology != "DRAGONFLY":
+            continue
+        levels = element.topology_parameters.split(";")
+        groups, routers = (int(levels[place].split(",")[0]) for place in (0, 2))
+        if groups > routers:
+            message = (
+                f"dragonfly {element.id!r} has {groups} groups and {routers} routers a chassis: "
+                "SimGrid 4.1 aborts at a route to a group that has no router of its number"
+            )
+            remedy = "give at least as many routers a chassis as groups"
+            problems.append(Problem(message, remedy, element, WARNING))
     return problems
 
 

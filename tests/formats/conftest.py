@@ -180,7 +180,7 @@ def _clusters(draw: st.DrawFn, names: _Names) -> Cluster:
                 ("FLAT", "", "7,10-12,8"),
                 ("TORUS", "2,2,1", "0-3"),
                 ("FAT_TREE", "2;2,2;1,2;1,1", "1-4"),
-                ("DRAGONFLY", "2,1;1,1;1,1;2", "0-1,5-6"),
+                ("DRAGONFLY", "2,1;1,1;2,1;1", "0-1,5-6"),
             ]
         )
     )

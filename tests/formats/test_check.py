@@ -180,6 +180,12 @@ WARNED = {
     "no unit": (HOSTS.replace("1Gf", "1000", 1) + JOINED, "Full", 5, "'1000', without a unit"),
     "loose host": (HOSTS, "Cluster", 4, "'a' cannot reach 'b'"),
     "nowhere": (HOSTS, "Vivaldi", 4, "'a' has no coordinates"),
+    "dragonfly": (
+        CLUSTER.replace("/>", ' topology="DRAGONFLY" topo_parameters="2,1;1,1;1,1;2"/>'),
+        "Full",
+        5,
+        "2 groups and 1 routers a chassis",
+    ),
 }
 
 
