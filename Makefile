@@ -42,6 +42,10 @@ demo: install
 	$(BIN)/simplugin run scenarios/taskgraphs.toml
 	echo
 	$(BIN)/simplugin run scenarios/market.toml
+	echo
+	$(BIN)/simplugin run scenarios/grid5000.toml
+	$(BIN)/simplugin platform draw platforms_xml/grid5000.xml -o out/grid5000/platform.png
+	echo wrote out/grid5000/platform.png
 
 # The wheel, which takes over the plug-in's objects, is made beside the checks of style and types.
 .PHONY: test

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import tomllib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from simplugin.errors import PlatformError
+from simplugin.formats import xml_tree
 from simplugin.formats.federation_tables import Document, Table
 from simplugin.formats.toml_lines import place_of
+from simplugin.platforms.consistency import require_consistent
+from simplugin.platforms.federation_errors import FederationError
 from simplugin.platforms.federation_parts import (
+    BACKBONES,
     ClusterGroup,
     SiteBackbone,
     SiteGroup,
@@ -20,7 +24,11 @@ from simplugin.platforms.federations import Federation
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    from simplugin.platforms import Platform
+
+_Made = TypeVar("_Made")
 
 _TOP = ("name", "seed", "backbone", "sites")
 _BACKBONE = ("kind", "bandwidth", "latency", "duplex", "hub", "links")
@@ -51,18 +59,90 @@ def read_federation(path: str | os.PathLike[str], seed: int | None = None) -> Fe
     PlatformError
         It cannot be read or says something wrong; with line and remedy.
     """
+    document, tables = _document(path)
+    return federation_from(tables, seed, document)
+
+
+def read_federation_platform(path: str | os.PathLike[str], seed: int | None = None) -> Platform:
+    """Read the description of a federation, and make its platform.
+
+    Parameters
+    ----------
+    path, seed
+        As for `read_federation`.
+
+    Raises
+    ------
+    PlatformError
+        The description cannot be read or says something wrong, or what was drawn cannot be; with
+        the file, the line where there is one, and a remedy.
+    """
+    document, tables = _document(path)
+    return _platform(federation_from(tables, seed, document), document)
+
+
+def federation_platform_from(tables: Mapping[str, Any], seed: int | None = None) -> Platform:
+    """Return the platform of the federation that tables describe.
+
+    Parameters
+    ----------
+    tables, seed
+        As for `federation_from`.
+
+    Raises
+    ------
+    PlatformError
+        They say something wrong, or what was drawn cannot be.
+    """
+    return _platform(federation_from(tables, seed), Document())
+
+
+def _platform(federation: Federation, document: Document) -> Platform:
+    """Return the platform of a federation."""
+
+    def made() -> Platform:
+        platform = federation.platform()
+        require_consistent(platform)
+        return platform
+
+    return _made(made, document)
+
+
+def _document(path: str | os.PathLike[str]) -> tuple[Document, dict[str, Any]]:
+    """Read a TOML file."""
     try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise PlatformError(f"cannot be read: {reason}", file=path) from None
+        text = xml_tree.read_bytes(path).decode("utf-8").replace("\r\n", "\n")
+    except xml_tree.UnreadableError as error:
+        remedy = "give the path of a description in TOML that you may read"
+        raise PlatformError(f"cannot be read: {error.message}", file=path, remedy=remedy) from None
+    except UnicodeDecodeError as error:
+        message = f"cannot be read: byte {error.start} is no UTF-8"
+        raise PlatformError(message, file=path, remedy="save it as UTF-8") from None
     try:
-        tables = tomllib.loads(text)
+        return Document(path, text), tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         message, line = place_of(error, text)
-        raise PlatformError(f"not TOML: {message}", file=path, line=line) from None
-    return federation_from(tables, seed, Document(path, text))
+        raise PlatformError(
+            f"not TOML: {message}",
+            file=path,
+            line=line,
+            remedy="write tables in [brackets], and key = value with texts in quotes",
+        ) from None
+
+
+def _made(make: Callable[[], _Made], document: Document, *path: str | int) -> _Made:
+    """Return what a part of a document describes; an objection gets the line that it is about."""
+    try:
+        return make()
+    except PlatformError as error:
+        if error.file is not None:
+            raise
+        about = error.about if isinstance(error, FederationError) else ()
+        placed = document.error((*path, *about), error.message, error.remedy)
+        if about and placed.line is None and document.file is not None:
+            # What the outermost table lacks is missing from the first line on.
+            placed = PlatformError(error.message, file=document.file, line=1, remedy=error.remedy)
+        raise placed from None
 
 
 def federation_from(
@@ -84,25 +164,29 @@ def federation_from(
     PlatformError
         They say something wrong.
     """
-    top = Table(dict(tables), (), document or Document(), _TOP)
+    read = document or Document()
+    top = Table(dict(tables), (), read, _TOP)
     name = top.text("name", "federation")
     own = top.whole("seed", 0, 0)
-    sites = tuple(_site(table) for table in top.tables("sites", _SITE))
+    sites = tuple(_site(table, read, at) for at, table in enumerate(top.tables("sites", _SITE)))
     between = top.table("backbone", _BACKBONE)
-    backbone = None if between is None else _backbone(between)
+    backbone = None if between is None else _backbone(between, read)
     chosen = own if seed is None else seed
-    return (between or top).made(lambda: Federation(name, sites, backbone, chosen or 0))
+    return _made(lambda: Federation(name, sites, backbone, chosen or 0), read)
 
 
-def _site(table: Table) -> SiteGroup:
+def _site(table: Table, document: Document, at: int) -> SiteGroup:
     """Read a site, or several alike."""
     one_switch = table.truth("one_switch", default=True)
-    clusters = tuple(_cluster(each) for each in table.tables("clusters", _CLUSTER))
+    clusters = tuple(
+        _cluster(each, document, "sites", at, "clusters", number)
+        for number, each in enumerate(table.tables("clusters", _CLUSTER))
+    )
     switch = table.table("switch", _CAPACITY if one_switch else _SWITCH)
     if "one_switch" in table and switch is None:
         raise table.wrong("one_switch", "remove it, or describe the switch: switch = { ... }")
     named = table.tables("switches", _NAMED_SWITCH)
-    return table.made(
+    return _made(
         lambda: SiteGroup(
             table.text("name"),
             clusters,
@@ -111,13 +195,15 @@ def _site(table: Table) -> SiteGroup:
             tuple(_named_switch(each) for each in named),
             _wire(table.table("uplink", _WIRE)),
             table.whole("repeat", 1),
-        )
+        ),
+        document,
+        *("sites", at),
     )
 
 
-def _cluster(table: Table) -> ClusterGroup:
+def _cluster(table: Table, document: Document, *path: str | int) -> ClusterGroup:
     """Read a cluster, or several alike."""
-    return table.made(
+    return _made(
         lambda: ClusterGroup(
             table.text("name"),
             table.count("hosts"),
@@ -129,17 +215,23 @@ def _cluster(table: Table) -> ClusterGroup:
             _wire(table.table("uplink", _WIRE)),
             table.text("switch", ""),
             table.whole("repeat", 1),
-        )
+        ),
+        document,
+        *path,
     )
 
 
-def _backbone(table: Table) -> SiteBackbone:
+def _backbone(table: Table, document: Document) -> SiteBackbone:
     """Read what joins the sites."""
     links = tuple(_link(each) for each in table.tables("links", _LINK))
     hub = _switch(table.table("hub", _CAPACITY))
     has_wire = any(key in table for key in ("bandwidth", "latency", "duplex"))
     wire = _wire(table) if has_wire else None
-    return table.made(lambda: SiteBackbone(table.text("kind"), wire, hub, links))
+    return _made(
+        lambda: SiteBackbone(table.text("kind", choices=BACKBONES), wire, hub, links),
+        document,
+        "backbone",
+    )
 
 
 def _link(table: Table) -> SiteLink:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.platforms.federation_bounds import require_bearable_draws
 from simplugin.platforms.federation_parts import (
     ClusterGroup,
     Quantity,
@@ -18,8 +18,7 @@ from simplugin.platforms.federation_parts import (
 )
 from simplugin.platforms.laws import Law
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+_FAR_TOO_LARGE = 1e300
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,8 @@ class Draws:
 
     def count(self, quantity: Quantity, *name: str) -> int:
         """Return a whole number of at least 1."""
-        return max(1, round(self.number(quantity, *name)))
+        # Infinity cannot be rounded; what is far too large is refused when all are drawn.
+        return max(1, round(min(self.number(quantity, *name), _FAR_TOO_LARGE)))
 
     def wire(self, wire: Wire, called: str, *name: str) -> DrawnWire:
         """Return a cable."""
@@ -170,13 +170,13 @@ class Draws:
 
 
 def drawn_sites(
-    sites: Iterable[SiteGroup], backbone: SiteBackbone | None, draws: Draws
+    sites: tuple[SiteGroup, ...], backbone: SiteBackbone | None, draws: Draws
 ) -> dict[str, DrawnSwitch]:
     """Return the router of each site by the site's name, with all that hangs from it.
 
     Parameters
     ----------
-    sites : iterable of SiteGroup
+    sites : tuple of SiteGroup
         As described.
     backbone : SiteBackbone, optional
         Whose cable joins a site without an uplink to a hub.
@@ -187,10 +187,17 @@ def drawn_sites(
     -------
     dict of str to DrawnSwitch
         In the order of the description.
+
+    Raises
+    ------
+    FederationError
+        They have more hosts than can be.
     """
     usual = backbone.wire if backbone is not None and backbone.kind == "star" else None
-    return {
+    drawn = {
         name: draws.site(name, group, group.uplink or usual)
         for group in sites
         for name in group.names
     }
+    require_bearable_draws(sites, drawn.values())
+    return drawn

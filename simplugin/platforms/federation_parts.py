@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from simplugin.errors import PlatformError
+from simplugin.platforms.federation_bounds import MOST_CLUSTERS, MOST_CORES, require_at_most
+from simplugin.platforms.federation_errors import FederationError
+from simplugin.platforms.federation_names import require_apart
 from simplugin.platforms.laws import Law
+from simplugin.platforms.names import MOST_HOSTS
 from simplugin.platforms.validation import require_name, require_not_negative, require_positive
 
 Quantity = float | Law
@@ -72,7 +75,7 @@ class Switch:
             _require_quantity(f"the bandwidth of {what}", self.bandwidth, "byte/s")
         _require_quantity(f"the latency of {what}", self.latency, "s", zero=True)
         if self.bandwidth is None and self.latency != 0:
-            raise PlatformError(
+            raise FederationError(
                 f"{what} has a latency without a bandwidth", remedy="give both or none"
             )
 
@@ -123,9 +126,12 @@ class ClusterGroup:
         _require_quantity(f"the speed of {what}", self.speed, "flop/s")
         _require_quantity(f"the bandwidth of {what}", self.bandwidth, "byte/s")
         _require_quantity(f"the latency of {what}", self.latency, "s", zero=True)
-        if self.repeat is not None:
-            _require_count(f"the number of clusters {self.name!r}", self.repeat)
-        _require_capacity(f"the backbone of {what}", self.backbone)
+        if not isinstance(self.hosts, Law):
+            require_at_most(f"the number of hosts of {what}", self.hosts, MOST_HOSTS, "hosts")
+        if not isinstance(self.cores, Law):
+            require_at_most(f"the number of cores of {what}", self.cores, MOST_CORES, "cores")
+        _require_repeat(f"the number of clusters {self.name!r}", self.repeat)
+        _require_capacity(f"the backbone of {what}", self.backbone, "backbone")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -170,68 +176,89 @@ class SiteGroup:
         object.__setattr__(self, "switches", tuple(self.switches))
         what = f"site {self.name!r}"
         if not self.clusters:
-            raise PlatformError(f"{what} has no cluster", remedy="give it one at least")
-        if self.repeat is not None:
-            _require_count(f"the number of sites {self.name!r}", self.repeat)
-        names = [name for group in self.clusters for name in group.names]
-        require_apart(f"clusters of {what}", names)
-        _require_capacity(f"the switch of {what}", self.switch)
+            raise FederationError(f"{what} has no cluster", remedy="give it one at least")
+        _require_repeat(f"the number of sites {self.name!r}", self.repeat)
+        require_at_most(
+            f"the number of clusters of {what}", self.cluster_count, MOST_CLUSTERS, "clusters"
+        )
+        require_apart(
+            f"clusters of {what}",
+            (
+                (name, ("clusters", at, "name"))
+                for at, group in enumerate(self.clusters)
+                for name in group.names
+            ),
+        )
+        _require_capacity(f"the switch of {what}", self.switch, "switch")
         if self.switch is not None and self.switches:
-            raise PlatformError(f"{what} has a switch and switches", remedy="give one of the two")
+            message = f"{what} has a switch and switches"
+            raise FederationError(message, "switch", remedy="give one of the two")
         if self.switch is not None and self.one_switch and self.switch.uplink is not None:
-            raise PlatformError(
-                f"the one switch of {what} has an uplink", remedy="give it to the site"
-            )
+            message = f"the one switch of {what} has an uplink"
+            raise FederationError(message, "switch", remedy="give it to the site")
         self._check_switches(what)
-        for group in self.clusters:
-            self._check_switch_of(group)
+        for at, group in enumerate(self.clusters):
+            self._check_switch_of(group, at)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The sites in it."""
         return _numbered(self.name, self.repeat)
 
+    @property
+    def cluster_count(self) -> int:
+        """How many clusters each of its sites has."""
+        return sum(group.repeat or 1 for group in self.clusters)
+
     def _check_switches(self, what: str) -> None:
         """Refuse switches that are no tree, or from which nothing hangs."""
         above = {switch.name: switch.to for switch in self.switches}
-        require_apart(f"switches of {what}", [switch.name for switch in self.switches])
+        require_apart(
+            f"switches of {what}",
+            ((switch.name, ("switches", at, "name")) for at, switch in enumerate(self.switches)),
+        )
         used = {group.switch for group in self.clusters} | set(above.values())
-        for switch in self.switches:
+        for number, switch in enumerate(self.switches):
             require_name(f"a switch of {what}", switch.name)
             if switch.to and switch.to not in above:
-                raise PlatformError(
+                raise FederationError(
                     f"switch {switch.name!r} of {what} goes to {switch.to!r}, which is no switch",
+                    *("switches", number, "to"),
                     remedy=f"name one of {', '.join(above)}, or none for the site's router",
                 )
             if switch.name not in used:
-                raise PlatformError(
+                raise FederationError(
                     f"nothing hangs from switch {switch.name!r} of {what}",
+                    *("switches", number, "name"),
                     remedy=f'write switch = "{switch.name}" in a cluster, or remove it',
                 )
             at, seen = switch.name, set()
             while at:
                 if at in seen:
-                    raise PlatformError(
+                    raise FederationError(
                         f"the switches of {what} form a ring through {at!r}",
+                        *("switches", number, "to"),
                         remedy="let one of them go to the site's router",
                     )
                 seen.add(at)
                 at = above[at] if above[at] in above else ""
 
-    def _check_switch_of(self, group: ClusterGroup) -> None:
+    def _check_switch_of(self, group: ClusterGroup, at: int) -> None:
         """Refuse a cluster that hangs from an unknown switch, or has two of its own."""
         what = f"cluster {group.name!r} of site {self.name!r}"
         names = [switch.name for switch in self.switches]
         if group.switch and group.switch not in names:
             listed = f"name one of {', '.join(names)}" if names else "describe it in the site"
-            raise PlatformError(
+            raise FederationError(
                 f"{what} hangs from {group.switch!r}, which is no switch of the site",
+                *("clusters", at, "switch"),
                 remedy=listed,
             )
         own = self.switch is not None and not self.one_switch
         if own and (group.backbone is not None or group.uplink is not None):
-            raise PlatformError(
+            raise FederationError(
                 f"{what} has a backbone or an uplink beside the switch that its site gives it",
+                *("clusters", at, "uplink" if group.backbone is None else "backbone"),
                 remedy="remove either",
             )
 
@@ -280,28 +307,36 @@ class SiteBackbone:
         """Check the fields."""
         object.__setattr__(self, "links", tuple(self.links))
         if self.kind not in BACKBONES:
-            raise PlatformError(
-                f"a backbone is of kind {self.kind!r}", remedy=f"give one of {', '.join(BACKBONES)}"
+            raise FederationError(
+                f"a backbone is of kind {self.kind!r}",
+                "kind",
+                remedy=f"give one of {', '.join(BACKBONES)}",
             )
         if (self.kind == "links") is not bool(self.links):
-            raise PlatformError(
+            raise FederationError(
                 f"a backbone of kind {self.kind!r} has {len(self.links)} links",
+                "kind",
                 remedy="list links for the kind links, and for no other",
             )
         if self.kind in {"mesh", "ring", "chain"} and self.wire is None:
-            raise PlatformError(
+            raise FederationError(
                 f"a backbone of kind {self.kind!r} has no bandwidth",
+                "kind",
                 remedy="give the bandwidth and the latency of each cable",
             )
         if self.kind == "links" and self.wire is not None:
-            raise PlatformError(
-                "a backbone of kind 'links' has a bandwidth", remedy="give each link its own"
+            raise FederationError(
+                "a backbone of kind 'links' has a bandwidth",
+                "bandwidth",
+                remedy="give each link its own",
             )
         if self.hub is not None and self.kind != "star":
-            raise PlatformError(
-                f"a backbone of kind {self.kind!r} has a hub", remedy="remove it, or use a star"
+            raise FederationError(
+                f"a backbone of kind {self.kind!r} has a hub",
+                "hub",
+                remedy="remove it, or use a star",
             )
-        _require_capacity("the hub", self.hub)
+        _require_capacity("the hub", self.hub, "hub")
 
 
 def _numbered(name: str, repeat: int | None) -> tuple[str, ...]:
@@ -318,17 +353,18 @@ def _require_quantity(what: str, value: Quantity, unit: str, *, zero: bool = Fal
 def _require_count(what: str, value: float | Law) -> None:
     """Refuse what is no whole number of at least 1; draws are rounded."""
     if not isinstance(value, Law) and not (value >= 1 and float(value).is_integer()):
-        raise PlatformError(f"{what} is {value!r}", remedy="give a whole number of at least 1")
+        raise FederationError(f"{what} is {value!r}", remedy="give a whole number of at least 1")
 
 
-def _require_capacity(what: str, switch: Switch | None) -> None:
+def _require_repeat(what: str, repeat: int | None) -> None:
+    """Refuse groups without members, and those of too many."""
+    if repeat is not None:
+        _require_count(what, repeat)
+        require_at_most(what, repeat, MOST_CLUSTERS, "repeat")
+
+
+def _require_capacity(what: str, switch: Switch | None, field: str) -> None:
     """Refuse a switch that would limit nothing where one was asked for."""
     if switch is not None and switch.bandwidth is None:
-        raise PlatformError(f"{what} has no bandwidth", remedy="give it one, or leave it out")
-
-
-def require_apart(what: str, names: list[str]) -> None:
-    """Refuse a name that is borne twice."""
-    if len(set(names)) < len(names):
-        twice = next(name for at, name in enumerate(names) if name in names[:at])
-        raise PlatformError(f"two {what} are called {twice!r}", remedy="name them apart")
+        message = f"{what} has no bandwidth"
+        raise FederationError(message, field, remedy="give it one, or leave it out")

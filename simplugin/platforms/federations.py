@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
-from simplugin.errors import PlatformError
 from simplugin.platforms.cluster import Cluster
+from simplugin.platforms.federation_bounds import MOST_ROUTED_SITES, require_bearable
 from simplugin.platforms.federation_draws import DrawnSwitch, Draws, drawn_sites
+from simplugin.platforms.federation_errors import FederationError
+from simplugin.platforms.federation_names import require_apart, require_clear_names
 from simplugin.platforms.federation_network import Network, turned
 from simplugin.platforms.federation_parts import (
     SiteBackbone,
     SiteGroup,
     SiteLink,
-    require_apart,
 )
 from simplugin.platforms.federation_pools import pool
 from simplugin.platforms.links import Link, LinkUse
@@ -45,8 +46,9 @@ class Federation:
 
     Raises
     ------
-    PlatformError
-        Sites are alike or not joined, or a cable of the backbone joins nothing.
+    FederationError
+        Sites are alike or not joined, a cable of the backbone joins nothing, two parts would have
+        the same name, or there is more than can be.
     """
 
     name: str
@@ -58,21 +60,26 @@ class Federation:
         """Check the fields."""
         require_name("a federation", self.name)
         object.__setattr__(self, "sites", tuple(self.sites))
-        names = [name for group in self.sites for name in group.names]
-        if not names:
-            raise PlatformError(f"federation {self.name!r} has no site", remedy="give it one")
-        require_apart("sites", names)
-        if self.seed < 0 or self.seed != int(self.seed):
-            raise PlatformError(
-                f"the seed is {self.seed!r}", remedy="give a whole number, 0 or more"
+        if not self.sites:
+            raise FederationError(
+                f"federation {self.name!r} has no site", "name", remedy="give it one"
             )
-        if self.backbone is None and len(names) > 1:
-            raise PlatformError(
-                f"nothing joins the {len(names)} sites of federation {self.name!r}",
+        if self.seed < 0 or self.seed != int(self.seed):
+            raise FederationError(
+                f"the seed is {self.seed!r}", "seed", remedy="give a whole number, 0 or more"
+            )
+        require_bearable(self.sites)
+        sites = [(name, at) for at, group in enumerate(self.sites) for name in group.names]
+        require_apart("sites", ((name, ("sites", at, "name")) for name, at in sites))
+        if self.backbone is None and len(sites) > 1:
+            raise FederationError(
+                f"nothing joins the {len(sites)} sites of federation {self.name!r}",
+                *("sites", sites[1][1]),
                 remedy="give it a backbone",
             )
         if self.backbone is not None:
-            _check_backbone(self.backbone, self.sites, names)
+            _check_backbone(self.backbone, self.sites, dict(sites))
+        require_clear_names(self.name, self.sites, self.backbone)
 
     def platform(self) -> Platform:
         """Return the platform.
@@ -280,52 +287,73 @@ def site_links(backbone: SiteBackbone, sites: list[str]) -> list[SiteLink]:
 
 
 def _check_backbone(
-    backbone: SiteBackbone, groups: tuple[SiteGroup, ...], sites: list[str]
+    backbone: SiteBackbone, groups: tuple[SiteGroup, ...], sites: dict[str, int]
 ) -> None:
-    """Refuse a backbone that does not join the sites."""
+    """Refuse a backbone that does not join the sites, each given with the position of its group."""
     if backbone.kind == "star":
         if backbone.wire is None:
-            for group in groups:
+            for at, group in enumerate(groups):
                 if group.uplink is None:
-                    raise PlatformError(
+                    raise FederationError(
                         f"site {group.name!r} has no cable to the hub",
+                        *("sites", at),
                         remedy="give it an uplink, or the backbone a bandwidth and a latency",
                     )
         return
+    if backbone.kind in {"mesh", "ring"} and len(sites) > MOST_ROUTED_SITES:
+        raise FederationError(
+            f"a {backbone.kind} joins {len(sites):,} sites, more than the {MOST_ROUTED_SITES:,} "
+            "whose routes are made",
+            *("backbone", "kind"),
+            remedy="use a star or a chain",
+        )
+    _check_links(backbone, sites)
+
+
+def _check_links(backbone: SiteBackbone, sites: dict[str, int]) -> None:
+    """Refuse cables that join nothing, or not all sites."""
     joined: dict[str, set[str]] = {site: set() for site in sites}
-    for link in backbone.links:
-        _check_link(link, joined)
+    for at, link in enumerate(backbone.links):
+        _check_link(link, at, joined)
         joined[link.source].add(link.destination)
         joined[link.destination].add(link.source)
-    if backbone.kind == "links":
-        reached, ahead = {sites[0]}, [sites[0]]
-        while ahead:
-            fresh = joined[ahead.pop()] - reached
-            reached |= fresh
-            ahead += fresh
-        for site in sites:
-            if site not in reached:
-                raise PlatformError(
-                    f"no way leads from site {sites[0]!r} to site {site!r}",
-                    remedy="add a link to the backbone",
-                )
+    if backbone.kind != "links":
+        return
+    first = next(iter(sites))
+    reached, ahead = {first}, [first]
+    while ahead:
+        fresh = joined[ahead.pop()] - reached
+        reached |= fresh
+        ahead += fresh
+    for site, group in sites.items():
+        if site not in reached:
+            raise FederationError(
+                f"no way leads from site {first!r} to site {site!r}",
+                *("sites", group, "name"),
+                remedy="add a link to the backbone",
+            )
 
 
-def _check_link(link: SiteLink, joined: dict[str, set[str]]) -> None:
+def _check_link(link: SiteLink, at: int, joined: dict[str, set[str]]) -> None:
     """Refuse a cable to nowhere, and a second one."""
+    about = ("backbone", "links", at, "between")
     for end in (link.source, link.destination):
         if end not in joined:
             listed = ", ".join(list(joined)[:20])
-            raise PlatformError(
+            raise FederationError(
                 f"a link of the backbone ends at {end!r}, which is no site",
+                *about,
                 remedy=f"name two of {listed}",
             )
     if link.source == link.destination:
-        raise PlatformError(
-            f"a link of the backbone joins site {link.source!r} to itself", remedy="name two sites"
+        raise FederationError(
+            f"a link of the backbone joins site {link.source!r} to itself",
+            *about,
+            remedy="name two sites",
         )
     if link.destination in joined[link.source]:
-        raise PlatformError(
+        raise FederationError(
             f"two links of the backbone join {link.source!r} and {link.destination!r}",
+            *about,
             remedy="remove one of them",
         )

@@ -117,6 +117,40 @@ def test_task_graphs_share_a_site(name):
     )
 
 
+def test_task_graphs_on_a_federation_of_three_sites():
+    outcome = run_scenario(load_scenario(ROOT / "scenarios" / "taskgraphs_federation.toml"))
+    graphs, clusters = outcome.listings
+    # The hosts and speeds that scenarios/federations/three_sites.toml gives; those of c are drawn.
+    described = {"old": (20, 2.5e9), "new": (26, 4.5e9), "fast": (12, 6e9), "slow": (48, 2e9)}
+    found = {name: (count, speed) for name, count, speed, *_ in clusters.lines}
+    assert {**found, **described} == found
+    assert {*found} == {*described, "c1", "c2", "c3"}
+    assert all(16 <= found[name][0] <= 64 for name in ("c1", "c2", "c3"))
+    # Each task ran on one of them, and no graph ended before its bound.
+    assert sum(clusters.column("tasks")) == outcome.row["tasks"] == sum(graphs.column("tasks"))
+    pairs = zip(graphs.column("own"), graphs.column("bound"), strict=True)
+    assert all(own >= bound for own, bound in pairs)
+
+
+def test_the_file_of_a_site_and_its_generator_are_one_platform_to_a_scenario(tmp_path):
+    text = (ROOT / "scenarios" / "taskgraphs.toml").read_text()
+    by_generator = 'generator = "grid5000_subset"\nparameters = { site = "lille" }'
+    assert by_generator in text
+    rows = []
+    for way in (by_generator.replace("lille", "rennes"),
+                f'file = "{ROOT / "platforms_xml" / "rennes.xml"}"'):  # fmt: skip
+        (tmp_path / "scenario.toml").write_text(text.replace(by_generator, way))
+        outcome = run_scenario(load_scenario(tmp_path / "scenario.toml"))
+        rows.append((outcome.row["makespan"], outcome.listings[1].lines))
+    assert rows[0] == rows[1]
+    # N'takpé and Suter's table: 64, 99 and 66 processors of 3.573, 3.364 and 4.603 Gflop/s.
+    assert [(name, count, speed) for name, count, speed, *_ in rows[1][1]] == [
+        ("parasol", 64, 3.573e9),
+        ("paravent", 99, 3.364e9),
+        ("paraquad", 66, 4.603e9),
+    ]
+
+
 def test_a_bundle_is_sold_at_the_largest_benefit():
     outcome = run_scenario(load_scenario(ROOT / "scenarios" / "market.toml"))
     assert outcome.row.gap == pytest.approx(0.0, abs=1e-9)

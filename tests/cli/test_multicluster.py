@@ -79,6 +79,18 @@ def test_what_is_wrong_is_told_in_one_line(tmp_path):
     assert _run(EXAMPLE, "--seed", "-1").exit_code == 2
 
 
+def test_what_was_drawn_wrong_is_told_with_file_and_line(tmp_path):
+    text = EXAMPLE.read_text()
+    assert text.splitlines()[36] == 'hosts = { law = "uniform", low = 16, high = 64 }'
+    (tmp_path / "many.toml").write_text(text.replace("high = 64", "high = 1e12"))
+    answer = _run(tmp_path / "many.toml")
+    assert answer.exit_code == 1
+    assert answer.stderr.startswith(f"simplugin: {tmp_path / 'many.toml'}:37: the clusters have ")
+    assert "more than the 2,000,000 that are made; ask for fewer hosts, or a" in answer.stderr
+    with pytest.raises(ValueError, match=r"many.toml:37: the clusters have .*; ask for fewer"):
+        federation(description=str(tmp_path / "many.toml"))
+
+
 def test_a_scenario_takes_the_tables_of_a_description():
     tables = tomllib.loads(EXAMPLE.read_text())
     del tables["seed"]

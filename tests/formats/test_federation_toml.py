@@ -5,7 +5,11 @@ from pathlib import Path
 import pytest
 
 from simplugin.errors import PlatformError
-from simplugin.formats.federation_toml import federation_from, read_federation
+from simplugin.formats.federation_toml import (
+    federation_from,
+    read_federation,
+    read_federation_platform,
+)
 from simplugin.platforms.federation_parts import (
     ClusterGroup,
     SiteBackbone,
@@ -146,6 +150,23 @@ bandwidth = "1Gbps"
 latency = "50us"
 """
 
+STAR = 'kind = "star"\nbandwidth = "1Gbps"\nlatency = "1ms"'
+LINKS = 'kind = "links"\n[[backbone.links]]\nbetween = ["{}", "{}"]\nbandwidth = 1e9'
+COPY = (
+    'name = "{}"\nhosts = 1\nspeed = 1\nbandwidth = 1\nlatency = 0\n[[sites.clusters]]\nname = "c"'
+)
+EACH = """\
+name = "s"
+one_switch = false
+switch = { bandwidth = 1e9 }
+[[sites.clusters]]
+name = "b"
+hosts = 1
+speed = 1
+bandwidth = 1
+latency = 0
+uplink = { bandwidth = 1 }
+"""
 SWITCHES = 'name = "s"\n[[sites.switches]]\nname = "x"\n'
 
 
@@ -196,7 +217,7 @@ SWITCHES = 'name = "s"\n[[sites.switches]]\nname = "x"\n'
         ("hosts = 4", 'hosts = { law = "normal", mean = 4 }', 10,
          "sites.0.clusters.0.hosts.law is 'normal'; give one of constant, uniform"),
         ("hosts = 4", 'hosts = { law = "uniform", low = 4 }', 10,
-         "key 'sites.0.clusters.0.hosts.high' is missing; add it: 5"),
+         "key 'sites.0.clusters.0.hosts.high' is missing; add it: e.g. high = 5"),
         ("hosts = 4", 'hosts = { law = "uniform", low = 4, high = 5, mean = 3 }', 10,
          "unknown key 'sites.0.clusters.0.hosts.mean'; the keys here are law, low, high"),
         ("hosts = 4", 'hosts = { law = "uniform", low = 6, high = 5 }', 10,
@@ -207,18 +228,51 @@ SWITCHES = 'name = "s"\n[[sites.switches]]\nname = "x"\n'
         ('speed = "1Gf"', 'speed = { law = "gamma", mean = "1Gf", variation = "1Gf" }', 11,
          "sites.0.clusters.0.speed.variation is '1Gf'; give a number, more than 0, e.g. 0.3"),
         # What does not fit together: the line of the table that says so.
-        ("latency = \"50us\"\n[[sites]]", 'latency = "50us"\nswitch = "z"\n[[sites]]', 6,
+        ("latency = \"50us\"\n[[sites]]", 'latency = "50us"\nswitch = "z"\n[[sites]]', 14,
          "cluster 'c' of site 's' hangs from 'z', which is no switch of the site"),
-        ('name = "s"\n', SWITCHES, 6, "nothing hangs from switch 'x' of site 's'"),
+        ('name = "s"\n', SWITCHES, 9, "nothing hangs from switch 'x' of site 's'"),
         ('name = "s"\n', SWITCHES + "latency = 1\n", 8,
          "switch 'x' has a latency without a bandwidth; give both or none"),
-        ('kind = "star"', 'kind = "tree"', 2, "a backbone is of kind 'tree'; give one of star"),
-        ('kind = "star"', 'kind = "links"', 2, "a backbone of kind 'links' has 0 links"),
-        ('kind = "star"\nbandwidth = "1Gbps"\nlatency = "1ms"', 'kind = "star"', 2,
+        ('kind = "star"', 'kind = "tree"', 3, "a backbone is of kind 'tree'; give one of star"),
+        ('kind = "star"', 'kind = "links"', 3, "a backbone of kind 'links' has 0 links"),
+        ('kind = "star"\nbandwidth = "1Gbps"\nlatency = "1ms"', 'kind = "star"', 4,
          "site 's' has no cable to the hub; give it an uplink, or the backbone a bandwidth"),
         ('kind = "star"', 'kind = "star"\nlinks = [{ between = ["s"], bandwidth = 1 }]', 4,
          "backbone.links.0.between is ['s']; give 2 texts in brackets"),
-        ('name = "t"', 'name = "s"', 2, "two sites are called 's'; name them apart"),
+        ('name = "t"', 'name = "s"', 15, "two sites are called 's'; name them apart"),
+        ('name = "c"', COPY.format("c"), 15, "two clusters of site 's' are called 'c'"),
+        ('name = "s"\n', SWITCHES + 'to = "y"\n[[sites.switches]]\nname = "y"\nto = "x"\n', 10,
+         "the switches of site 's' form a ring through 'x'; let one of them go"),
+        ('name = "s"\n', SWITCHES + 'to = "q"\n', 10, "goes to 'q', which is no switch"),
+        ('name = "s"\n', SWITCHES + '[[sites.switches]]\nname = "x"\n', 11,
+         "two switches of site 's' are called 'x'"),
+        ('name = "s"\n', EACH, 16, "cluster 'b' of site 's' has a backbone or an uplink beside"),
+        (STAR, LINKS.format("s", "paris"), 5,
+         "a link of the backbone ends at 'paris', which is no site; name two of s, t"),
+        (STAR, LINKS.format("s", "s"), 5, "a link of the backbone joins site 's' to itself"),
+        (STAR, LINKS.format("s", "t") + LINKS.format("t", "s")[14:], 8,
+         "two links of the backbone join 't' and 's'"),
+        (f"[backbone]\n{STAR}\n", "", 10, "nothing joins the 2 sites of federation 'f'; give it a"),
+        (f"[backbone]\n{STAR}\n", "[backbone]\nkind = 'mesh'\n", 3,
+         "a backbone of kind 'mesh' has no bandwidth"),
+        # More than can be.
+        ("hosts = 4", "hosts = 99999999999", 10,
+         "the number of hosts of cluster 'c' is 99,999,999,999, more than the 2,000,000"),
+        ("hosts = 4", "hosts = 4\ncores = 3e9", 11,
+         "the number of cores of cluster 'c' is 3,000,000,000, more than the 2,147,483,647"),
+        ("hosts = 4", "hosts = 4\nrepeat = 10000000000000", 11,
+         "the number of clusters 'c' is 10,000,000,000,000, more than the 100,000 that are made"),
+        ('name = "s"\n', 'name = "s"\nrepeat = 10000000000000\n', 8,
+         "the number of sites 's' is 10,000,000,000,000"),
+        ('name = "s"\n', 'name = "s"\nrepeat = 100000\n', 8,
+         "there are 100,001 clusters, more than the 100,000 that are made; repeat sites or"),
+        # Names that come to the same in the platform.
+        ('name = "c"', 'name = "router"', 9,
+         "cluster 'router' of site 's' and the router of site 's' would both be called "
+         "'router.s'; rename one of them"),
+        ('name = "c"', COPY.format("c-2"), 9,
+         "cluster 'c-2' of site 's' would be called 'c-2.s', as a host of cluster 'c' of site 's'"),
+        ('name = "f"', 'name = "hub"', 1, "the federation and the hub would both be called 'hub'"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told_with_its_line(tmp_path, old, new, line, message):
@@ -228,6 +282,70 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path, old, new, line, message):
     assert message in str(caught.value)
     assert caught.value.line == line
     assert str(caught.value).startswith(f"{tmp_path / 'federation.toml'}:{line}: ")
+
+
+@pytest.mark.parametrize("text", ["", "seed = 1\n", "[backbone]\nkind = 'star'\n"])
+def test_no_site_is_told_at_the_first_line(tmp_path, text):
+    with pytest.raises(PlatformError, match=r"toml:1: federation 'federation' has no site"):
+        _read(tmp_path, text)
+
+
+DRAWN = """\
+name = "f"
+[[sites]]
+name = "s"
+[[sites.clusters]]
+name = "a"
+hosts = 3
+speed = 1e9
+bandwidth = 1e9
+latency = 0
+[[sites.clusters]]
+name = "b"
+speed = 1e9
+bandwidth = 1e9
+latency = 0
+hosts = { law = "constant", value = 1 }
+"""
+
+
+@pytest.mark.parametrize("mean", ["2.4e11", "1e300", "1.7e308"])
+def test_draws_of_too_many_hosts_are_told_with_their_line(tmp_path, mean):
+    file = tmp_path / "federation.toml"
+    file.write_text(DRAWN.replace("value = 1 ", f"value = {mean} "))
+    with pytest.raises(PlatformError) as caught:
+        read_federation_platform(file)
+    assert "of them cluster 'b' of site 's': more than the 2,000,000 that are" in str(caught.value)
+    assert "240,000,000,003 hosts" in str(caught.value) or mean != "2.4e11"
+    assert caught.value.line == 15
+    file.write_text(DRAWN)
+    assert read_federation_platform(file).host_count == 4
+
+
+def test_what_the_platform_alone_objects_to_is_told_with_the_file(tmp_path):
+    file = tmp_path / "federation.toml"
+    # Host 1 of a-1.b at c is host 1 of a at b-1.c; the rest of the two names differs.
+    file.write_text(
+        BASE.replace('name = "s"', 'name = "c"')
+        .replace('name = "c"\nhosts', 'name = "a-1.b"\nhosts')
+        .replace('name = "t"', 'name = "b-1.c"')
+        .replace('name = "d"', 'name = "a"')
+    )
+    with pytest.raises(PlatformError, match=r"a-1\.b-1\.c") as caught:
+        read_federation_platform(file)
+    assert caught.value.file == file
+
+
+def test_a_missing_or_broken_file_is_told_with_a_remedy(tmp_path):
+    with pytest.raises(PlatformError, match=r"cannot be read: No such file.*; give the path"):
+        read_federation(tmp_path / "none.toml")
+    with pytest.raises(PlatformError, match=r"cannot be read: .*; give the path of a description"):
+        read_federation(tmp_path)
+    with pytest.raises(PlatformError, match=r":2: not TOML: .*; write tables in \[brackets\], and"):
+        _read(tmp_path, 'name = "f"\nseed : 1\n')
+    (tmp_path / "bytes.toml").write_bytes(b"name = '\xff'")
+    with pytest.raises(PlatformError, match="byte 8 is no UTF-8; save it as UTF-8"):
+        read_federation(tmp_path / "bytes.toml")
 
 
 def test_the_base_of_these_is_right(tmp_path):

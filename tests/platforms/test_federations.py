@@ -14,6 +14,7 @@ from simplugin.errors import PlatformError
 from simplugin.formats.check import check
 from simplugin.formats.platform_xml import platform_text, read_platform, write_platform
 from simplugin.platforms import Cluster
+from simplugin.platforms.consistency import require_consistent
 from simplugin.platforms.federation_parts import (
     ClusterGroup,
     SiteBackbone,
@@ -82,6 +83,16 @@ def test_routes_of_a_star():
         ("a.B_link_1_UP", "a.B_backbone", "a.B_link_2_DOWN"),
         ("b.C_link_2_UP", "C-uplink", "hub", "A-uplink_DOWN", "a.A_link_2_DOWN"),
     ]
+
+
+@pytest.mark.parametrize("own", [{"uplink": WIRE}, {"backbone": Switch("", 1e9, 1e-5)}])
+def test_what_stays_in_a_cluster_with_a_switch_of_its_own_does_not_reach_the_site_s(own):
+    site = _site("s", _cluster("a"), _cluster("b", **own), switch=SWITCH)
+    pairs = [("a-1.s", "a-2.s"), ("b-1.s", "b-2.s"), ("b-1.s", "a-1.s")]
+    found = resolve(Federation("f", (site,)).platform(), pairs)
+    [shared] = {*found.routes[0].links} - {"a.s_link_1_UP", "a.s_link_2_DOWN"}
+    passed = [shared in route.links for route in found.routes]
+    assert passed == [True, False, True]
 
 
 def test_routes_of_a_tree_of_switches():
@@ -253,6 +264,12 @@ def test_contention_on_a_ring():
 
 
 # Any description: SimGrid's latencies against shortest paths of a graph made here.
+
+
+def test_names_that_only_look_alike_are_taken():
+    site = _site("x", _cluster("a", 5), _cluster("a-6"), _cluster("edge"), _cluster("switch"))
+    platform = Federation("f", (site, _site("y", uplink=WIRE)), SiteBackbone("chain", WIRE))
+    require_consistent(platform.platform())
 
 
 @st.composite
@@ -520,6 +537,37 @@ def test_a_large_federation_stays_small_on_file(tmp_path):
         (lambda: _joined(("A", "A", 1e-3)), "a link of the backbone joins site 'A' to itself"),
         (lambda: Federation("f", (_site("s"),), SiteBackbone("links", links=(
             SiteLink("s", "paris", WIRE),))), "a link of the backbone ends at 'paris'"),
+        # More than can be.
+        (lambda: _cluster("a", 10**11), "the number of hosts of cluster 'a' is 100,000,000,000"),
+        (lambda: _cluster("a", repeat=10**13), "the number of clusters 'a' is 10,000,000,000,000"),
+        (lambda: _site("s", repeat=10**13), "the number of sites 's' is 10,000,000,000,000, more"),
+        (lambda: _site("s", _cluster("a", repeat=99_999), _cluster("b", repeat=2)),
+         "the number of clusters of site 's' is 100,001, more than the 100,000 that are made"),
+        (lambda: Federation("f", (_site("s", _cluster("a", repeat=1000), repeat=101),),
+                            SiteBackbone("star", WIRE)), "there are 101,000 clusters, more than"),
+        (lambda: Federation("f", (_site("s", _cluster("a", 1_999_999), _cluster("b", 2)),))
+         .platform(), "the clusters have 2,000,001 hosts, 1,999,999 of them cluster 'a' of site"),
+        (lambda: Federation("f", (_site("s", repeat=1001),), SiteBackbone("mesh", WIRE)),
+         "a mesh joins 1,001 sites, more than the 1,000 whose routes are made; use a star"),
+        # Names that come to the same.
+        (lambda: Federation("f", (_site("x", _cluster("router")),)),
+         "cluster 'router' of site 'x' and the router of site 'x' would both be called 'router.x'"),
+        (lambda: Federation("f", (_site("x", _cluster("switch"), switch=SWITCH),)),
+         "cluster 'switch' of site 'x' and the switch of site 'x' would both be called 'switch.x'"),
+        (lambda: Federation("f", (_site("b.c", _cluster("a")), _site("c", _cluster("a.b"))),
+                            SiteBackbone("chain", WIRE)),
+         "cluster 'a.b' of site 'c' and cluster 'a' of site 'b.c' would both be called 'a.b.c'"),
+        (lambda: Federation("f", (_site("x", _cluster("edge"), uplink=WIRE), _site("y")),
+                            SiteBackbone("chain", WIRE)),
+         "cluster 'edge' of site 'x' and the router at the end of the uplink of site 'x' would"),
+        (lambda: Federation("f", (_site("x", _cluster("a"), _cluster("a-router")),)),
+         "cluster 'a-router' of site 'x' and the router of cluster 'a' of site 'x' would both"),
+        (lambda: Federation("f", (_site("x", _cluster("a", switch="a"), switches=(Switch("a"),)),)),
+         "cluster 'a' of site 'x' and switch 'a' of site 'x' would both be called 'a.x'"),
+        (lambda: Federation("a.x", (_site("x", _cluster("a")),)),
+         "cluster 'a' of site 'x' and the federation would both be called 'a.x'"),
+        (lambda: Federation("f", (_site("x", _cluster("a", 5), _cluster("a-5")),)),
+         "cluster 'a-5' of site 'x' would be called 'a-5.x', as a host of cluster 'a' of site 'x'"),
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(make, message):

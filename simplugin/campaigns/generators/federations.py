@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from simplugin.errors import PlatformError
-from simplugin.formats.federation_toml import federation_from, read_federation
+from simplugin.formats.federation_toml import federation_platform_from, read_federation_platform
 from simplugin.platforms import Platform
 
 
@@ -38,7 +38,7 @@ def federation(
         raise ValueError(f"description is {given!r}; give a path")
     try:
         if description is not None:
-            return read_federation(Path(directory) / description, seed).platform()
-        return federation_from(tables, seed).platform()
+            return read_federation_platform(Path(directory) / description, seed)
+        return federation_platform_from(tables, seed)
     except PlatformError as error:
         raise ValueError(str(error)) from error
