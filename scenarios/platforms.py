@@ -5,14 +5,16 @@ from __future__ import annotations
 from itertools import combinations
 
 from simplugin.platforms import Cluster, Link, LinkUse, Platform, Zone, ZoneRoute
+from simplugin.platforms.grid5000_subsets import SUBSETS
 from simplugin.platforms.links import FATPIPE, SPLITDUPLEX
 
 GIGABIT = 125e6
 US = 1e-6
-# Cluster: hosts and flop/s of each, from Table 1 of T. N'takpé and F. Suter, "Concurrent
-# scheduling of parallel task graphs on multi-clusters using constrained resource allocations".
-LILLE = {"chuque": (53, 3.647e9), "chti": (20, 4.311e9), "chicon": (26, 4.384e9)}
-NANCY = {"grillon": (47, 3.379e9), "grelon": (120, 3.185e9)}
+# Cluster: hosts and flop/s of each, from Table 1 of N'takpé and Suter.
+LILLE, NANCY = (
+    {cluster: (hosts, speed) for cluster, hosts, speed in SUBSETS[site].clusters}
+    for site in ("lille", "nancy")
+)
 
 
 def lille_nancy(backbone: float = 10 * GIGABIT, latency: float = 5e-3) -> Platform:

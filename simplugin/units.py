@@ -19,6 +19,7 @@ __all__ = [
     "format_size",
     "format_speed",
     "format_time",
+    "has_unit",
     "parse_bandwidth",
     "parse_bandwidths",
     "parse_size",
@@ -106,6 +107,12 @@ def parse_size(text: str) -> float:
 def parse_time(text: str) -> float:
     """Read a duration [s], for instance ``59.904us``, ``2h`` or ``1w``."""
     return _parse(text, _TIMES, "time", "s", "50us")
+
+
+def has_unit(text: str) -> bool:
+    """Whether a text that one of the parsers reads names its unit."""
+    match = _NUMBER.fullmatch(text)
+    return match is not None and match["unit"] != ""
 
 
 def format_speed(value: float) -> str:

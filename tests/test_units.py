@@ -84,6 +84,27 @@ def test_times(text, value):
     assert units.parse_time(text) == value
 
 
+@pytest.mark.parametrize(
+    ("parse", "text", "named"),
+    [
+        (units.parse_speed, "4.3", False),
+        (units.parse_speed, " 4.3e9", False),
+        (units.parse_speed, "inf", False),
+        (units.parse_speed, "0xA", False),
+        (units.parse_speed, "0x1p3", False),
+        (units.parse_speed, "4.3f", True),
+        (units.parse_speed, "4.3kf", True),
+        (units.parse_bandwidth, "1e3Bps", True),
+        (units.parse_bandwidth, "1", False),
+        (units.parse_time, "5m", True),
+        (units.parse_time, "5", False),
+    ],
+)
+def test_whether_a_unit_is_named(parse, text, named):
+    parse(text)  # it is a quantity either way
+    assert units.has_unit(text) == named
+
+
 def test_lists():
     assert units.parse_speeds("100Mf, 50Mf ,20Mf") == [1e8, 5e7, 2e7]
     assert units.parse_bandwidths("1MBps;2MBps,3MBps") == [1e6, 2e6, 3e6]

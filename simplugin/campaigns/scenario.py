@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import tomllib
 from collections.abc import Callable, Mapping
@@ -19,7 +18,7 @@ from simplugin.campaigns.complaints import (
     suggestion,
     unknown_key,
 )
-from simplugin.campaigns.generators import GENERATORS
+from simplugin.campaigns.generators.calls import generator_called
 from simplugin.campaigns.kinds import KINDS, Kind, Outcome, Progress, kind_called
 from simplugin.campaigns.references import UnresolvedError, importable, resolve
 from simplugin.campaigns.sections import (
@@ -29,10 +28,9 @@ from simplugin.campaigns.sections import (
     SchedulerSection,
     SimulationSection,
 )
-from simplugin.errors import PlatformError, ScenarioError, SimpluginError, UnitError
+from simplugin.errors import PlatformError, ScenarioError, SimpluginError
 from simplugin.formats.toml_lines import place_of
 from simplugin.platforms import Platform
-from simplugin.platforms.graphs import Graph
 from simplugin.simulation.options import SimGridOptions
 
 _SECTIONS = ("platform", "workload", "scheduler", "simulation", "output")
@@ -100,38 +98,22 @@ class Scenario:
         if section.generator is None:
             assert section.file is not None
             return section.file
-        reference = GENERATORS.get(section.generator, section.generator)
-        if ":" not in reference:
-            remedy = suggestion(reference, GENERATORS, "write 'module:function', or one of")
-            if not GENERATORS:
-                remedy = "write 'module:function'"
-            message = f"there is no generator {reference!r}"
-            raise self.error(message, "platform", "generator", remedy=remedy)
-        make = self.function(reference, "platform", "generator")
-        further: dict[str, Any] = {} if section.seed is None else {"seed": section.seed}
-        if "directory" not in section.parameters and _takes_directory(make):
-            further["directory"] = self.directory
+        name, parameters = section.generator, dict(section.parameters)
+        if section.seed is not None:
+            if "seed" in parameters:
+                message = "the seed is given twice, in [platform] and among its parameters"
+                raise self.error(message, "platform", "seed", remedy="remove one of the two")
+            parameters["seed"] = section.seed
         try:
-            platform = make(**section.parameters, **further)
-        except (TypeError, ValueError, PlatformError, UnitError) as error:
-            message = f"generator {reference!r} refused its parameters: {error}"
+            generator = generator_called(name, "beside the scenario")
+        except PlatformError as error:
+            place = ("platform", "generator")
+            raise self.error(error.message, *place, remedy=error.remedy) from error.__cause__
+        try:
+            return generator.platform(parameters, self.directory)
+        except PlatformError as error:
             key = "parameters" if section.parameters else "generator"
-            raise self.error(message, "platform", key) from error
-        if isinstance(platform, Graph):
-            return platform.platform()
-        if not isinstance(platform, Platform):
-            message = f"generator {reference!r} returned {type(platform).__name__}, not a Platform"
-            raise self.error(message, "platform", "generator")
-        return platform
-
-
-def _takes_directory(function: Callable[..., Any]) -> bool:
-    """Whether a generator asks, by a keyword-only `directory`, where its paths start."""
-    try:
-        asked = inspect.signature(function).parameters.get("directory")
-    except (TypeError, ValueError):
-        return False
-    return asked is not None and asked.kind is inspect.Parameter.KEYWORD_ONLY
+            raise self.error(error.message, "platform", key, remedy=error.remedy) from error
 
 
 def load_scenario(path: str | os.PathLike[str]) -> Scenario:

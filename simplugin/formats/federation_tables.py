@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from simplugin.errors import PlatformError, UnitError
+from simplugin.errors import PlatformError
 from simplugin.formats.toml_lines import line_of
-from simplugin.platforms.laws import PARAMETERS, Law
-from simplugin.units import parse_bandwidth, parse_speed, parse_time
+from simplugin.near_names import near_names
+from simplugin.platforms.law_tables import (
+    COUNT,
+    QUANTITIES,
+    Dimension,
+    MisreadError,
+    read_law,
+    read_number,
+)
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable
 
-_Made = TypeVar("_Made")
+    from simplugin.platforms.laws import Law
 
-# How quantities are read that are texts, and what such a text looks like.
-UNITS: dict[str, tuple[Callable[[str], float], str]] = {
-    "speed": (parse_speed, '"2.5Gf"'),
-    "bandwidth": (parse_bandwidth, '"10Gbps"'),
-    "latency": (parse_time, '"50us"'),
-}
-_WITHOUT_UNIT = {"shape", "variation"}
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Table:
         self._values = values
         for key in values:
             if key not in self._known:
-                close = get_close_matches(key, self._known, 1)
+                close = near_names(key, self._known, 1)
                 listed = ", ".join(self._known)
                 remedy = f"did you mean {close[0]!r}?" if close else f"the keys here are {listed}"
                 raise document.error((*path, key), f"unknown key {self._at(key)!r}", remedy)
@@ -103,11 +103,12 @@ class Table:
             raise self._document.error((*self._path, key), message, f"add it: {remedy}")
         return self._values[key]
 
-    def text(self, key: str, default: str | None = None) -> str:
+    def text(self, key: str, default: str | None = None, choices: Iterable[str] = ()) -> str:
         """Return a text; one that must be there if there is no default."""
         if default is not None and key not in self._values:
             return default
-        value = self._value(key, "a text")
+        listed = ", ".join(choices)
+        value = self._value(key, f"one of {listed}" if listed else "a text")
         if not isinstance(value, str) or not value:
             raise self.wrong(key, "give a text")
         return value
@@ -133,7 +134,7 @@ class Table:
         remedy = "a whole number of at least 1, or a law"
         value = self._value(key, remedy)
         if isinstance(value, dict):
-            return self._law(key, None, "5")
+            return self._law(key, COUNT)
         if not _is_whole(value) or value < 1:
             raise self.wrong(key, f"give {remedy}")
         return int(value)
@@ -142,54 +143,23 @@ class Table:
         """Return a quantity of the dimension that its key says, or a law of such quantities."""
         if key not in self._values and default is not None:
             return default
-        parse, example = UNITS[key]
-        si = {"speed": "flop/s", "bandwidth": "byte/s", "latency": "s"}[key]
-        value = self._value(key, f"e.g. {example}, a number [{si}], or a law")
+        dimension = QUANTITIES[key]
+        value = self._value(key, f"e.g. {dimension.example}, a number [{dimension.si}], or a law")
         if isinstance(value, dict):
-            return self._law(key, parse, example)
-        return self._number(key, value, parse, example, zero=key == "latency")
+            return self._law(key, dimension)
+        return self._placed(key, lambda: read_number(self._at(key), value, dimension))
 
-    def _number(
-        self,
-        key: str,
-        value: Any,
-        parse: Callable[[str], float] | None,
-        example: str,
-        *,
-        zero: bool = False,
-    ) -> float:
-        """Return a positive number, or 0 where that may be."""
-        path = (*self._path, *key.split("."))
-        number = value
-        if isinstance(value, str) and parse is not None:
-            try:
-                number = parse(value)
-            except UnitError as error:
-                message, _, remedy = str(error).partition("; ")
-                raise self._document.error(path, f"{self._at(key)}: {message}", remedy) from None
-        least = "0 or more" if zero else "more than 0"
-        if not _is_number(number) or not 0 <= number < float("inf") or (number == 0 and not zero):
-            remedy = f"give a number, {least}, e.g. {example}"
-            raise self._document.error(path, f"{self._at(key)} is {value!r}", remedy)
-        return float(number)
-
-    def _law(self, key: str, parse: Callable[[str], float] | None, example: str) -> Law:
+    def _law(self, key: str, dimension: Dimension) -> Law:
         """Return a law that stands in the place of a quantity."""
-        path = (*self._path, key)
-        names = {name for parameters in PARAMETERS.values() for name in parameters}
-        table = Table(self._values[key], path, self._document, ("law", *sorted(names)))
-        name = table.text("law")
-        if name not in PARAMETERS:
-            raise table.wrong("law", f"give one of {', '.join(PARAMETERS)}")
-        wanted = PARAMETERS[name]
-        Table(self._values[key], path, self._document, ("law", *wanted))
-        numbers = []
-        for parameter in wanted:
-            free = parameter in _WITHOUT_UNIT
-            value = table._value(parameter, "0.3" if free else example)
-            own = (None, "0.3") if free else (parse, example)
-            numbers.append(self._number(f"{key}.{parameter}", value, *own))
-        return table.made(lambda: Law(name, tuple(numbers)))
+        return self._placed(key, lambda: read_law(self._at(key), self._values[key], dimension))
+
+    def _placed(self, key: str, read: Callable[[], _Made]) -> _Made:
+        """Return what is read of a key's value; an objection gets its line."""
+        try:
+            return read()
+        except MisreadError as error:
+            path = (*self._path, key, *error.path)
+            raise self._document.error(path, error.message, error.remedy) from None
 
     def table(self, key: str, known: Iterable[str]) -> Table | None:
         """Return a table in it; None if it is not there."""

@@ -16,7 +16,8 @@ from simplugin.platforms.links import SPLITDUPLEX, HostLink, Link, LinkUse
 from simplugin.platforms.multi_clusters import GIGABIT, LATENCY
 from simplugin.platforms.platform import Platform, Zone
 from simplugin.platforms.routes import ZoneRoute
-from simplugin.platforms.topologies import SPEED, drawn, require_count
+from simplugin.platforms.topologies import SPEED, drawn
+from simplugin.platforms.validation import require_count
 
 if TYPE_CHECKING:
     from simplugin.platforms.laws import Law

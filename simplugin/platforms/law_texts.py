@@ -6,15 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError, UnitError
+from simplugin.platforms.law_tables import WITHOUT_UNIT
 from simplugin.platforms.laws import PARAMETERS, Law
-from simplugin.units import parse_time
+from simplugin.units import has_unit, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _CALL = re.compile(r"\s*(?P<name>[A-Za-z][\w-]*)\s*\((?P<arguments>[^()]*)\)\s*")
-# What a law takes without a unit.
-_PURE = frozenset({"shape", "variation"})
 
 
 def read_law(text: str, read: Callable[[str], float] = float) -> Law:
@@ -58,7 +57,7 @@ def read_law(text: str, read: Callable[[str], float] = float) -> Law:
     if len(arguments) != len(names):
         raise PlatformError(f"law {text!r} has {len(arguments)} parameters", remedy=_form(name))
     values = [
-        _number(text, argument, float if parameter in _PURE else read)
+        _number(text, argument, float if parameter in WITHOUT_UNIT else read)
         for parameter, argument in zip(names, arguments, strict=True)
     ]
     return Law(name, tuple(values))
@@ -83,11 +82,10 @@ def read_duration(text: str) -> float:
     UnitError
         It is no time, or has no unit.
     """
-    try:
-        float(text)
-    except ValueError:
-        return parse_time(text)
-    raise UnitError(f"time {text!r} has no unit; write e.g. '7d', or '{text.strip()}s'")
+    time = parse_time(text)
+    if not has_unit(text):
+        raise UnitError(f"time {text!r} has no unit; write e.g. '7d', or '{text.strip()}s'")
+    return time
 
 
 def split_call(text: str) -> tuple[str, tuple[str, ...]]:

@@ -14,6 +14,13 @@ from simplugin.platforms.links import SPLITDUPLEX, Backbone, HostLink, Link
 from simplugin.platforms.platform import Platform, Zone
 from simplugin.platforms.routes import ZoneRoute
 from simplugin.platforms.sites import Site
+from simplugin.platforms.validation import (
+    require_count,
+    require_name,
+    require_not_negative,
+    require_positive,
+    require_truth,
+)
 
 # Of a gigabit adapter and of a switch [byte/s], and of either [s].
 GIGABIT, TEN_GIGABITS, LATENCY = 1.25e8, 1.25e9, 50e-6
@@ -56,12 +63,17 @@ class MultiCluster:
         object.__setattr__(self, "clusters", tuple(tuple(each) for each in self.clusters))
         if not self.clusters:
             raise PlatformError(f"site {self.name!r} has no cluster; give at least one")
-        for name, processors, _ in self.clusters:
-            if processors < 1:
-                raise PlatformError(
-                    f"cluster {name!r} of site {self.name!r} has {processors!r} processors;"
-                    " give at least one"
-                )
+        require_name("a site", self.name)
+        require_truth(f"one_switch of site {self.name!r}", self.one_switch)
+        for name, processors, speed in self.clusters:
+            require_name(f"a cluster of site {self.name!r}", name)
+            what = f"of cluster {name!r} of site {self.name!r}"
+            require_count(f"the number of processors {what}", processors, 1)
+            require_positive(f"the speed {what}", speed, "flop/s")
+        require_positive("the bandwidth of links", self.bandwidth, "byte/s")
+        require_not_negative("the latency of links", self.latency, "s")
+        require_positive("the bandwidth of a switch", self.switch_bandwidth, "byte/s")
+        require_not_negative("the latency of a switch", self.switch_latency, "s")
         self.site()
         self.platform()
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.graphs import Graph
+from simplugin.platforms.validation import require_between, require_count, require_not_negative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 MEAN = 5e8
 # How many seeds networkx is given one of.
 _SEEDS = 2**32
+# More powers of ten than any platform spreads over, and far from where floats end.
+_MOST_DECADES = 100
 
 
 def recursive_tree(n_hosts: int, generator: np.random.Generator) -> Edges:
@@ -142,7 +145,9 @@ def preferential_attachment(n_hosts: int, links: int, generator: np.random.Gener
     """
     import networkx as nx
 
-    if not 1 <= links < n_hosts:
+    require_count("the number of hosts", n_hosts, 2)
+    require_count("the number of links of a host", links, 1)
+    if links >= n_hosts:
         raise PlatformError(
             f"each host joins {links} of {n_hosts} hosts", remedy=f"give 1 to {n_hosts - 1} links"
         )
@@ -185,13 +190,14 @@ def rewired_ring(
     """
     import networkx as nx
 
-    if neighbours % 2 or not 2 <= neighbours < n_hosts:
+    require_count("the number of hosts of a small world", n_hosts, 3)
+    require_count("the number of neighbours", neighbours, 2)
+    if neighbours % 2 or neighbours >= n_hosts:
         raise PlatformError(
             f"each of {n_hosts} hosts has {neighbours} neighbours",
             remedy="give an even number, from 2 to the number of hosts less 1",
         )
-    if not 0 <= rewired <= 1:
-        raise PlatformError(f"edges are rewired with probability {rewired!r}; give 0 to 1")
+    require_between("the probability that an edge is rewired", rewired, 0, 1)
     seed = int(generator.integers(_SEEDS))
     try:
         graph = nx.connected_watts_strogatz_graph(n_hosts, neighbours, rewired, 100, seed=seed)
@@ -236,7 +242,7 @@ def random_graph(
         Source of the draws.
     decades : float
         Over how many powers of ten speeds and bandwidths spread, log-uniformly around 5e8; the
-        two directions of a link are drawn apart.
+        two directions of a link are drawn apart. From 0 to 100.
     forwarding : float
         The probability that a host only forwards; the first always computes.
     latency : float
@@ -250,12 +256,16 @@ def random_graph(
     Raises
     ------
     PlatformError
-        There is no such shape, or too few hosts.
+        There is no such shape, or a number is out of its range.
     """
-    if shape not in SHAPES:
-        raise PlatformError(f"there is no shape {shape!r}; give one of {', '.join(SHAPES)}")
-    if n_hosts < 2:
-        raise PlatformError(f"a graph of {n_hosts} hosts has no link; give at least 2 hosts")
+    if shape not in tuple(SHAPES):
+        raise PlatformError(
+            f"there is no shape {shape!r}", remedy=f"give one of {', '.join(SHAPES)}"
+        )
+    require_count("the number of hosts", n_hosts, 2)
+    require_between("the number of decades", decades, 0, _MOST_DECADES)
+    require_between("the probability of forwarding only", forwarding, 0, 1)
+    require_not_negative("the latency of links", latency, "s")
     ends = SHAPES[shape](n_hosts, generator)
     speed = _spread(n_hosts, decades, generator)
     speed[1:][generator.random(n_hosts - 1) < forwarding] = 0.0

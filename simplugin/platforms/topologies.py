@@ -14,7 +14,7 @@ from simplugin.platforms.graphs import Graph
 from simplugin.platforms.laws import Law
 from simplugin.platforms.multi_clusters import GIGABIT, LATENCY
 from simplugin.platforms.spatial_graphs import geometric_graph
-from simplugin.platforms.validation import require_not_negative, require_positive
+from simplugin.platforms.validation import require_count, require_not_negative, require_positive
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -235,8 +235,6 @@ def preferential_attachment(
     links : int
         How many neighbours each host joins, see `random_graphs.preferential_attachment`.
     """
-    require_count("the number of hosts", n_hosts, 2)
-    require_count("the number of links of a host", links, 1)
     edges = random_graphs.preferential_attachment(n_hosts, links, generator)
     return capacities.graph(n_hosts, edges, generator)
 
@@ -258,14 +256,5 @@ def small_world(
     neighbours, rewired
         See `random_graphs.rewired_ring`.
     """
-    require_count("the number of hosts of a small world", n_hosts, 3)
-    require_count("the number of neighbours", neighbours, 2)
     edges = random_graphs.rewired_ring(n_hosts, neighbours, rewired, generator)
     return capacities.graph(n_hosts, edges, generator)
-
-
-def require_count(what: str, value: object, least: int) -> None:
-    """Refuse what is no whole number, or too small a one."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < least:  # type: ignore[operator]
-        raise PlatformError(f"{what} is {value!r}", remedy=f"give a whole number from {least} on")

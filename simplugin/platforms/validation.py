@@ -6,6 +6,8 @@ import math
 import sys
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from simplugin.errors import PlatformError
 
 if TYPE_CHECKING:
@@ -47,6 +49,28 @@ def require_not_negative(what: str, value: float, unit: str) -> None:
         raise PlatformError(
             f"{what} is {value!r} {unit}", remedy="give 0 or a positive, finite number"
         )
+
+
+def require_count(what: str, value: object, least: int) -> None:
+    """Refuse what is no whole number, or too small a one."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < least:  # type: ignore[operator]
+        raise PlatformError(f"{what} is {value!r}", remedy=f"give a whole number from {least} on")
+
+
+def require_between(what: str, value: object, least: float, most: float) -> None:
+    """Refuse what is no number, or one beyond the bounds."""
+    number = isinstance(value, int | float | np.integer) and not isinstance(value, bool)
+    if not number or not least <= value <= most:  # type: ignore[operator]
+        raise PlatformError(
+            f"{what} is {value!r}", remedy=f"give a number from {least:g} to {most:g}"
+        )
+
+
+def require_truth(what: str, value: object) -> None:
+    """Refuse what is neither true nor false; the text "no" would count as true."""
+    if not isinstance(value, bool | np.bool_):
+        raise PlatformError(f"{what} is {value!r}", remedy="give true or false")
 
 
 def require_choice(what: str, value: str, choices: Collection[str]) -> None:

@@ -317,7 +317,7 @@ def test_parameters_are_taken(mixed, parameters):
         ("count = 2", "count = 0", "workload.graphs.0.count", "greater than or equal to 1"),
         ("count = 2", "cuont = 2", "workload.graphs.0.cuont", "did you mean 'count'"),
         ("count = 2", 'release = "3GB"', "workload.graphs.0.release", "unit"),
-        ("processors = 4", "processors = 0", "platform.parameters", "give at least one"),
+        ("processors = 4", "processors = 0", "platform.parameters", "give a whole number from 1"),
         ("processors = 4", "hosts = 4", "platform.parameters", "give name, processors and speed"),
         ("[output]", '[simulation.options]\nhost_model = "default"\n[output]',
          "simulation.options.host_model", "ptask_L07"),

@@ -86,5 +86,5 @@ def test_what_makes_no_sense_is_refused() -> None:
     generator = np.random.default_rng(0)
     with pytest.raises(PlatformError, match=r"no shape 'ring'; give one of recursive, "):
         random_graph("ring", 5, generator)
-    with pytest.raises(PlatformError, match="1 hosts has no link; give at least 2"):
+    with pytest.raises(PlatformError, match="number of hosts is 1; give a whole number from 2"):
         random_graph("path", 1, generator)

@@ -208,7 +208,7 @@ def test_links_take_longer_the_longer_they_are() -> None:
         (lambda g: topologies.preferential_attachment(5, g, links=5), "give 1 to 4 links"),
         (lambda g: topologies.small_world(9, g, neighbours=3), "give an even number"),
         (lambda g: topologies.small_world(4, g, neighbours=4), "give an even number"),
-        (lambda g: topologies.small_world(9, g, rewired=1.5), "give 0 to 1"),
+        (lambda g: topologies.small_world(9, g, rewired=1.5), "give a number from 0 to 1"),
         (lambda g: topologies.chain(3, g, Capacities(speed=0.0)), "the speed of hosts is 0"),
         (lambda g: topologies.chain(3, g, Capacities(bandwidth=np.inf)), "bandwidth of links is"),
         (lambda g: topologies.chain(3, g, Capacities(latency=-1.0)), "latency of links is -1"),

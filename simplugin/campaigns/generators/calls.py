@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -66,13 +67,25 @@ class Generator:
         ]
         return " ".join([*words, *(["..."] if self.takes_anything else [])]) or "(nothing)"
 
-    def platform(self, parameters: Mapping[str, Any]) -> Platform:
+    @property
+    def asks_for_directory(self) -> bool:
+        """Whether it asks, by a keyword-only `directory`, where its paths start."""
+        name, kind = _DIRECTORY
+        asked = self._signature().get(name)
+        return asked is not None and asked.kind is kind
+
+    def platform(
+        self, parameters: Mapping[str, Any], directory: str | os.PathLike[str] | None = None
+    ) -> Platform:
         """Return the platform that it makes.
 
         Parameters
         ----------
         parameters : mapping
             By name.
+        directory : path, optional
+            Where its paths start, told if it asks and the parameters do not say; otherwise the
+            current one.
 
         Raises
         ------
@@ -85,7 +98,7 @@ class Generator:
 
         self._check_names(parameters)
         try:
-            made = self.make(**parameters)
+            made = self.make(**self._further(parameters, directory), **parameters)
         except (TypeError, ValueError, PlatformError, UnitError) as error:
             raise self._refusal(f"refuses its parameters: {error}") from error
         if isinstance(made, Graph):
@@ -103,11 +116,19 @@ class Generator:
         except (TypeError, ValueError):
             return {"further": inspect.Parameter("further", inspect.Parameter.VAR_KEYWORD)}
 
+    def _further(
+        self, parameters: Mapping[str, Any], directory: str | os.PathLike[str] | None
+    ) -> dict[str, Any]:
+        """Return what it is told beside its parameters."""
+        asked = self.asks_for_directory and _DIRECTORY[0] not in parameters
+        return {_DIRECTORY[0]: directory} if asked and directory is not None else {}
+
     def _check_names(self, parameters: Mapping[str, Any]) -> None:
         """Refuse unknown and missing parameters."""
         known = self.parameters
+        hidden = {_DIRECTORY[0]} if self.asks_for_directory else set()
         for name in parameters:
-            if name not in known and not self.takes_anything:
+            if name not in known and name not in hidden and not self.takes_anything:
                 close = suggestion(name, known, "")
                 hint = f"{close} It takes " if close.endswith("?") else "it takes "
                 raise self._refusal(f"has no parameter {name!r}", hint)
@@ -120,13 +141,15 @@ class Generator:
         return PlatformError(f"generator {self.name!r} {message}", remedy=hint + self.usage())
 
 
-def generator_called(name: str) -> Generator:
+def generator_called(name: str, place: str = "in the current directory") -> Generator:
     """Return a generator.
 
     Parameters
     ----------
     name : str
         A key of `GENERATORS`, or ``module:function`` of a module that can be imported.
+    place : str
+        Where modules are looked for beside those that are installed, for messages.
 
     Raises
     ------
@@ -140,8 +163,8 @@ def generator_called(name: str) -> Generator:
     try:
         return Generator(name, resolve(reference))
     except UnresolvedError as error:
-        message = str(error).replace("beside the scenario", "in the current directory")
-        raise PlatformError(f"generator {name!r}: {message}") from error
+        message = str(error).replace("beside the scenario", place)
+        raise PlatformError(f"generator {name!r}: {message}") from error.__cause__
 
 
 def _text(name: str, parameter: inspect.Parameter) -> str:

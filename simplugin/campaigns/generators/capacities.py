@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.laws import PARAMETERS, Law
-from simplugin.units import parse_bandwidth, parse_speed, parse_time
+from simplugin.platforms.law_tables import QUANTITIES, Dimension, read_law, read_number
 
 if TYPE_CHECKING:
+    from simplugin.platforms.laws import Law
     from simplugin.platforms.topologies import Capacities
 
 # A number in the SI unit, or a text with a unit; and also a law as a table.
 Quantity = float | str
 Drawn = float | str | Mapping[str, Any]
 
-_PARSERS: dict[str, Callable[[str], float]] = {
-    "speed": parse_speed,
-    "bandwidth": parse_bandwidth,
-    "latency": parse_time,
-}
-# Parameters of laws that have no unit.
-_PLAIN = frozenset({"shape", "variation"})
+_PLURALS = {"speeds": "speed", "bandwidths": "bandwidth", "latencies": "latency"}
 
 
 def kind_of(name: str) -> str | None:
     """Return what a parameter is by its name: speed, bandwidth, latency, or nothing of these."""
-    kind = name.rpartition("_")[2]
-    return {"speeds": "speed", "bandwidths": "bandwidth"}.get(
-        kind, kind if kind in _PARSERS else None
-    )
+    kind = re.split("[._]", name)[-1]
+    kind = _PLURALS.get(kind, kind)
+    return kind if kind in QUANTITIES else None
 
 
 def read_quantity(name: str, value: Any) -> float:
@@ -46,15 +40,9 @@ def read_quantity(name: str, value: Any) -> float:
     Raises
     ------
     PlatformError
-        It is neither.
-    UnitError
-        The unit is of something else.
+        It is neither, or out of its range.
     """
-    if isinstance(value, str):
-        return _PARSERS[kind_of(name) or ""](value)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise PlatformError(f"{name} is {value!r}", remedy="give a number or a text with a unit")
-    return float(value)
+    return read_number(name, value, _dimension(name))
 
 
 def read_drawn(name: str, value: Any) -> float | Law:
@@ -65,37 +53,35 @@ def read_drawn(name: str, value: Any) -> float | Law:
     name : str
         Of the parameter, which ends in its kind.
     value : float, str or mapping
-        As for `read_quantity`; or a law with its parameters by the names that
-        `simplugin.platforms.laws.PARAMETERS` gives, as in
-        ``{ law = "uniform", low = "1Gf", high = "2Gf" }``.
+        As for `read_quantity`; or a law as `simplugin.platforms.law_tables.read_law` takes it,
+        such as ``{ law = "uniform", low = "1Gf", high = "2Gf" }``.
 
     Raises
     ------
     PlatformError
         It is nothing of these, or there is no such law.
-    UnitError
-        The unit is of something else.
     """
-    if not isinstance(value, Mapping):
-        return read_quantity(name, value)
-    given = dict(value)
-    law = given.pop("law", None)
-    if law not in PARAMETERS:
-        raise PlatformError(
-            f"the law of {name} is {law!r}", remedy=f"give law as one of {', '.join(PARAMETERS)}"
-        )
-    if set(given) != set(PARAMETERS[law]):
-        raise PlatformError(
-            f"the {law} law of {name} has the parameters {', '.join(given) or '(none)'}",
-            remedy=f"give {' and '.join(PARAMETERS[law])}",
-        )
-    values = []
-    for parameter in PARAMETERS[law]:
-        each = given[parameter]
-        if parameter in _PLAIN and isinstance(each, str):
-            raise PlatformError(f"{parameter} of {name} is {each!r}", remedy="give a number")
-        values.append(read_quantity(name, each))
-    return Law(law, tuple(values))
+    if isinstance(value, Mapping):
+        return read_law(name, value, _dimension(name))
+    return read_number(name, value, _dimension(name))
+
+
+def read_range(name: str, value: Any) -> tuple[float, float]:
+    """Return the smallest and the largest of a quantity, of two in brackets.
+
+    Raises
+    ------
+    PlatformError
+        There are not two, or one of them is no such quantity.
+    """
+    if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:
+        raise PlatformError(f"{name} is {value!r}", remedy="give the smallest and the largest")
+    return read_quantity(name, value[0]), read_quantity(name, value[1])
+
+
+def _dimension(name: str) -> Dimension:
+    """Return what a parameter is."""
+    return QUANTITIES[kind_of(name) or ""]
 
 
 def read_capacities(speed: Drawn, bandwidth: Drawn, latency: Drawn) -> Capacities:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from simplugin.campaigns.generators.capacities import Quantity, read_quantity
-from simplugin.errors import PlatformError
+from simplugin.campaigns.generators.capacities import Quantity, read_quantity, read_range
+from simplugin.campaigns.generators.seeds import draws
 from simplugin.platforms import Platform, random_graphs, random_trees
 from simplugin.platforms.random_trees import BANDWIDTHS, SPEEDS
 
@@ -37,7 +35,7 @@ def random_graph(
     graph = random_graphs.random_graph(
         shape,
         n_hosts,
-        np.random.default_rng(seed),
+        draws(seed),
         decades=decades,
         forwarding=forwarding,
         latency=read_quantity("latency", latency),
@@ -52,15 +50,18 @@ def random_tree(
     bandwidths: Sequence[Any] = BANDWIDTHS,
     bandwidth_law: str = "log-uniform",
     latency: Quantity = 0.0,
+    latencies: Sequence[Any] | None = None,
     root_computes: bool = True,
     routing: str = "Full",
     seed: int = 0,
 ) -> Platform:
-    """Return a random tree of hosts as Beaumont et al. draw them, ``n0`` its root.
+    """Return a random tree of hosts, ``n0`` its root: those of Beaumont et al., but for latencies.
+
+    Links have none if nothing is said; the paper's are ``latencies = ["6ms", "10s"]``.
 
     Parameters
     ----------
-    n_hosts, max_degree, speeds, bandwidths, bandwidth_law, latency, root_computes
+    n_hosts, max_degree, speeds, bandwidths, bandwidth_law, latency, latencies, root_computes
         Those of `simplugin.platforms.random_trees.random_tree`.
     routing : str
         As in `simplugin.platforms.graphs.Graph.platform`: routes between parents and children
@@ -71,18 +72,12 @@ def random_tree(
     tree = random_trees.random_tree(
         n_hosts,
         max_degree,
-        np.random.default_rng(seed),
-        speeds=_range("speeds", speeds),
-        bandwidths=_range("bandwidths", bandwidths),
+        draws(seed),
+        speeds=read_range("speeds", speeds),
+        bandwidths=read_range("bandwidths", bandwidths),
         bandwidth_law=bandwidth_law,  # type: ignore[arg-type]  # it looks itself
         latency=read_quantity("latency", latency),
+        latencies=None if latencies is None else read_range("latencies", latencies),
         root_computes=root_computes,
     )
     return tree.platform(routing)
-
-
-def _range(name: str, given: Any) -> tuple[float, float]:
-    """Return the smallest and the largest of a quantity."""
-    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
-        raise PlatformError(f"{name} is {given!r}", remedy="give the smallest and the largest")
-    return read_quantity(name, given[0]), read_quantity(name, given[1])

@@ -51,10 +51,12 @@ def multi_cluster(
         unit.
     """
     parts = []
+    if isinstance(clusters, str) or not isinstance(clusters, Sequence):
+        raise ValueError(f"clusters is {clusters!r}; give a list of tables")
     for number, cluster in enumerate(clusters):
         if not isinstance(cluster, Mapping) or set(cluster) != {"name", "processors", "speed"}:
             raise ValueError(f"clusters[{number}] is {cluster!r}; give name, processors and speed")
-        speed = read_quantity("speed", cluster["speed"])
+        speed = read_quantity(f"clusters[{number}].speed", cluster["speed"])
         parts.append((cluster["name"], cluster["processors"], speed))
     site = MultiCluster(
         name,

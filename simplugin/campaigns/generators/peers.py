@@ -10,9 +10,10 @@ import numpy as np
 from simplugin.errors import PlatformError, UnitError, WorkloadError
 from simplugin.market.section5_sites import SEED, consistent_site, scaled_site
 from simplugin.platforms import Platform
+from simplugin.platforms.law_tables import QUANTITIES, read_number
 from simplugin.platforms.peer_grids import PeerGrid
 from simplugin.platforms.peer_sites import PeerSite
-from simplugin.units import parse_bandwidth, parse_speed, parse_time
+from simplugin.platforms.validation import require_count
 
 
 def peer_site(
@@ -69,6 +70,7 @@ def peer_grid(
         Of the backbone [s].
     """
     first = SEED if seed is None else seed
+    require_count("the seed", first, 0)
     if isinstance(sites, int) and not isinstance(sites, bool):
         parameters: list[Any] = [{"seed": first + number} for number in range(sites)]
     else:
@@ -109,20 +111,13 @@ def _peers(given: Mapping[str, Any]) -> PeerSite:
 def _consistent(seed: int | None, degree: float | None) -> PeerSite:
     """Return peers that fit the paper."""
     number = SEED if seed is None else seed
+    require_count("the seed", number, 0)
     return consistent_site(number) if degree is None else scaled_site(number, degree)
-
-
-# How quantities that are texts are read.
-_READ = {
-    "speed": parse_speed,
-    "bandwidth": parse_bandwidth,
-    "uplink": parse_bandwidth,
-    "latency": parse_time,
-}
 
 
 def _read(name: str, value: Any) -> Any:
     """Read a text with a unit where one may stand."""
-    if isinstance(value, str) and name in _READ:
-        return _READ[name](value)
+    kind = {"uplink": "bandwidth"}.get(name, name)
+    if isinstance(value, str) and kind in QUANTITIES:
+        return read_number(name, value, QUANTITIES[kind])
     return value

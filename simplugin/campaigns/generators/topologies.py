@@ -22,6 +22,7 @@ from simplugin.campaigns.generators.capacities import (
     read_drawn,
     read_quantity,
 )
+from simplugin.campaigns.generators.seeds import draws
 from simplugin.errors import PlatformError
 from simplugin.platforms import Platform, cluster_topologies, topologies
 from simplugin.platforms.cluster_topologies import STAR_LATENCY, Parts
@@ -44,7 +45,7 @@ def chain(
 ) -> Platform:
     """Return hosts in a line, each joined to the next."""
     capacities = read_capacities(speed, bandwidth, latency)
-    return topologies.chain(n_hosts, _draws(seed), capacities).platform(routing)
+    return topologies.chain(n_hosts, draws(seed), capacities).platform(routing)
 
 
 def ring(
@@ -57,7 +58,7 @@ def ring(
 ) -> Platform:
     """Return hosts in a circle."""
     capacities = read_capacities(speed, bandwidth, latency)
-    return topologies.ring(n_hosts, _draws(seed), capacities).platform(routing)
+    return topologies.ring(n_hosts, draws(seed), capacities).platform(routing)
 
 
 def grid(
@@ -71,7 +72,7 @@ def grid(
 ) -> Platform:
     """Return hosts in rows and columns, each joined to those beside, above and below."""
     capacities = read_capacities(speed, bandwidth, latency)
-    return topologies.grid(rows, columns, _draws(seed), capacities).platform(routing)
+    return topologies.grid(rows, columns, draws(seed), capacities).platform(routing)
 
 
 def complete_tree(
@@ -85,7 +86,7 @@ def complete_tree(
 ) -> Platform:
     """Return a tree in which each host has equally many children, binary if nothing is said."""
     capacities = read_capacities(speed, bandwidth, latency)
-    return topologies.complete_tree(arity, depth, _draws(seed), capacities).platform(routing)
+    return topologies.complete_tree(arity, depth, draws(seed), capacities).platform(routing)
 
 
 def random_geometric(
@@ -103,7 +104,7 @@ def random_geometric(
         raise PlatformError(f"radius is {radius!r}", remedy="give a number, in sides of the square")
     graph = topologies.random_geometric(
         n_hosts,
-        _draws(seed),
+        draws(seed),
         read_capacities(speed, bandwidth, latency),
         radius=radius,
         side_latency=read_quantity("side_latency", side_latency),
@@ -122,7 +123,7 @@ def preferential_attachment(
 ) -> Platform:
     """Return a graph with hubs: each host joins some that have many neighbours already."""
     capacities = read_capacities(speed, bandwidth, latency)
-    graph = topologies.preferential_attachment(n_hosts, _draws(seed), capacities, links=links)
+    graph = topologies.preferential_attachment(n_hosts, draws(seed), capacities, links=links)
     return graph.platform(routing)
 
 
@@ -139,7 +140,7 @@ def small_world(
     """Return a ring of neighbourhoods with some links to anywhere."""
     capacities = read_capacities(speed, bandwidth, latency)
     graph = topologies.small_world(
-        n_hosts, _draws(seed), capacities, neighbours=neighbours, rewired=rewired
+        n_hosts, draws(seed), capacities, neighbours=neighbours, rewired=rewired
     )
     return graph.platform(routing)
 
@@ -167,7 +168,7 @@ def star(
     """Return a master and workers, each behind a link of its own, in round figures if not told."""
     return cluster_topologies.star(
         workers,
-        _draws(seed),
+        draws(seed),
         speed=None if speed is None else read_drawn("speed", speed),
         bandwidth=None if bandwidth is None else read_drawn("bandwidth", bandwidth),
         latency=read_drawn("latency", latency),
@@ -239,11 +240,6 @@ def dragonfly(
 def two_topologies() -> Platform:
     """Return a fat tree and a torus of 64 hosts each, joined by one link: an example."""
     return cluster_topologies.two_topologies()
-
-
-def _draws(seed: int) -> np.random.Generator:
-    """Return the source of draws that a seed stands for."""
-    return np.random.default_rng(seed)
 
 
 def _parts(speed: Quantity, cores: int, bandwidth: Quantity, latency: Quantity) -> Parts:
