@@ -1,4 +1,4 @@
-"""Generated platforms: size, time to generate, write and load, and whether all hosts are joined.
+"""Generated platforms: size, times to generate, write, read, check and load, are hosts joined.
 
 Each line of the table is a command of simplugin: those that made the files in `platforms_xml/`, all
 of Grid'5000 and each of its sites, topologies of about 1,000 hosts, and two of 100,000 hosts.
@@ -31,8 +31,9 @@ from unittest import mock
 from simplugin.cli import app
 from simplugin.cli.platform import writing
 from simplugin.errors import SimpluginError
+from simplugin.formats.check import check, exit_status
 from simplugin.formats.grid5000_catalogue import read_facts, shipped_catalogue
-from simplugin.formats.platform_xml import write_platform
+from simplugin.formats.platform_xml import read_platform, write_platform
 from simplugin.platforms.census import census_of
 from simplugin.platforms.grid5000_platform import grid5000_platform
 from simplugin.platforms.host_pairs import telling_pairs
@@ -94,17 +95,18 @@ PAGE = """# Sizes and times of platforms
     {command}
 
 on {date}, on a shared machine with {cpus} cores. `generate` is the time from the command's
-arguments to the platform as data, `write` that to check it and to write it as XML, `SimGrid
-loads` that from the file to complete routing tables in SimGrid 4.1, all in real time, and
-`memory` what SimGrid's process grew by meanwhile. `hosts` and `cores` are those of the platform
-as data; SimGrid has as many, or the benchmark fails. `links` are SimGrid's: a split-duplex link
-is two. All pairs connect if SimGrid has a route, there and back, for each pair of explicit hosts
-and of one host a cluster, and for two hosts within each cluster. Where there would be more than
-100,000 such pairs they are a sample, in which each of these hosts is as often source and
-destination as any other, or as much of it as SimGrid finds routes for in 30 s. Commands are those
-after `simplugin platform`; `federation.toml`, 25 sites of 40 clusters of 100 hosts, stands in the
-benchmark. Beyond the samples, `simplugin check` judges all pairs by the rules of SimGrid's
-routing.
+arguments to the platform as data, `write` that to check it and to write it as XML, `read` that
+from the file to data again, `check` that of `simplugin check`, `SimGrid loads` that from the file
+to complete routing tables in SimGrid 4.1, all in real time, and `memory` what SimGrid's process
+grew by meanwhile. `hosts` and `cores` are those of the platform as data; SimGrid has as many, or
+the benchmark fails. `links` are SimGrid's: a split-duplex link is two. All pairs connect if
+SimGrid has a route, there and back, for each pair of explicit hosts and of one host a cluster, for
+two hosts within each flat cluster, and for all within a torus, fat tree or dragonfly. Where there
+would be more than 100,000 such pairs they are a sample, in which each of these hosts is as often
+source and destination as any other (of some thousand within a topology), or as much of it as
+SimGrid finds routes for in 30 s. Commands are those after `simplugin platform`; `federation.toml`,
+25 sites of 40 clusters of 100 hosts, stands in the benchmark. Beyond the samples, `simplugin
+check` judges all pairs by the rules of SimGrid's routing.
 """
 
 
@@ -137,9 +139,16 @@ def generated(command: str):
     raise SystemExit(f"{command}: it made no platform: {said.getvalue()}")
 
 
+def checked(file: Path) -> None:
+    """Check a file, which is to be right."""
+    findings = [finding for finding in check([file]) if finding.severity != "warning"]
+    if exit_status(findings):
+        raise SystemExit(f"{file}: {findings[0]}")
+
+
 def measured(command: str, runs: int) -> dict:
     """Generate, write and load a platform several times; ask for routes once."""
-    times = {"generate": [], "write": [], "load": []}
+    times = {"generate": [], "write": [], "read": [], "check": [], "load": []}
     row: dict = {"command": command}
     # Once for the imports.
     generated(command)
@@ -151,6 +160,10 @@ def measured(command: str, runs: int) -> dict:
             begin = time.perf_counter()
             write_platform(platform, file, comment=command)
             times["write"].append(time.perf_counter() - begin)
+            for name, reader in (("read", read_platform), ("check", checked)):
+                begin = time.perf_counter()
+                reader(file)
+                times[name].append(time.perf_counter() - begin)
             if not run:
                 computing = census_of(platform).computing
                 chosen = telling_pairs(platform)
@@ -293,7 +306,8 @@ def joined_text(row: dict) -> str:
 
 def table(rows: dict[str, dict], title: str) -> str:
     """Write measured platforms as a markdown table."""
-    names = ("hosts", "cores", "links", "file", "generate", "write", "SimGrid loads", "memory")
+    times = ("generate", "write", "read", "check", "SimGrid loads")
+    names = ("hosts", "cores", "links", "file", *times, "memory")
     lines = [
         f"**{title}**",
         "",
@@ -306,7 +320,7 @@ def table(rows: dict[str, dict], title: str) -> str:
             f"{row['cores']:,}",
             f"{row['links']:,}" if "links" in row else "-",
             bytes_text(row["bytes"]),
-            *(seconds_text(row[each]) for each in ("generate", "write", "load")),
+            *(seconds_text(row[each]) for each in ("generate", "write", "read", "check", "load")),
             bytes_text(row["memory"]) if "memory" in row else "-",
             joined_text(row),
             f"`{row['command'].removeprefix('simplugin platform ')}`",

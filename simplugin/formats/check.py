@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from simplugin.formats.xml_tree import Document, Node
 
-__all__ = ["Finding", "check", "exit_status"]
+__all__ = ["Finding", "check", "exit_status", "read_checked"]
 
 MOST_FINDINGS = 1000
 # Elements of deployments, and of platforms and deployments alike.
@@ -62,6 +62,10 @@ class _Checked:
         """Note a finding."""
         remedy = remedy or "see SimGrid's documentation of platform files"
         self.findings.append(Finding(self.name, line or 1, severity, message, remedy))
+
+    def in_order(self) -> list[Finding]:
+        """Return the findings by line, each once."""
+        return sorted(set(self.findings), key=lambda found: (found.line, found.message))
 
     def add_error(self, error: FileError) -> None:
         """Note an error as a finding."""
@@ -98,11 +102,27 @@ def check(files: Iterable[str | os.PathLike[str]]) -> list[Finding]:
         for file in checked:
             if file not in platforms:
                 _check_deployment(file, platforms)
-    return [
-        finding
-        for file in checked
-        for finding in sorted(set(file.findings), key=lambda found: (found.line, found.message))
-    ]
+    return [finding for file in checked for finding in file.in_order()]
+
+
+def read_checked(path: str | os.PathLike[str]) -> tuple[list[Finding], Platform]:
+    """Check a platform file and give what it says, which reads it once.
+
+    Parameters
+    ----------
+    path : path
+        A platform file.
+
+    Returns
+    -------
+    findings : list of Finding
+        As `check` returns them.
+    platform : Platform
+        As `simplugin.formats.platform_xml.read_platform` returns it if no finding is an error;
+        otherwise what could be read.
+    """
+    file = _check_file(os.fspath(path))
+    return file.in_order(), file.platform
 
 
 def _check_file(path: str) -> _Checked:

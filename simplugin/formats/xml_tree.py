@@ -218,6 +218,9 @@ class _TreeBuilder:
         self._file = file
         self._expected = root
         self._stack: list[Node] = []
+        # Of each open element: a zone has as many pieces as lines, too many to append each to a
+        # string.
+        self._pieces: list[list[str]] = []
         self._root: Node | None = None
         self._parser = parser = expat.ParserCreate()
         parser.buffer_text = True
@@ -261,9 +264,8 @@ class _TreeBuilder:
             raise self._malformed(
                 f"elements are nested more than {DEEPEST_NESTING} deep", "nest fewer of them"
             )
-        if len(attributes) > MOST_ATTRIBUTES or any(
-            len(value) > LONGEST_VALUE for value in attributes.values()
-        ):
+        longest = max(map(len, attributes.values()), default=0)
+        if len(attributes) > MOST_ATTRIBUTES or longest > LONGEST_VALUE:
             raise self._malformed(
                 f"an element has more than {MOST_ATTRIBUTES} attributes, or one of more than "
                 f"{LONGEST_VALUE >> 20} MiB",
@@ -275,15 +277,16 @@ class _TreeBuilder:
         else:
             self._root = node
         self._stack.append(node)
+        self._pieces.append([])
 
     def _end(self, tag: str) -> None:
         """Close an element."""
         del tag
-        self._stack.pop()
+        self._stack.pop().text = "".join(self._pieces.pop())
 
     def _text(self, text: str) -> None:
         """Keep the text of the element that is open."""
-        self._stack[-1].text += text
+        self._pieces[-1].append(text)
 
     def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:
         """Refuse the part of an XML declaration that SimGrid's parser does not know."""

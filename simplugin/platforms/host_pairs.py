@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import islice, permutations
+from itertools import accumulate, islice, permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simplugin.platforms.cluster import Cluster
 from simplugin.platforms.hosts import Cabinet, Host, Peer
+from simplugin.platforms.radical import ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from simplugin.platforms.platform import Platform
 
 # SimGrid finds some ten thousand routes a second, fewer where it searches for shortest paths.
 MOST_PAIRS = 100_000
+# A torus of 10,000 hosts takes some seconds for so many, as its routes are long.
+_SAMPLE_WITHIN = 5000
 _SEED = 0
 # Few enough to be asked for at any rate, and then better in the order of the platform.
 _MOST_ORDERED = 1000
@@ -42,18 +46,23 @@ class HostPairs:
 def telling_pairs(platform: Platform, most: int = MOST_PAIRS) -> HostPairs:
     """Choose the pairs of hosts to ask SimGrid for.
 
-    Hosts of a cluster, or of a cabinet, are alike: one of them stands for all on the way to and
-    from the rest, and two of them for the ways within. Explicit hosts each stand for themselves.
-    All ordered pairs of those are taken if they are not too many. Else each of them is the source
-    and the destination of as many pairs, with partners drawn at random by a fixed seed; if there
-    are too many even for that, pairs are drawn at random.
+    Explicit hosts each stand for themselves, and one host of a cluster or of a cabinet stands for
+    all of it. All ordered pairs of those are taken if they are not too many. Else each of them is
+    the source and the destination of as many pairs, with partners drawn at random by a fixed seed;
+    if there are too many even for that, pairs are drawn at random.
+
+    Then come the pairs within. Hosts of a flat cluster and of a cabinet are alike, so two of them
+    do. In a torus, fat tree or dragonfly routes differ by pair: all pairs within are taken if those
+    of all such clusters are not too many, else each of these clusters has an equal share, of some
+    thousand at most, and a sample as above if that is too few.
 
     Parameters
     ----------
     platform : Platform
         Any platform.
     most : int
-        How many pairs at most, those within clusters apart.
+        How many pairs at most of those that stand for others, and as many again within clusters
+        that are not flat; pairs within flat clusters come on top.
 
     Returns
     -------
@@ -62,7 +71,8 @@ def telling_pairs(platform: Platform, most: int = MOST_PAIRS) -> HostPairs:
         first ones are a sample too.
     """
     hosts: list[str] = []
-    neighbours: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
+    shaped: list[Cluster] = []
     for element, _ in platform.walk():
         if isinstance(element, Host | Peer):
             hosts.append(element.id)
@@ -70,26 +80,56 @@ def telling_pairs(platform: Platform, most: int = MOST_PAIRS) -> HostPairs:
             first = list(islice(element.host_names(), 2))
             # Not the first one, which is the gateway of many a torus or fat tree.
             hosts.append(first[-1])
-            neighbours += permutations(first, 2)
-    count = len(hosts)
-    complete = count * (count - 1) <= most
-    pairs = [*(permutations(hosts, 2) if complete else _sample(hosts, most)), *neighbours]
+            if isinstance(element, Cluster) and element.topology != "FLAT":
+                shaped.append(element)
+            else:
+                pairs += permutations(first, 2)
+    pairs[:0] = _pairs(len(hosts), hosts.__getitem__, most)
+    needed = [_ordered(cluster.host_count) for cluster in shaped]
+    share = most if sum(needed) <= most else max(min(most // len(shaped), _SAMPLE_WITHIN), 2)
+    for cluster in shaped:
+        pairs += _pairs(cluster.host_count, _host_at(cluster), share)
+    complete = _ordered(len(hosts)) <= most and all(count <= share for count in needed)
     if len(pairs) > _MOST_ORDERED:
         order = np.random.default_rng(_SEED).permutation(len(pairs))
         pairs = [pairs[at] for at in order]
     return HostPairs(tuple(pairs), complete)
 
 
-def _sample(hosts: list[str], most: int) -> Iterator[tuple[str, str]]:
+def _ordered(count: int) -> int:
+    """Return how many ordered pairs so many hosts have."""
+    return count * (count - 1)
+
+
+def _host_at(cluster: Cluster) -> Callable[[int], str]:
+    """Return what names the host of a cluster at a place, without listing all."""
+    parts = ranges(cluster.radical)
+    starts = list(accumulate(map(len, parts), initial=0))
+
+    def name(at: int) -> str:
+        part = bisect_right(starts, at) - 1
+        return f"{cluster.prefix}{parts[part][at - starts[part]]}{cluster.suffix}"
+
+    return name
+
+
+def _pairs(count: int, name: Callable[[int], str], most: int) -> Iterator[tuple[str, str]]:
+    """Yield the names of all pairs if they are not too many, else of a sample."""
+    places: Iterable[tuple[int, int]]
+    places = permutations(range(count), 2) if _ordered(count) <= most else _sample(count, most)
+    for source, destination in places:
+        yield name(source), name(destination)
+
+
+def _sample(count: int, most: int) -> Iterator[tuple[int, int]]:
     """Draw pairs of different hosts, each host as often as any other if there are pairs enough."""
     generator = np.random.default_rng(_SEED)
-    order = generator.permutation(len(hosts))
-    times = most // len(hosts)
+    times = most // count
     if not times:
-        for source, shift in generator.integers((0, 1), len(hosts), (most, 2)).tolist():
-            yield hosts[source], hosts[(source + shift) % len(hosts)]
+        for source, shift in generator.integers((0, 1), count, (most, 2)).tolist():
+            yield source, (source + shift) % count
         return
+    order = generator.permutation(count)
     # Each shift along the shuffled hosts pairs every host with another one, both ways.
-    for shift in (1 + generator.permutation(len(hosts) - 1)[:times]).tolist():
-        for source, destination in zip(order, np.roll(order, -shift), strict=True):
-            yield hosts[source], hosts[destination]
+    for shift in (1 + generator.permutation(count - 1)[:times]).tolist():
+        yield from zip(order.tolist(), np.roll(order, -shift).tolist(), strict=True)

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from simplugin.formats.platform_xml import read_platform, write_platform
+from simplugin.platforms import Cluster, Platform, Zone
+
 ROOT = Path(__file__).parents[2]
 FILES = ROOT / "platforms_xml"
 
@@ -90,8 +93,15 @@ def test_hosts_that_do_not_reach_each_other() -> None:
 @pytest.mark.parametrize(
     ("pair", "message"),
     [
-        (("chti-1", "grelon-300"), "there is no host 'grelon-300'; did you mean 'grelon-30'?"),
-        (("x", "grelon-1"), "there is no host 'x'; 'chuque-1' is one"),
+        (
+            ("chti-1", "grelon-300"),
+            "there is no host 'grelon-300'; perhaps 'grelon-30', 'grelon-100', 'grelon-3'?",
+        ),
+        (
+            ("x", "grelon-1"),
+            "there is no host 'x'; the hosts are 'chuque-1', 'chuque-2', 'chuque-3' ... "
+            "'grelon-120'",
+        ),
         (("chti-1", "chti-1"), "'chti-1' is both ends of the pair; name two hosts"),
     ],
 )
@@ -123,3 +133,30 @@ def test_a_deployment_has_no_hosts() -> None:
     done = show(ROOT / "deployments" / "master_worker.xml")
     assert done.returncode == 1
     assert "the file has no hosts; name a platform" in done.stderr
+
+
+def test_pairs_of_few_hosts_are_listed() -> None:
+    done = show(FILES / "five_hosts.xml", "--pair", "x", "y")
+    names = [*read_platform(FILES / "five_hosts.xml").host_names()]
+    assert done.returncode == 1
+    for name in (*names[:3], names[-1]):
+        assert repr(name) in done.stderr
+
+
+def test_a_sample_is_said_to_be_one(tmp_path: Path) -> None:
+    file = tmp_path / "torus.xml"
+    torus = Cluster(
+        "torus", "0-399", 1e9, 1e8, 1e-4, "h", topology="TORUS", topology_parameters="20,20"
+    )
+    write_platform(Platform(Zone("all", "Full", (torus,))), file)
+    document = json.loads(show(file, "--json").stdout)
+    assert document["pairs_are_all"] is False
+    assert 1000 <= document["pairs"] < 400 * 399
+    assert document["all_hosts_reach_each_other"].endswith("pairs, a sample")
+
+
+def test_all_pairs_of_small_topologies_are_asked_for() -> None:
+    document = json.loads(show(FILES / "two_topologies.xml", "--json").stdout)
+    # 64 x 63 ordered pairs in each of two, and two between them.
+    assert document["pairs"] == 2 * 64 * 63 + 2
+    assert document["pairs_are_all"] is True

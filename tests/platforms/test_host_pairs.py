@@ -5,12 +5,38 @@ from __future__ import annotations
 from collections import Counter
 from itertools import permutations
 
+import pytest
+
 from simplugin.platforms import Cluster, Host, Platform, Zone
 from simplugin.platforms.host_pairs import telling_pairs
 
 
 def cluster(name: str, count: int) -> Cluster:
     return Cluster(name, f"1-{count}", 1e9, 1e8, 1e-4, prefix=name)
+
+
+def torus(name: str, sizes: str, radical: str) -> Cluster:
+    return Cluster(
+        name,
+        radical,
+        1e9,
+        1e8,
+        1e-4,
+        prefix=name,
+        topology="TORUS",
+        topology_parameters=sizes,
+    )
+
+
+TOPOLOGIES = {
+    "torus": torus("c", "3,4", "1-12"),
+    "fat tree": Cluster(
+        "c", "1-12", 1e9, 1e8, 1e-4, "c", topology="FAT_TREE", topology_parameters="2;4,3;1,2;1,1"
+    ),
+    "dragonfly": Cluster(
+        "c", "1-12", 1e9, 1e8, 1e-4, "c", topology="DRAGONFLY", topology_parameters="2,1;3,1;2,1;1"
+    ),
+}
 
 
 def hosts(count: int) -> Platform:
@@ -60,3 +86,50 @@ def test_the_first_of_many_pairs_are_a_sample() -> None:
     assert {*chosen.pairs} == {*permutations((f"h{at}" for at in range(40)), 2)}
     # In order the first 78 would start at two hosts.
     assert len({source for source, _ in chosen.pairs[:78]}) > 20
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+def test_hosts_of_other_topologies_stand_for_themselves(topology: str) -> None:
+    place = Zone("all", "Floyd", (TOPOLOGIES[topology], cluster("flat", 30)))
+    chosen = telling_pairs(Platform(place))
+    assert chosen.complete
+    wanted = {
+        *permutations((f"c{at}" for at in range(1, 13)), 2),
+        *permutations(("flat1", "flat2"), 2),
+        *permutations(("c2", "flat2"), 2),
+    }
+    assert set(chosen.pairs) == wanted
+    assert len(chosen.pairs) == len(wanted)
+
+
+def test_a_large_torus_has_a_sample() -> None:
+    chosen = telling_pairs(Platform(torus("t", "100,100", "1-10000")))
+    assert not chosen.complete
+    # Some thousand: routes of a torus are long.
+    assert 1000 <= len(chosen.pairs) < 10_000
+    names = {f"t{at}" for at in range(1, 10_001)}
+    assert {name for pair in chosen.pairs for name in pair} <= names
+    assert all(source != destination for source, destination in chosen.pairs)
+
+
+def test_tori_share_the_pairs() -> None:
+    # 12 x 11 pairs each, and 2 between them.
+    two = Platform(Zone("all", "Full", (torus("a", "12", "1-12"), torus("b", "3,4", "7-12,1-6"))))
+    assert len(telling_pairs(two, 264).pairs) == 266
+    assert telling_pairs(two, 264).complete
+    less = telling_pairs(two, 263)
+    assert not less.complete
+    # 131 each are 10 shifts of 12.
+    within = [pair for pair in less.pairs if pair[0][0] == pair[1][0]]
+    assert len(within) + 2 == len(less.pairs)
+    for end in range(2):
+        counts = Counter(pair[end] for pair in within)
+        assert counts == {f"{name}{at}": 10 for name in "ab" for at in range(1, 13)}
+
+
+def test_a_torus_too_large_to_be_listed() -> None:
+    chosen = telling_pairs(Platform(torus("t", "46340,46340", f"5-9,20-{20 + 46340**2 - 6}")))
+    assert not chosen.complete
+    numbers = {int(name[1:]) for pair in chosen.pairs for name in pair}
+    assert all(at in range(5, 10) or at in range(20, 20 + 46340**2 - 5) for at in numbers)
+    assert max(numbers) > 10**9

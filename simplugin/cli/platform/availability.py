@@ -168,13 +168,11 @@ def availability(
             raise _asked("say what changes: --model, --up and --down, --stay, --speed, --link-up")
         if stay and (model or up):
             raise _asked("give outages or churn, not both")
-        if start is not None and not (model or up or link_up):
-            raise _asked("--start means nothing without --model, --up or --link-up")
-        if hosts is not None and not (processes["states"] or processes["speeds"]):
-            raise _asked("--hosts means nothing without --model, --up, --stay or --speed")
-        for_links = ("link_states", "bandwidths", "latencies")
-        if links is not None and not any(processes[name] for name in for_links):
-            raise _asked("--links means nothing without --link-up, --bandwidth or --latency")
+        _require_use("start", start, model or up or link_up, "--model, --up or --link-up")
+        of_hosts = processes["states"] or processes["speeds"]
+        _require_use("hosts", hosts, of_hosts, "--model, --up, --stay or --speed")
+        of_links = any(processes[name] for name in ("link_states", "bandwidths", "latencies"))
+        _require_use("links", links, of_links, "--link-up, --bandwidth or --latency")
         read = read_platform(file)
         platform = with_availability(
             expanded_platform(read) if expand else read,
@@ -191,6 +189,12 @@ def availability(
 def _asked(message: str) -> typer.BadParameter:
     """Return the error for options that do not go together."""
     return typer.BadParameter(message)
+
+
+def _require_use(option: str, given: object, used: object, users: str) -> None:
+    """Refuse an option without those that use it."""
+    if given is not None and not used:
+        raise _asked(f"--{option} means nothing without {users}")
 
 
 def _time(option: str, text: str) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +10,9 @@ import typer
 from rich.console import Console
 
 from simplugin.errors import PlatformError
-from simplugin.formats.check import check, exit_status
-from simplugin.formats.platform_xml import read_platform
+from simplugin.formats.check import exit_status, read_checked
 from simplugin.listings import Listing
+from simplugin.near_names import perhaps
 from simplugin.platforms.census import census_of
 from simplugin.platforms.host_pairs import telling_pairs
 from simplugin.platforms.problems import WARNING
@@ -24,6 +23,8 @@ from simplugin.simulation.loading import load
 from simplugin.simulation.resolve import resolve
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simplugin.platforms import Platform
     from simplugin.platforms.census import Census
     from simplugin.platforms.host_pairs import HostPairs
@@ -31,18 +32,18 @@ if TYPE_CHECKING:
 
 # More lines than a screen has say less.
 _MOST_PARTS = 40
+_MOST_NAMES = 4
 _WALL_LIMIT = 600.0
 
 
 def show_command(file: Path, pair: tuple[str, str] | None, *, as_json: bool) -> int:
     """Print what a platform is and what SimGrid makes of it; return the exit status."""
-    findings = check([file])
+    findings, platform = read_checked(file)
     status = exit_status([each for each in findings if each.severity != WARNING])
     if status:
         for finding in findings:
             typer.echo(str(finding), err=True)
         return status
-    platform = read_platform(file)
     if not platform.host_count:
         raise PlatformError(
             "the file has no hosts", file=file, remedy="name a platform, not a deployment"
@@ -80,13 +81,19 @@ def _require_hosts(platform: Platform, pair: tuple[str, str], file: Path) -> Non
     names = list(platform.host_names())
     for name in pair:
         if name not in names:
-            close = get_close_matches(name, names, 1)
-            remedy = f"did you mean {close[0]!r}?" if close else f"{names[0]!r} is one"
+            remedy = perhaps(name, names) or f"the hosts are {_shortened(names)}"
             raise PlatformError(f"there is no host {name!r}", file=file, remedy=remedy)
     if pair[0] == pair[1]:
         raise PlatformError(
             f"{pair[0]!r} is both ends of the pair", file=file, remedy="name two hosts"
         )
+
+
+def _shortened(names: Sequence[str]) -> str:
+    """List names, the first and the last if there are many."""
+    if len(names) <= _MOST_NAMES:
+        return ", ".join(map(repr, names))
+    return f"{', '.join(map(repr, names[: _MOST_NAMES - 1]))} ... {names[-1]!r}"
 
 
 def _row(file: Path, census: Census, loading: Loading, pairs: HostPairs, warnings: int) -> Row:
@@ -127,47 +134,51 @@ def verdict(pairs: HostPairs, loading: Loading) -> str:
 
 def _listings(census: Census, loading: Loading) -> list[Listing]:
     """Return the parts of a platform, its links and its routes."""
-    listings = []
-    if census.parts:
-        shown = census.parts[:_MOST_PARTS]
-        columns = (
-            ("name", ""),
-            ("kind", ""),
-            ("routing", ""),
-            ("clusters", ""),
-            ("hosts", ""),
-            ("cores", ""),
-            ("speed", "flop/s"),
-        )
-        lines = [
-            (
-                part.name,
-                part.kind,
-                part.routing,
-                part.clusters,
-                part.computing.hosts,
-                part.computing.cores,
-                part.computing.speed,
-            )
-            for part in shown
-        ]
-        more = len(census.parts) - len(shown)
-        note = f"and {readable(more)} more" if more else ""
-        listings.append(Listing("Zones and clusters", columns, tuple(lines), note))
-    policies = sorted({*census.links, *loading.links})
-    lines_of_links = [(each, census.links.get(each), loading.links.get(each)) for each in policies]
-    listings.append(
-        Listing(
-            "Links by sharing policy",
-            (("policy", ""), ("in the file", ""), ("in SimGrid", "")),
-            tuple(lines_of_links),
-            "SimGrid adds those of clusters, and has a split-duplex link as two shared ones",
-        )
-    )
+    listings = [_parts(census)] if census.parts else []
+    listings.append(_links(census, loading))
     if census.routes:
-        columns_of_routes = (("element", ""), ("in the file", ""))
-        listings.append(Listing("Routes", columns_of_routes, tuple(census.routes.items())))
+        columns = (("element", ""), ("in the file", ""))
+        listings.append(Listing("Routes", columns, tuple(census.routes.items())))
     return listings
+
+
+def _parts(census: Census) -> Listing:
+    """Return the zones and clusters, as many as a screen has lines."""
+    columns = (
+        ("name", ""),
+        ("kind", ""),
+        ("routing", ""),
+        ("clusters", ""),
+        ("hosts", ""),
+        ("cores", ""),
+        ("speed", "flop/s"),
+    )
+    lines = [
+        (
+            part.name,
+            part.kind,
+            part.routing,
+            part.clusters,
+            part.computing.hosts,
+            part.computing.cores,
+            part.computing.speed,
+        )
+        for part in census.parts[:_MOST_PARTS]
+    ]
+    more = len(census.parts) - len(lines)
+    note = f"and {readable(more)} more" if more else ""
+    return Listing("Zones and clusters", columns, tuple(lines), note)
+
+
+def _links(census: Census, loading: Loading) -> Listing:
+    """Return how many links there are of each sharing policy."""
+    policies = sorted({*census.links, *loading.links})
+    return Listing(
+        "Links by sharing policy",
+        (("policy", ""), ("in the file", ""), ("in SimGrid", "")),
+        tuple((each, census.links.get(each), loading.links.get(each)) for each in policies),
+        "SimGrid adds those of clusters, and has a split-duplex link as two shared ones",
+    )
 
 
 def _route(file: Path, pair: tuple[str, str]) -> Listing:
