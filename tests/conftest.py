@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from simplugin.cli.app import app
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -32,6 +36,28 @@ def shared_data(request: pytest.FixtureRequest) -> Path:
             f"no outside data in {directory}; name its directory with --shared-data=DIRECTORY"
         )
     return directory
+
+
+@pytest.fixture(scope="session")
+def simplugin() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Return the command, run in this process: Python's start is most of what a new one takes."""
+
+    def call(
+        *arguments: object, cwd: Path | None = None, merge: bool = False
+    ) -> subprocess.CompletedProcess[str]:
+        words = [str(argument) for argument in arguments]
+        with pytest.MonkeyPatch.context() as patch:
+            if cwd is not None:
+                patch.chdir(cwd)
+            patch.setenv("COLUMNS", "120")
+            # It writes its own words into platforms.
+            patch.setattr("sys.argv", ["simplugin", *words])
+            result = CliRunner().invoke(app, words, catch_exceptions=False)
+        # Merged as a terminal has them: in the order in which they were told.
+        told = (result.output, "") if merge else (result.stdout, result.stderr)
+        return subprocess.CompletedProcess(words, result.exit_code, *told)
+
+    return call
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,23 +11,30 @@ FILES = Path(__file__).parents[2] / "platforms_xml"
 COMMAND = [sys.executable, "-m", "simplugin.cli", "platform", "draw"]
 
 
-def call(*arguments):
-    return subprocess.run(
-        [*COMMAND, *map(str, arguments)], capture_output=True, text=True, check=False
+@pytest.fixture
+def call(simplugin):
+    return partial(simplugin, "platform", "draw")
+
+
+def test_draws_a_file(tmp_path, call):
+    options = ["--title", "A tree"]
+    done = subprocess.run(
+        [*COMMAND, FILES / "tree.xml", "-o", tmp_path / "a.svg", *options],
+        capture_output=True,
+        text=True,
+        check=False,
     )
-
-
-def test_draws_a_file(tmp_path):
-    for name in ("a.svg", "b.svg"):
-        done = call(FILES / "tree.xml", "-o", tmp_path / name, "--title", "A tree")
-        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    # Another process comes to the same bytes.
+    done = call(FILES / "tree.xml", "-o", tmp_path / "b.svg", *options)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     text = (tmp_path / "a.svg").read_text()
     assert ">A tree<" in text
     assert ">n11<" in text
     assert text == (tmp_path / "b.svg").read_text()
 
 
-def test_detail_is_that_asked_for(tmp_path):
+def test_detail_is_that_asked_for(tmp_path, call):
     for detail in ("hosts", "clusters"):
         done = call(FILES / "lille.xml", "-o", tmp_path / f"{detail}.svg", "--detail", detail)
         assert done.returncode == 0, done.stderr
@@ -42,8 +50,8 @@ def test_detail_is_that_asked_for(tmp_path):
         ((FILES / "none.xml", "-o", "x.png"), "none.xml"),
     ],
 )
-def test_what_is_wrong_is_told_in_one_line(arguments, message):
+def test_what_is_wrong_is_told_in_one_line(arguments, message, call):
     done = call(*arguments)
     assert done.returncode == 1
     assert message in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,8 @@ LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)(?:#[^)\s]*)?\)")
 BLOCK = re.compile(r"^```(\w+)[ \t]*(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What the pages may name, as from the project's root.
 SHOWN = ("scenarios", "platforms_xml", "deployments")
+# Commands that run nothing of a page's own.
+QUICK = ("check", "deploy", "platform")
 # Pages may run something on "platform.xml".
 PLATFORM = """<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -92,7 +95,33 @@ def run_python(blocks, page, place):
     assert done.returncode == 0, done.stderr
 
 
-def run_console(block, page, place):
+def words_here(command):
+    """Words of a command that needs neither a shell nor, as it runs no module, its own process."""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    words = shlex.split(command)
+    plain = list(lexer) == words and not any(sign in command for sign in "$*?~`")
+    return words[1:] if plain and words[:1] == ["simplugin"] and words[1] in QUICK else []
+
+
+def run(command, place, simplugin):
+    """Return the status of a command, and what it printed."""
+    if words := words_here(command):
+        done = simplugin(*words, cwd=place, merge=True)
+        return done.returncode, done.stdout
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=place,
+        env=surroundings(place),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+def run_console(block, page, place, simplugin):
     status = 0
     for command, shown in commands_of(block.text):
         if command == "echo $?":
@@ -100,17 +129,8 @@ def run_console(block, page, place):
             status = 0
             continue
         assert status == 0, f"{page.name}:{block.line}: status {status} before {command!r}"
-        done = subprocess.run(
-            ["bash", "-c", command],
-            cwd=place,
-            env=surroundings(place),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        status = done.returncode
-        check_output(shown, done.stdout, f"{page.name}:{block.line}: {command}")
+        status, printed = run(command, place, simplugin)
+        check_output(shown, printed, f"{page.name}:{block.line}: {command}")
     assert status == 0, f"{page.name}:{block.line}: status {status}"
 
 
@@ -142,15 +162,16 @@ def check_output(shown, output, where):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_code_works(page, place):
+def test_code_works(page, place, simplugin):
     blocks = blocks_of(page)
     for block in blocks:
         if block.file:
             (place / block.file).write_text(block.text, encoding="utf-8")
-    run_python([b for b in blocks if b.language == "python" and not b.file], page, place)
+    if program := [b for b in blocks if b.language == "python" and not b.file]:
+        run_python(program, page, place)
     for block in blocks:
         if block.language == "console":
-            run_console(block, page, place)
+            run_console(block, page, place, simplugin)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

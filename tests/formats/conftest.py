@@ -1,12 +1,17 @@
-"""Random platforms that SimGrid loads: hierarchies of zones and clusters, all kinds of routes."""
+"""Random platforms that SimGrid loads, and a small reference of Grid'5000 to damage."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from itertools import combinations
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import strategies as st
 
+from simplugin.formats.grid5000_reference import read_reference
 from simplugin.platforms import (
     Cluster,
     Config,
@@ -24,6 +29,9 @@ from simplugin.platforms import (
     Zone,
     ZoneRoute,
 )
+from simplugin.platforms.grid5000 import Grid5000, Remark
+
+SMALL = Path(__file__).with_name("grid5000_small.json")
 
 SPEEDS = st.floats(1e-3, 1e24)
 BANDWIDTHS = st.floats(1e-3, 1e20)
@@ -34,6 +42,49 @@ TEXTS = st.text(
     st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff"), max_size=8
 )
 PROPERTIES = st.dictionaries(TEXTS.filter(bool), TEXTS, max_size=2)
+
+
+class SmallGrid(dict[str, Any]):
+    """A reference: one site has a switch with four nodes, the other a node at its router."""
+
+    def alpha(self, number: int = 1) -> dict[str, Any]:
+        """Return a node behind the switch."""
+        nodes: dict[str, Any] = self["sites"]["north"]["clusters"]["alpha"]["nodes"]
+        return nodes[f"alpha-{number}"]
+
+    def switch(self, uid: str = "sw") -> dict[str, Any]:
+        """Return the switch, or the router beside it."""
+        equipment: dict[str, Any] = self["sites"]["north"]["network_equipments"]
+        return equipment[uid]
+
+    @staticmethod
+    def node(**changes: Any) -> dict[str, Any]:
+        """Return a node as it is at the other site, with some values changed."""
+        sites = json.loads(SMALL.read_text())["sites"]
+        return {**sites["south"]["clusters"]["beta"]["nodes"]["beta-1"], **changes}
+
+    @staticmethod
+    def ports(kind: str, *ports: dict[str, Any], rate: int | None = 10**10) -> dict[str, Any]:
+        """Return a line card: an unused port and those given."""
+        return {"kind": kind, "ports": [{}, *ports]} | ({} if rate is None else {"rate": rate})
+
+
+@pytest.fixture
+def grid() -> SmallGrid:
+    """The small reference, to be changed."""
+    return SmallGrid(json.loads(SMALL.read_text()))
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Callable[[Any], tuple[Grid5000, tuple[Remark, ...]]]:
+    """A function from a reference to what is read of it."""
+
+    def reader(grid: Any) -> tuple[Grid5000, tuple[Remark, ...]]:
+        path = tmp_path / "grid.json"
+        path.write_text(json.dumps(grid))
+        return read_reference(path)
+
+    return reader
 
 
 @pytest.fixture(scope="session")

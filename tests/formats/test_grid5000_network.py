@@ -3,70 +3,28 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from simplugin.formats.grid5000_reference import read_reference
 from simplugin.platforms.grid5000 import BackboneLink, Grid5000, Place, Remark, Uplink
 
-Grid = dict[str, Any]
+Grid = Any  # SmallGrid of conftest.py
 Read = Callable[[Grid], tuple[Grid5000, tuple[Remark, ...]]]
-
-# Two sites; one has a switch with four nodes, the other a node at its router.
-SMALL = Path(__file__).with_name("grid5000_small.json")
-
-
-def _node() -> dict[str, Any]:
-    sites = json.loads(SMALL.read_text())["sites"]
-    node: dict[str, Any] = sites["south"]["clusters"]["beta"]["nodes"]["beta-1"]
-    return node
-
-
-def _ports(kind: str, *ports: dict[str, Any], rate: int | None = 10_000_000_000) -> dict[str, Any]:
-    return {"kind": kind, "ports": [{}, *ports]} | ({} if rate is None else {"rate": rate})
-
-
-@pytest.fixture
-def read(tmp_path: Path) -> Read:
-    def reader(grid: Grid) -> tuple[Grid5000, tuple[Remark, ...]]:
-        path = tmp_path / "grid.json"
-        path.write_text(json.dumps(grid))
-        return read_reference(path)
-
-    return reader
-
-
-@pytest.fixture
-def grid() -> Grid:
-    grid: Grid = json.loads(SMALL.read_text())
-    return grid
-
-
-def _alpha(grid: Grid, number: int = 1) -> dict[str, Any]:
-    node: dict[str, Any] = grid["sites"]["north"]["clusters"]["alpha"]["nodes"][f"alpha-{number}"]
-    return node
-
-
-def _switch(grid: Grid, uid: str = "sw") -> dict[str, Any]:
-    switch: dict[str, Any] = grid["sites"]["north"]["network_equipments"][uid]
-    return switch
 
 
 @pytest.mark.parametrize("end", ["gw", "sw"])
 def test_either_end_may_tell_the_uplink(end: str, grid: Grid, read: Read) -> None:
-    del _switch(grid, end)["linecards"][-1]["ports"][-1]
+    del grid.switch(end)["linecards"][-1]["ports"][-1]
     facts, remarks = read(grid)
     assert facts.sites[0].uplinks == (Uplink("sw", "gw", 40e9),)
     assert remarks == ()
 
 
 def test_cables_between_the_same_two_add_up(grid: Grid, read: Read) -> None:
-    _switch(grid)["linecards"][1]["ports"].append({"uid": "gw", "rate": 5_000_000_000})
-    _switch(grid, "gw")["linecards"][0]["ports"].append(
+    grid.switch()["linecards"][1]["ports"].append({"uid": "gw", "rate": 5_000_000_000})
+    grid.switch("gw")["linecards"][0]["ports"].append(
         {"uid": "sw", "kind": "switch", "rate": 5_000_000_000}
     )
     facts, remarks = read(grid)
@@ -75,7 +33,7 @@ def test_cables_between_the_same_two_add_up(grid: Grid, read: Read) -> None:
 
 
 def test_the_slower_end_of_an_uplink_counts(grid: Grid, read: Read) -> None:
-    _switch(grid)["linecards"][1]["rate"] = 1_000_000_000
+    grid.switch()["linecards"][1]["rate"] = 1_000_000_000
     facts, remarks = read(grid)
     assert facts.sites[0].uplinks == (Uplink("sw", "gw", 1e9),)
     place = "sites/north/network_equipments/sw"
@@ -85,11 +43,11 @@ def test_the_slower_end_of_an_uplink_counts(grid: Grid, read: Read) -> None:
 
 
 def test_channel_is_as_it_is_declared(grid: Grid, read: Read) -> None:
-    card = _switch(grid)["linecards"][1]
+    card = grid.switch()["linecards"][1]
     card["ports"] = [{"kind": "channel", "uid": "lag1"}, {"kind": "channel", "uid": "lag1"}]
     card["rate"] = 25_000_000_000
     channel = {"kind": "router", "uid": "gw", "rate": 40_000_000_000}
-    _switch(grid)["channels"] = {"lag1": channel}
+    grid.switch()["channels"] = {"lag1": channel}
     facts, remarks = read(grid)
     assert facts.sites[0].uplinks == (Uplink("sw", "gw", 40e9),)
     assert [(r.kind, r.message) for r in remarks] == [
@@ -100,15 +58,15 @@ def test_channel_is_as_it_is_declared(grid: Grid, read: Read) -> None:
         )
     ]
     del channel["rate"]
-    del _switch(grid, "gw")["linecards"][0]["ports"][-1]
+    del grid.switch("gw")["linecards"][0]["ports"][-1]
     facts, remarks = read(grid)
     assert facts.sites[0].uplinks == (Uplink("sw", "gw", 50e9),)
     assert remarks == ()
 
 
 def test_switch_without_a_way_is_joined_so_that_nothing_gets_slow(grid: Grid, read: Read) -> None:
-    del _switch(grid)["linecards"][1]
-    del _switch(grid, "gw")["linecards"][0]["ports"][-1]
+    del grid.switch()["linecards"][1]
+    del grid.switch("gw")["linecards"][0]["ports"][-1]
     facts, remarks = read(grid)
     assert facts.sites[0].uplinks == (Uplink("sw", "gw", 4 * 10e9),)
     assert [(r.kind, r.message) for r in remarks] == [
@@ -123,11 +81,11 @@ def test_switch_without_a_way_is_joined_so_that_nothing_gets_slow(grid: Grid, re
 def test_uplink_without_a_rate_carries_all_adapters_behind_it(grid: Grid, read: Read) -> None:
     # alpha at leaf - sw - gw, where sw - gw has no rate.
     equipment = grid["sites"]["north"]["network_equipments"]
-    equipment["leaf"] = copy.deepcopy(_switch(grid))
-    equipment["leaf"]["linecards"][1] = _ports("switch", {"uid": "sw"}, rate=20_000_000_000)
+    equipment["leaf"] = copy.deepcopy(grid.switch())
+    equipment["leaf"]["linecards"][1] = grid.ports("switch", {"uid": "sw"}, rate=20_000_000_000)
     for number in (1, 2, 3, 10):
-        _alpha(grid, number)["network_adapters"][0]["switch"] = "leaf"
-    equipment["sw"]["linecards"] = [_ports("router", {"uid": "gw"}, rate=None)]
+        grid.alpha(number)["network_adapters"][0]["switch"] = "leaf"
+    equipment["sw"]["linecards"] = [grid.ports("router", {"uid": "gw"}, rate=None)]
     del equipment["gw"]["linecards"][0]["ports"][-1]
     facts, remarks = read(grid)
     assert facts.sites[0].uplinks == (Uplink("leaf", "sw", 20e9), Uplink("sw", "gw", 40e9))
@@ -167,7 +125,7 @@ def test_site_without_a_router_gets_one(grid: Grid, read: Read) -> None:
 
 
 def test_second_router_is_a_switch(grid: Grid, read: Read) -> None:
-    _switch(grid)["kind"] = "router"
+    grid.switch()["kind"] = "router"
     facts, remarks = read(grid)
     assert facts.sites[0].router == "gw"
     assert facts.sites[0].uplinks == (Uplink("sw", "gw", 40e9),)
@@ -187,7 +145,7 @@ def test_equipment_of_the_name_of_a_node_is_left_out(grid: Grid, read: Read) -> 
 
 def test_link_that_one_point_of_presence_lists_is_kept(grid: Grid, read: Read) -> None:
     pops = grid["network_equipments"]
-    pops["renater-lyon"] = {"linecards": [_ports("virtual", {"uid": "renater-paris"})]}
+    pops["renater-lyon"] = {"linecards": [grid.ports("virtual", {"uid": "renater-paris"})]}
     facts, remarks = read(grid)
     assert BackboneLink(("renater-lyon", "renater-paris"), 10e9) in facts.backbone
     message = "it does not list renater-lyon, which lists renater-paris; the link is kept"
@@ -199,13 +157,13 @@ def test_site_goes_to_the_nearest_point_of_presence(grid: Grid, read: Read) -> N
     pops = grid["network_equipments"]
     ports = pops["renater-paris"]["linecards"][0]["ports"]
     pops["renater-south"] = {
-        "linecards": [_ports("virtual", ports.pop(), {"uid": "renater-paris"})]
+        "linecards": [grid.ports("virtual", ports.pop(), {"uid": "renater-paris"})]
     }
     ports.append({"uid": "renater-south"})
     router = grid["sites"]["south"]["network_equipments"]["gw"]
     router["linecards"][0]["ports"][-1]["uid"] = "renater-south"
     third = copy.deepcopy(grid["sites"]["north"])
-    third["clusters"] = {"gamma": {"nodes": {"gamma-1": _node()}}}
+    third["clusters"] = {"gamma": {"nodes": {"gamma-1": grid.node()}}}
     third["network_equipments"]["sw"]["linecards"][0]["ports"] = [{"uid": "gamma-1"}]
     third["network_equipments"]["gw"]["linecards"][0]["ports"][1] = {
         "uid": "PE-RENATER",
@@ -227,8 +185,8 @@ def test_site_goes_to_the_nearest_point_of_presence(grid: Grid, read: Read) -> N
 
 def test_parts_of_the_backbone_are_joined(grid: Grid, read: Read) -> None:
     pops = grid["network_equipments"]
-    pops["renater-far"] = {"linecards": [_ports("virtual", {"uid": "renater-off"})]}
-    pops["renater-off"] = {"linecards": [_ports("virtual", {"uid": "renater-far"})]}
+    pops["renater-far"] = {"linecards": [grid.ports("virtual", {"uid": "renater-off"})]}
+    pops["renater-off"] = {"linecards": [grid.ports("virtual", {"uid": "renater-far"})]}
     facts, remarks = read(grid)
     assumed = [link for link in facts.backbone if link.assumed]
     assert assumed == [BackboneLink(("renater-far", "renater-paris"), 10e9, assumed=True)]

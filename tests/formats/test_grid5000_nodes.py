@@ -2,57 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from simplugin.errors import PlatformError
-from simplugin.formats.grid5000_reference import read_reference
 from simplugin.platforms.grid5000 import Adapter, BackboneLink, Grid5000, NodeGroup, Remark, Uplink
 
-Grid = dict[str, Any]
+Grid = Any  # SmallGrid of conftest.py
 Read = Callable[[Grid], tuple[Grid5000, tuple[Remark, ...]]]
-
-# Two sites; one has a switch with four nodes, the other a node at its router.
-SMALL = Path(__file__).with_name("grid5000_small.json")
-
-
-def _node(**changes: Any) -> dict[str, Any]:
-    node = json.loads(SMALL.read_text())["sites"]["south"]["clusters"]["beta"]["nodes"]["beta-1"]
-    return {**node, **changes}
-
-
-def _ports(kind: str, *ports: dict[str, Any], rate: int | None = 10_000_000_000) -> dict[str, Any]:
-    return {"kind": kind, "ports": [{}, *ports]} | ({} if rate is None else {"rate": rate})
-
-
-@pytest.fixture
-def read(tmp_path: Path) -> Read:
-    def reader(grid: Grid) -> tuple[Grid5000, tuple[Remark, ...]]:
-        path = tmp_path / "grid.json"
-        path.write_text(json.dumps(grid))
-        return read_reference(path)
-
-    return reader
-
-
-@pytest.fixture
-def grid() -> Grid:
-    grid: Grid = json.loads(SMALL.read_text())
-    return grid
-
-
-def _alpha(grid: Grid, number: int = 1) -> dict[str, Any]:
-    node: dict[str, Any] = grid["sites"]["north"]["clusters"]["alpha"]["nodes"][f"alpha-{number}"]
-    return node
-
-
-def _switch(grid: Grid, uid: str = "sw") -> dict[str, Any]:
-    switch: dict[str, Any] = grid["sites"]["north"]["network_equipments"][uid]
-    return switch
 
 
 def _groups(facts: Grid5000) -> tuple[NodeGroup, ...]:
@@ -96,7 +55,7 @@ def test_nodes_that_cannot_be_described_are_left_out(
     change: dict[str, Any], message: str, grid: Grid, read: Read
 ) -> None:
     for number in (1, 3):
-        _alpha(grid, number).update(change)
+        grid.alpha(number).update(change)
     facts, remarks = read(grid)
     assert remarks == (Remark("left-out", PLACE, f"alpha-1,3: {message}", ALPHA),)
     assert [group.numbers for group in _groups(facts)] == ["2,10"]
@@ -108,7 +67,7 @@ def test_nodes_that_cannot_be_described_are_left_out(
 def test_adapters_that_are_not_in_use_do_not_count(
     change: dict[str, Any], grid: Grid, read: Read
 ) -> None:
-    _alpha(grid)["network_adapters"][0].update(change)
+    grid.alpha()["network_adapters"][0].update(change)
     facts, remarks = read(grid)
     assert [(r.kind, r.message) for r in remarks] == [
         ("left-out", "alpha-1: no mounted Ethernet adapter")
@@ -117,7 +76,7 @@ def test_adapters_that_are_not_in_use_do_not_count(
 
 
 def test_total_is_believed_where_it_is_not_that_of_the_cores(grid: Grid, read: Read) -> None:
-    _alpha(grid)["performance"]["node_flops"] = 7_000_000_000
+    grid.alpha()["performance"]["node_flops"] = 7_000_000_000
     facts, remarks = read(grid)
     message = "alpha-1: node_flops 7e+09 is not 4 cores of core_flops 2e+09; node_flops is kept"
     assert remarks == (Remark("contradiction", PLACE, message, ALPHA),)
@@ -125,7 +84,7 @@ def test_total_is_believed_where_it_is_not_that_of_the_cores(grid: Grid, read: R
 
 
 def test_total_is_made_of_cores_where_it_is_missing(grid: Grid, read: Read) -> None:
-    del _alpha(grid)["performance"]["node_flops"]
+    del grid.alpha()["performance"]["node_flops"]
     facts, remarks = read(grid)
     message = "alpha-1: node_flops is None; 4 cores of core_flops are taken"
     assert remarks == (Remark("assumed", PLACE, message, ALPHA),)
@@ -136,7 +95,7 @@ def test_total_is_made_of_cores_where_it_is_missing(grid: Grid, read: Read) -> N
 def test_rate_of_the_port_is_taken_where_the_adapter_has_none(
     rate: Any, grid: Grid, read: Read
 ) -> None:
-    _alpha(grid)["network_adapters"][0]["rate"] = rate
+    grid.alpha()["network_adapters"][0]["rate"] = rate
     facts, remarks = read(grid)
     shown = "1" + 36 * "0" + "..." if rate == 10**400 else repr(rate)
     message = f"alpha-1: the rate of eth0 is {shown}; that of its port at sw is taken"
@@ -145,15 +104,15 @@ def test_rate_of_the_port_is_taken_where_the_adapter_has_none(
 
 
 def test_node_without_any_rate_is_left_out(grid: Grid, read: Read) -> None:
-    del _alpha(grid)["network_adapters"][0]["rate"]
-    del _switch(grid)["linecards"][0]["rate"]
+    del grid.alpha()["network_adapters"][0]["rate"]
+    del grid.switch()["linecards"][0]["rate"]
     _, remarks = read(grid)
     message = "alpha-1: the rate of eth0 is None, and its port has none"
     assert remarks == (Remark("left-out", PLACE, message, ALPHA),)
 
 
 def test_a_cable_is_as_fast_as_its_slower_end(grid: Grid, read: Read) -> None:
-    _switch(grid)["linecards"][0]["ports"][2]["rate"] = 1_000_000_000
+    grid.switch()["linecards"][0]["ports"][2]["rate"] = 1_000_000_000
     facts, remarks = read(grid)
     message = "alpha-2: eth0 has 10 Gbit/s, its port at sw 1 Gbit/s; the lower is kept"
     assert remarks == (Remark("contradiction", PLACE, message, ALPHA),)
@@ -161,7 +120,7 @@ def test_a_cable_is_as_fast_as_its_slower_end(grid: Grid, read: Read) -> None:
 
 
 def test_the_node_is_believed_about_its_switch(grid: Grid, read: Read) -> None:
-    _alpha(grid)["network_adapters"][0]["switch"] = "gw"
+    grid.alpha()["network_adapters"][0]["switch"] = "gw"
     facts, remarks = read(grid)
     message = "alpha-1: eth0 is at gw, says the node, at sw, say ports; gw is kept"
     assert remarks == (Remark("contradiction", PLACE, message, ALPHA),)
@@ -172,7 +131,7 @@ def test_the_node_is_believed_about_its_switch(grid: Grid, read: Read) -> None:
 
 
 def test_a_port_that_is_not_there_is_told(grid: Grid, read: Read) -> None:
-    del _switch(grid)["linecards"][0]["ports"][1]
+    del grid.switch()["linecards"][0]["ports"][1]
     facts, remarks = read(grid)
     message = "alpha-1: eth0 is at sw, says the node, but no port there names it; it is kept"
     assert remarks == (Remark("contradiction", PLACE, message, ALPHA),)
@@ -180,7 +139,7 @@ def test_a_port_that_is_not_there_is_told(grid: Grid, read: Read) -> None:
 
 
 def test_a_node_that_no_file_describes_is_told(grid: Grid, read: Read) -> None:
-    _switch(grid)["linecards"][0]["ports"].append({"uid": "alpha-77"})
+    grid.switch()["linecards"][0]["ports"].append({"uid": "alpha-77"})
     _, remarks = read(grid)
     place = "sites/north/network_equipments/sw"
     assert remarks == (
@@ -191,9 +150,9 @@ def test_a_node_that_no_file_describes_is_told(grid: Grid, read: Read) -> None:
 def test_an_unknown_switch_is_the_one_whose_port_names_the_node_else_the_router(
     grid: Grid, read: Read
 ) -> None:
-    _alpha(grid, 1)["network_adapters"][0]["switch"] = "lost"
-    del _alpha(grid, 2)["network_adapters"][0]["switch"]
-    del _switch(grid)["linecards"][0]["ports"][2]
+    grid.alpha(1)["network_adapters"][0]["switch"] = "lost"
+    del grid.alpha(2)["network_adapters"][0]["switch"]
+    del grid.switch()["linecards"][0]["ports"][2]
     facts, remarks = read(grid)
     assert [(r.kind, r.message) for r in remarks] == [
         (
@@ -209,10 +168,10 @@ def test_an_unknown_switch_is_the_one_whose_port_names_the_node_else_the_router(
 
 
 def test_the_fastest_of_several_adapters_is_taken(grid: Grid, read: Read) -> None:
-    second = _alpha(grid)["network_adapters"][0] | {"device": "eth1", "rate": 25_000_000_000}
-    _alpha(grid)["network_adapters"].append(second)
-    _switch(grid)["linecards"].append(
-        _ports("node", {"uid": "alpha-1", "port": "eth1"}, rate=25_000_000_000)
+    second = grid.alpha()["network_adapters"][0] | {"device": "eth1", "rate": 25_000_000_000}
+    grid.alpha()["network_adapters"].append(second)
+    grid.switch()["linecards"].append(
+        grid.ports("node", {"uid": "alpha-1", "port": "eth1"}, rate=25_000_000_000)
     )
     facts, remarks = read(grid)
     assert remarks == (
@@ -224,11 +183,11 @@ def test_the_fastest_of_several_adapters_is_taken(grid: Grid, read: Read) -> Non
 def test_fast_network_is_found_by_the_ports_of_its_switch(grid: Grid, read: Read) -> None:
     fast = {"device": "ib0", "interface": "InfiniBand", "mounted": True, "rate": 100_000_000_000}
     for number in (1, 2):
-        _alpha(grid, number)["network_adapters"].append(dict(fast))
-    _alpha(grid, 3)["network_adapters"].append(fast | {"rate": None})
+        grid.alpha(number)["network_adapters"].append(dict(fast))
+    grid.alpha(3)["network_adapters"].append(fast | {"rate": None})
     grid["sites"]["north"]["network_equipments"]["ib"] = {
         "kind": "hpcswitch",
-        "linecards": [_ports("node", {"uid": "alpha-1", "port": "ib0"})],
+        "linecards": [grid.ports("node", {"uid": "alpha-1", "port": "ib0"})],
     }
     facts, remarks = read(grid)
     assert [group.fast_adapter for group in _groups(facts)] == [
@@ -254,7 +213,7 @@ def test_nodes_with_odd_names_are_left_out(
     uid: str, content: dict[str, Any], message: str, grid: Grid, read: Read
 ) -> None:
     nodes = grid["sites"]["north"]["clusters"]["alpha"]["nodes"]
-    nodes[uid] = _node(**content)
+    nodes[uid] = grid.node(**content)
     facts, remarks = read(grid)
     assert ("left-out", message) in {(r.kind, r.message) for r in remarks}
     assert [group.numbers for group in _groups(facts)] == ["1-3,10"]
@@ -263,8 +222,8 @@ def test_nodes_with_odd_names_are_left_out(
 def test_what_is_no_object_is_left_out(grid: Grid, read: Read) -> None:
     grid["sites"]["north"]["clusters"]["alpha"]["nodes"]["alpha-4"] = "lost"
     grid["sites"]["north"]["clusters"]["empty"] = {}
-    grid["sites"]["south"]["clusters"]["alpha"] = {"nodes": {"alpha-1": _node()}}
-    _switch(grid)["linecards"] += [7, _ports("node", rate=-1)]
+    grid["sites"]["south"]["clusters"]["alpha"] = {"nodes": {"alpha-1": grid.node()}}
+    grid.switch()["linecards"] += [7, grid.ports("node", rate=-1)]
     facts, remarks = read(grid)
     assert [group.numbers for group in _groups(facts)] == ["1-3,10"]
     assert [(r.kind, r.place, r.message) for r in remarks] == [
@@ -292,7 +251,7 @@ def test_retired_clusters_and_empty_sites_are_left_out(grid: Grid, read: Read) -
 
 def test_without_any_node_there_are_no_facts(grid: Grid, read: Read) -> None:
     for number in (1, 2, 3, 10):
-        _alpha(grid, number)["performance"] = {}
+        grid.alpha(number)["performance"] = {}
     del grid["sites"]["south"]
     with pytest.raises(PlatformError, match=r"no node in it can be described.*no performance"):
         read(grid)

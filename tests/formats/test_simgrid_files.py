@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from simplugin.errors import CrashError, DeploymentError, PlatformError
-from simplugin.formats.check import check
+from simplugin.formats.check import check, read_checked
 from simplugin.formats.deployment_xml import read_deployment, write_deployment
 from simplugin.formats.platform_xml import read_platform, write_platform
 from simplugin.simulation.resolve import ResolvedPlatform, resolve
@@ -127,8 +127,11 @@ def test_shared_platforms_resolve_alike(shared_data: Path, tmp_path: Path) -> No
 def test_check_refuses_what_simgrid_refuses(verdicts: Verdicts) -> None:
     wrong, warned = [], set()
     for path, verdict in verdicts.items():
-        findings = check([path])
+        findings, platform = read_checked(path)
         errors = [str(finding) for finding in findings if finding.severity != "warning"]
+        if not errors:
+            assert platform == read_platform(path)
+            assert platform.directory == path.parent
         if findings and not errors:
             warned.add(path.name)
         if verdict is None and not errors:

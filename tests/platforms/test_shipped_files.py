@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -41,18 +41,15 @@ def test_nothing_else_is_there() -> None:
 
 
 @pytest.mark.parametrize("file", [*PLATFORMS, *DEPLOYMENTS], ids=lambda file: file.stem)
-def test_a_file_is_what_its_command_makes(file: Path, tmp_path: Path) -> None:
+def test_a_file_is_what_its_command_makes(
+    file: Path, tmp_path: Path, simplugin: Callable[..., CompletedProcess[str]]
+) -> None:
     words = command_of(file)
     path = file.relative_to(ROOT).as_posix()
     assert words[0] == "simplugin"
     assert words[-2:] == ["-o", path]
     made = tmp_path / file.name
-    subprocess.run(
-        [sys.executable, "-m", "simplugin.cli", *words[1:-1], str(made)],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-    )
+    simplugin(*words[1:-1], made, cwd=ROOT).check_returncode()
     assert made.read_bytes().replace(str(made).encode(), path.encode()) == file.read_bytes()
 
 

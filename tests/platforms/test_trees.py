@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
+from scipy import stats
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.random_trees import BANDWIDTHS, SPEEDS, random_tree
+from simplugin.platforms.random_trees import BANDWIDTHS, LATENCIES, SPEEDS, random_tree
 from simplugin.platforms.trees import Tree
 
 INF = np.inf
@@ -80,11 +81,49 @@ def test_random_tree_is_its_seed_and_its_root_may_only_distribute():
     assert two.speed[0] == 0
 
 
+def test_latencies_are_drawn_apart_from_all_else():
+    draws = np.random.default_rng(7)
+    made = random_tree(4000, 5, draws, latencies=LATENCIES)
+    plain_draws = np.random.default_rng(7)
+    plain = random_tree(4000, 5, plain_draws)
+    assert not plain.latency.any()
+    for name in ("parent", "speed", "bandwidth"):
+        assert np.array_equal(getattr(made, name), getattr(plain, name))
+    # What is drawn next is the same too.
+    assert draws.integers(2**63) == plain_draws.integers(2**63)
+    late = made.latency
+    assert late[0] == 0
+    # "latency ranged from 6 ms to 10 sec", evenly over the powers of ten between.
+    exponents = np.log10(late[1:])
+    law = stats.uniform(np.log10(6e-3), 1 - np.log10(6e-3))
+    assert stats.kstest(exponents, law.cdf).pvalue > 0.01
+    # Not those of the bandwidths in another scale.
+    assert abs(np.corrcoef(exponents, np.log(made.bandwidth[1:]))[0, 1]) < 0.06
+    again = random_tree(4000, 5, np.random.default_rng(7), latencies=LATENCIES)
+    assert np.array_equal(late, again.latency)
+
+
+def test_trees_of_old_seeds_stay_as_they_were():
+    # The draws as they always were, made anew: speeds, logarithms of bandwidths, degrees.
+    draws = np.random.default_rng(11)
+    speed = draws.uniform(*SPEEDS, 12)
+    bandwidth = np.exp(draws.uniform(*np.log(BANDWIDTHS), 12))
+    parent = [-1]
+    for host in range(12):
+        if len(parent) < 12:
+            parent += [host] * int(draws.integers(1, 4))
+    for latencies in (None, LATENCIES):
+        made = random_tree(12, 3, np.random.default_rng(11), latencies=latencies)
+        assert made.speed.tolist() == speed.tolist()
+        assert made.bandwidth[1:].tolist() == bandwidth[1:].tolist()
+        assert made.parent.tolist() == parent[:12]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((0, 2), "give 1 or more of both"),
-        ((3, 0), "give 1 or more of both"),
+        ((0, 2), "hosts of a tree is 0; give a whole number from 1"),
+        ((3, 0), "largest number of children is 0; give a whole number from 1"),
     ],
 )
 def test_random_tree_refuses(arguments, message):

@@ -1,8 +1,8 @@
 """Results of small simulations; drawing does not change them."""
 
-import itertools
-
+import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from simplugin import Host, Link, Platform, Route, SimGridOptions, Zone, simulate
 
@@ -52,24 +52,26 @@ def nothing():
 
 
 def texts_in(figure):
-    figure.draw_without_rendering()
+    # A canvas that keeps what measures texts; limits of the axes are given, so that all places are
+    # known without drawing.
+    FigureCanvasAgg(figure)
     return [text for text in figure.axes[0].texts if text.get_text()]
 
 
 def covering(figure):
+    texts = texts_in(figure)
     boxes = []
-    for text in texts_in(figure):
+    for text in texts:
         # What is around letters does not count.
         text.set_bbox(None)
-        boxes.append((text.get_text(), text.get_window_extent().extents))
-    found = []
-    for (one, a), (other, b) in itertools.combinations(boxes, 2):
-        across = min(a[2], b[2]) - max(a[0], b[0])
-        down = min(a[3], b[3]) - max(a[1], b[1])
-        # Less than the space that a line leaves below its letters, at 100 dots per inch.
-        if across > 1.0 and down > 2.5:
-            found.append((one, other))
-    return found
+        boxes.append(text.get_window_extent().extents)
+    left, low, right, high = np.array(boxes).T
+    one, other = np.triu_indices(len(boxes), 1)
+    across = np.minimum(right[one], right[other]) - np.maximum(left[one], left[other])
+    down = np.minimum(high[one], high[other]) - np.maximum(low[one], low[other])
+    # Less than the space that a line leaves below its letters, at 100 dots per inch.
+    [found] = np.nonzero((across > 1.0) & (down > 2.5))
+    return [(texts[one[i]].get_text(), texts[other[i]].get_text()) for i in found]
 
 
 @pytest.fixture(scope="session")

@@ -182,7 +182,7 @@ def test_files_are_what_their_suffix_says_and_repeatable(suffix, tmp_path):
 
 
 def test_very_many_hosts_are_dots(tmp_path):
-    n = 3000
+    n = 2600
     hosts = [Host(f"h{i}", 1e9 + i) for i in range(n)]
     links = [Link(f"l{i}", 1e8) for i in range(1, n)]
     routes = [Route(f"h{(i - 1) // 3}", f"h{i}", [f"l{i}"]) for i in range(1, n)]

@@ -1,6 +1,7 @@
 """Drawings of platform files: those shipped, SimGrid's own, and others."""
 
 import shutil
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,15 @@ from simplugin.reports.platform_items import Detail, Survey
 FILES = sorted((Path(__file__).parents[2] / "platforms_xml").glob("*.xml"))
 
 
+@cache
+def shipped(path):
+    """A platform, read once for all tests; none changes it."""
+    return read_platform(path)
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_shipped_platform_is_drawn_legibly(path, texts_of, covered):
-    figure = platform_figure(read_platform(path))
+    figure = platform_figure(shipped(path))
     width, height = figure.get_size_inches()
     assert width <= 1650 / 150
     assert height <= 13.5
@@ -43,7 +50,7 @@ def test_every_shipped_platform_is_drawn_legibly(path, texts_of, covered):
 )
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_all_hosts_are_in_some_item(path, detail):
-    platform = read_platform(path)
+    platform = shipped(path)
     item = Survey(platform).item(detail)
     leaves = [each for each in item.walk() if each.kind != "zone"]
     assert sum(leaf.contents.host_count for leaf in leaves) == platform.host_count
