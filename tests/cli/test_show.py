@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,14 +19,12 @@ ROOT = Path(__file__).parents[2]
 FILES = ROOT / "platforms_xml"
 
 
-def show(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "simplugin.cli", "platform", "show", *map(str, arguments)],
-        env=os.environ | {"COLUMNS": "120"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+Show = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def show(simplugin: Show) -> Show:
+    return partial(simplugin, "platform", "show")
 
 
 def lines_of(text: str) -> list[str]:
@@ -32,7 +32,13 @@ def lines_of(text: str) -> list[str]:
 
 
 def test_tables() -> None:
-    done = show(FILES / "lille_nancy.xml")
+    done = subprocess.run(
+        [sys.executable, "-m", "simplugin.cli", "platform", "show", FILES / "lille_nancy.xml"],
+        env=os.environ | {"COLUMNS": "120"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.returncode, done.stderr) == (0, "")
     lines = lines_of(done.stdout)
     assert lines[0] == "lille_nancy.xml"
@@ -47,7 +53,7 @@ def test_tables() -> None:
     assert "zoneRoute 10" in lines
 
 
-def test_json() -> None:
+def test_json(show: Show) -> None:
     done = show(FILES / "two_topologies.xml", "--json")
     document = json.loads(done.stdout)
     assert document["hosts"] == document["simgrid_hosts"] == 128
@@ -62,7 +68,7 @@ def test_json() -> None:
     ]
 
 
-def test_route_of_a_pair() -> None:
+def test_route_of_a_pair(show: Show) -> None:
     done = show(FILES / "lille_nancy.xml", "--pair", "chti-1", "grelon-3", "--json")
     route = json.loads(done.stdout)["listings"][-1]
     assert [line[0] for line in route["lines"]] == [
@@ -79,7 +85,7 @@ def test_route_of_a_pair() -> None:
     assert route["note"] == "latency 0.00518 s, narrowest 125 MB/s"
 
 
-def test_hosts_that_do_not_reach_each_other() -> None:
+def test_hosts_that_do_not_reach_each_other(show: Show) -> None:
     done = show(FILES / "tree.xml")
     assert done.returncode == 0
     # A tree of 12 hosts has 11 edges: 22 of 132 ordered pairs are neighbours.
@@ -105,13 +111,13 @@ def test_hosts_that_do_not_reach_each_other() -> None:
         (("chti-1", "chti-1"), "'chti-1' is both ends of the pair; name two hosts"),
     ],
 )
-def test_pairs_that_are_none(pair: tuple[str, str], message: str) -> None:
+def test_pairs_that_are_none(pair: tuple[str, str], message: str, show: Show) -> None:
     done = show(FILES / "lille_nancy.xml", "--pair", *pair)
     assert done.returncode == 1
     assert done.stderr.endswith(f"lille_nancy.xml: {message}\n")
 
 
-def test_errors_are_those_of_check(tmp_path: Path) -> None:
+def test_errors_are_those_of_check(tmp_path: Path, show: Show) -> None:
     file = tmp_path / "wrong.xml"
     text = (FILES / "star.xml").read_text()
     broken = text.replace('bandwidth="', 'bandwidth="-', 1)
@@ -123,19 +129,19 @@ def test_errors_are_those_of_check(tmp_path: Path) -> None:
     assert f"{file}:{line}: error:" in done.stderr
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read(tmp_path: Path, show: Show) -> None:
     done = show(tmp_path / "nothing.xml")
     assert done.returncode == 2
     assert "nothing.xml" in done.stderr
 
 
-def test_a_deployment_has_no_hosts() -> None:
+def test_a_deployment_has_no_hosts(show: Show) -> None:
     done = show(ROOT / "deployments" / "master_worker.xml")
     assert done.returncode == 1
     assert "the file has no hosts; name a platform" in done.stderr
 
 
-def test_pairs_of_few_hosts_are_listed() -> None:
+def test_pairs_of_few_hosts_are_listed(show: Show) -> None:
     done = show(FILES / "five_hosts.xml", "--pair", "x", "y")
     names = [*read_platform(FILES / "five_hosts.xml").host_names()]
     assert done.returncode == 1
@@ -143,7 +149,7 @@ def test_pairs_of_few_hosts_are_listed() -> None:
         assert repr(name) in done.stderr
 
 
-def test_a_sample_is_said_to_be_one(tmp_path: Path) -> None:
+def test_a_sample_is_said_to_be_one(tmp_path: Path, show: Show) -> None:
     file = tmp_path / "torus.xml"
     torus = Cluster(
         "torus", "0-399", 1e9, 1e8, 1e-4, "h", topology="TORUS", topology_parameters="20,20"
@@ -155,7 +161,7 @@ def test_a_sample_is_said_to_be_one(tmp_path: Path) -> None:
     assert document["all_hosts_reach_each_other"].endswith("pairs, a sample")
 
 
-def test_all_pairs_of_small_topologies_are_asked_for() -> None:
+def test_all_pairs_of_small_topologies_are_asked_for(show: Show) -> None:
     document = json.loads(show(FILES / "two_topologies.xml", "--json").stdout)
     # 64 x 63 ordered pairs in each of two, and two between them.
     assert document["pairs"] == 2 * 64 * 63 + 2
