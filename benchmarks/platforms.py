@@ -99,7 +99,8 @@ arguments to the platform as data, `write` that to check it and to write it as X
 from the file to data again, `check` that of `simplugin check`, `SimGrid loads` that from the file
 to complete routing tables in SimGrid 4.1, all in real time, and `memory` what SimGrid's process
 grew by meanwhile. `file` is its size with a first comment that lacks `-o FILE`. `hosts` and
-`cores` are those of the platform as data; SimGrid has as many, or the benchmark fails. `links` are SimGrid's: a split-duplex link is two. All pairs connect if
+`cores` are those of the platform as data; SimGrid has as many, or the benchmark fails.
+`links` are SimGrid's: a split-duplex link is two. All pairs connect if
 SimGrid has a route, there and back, for each pair of explicit hosts and of one host a cluster, for
 two hosts within each flat cluster, and for all within a torus, fat tree or dragonfly. Where there
 would be more than 100,000 such pairs they are a sample, in which each of these hosts is as often
