@@ -88,7 +88,7 @@ LARGE = {
     "tree": "simplugin platform generate random_tree n_hosts=100000 max_degree=15"
     " routing=DijkstraCache",
 }
-# What the issue of this table is to show: seconds to generate and write, and bytes.
+# Bars: seconds to generate and write, and bytes.
 BARS = {"federation": (5.0, 1e6), "tree": (10.0, math.inf)}
 PAGE = """# Sizes and times of platforms
 
