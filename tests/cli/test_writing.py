@@ -1,7 +1,8 @@
-"""The command in a file's first comment can be copied into a shell."""
+"""The command in a file's first comment can be copied into a shell; collecting garbage can wait."""
 
 from __future__ import annotations
 
+import gc
 import shlex
 import subprocess
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin.cli.platform.writing import own_command
+from simplugin.cli.platform.writing import own_command, uncollected
 
 
 @given(st.lists(st.text("-a\\' \"$*~=;é", max_size=8), max_size=5))
@@ -28,3 +29,11 @@ def test_a_shell_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
     printed = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)
     # The shell's own printf takes a leading "--" for itself, as few commands do.
     assert printed.stdout.splitlines() == arguments
+
+
+def test_the_garbage_collector_comes_back() -> None:
+    assert gc.isenabled()
+    with pytest.raises(KeyError), uncollected():
+        assert not gc.isenabled()
+        raise KeyError
+    assert gc.isenabled()

@@ -36,7 +36,7 @@ def generate(
     """Generate a platform: a topology, a random graph, a site, anything that has a generator."""
     from simplugin.campaigns.generators.calls import generator_called
     from simplugin.campaigns.references import importable
-    from simplugin.cli.platform.writing import put
+    from simplugin.cli.platform.writing import put, uncollected
     from simplugin.errors import PlatformError
 
     with plain_errors(), importable(Path.cwd()):
@@ -57,7 +57,8 @@ def generate(
                     f"generator {name!r} draws nothing: it has no seed", remedy="leave out --seed"
                 )
             parameters["seed"] = seed
-        put(generator.platform(parameters), output)
+        with uncollected():
+            put(generator.platform(parameters), output)
 
 
 def _list() -> str:

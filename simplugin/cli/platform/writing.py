@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,3 +42,18 @@ def put(platform: Platform, output: Path | None) -> None:
         return
     require_consistent(platform)
     typer.echo(platform_text(platform, comment=own_command()), nl=False)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Do something without the garbage collector, which would look at all parts again and again.
+
+    It takes a sixth of the time of 100,000 hosts, and finds nothing.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
