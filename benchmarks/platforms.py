@@ -80,9 +80,9 @@ SimGrid has a route, there and back, for each pair of explicit hosts and of one 
 two hosts within each flat cluster, and for all within a torus, fat tree or dragonfly. Where there
 would be more than 100,000 such pairs they are a sample, in which each of these hosts is as often
 source and destination as any other (of some thousand within a topology), or as much of it as
-SimGrid finds routes for in 30 s. Commands are those after `simplugin platform`; the federation has 25
-sites of 40 clusters of 100 hosts. Beyond the samples, `simplugin check` judges all pairs by the
-rules of SimGrid's routing.
+SimGrid finds routes for in 30 s. Commands are those after `simplugin platform`; the federation has
+25 sites of 40 clusters of 100 hosts. Beyond the samples, `simplugin check` judges all pairs by
+the rules of SimGrid's routing.
 """
 
 
