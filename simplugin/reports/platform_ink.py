@@ -19,7 +19,8 @@ _THIN, _THICK = 0.5, 3.6
 _LINE, _NAMELESS = "#7d93a8", "#b5b5b5"
 # Of a core, from slow to fast; black is read on all of them.
 _SLOW, _FAST = (0xF1, 0xF6, 0xFB), (0x7C, 0xBB, 0xE3)
-_EDGES = {"zone": "#9aa5b1", "listing": "#7c8a99", "group": "#5b7fa3", "router": "#555555"}
+_EDGES = {"zone": "#9aa5b1", "listing": "#7c8a99", "group": "#5b7fa3"}
+_EDGES |= {"router": "#555555", "meeting": "#444444"}
 _FACES = {"zone": "#fbfbf8", "listing": "#ffffff", "router": "#e6e6e6", "bus": "#fbe3b9"}
 _BUS_EDGE = "#b57b0c"
 # From so many shapes on, they become dots in vector files, too.

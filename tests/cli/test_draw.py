@@ -55,3 +55,10 @@ def test_what_is_wrong_is_told_in_one_line(arguments, message, call):
     assert done.returncode == 1
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_two_sites_of_grid5000(tmp_path, simplugin):
+    made, image = tmp_path / "two.xml", tmp_path / "two.png"
+    simplugin("platform", "grid5000", "--site", "nancy", "--site", "lille", "-o", made)
+    assert simplugin("platform", "draw", made, "-o", image).returncode == 0
+    assert image.stat().st_size > 10_000
