@@ -110,6 +110,10 @@ class ScenarioError(FileError):
     key: str | None = None
 
 
+class StoreError(FileError):
+    """A store of results that cannot be read or written, or that another program writes to."""
+
+
 class WorkloadFileError(FileError):
     """A file of a workload, such as a task graph, that says something wrong."""
 

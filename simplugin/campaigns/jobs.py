@@ -1,0 +1,186 @@
+"""What a campaign consists of: jobs that become records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from simplugin.rows import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run that is to be done; plain data, which travels to where it is done.
+
+    Attributes
+    ----------
+    key : str
+        SHA-256 of everything that determines what comes out, as 64 hexadecimal digits.
+    position : int
+        Its number in its campaign, from 0 on.
+    target : str
+        ``module:function`` that does it: ``(arguments) -> Measured``.
+    arguments : mapping
+        Plain containers, texts and numbers.
+    varied : mapping of str to object
+        What tells it from the others of its campaign: dotted keys and their values.
+    wall_limit : float, optional
+        Real time that it may take [s].
+    memory_limit : int, optional
+        Memory that it may occupy, with all processes that it starts [byte].
+    """
+
+    key: str
+    position: int
+    target: str
+    arguments: Mapping[str, Any]
+    varied: Mapping[str, Any] = field(default_factory=dict)
+    wall_limit: float | None = None
+    memory_limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What came out of a run.
+
+    Attributes
+    ----------
+    row : Row
+        Metrics, optimum or bound, provenance.
+    digest : str, optional
+        SHA-256 of the whole result, the same wherever it was computed.
+    contents : mapping, optional
+        What is kept besides, for reports; as JSON has it.
+    """
+
+    row: Row
+    digest: str | None = None
+    contents: Mapping[str, Any] | None = None
+
+
+# "error": it raised an exception, and would again; "crash": its process died; the others: it was
+# ended because it passed a limit.
+FailureKind = Literal["error", "crash", "wall_limit", "memory_limit"]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a run has no outcome.
+
+    Attributes
+    ----------
+    kind : {"error", "crash", "wall_limit", "memory_limit"}
+        Whether it raised, its process died, or which limit it passed.
+    text : str
+        The message, for humans.
+    """
+
+    kind: FailureKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A row of the store: a run that was tried.
+
+    Attributes
+    ----------
+    job : Job
+        What was tried.
+    measured : Measured, optional
+        What came out; None if it failed.
+    failure : Failure, optional
+        Why it failed; None if it did not.
+    started : str
+        When, as ISO 8601 in UTC.
+    duration : float
+        How long it took [s of real time].
+    place : str
+        Where: ``host:process``.
+    versions : mapping of str to str
+        Of Python and of the packages that had a part in it.
+    """
+
+    job: Job
+    measured: Measured | None
+    failure: Failure | None
+    started: str
+    duration: float
+    place: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+class JobSource(Protocol):
+    """Many jobs, made one by one when they are asked for.
+
+    Attributes
+    ----------
+    title : str
+        For humans.
+    identity : str
+        SHA-256 of what it consists of; a campaign with the same one is the same campaign.
+    file, text : str
+        Where it was read and what stood there; empty if a program made it.
+    total : int
+        How many jobs it has.
+    """
+
+    @property
+    def title(self) -> str:
+        """For humans."""
+        ...
+
+    @property
+    def identity(self) -> str:
+        """SHA-256 of what it consists of."""
+        ...
+
+    @property
+    def file(self) -> str:
+        """Where it was read."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """What stood there."""
+        ...
+
+    @property
+    def total(self) -> int:
+        """How many jobs it has."""
+        ...
+
+    def jobs(self) -> Iterator[Job]:
+        """Make the jobs, in the order of their positions."""
+        ...
+
+
+class Runners(Protocol):
+    """Those who do jobs: processes of this host, or the workers of a cluster."""
+
+    @property
+    def wanted(self) -> int:
+        """How many more jobs can be handed over now, so that nobody waits for the next one."""
+        ...
+
+    @property
+    def running(self) -> int:
+        """How many of the jobs handed over are not finished."""
+        ...
+
+    def submit(self, job: Job) -> None:
+        """Hand over a job; returns at once."""
+        ...
+
+    def finished(self, timeout: float) -> list[Record]:
+        """Return what was finished since the last call; wait up to `timeout` [s] for the first."""
+        ...
+
+    def describe(self) -> str:
+        """Say who they are, in a few words, for the progress display and the log."""
+        ...
+
+    def close(self) -> None:
+        """End everything that they still do, at once; also when called twice."""
+        ...

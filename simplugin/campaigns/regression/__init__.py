@@ -1,0 +1,1 @@
+"""Recorded results: what moved, by how much, and where it began."""

@@ -1,0 +1,1 @@
+"""The store of a campaign: one SQLite file, a row a run."""
