@@ -18,7 +18,7 @@ from typing import Any
 
 from simplugin.errors import SetupError
 from simplugin.simulation.failures import tail
-from simplugin.simulation.surroundings import Surroundings
+from simplugin.simulation.surroundings import Surroundings, lead_to, same_environment
 
 _STOP_TIMEOUT = 5.0
 _CHUNK = 200
@@ -130,13 +130,18 @@ class WarmServer:
         """Whether its modules are still what a child in `where` would import itself."""
         if not self.warm:
             return True
-        if self.surroundings != where:
+        if self.surroundings != where and not self._is_near(where):
             return False
         return all(
             _modified(file) == modified
             for file, modified in self.warm.values()
             if not file.startswith(_INSTALLED)
         )
+
+    def _is_near(self, where: bytes) -> bool:
+        """Whether its modules are those of its caller, whose path or directory has changed."""
+        files = ((name, file) for name, (file, _) in self.warm.items())
+        return same_environment(self.surroundings, where) and lead_to(files)
 
     def retire(self) -> None:
         """Let it end when its last simulation has ended."""

@@ -7,6 +7,7 @@ import importlib
 import os
 import pickle
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 # pytest changes it with every test; no module reads it when imported.
@@ -35,6 +36,39 @@ class Surroundings:
     def packed(self) -> bytes:
         """Write it down."""
         return pickle.dumps((self.path, self.argv, self.directory, self.environment))
+
+
+def same_environment(packed: bytes, other: bytes) -> bool:
+    """Whether two processes' surroundings have the same variables, which modules may read."""
+    return bool(pickle.loads(packed)[3] == pickle.loads(other)[3])
+
+
+def lead_to(files: Iterable[tuple[str, str]]) -> bool:
+    """Whether an import of modules, here and now, would find them in the same files.
+
+    Parameters
+    ----------
+    files : iterable of (str, str)
+        Names of modules, and the file that each came from elsewhere.
+    """
+    places: dict[str, tuple[str, ...]] = {}
+    for name, file in files:
+        package = name.partition(".")[0]
+        if package not in places:
+            places[package] = _places_of(package)
+        if not file.startswith(places[package]):
+            return False
+    return True
+
+
+def _places_of(package: str) -> tuple[str, ...]:
+    """Return the file of a module, or the directories of a package, that an import would find."""
+    for finder in sys.meta_path:
+        spec = finder.find_spec(package, None)
+        if spec is not None:
+            inside = spec.submodule_search_locations
+            return (spec.origin or "",) if inside is None else tuple(f"{each}/" for each in inside)
+    return ()
 
 
 _adopted = b""

@@ -409,3 +409,27 @@ def test_threads_of_the_caller_do_not_matter(two_hosts: Path) -> None:
     finally:
         stop.set()
         thread.join()
+
+
+@pytest.mark.usefixtures("no_servers")
+def test_a_server_serves_callers_with_other_paths_as_long_as_they_lead_to_its_modules(
+    two_hosts: Path, slow_module: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = importlib.import_module("slow_to_import")
+
+    def ask() -> Any:
+        return simulate(two_hosts, [("ada", module.actor)]).returned[0].value
+
+    assert [ask()[:2], ask()[:2]] == [(1, False), (1, True)]
+    mine = servers.server_processes()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    monkeypatch.syspath_prepend(elsewhere)
+    assert ask()[:2] == (1, True)
+    assert servers.server_processes() == mine
+    # The same name, but another module comes first now.
+    text = slow_module.read_text().replace("VERSION = 1", "VERSION = 2")
+    (elsewhere / "slow_to_import.py").write_text(text)
+    assert ask()[:2] == (2, False)
+    assert servers.server_processes() != mine
