@@ -6,15 +6,31 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from simplugin.campaigns.campaign import Campaign, load_campaign
     from simplugin.campaigns.kinds import Outcome
+    from simplugin.campaigns.running.campaign_runs import run_campaign
     from simplugin.campaigns.scenario import Scenario, load_scenario, run_scenario
+    from simplugin.campaigns.store.frames import results
 
-__all__ = ["Outcome", "Scenario", "load_scenario", "run_scenario"]
+__all__ = [
+    "Campaign",
+    "Outcome",
+    "Scenario",
+    "load_campaign",
+    "load_scenario",
+    "results",
+    "run_campaign",
+    "run_scenario",
+]
 
 _HOMES = {
+    "Campaign": "campaign",
     "Outcome": "kinds",
     "Scenario": "scenario",
+    "load_campaign": "campaign",
     "load_scenario": "scenario",
+    "results": "store.frames",
+    "run_campaign": "running.campaign_runs",
     "run_scenario": "scenario",
 }
 

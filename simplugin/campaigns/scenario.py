@@ -34,6 +34,9 @@ from simplugin.platforms import Platform
 from simplugin.simulation.options import SimGridOptions
 
 _SECTIONS = ("platform", "workload", "scheduler", "simulation", "output")
+SCENARIO_KEYS = ("title", *_SECTIONS)
+# What campaign files have besides.
+CAMPAIGN_TABLES = ("campaign", "sweep", "variations", "slurm")
 _OPTIONS = tuple(each.name for each in fields(SimGridOptions))
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -131,6 +134,18 @@ def load_scenario(path: str | os.PathLike[str]) -> Scenario:
         is told with key and line, and `key` is the first one concerned.
     """
     file = Path(path)
+    document, text = read_toml(file)
+    return scenario_from(document, file, text)
+
+
+def read_toml(file: Path) -> tuple[dict[str, Any], str]:
+    """Read a scenario or campaign file; return it as `tomllib` has it, and its text.
+
+    Raises
+    ------
+    ScenarioError
+        It cannot be read, or is no TOML.
+    """
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -143,7 +158,7 @@ def load_scenario(path: str | os.PathLike[str]) -> Scenario:
     except tomllib.TOMLDecodeError as error:
         message, line = place_of(error, text)
         raise ScenarioError(f"not TOML: {message}", file=file, line=line) from None
-    return scenario_from(document, file, text)
+    return document, text
 
 
 def scenario_from(document: Mapping[str, Any], file: Path, text: str = "") -> Scenario:
@@ -164,6 +179,13 @@ def scenario_from(document: Mapping[str, Any], file: Path, text: str = "") -> Sc
         raise scenario_error(checked.complaints, file, text)
     assert scenario is not None
     return scenario
+
+
+def complaints_about(document: Mapping[str, Any], file: Path) -> list[Complaint]:
+    """Return what is wrong with a scenario, as `scenario_from` would raise it."""
+    checked = _Checker(document, file.parent)
+    checked.scenario(file, "")
+    return checked.complaints
 
 
 def run_scenario(scenario: Scenario, progress: Progress | None = None) -> Outcome:
@@ -197,10 +219,13 @@ class _Checker:
 
     def scenario(self, file: Path, text: str) -> Scenario | None:
         """Check everything; None if something is wrong."""
-        known = ("title", *_SECTIONS)
         for key in self.document:
-            if key not in known:
-                self.complaints.append(unknown_key((key,), known))
+            if key in CAMPAIGN_TABLES:
+                message = f"[{key}] is for campaigns of many runs"
+                remedy = f"this file is for 'simplugin campaign run {file}'"
+                self.complaints.append(Complaint((key,), message, remedy))
+            elif key not in SCENARIO_KEYS:
+                self.complaints.append(unknown_key((key,), SCENARIO_KEYS))
         title = self.document.get("title", "")
         if not isinstance(title, str):
             self.complaints.append(Complaint(("title",), f"title is {title!r}", "give a text"))

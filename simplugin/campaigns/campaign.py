@@ -1,0 +1,246 @@
+"""Campaigns: a scenario, and how its runs vary."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from simplugin.campaigns.campaign_checks import checked_section, refuse_wrong_values
+from simplugin.campaigns.campaign_settings import CampaignSection, CampaignSettings
+from simplugin.campaigns.complaints import Complaint, scenario_error, unknown_key
+from simplugin.campaigns.jobs import Job
+from simplugin.campaigns.keys import Keys, determining
+from simplugin.campaigns.running.slurm import SlurmSection
+from simplugin.campaigns.scenario import CAMPAIGN_TABLES, SCENARIO_KEYS, read_toml
+from simplugin.campaigns.substitutions import plain
+from simplugin.campaigns.sweeps import SweepError, Variations, variations_of
+from simplugin.errors import ScenarioError
+
+TARGET = "simplugin.campaigns.scenario_runs:run"
+_STORE = "campaign.sqlite"
+# Parts of the golden ratio are spread evenly however many there are, and follow no period.
+_GOLDEN = (5**0.5 - 1) / 2
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """Many runs of a scenario; a source of jobs.
+
+    Attributes
+    ----------
+    title : str
+        For tables and charts.
+    place : Path
+        The file that messages are about; paths are relative to its directory.
+    settings : CampaignSettings
+        Where results go, and how far a run may go.
+    variations : Variations
+        The scenario, and how its runs vary.
+    file, text : str
+        Where it was read, and what stood there; empty if a program made it.
+    slurm : SlurmSection, optional
+        The jobs that a Slurm cluster is asked for.
+    """
+
+    title: str
+    place: Path
+    settings: CampaignSettings
+    variations: Variations
+    file: str = ""
+    text: str = ""
+    slurm: SlurmSection | None = None
+
+    @classmethod
+    def from_scenario(
+        cls,
+        scenario: str | os.PathLike[str] | Mapping[str, Any],
+        sweep: Mapping[str, Any] | None = None,
+        variations: Sequence[Mapping[str, Any]] = (),
+        *,
+        directory: str | os.PathLike[str] = ".",
+        **settings: Any,
+    ) -> Campaign:
+        """Make a campaign in a program.
+
+        Parameters
+        ----------
+        scenario : path or mapping
+            A scenario file, or what one holds.
+        sweep : mapping, optional
+            The grid: dotted keys with a list, a `range`, an array or
+            ``{"from": ..., "to": ...}`` each.
+        variations : sequence of mapping
+            The list: dotted keys and values each; ``name`` and ``sweep`` may be among them.
+        directory : path
+            Where paths of a scenario that is no file start.
+        **settings
+            The keys of ``[campaign]``: ``store``, ``wall_limit``, ``memory_limit``, ``retries``,
+            ``keep``. Without `store` results are beside the scenario file, with its name; those of
+            a scenario that is no file in ``campaign.sqlite`` in `directory`.
+
+        Raises
+        ------
+        ScenarioError
+            Something is wrong with it.
+        """
+        if isinstance(scenario, Mapping):
+            document, text = dict(scenario), ""
+            file = Path(directory) / Path(_STORE).with_suffix(".toml")
+        else:
+            file = Path(scenario)
+            document, text = read_toml(file)
+        for key, given in (("sweep", sweep), ("variations", list(variations))):
+            if given and key in document:
+                message = f"[{key}] is in the file, and given besides"
+                raise ScenarioError(message, file=file, remedy="give it in one place")
+            if given:
+                document[key] = plain(given)
+        if settings:
+            document["campaign"] = {**document.get("campaign", {}), **plain(settings)}
+        return _campaign(document, file, text, by_program=True)
+
+    @property
+    def directory(self) -> Path:
+        """Where its paths start and its modules are found."""
+        return Path(os.path.abspath(self.place)).parent
+
+    @property
+    def total(self) -> int:
+        """How many runs it has."""
+        return self.variations.total
+
+    @cached_property
+    def identity(self) -> str:
+        """SHA-256 of what it consists of: scenario, variations, files that they name, code."""
+        listed = [
+            [
+                each.name,
+                [[list(one.path), one.value] for one in each.settings],
+                [axis.document() for axis in each.axes],
+            ]
+            for each in self.variations.listed
+        ]
+        grid = [axis.document() for axis in self.variations.grid]
+        return self._keys.digest_of([determining(self.variations.document), listed, grid])
+
+    def jobs(self) -> Iterator[Job]:
+        """Make the jobs, in the order of their positions."""
+        return map(self.job, range(self.total))
+
+    def job(self, position: int) -> Job:
+        """Make one job.
+
+        Raises
+        ------
+        IndexError
+            There is no such position.
+        ScenarioError
+            A key leads into nothing there.
+        """
+        point = self.variations.point(position)
+        try:
+            document = self.variations.scenario(point.settings)
+        except SweepError as error:
+            raise scenario_error([error.complaint], self.place, self.text) from None
+        document.pop("output", None)
+        return Job(
+            key=self._keys.key(document),
+            position=position,
+            target=TARGET,
+            arguments={
+                "document": document,
+                "directory": str(self.directory),
+                "name": self.place.name,
+                "keep": self.keeps(position),
+            },
+            varied=self.variations.varied(point),
+            wall_limit=self.settings.wall_limit,
+            memory_limit=self.settings.memory_limit,
+        )
+
+    def keeps(self, position: int) -> bool:
+        """Whether curves and the Gantt chart of a run are kept: of one run in each equal part."""
+        keep, total = self.settings.keep, self.total
+        if not keep:
+            return False
+        part = position * keep // total
+        first, end = -(-part * total // keep), -(-(part + 1) * total // keep)
+        return position == first + int(part * _GOLDEN % 1 * (end - first))
+
+    @cached_property
+    def _keys(self) -> Keys:
+        """Computes keys; knows the files that it has read."""
+        return Keys(self.directory)
+
+
+def load_campaign(path: str | os.PathLike[str]) -> Campaign:
+    """Read a campaign file.
+
+    Parameters
+    ----------
+    path : path
+        A TOML file: a scenario, which may also have ``[campaign]``, ``[sweep]``,
+        ``[[variations]]`` and ``[slurm]``.
+
+    Raises
+    ------
+    ScenarioError
+        It cannot be read, has an unknown key or a value out of range, or sweeps what is not there;
+        with key, line and remedy.
+    """
+    file = Path(path)
+    document, text = read_toml(file)
+    return campaign_from(document, file, text)
+
+
+def campaign_from(document: Mapping[str, Any], file: Path, text: str = "") -> Campaign:
+    """Check a campaign that was read already.
+
+    Parameters
+    ----------
+    document : mapping
+        As `tomllib` reads it.
+    file : Path
+        Paths are relative to its directory.
+    text : str
+        The file's contents, for the lines in messages.
+    """
+    return _campaign(document, file, text, by_program=False)
+
+
+def _campaign(document: Mapping[str, Any], file: Path, text: str, *, by_program: bool) -> Campaign:
+    """Check a campaign, wherever it is from."""
+    _refuse_unknown(document, file, text)
+    scenario = {key: value for key, value in document.items() if key in SCENARIO_KEYS}
+    section = checked_section(CampaignSection, document, "campaign", file, text)
+    slurm = checked_section(SlurmSection, document, "slurm", file, text)
+    sweep, listed = document.get("sweep", {}), document.get("variations", [])
+    try:
+        if not isinstance(listed, list):
+            message = f"variations is {listed!r}"
+            raise SweepError(Complaint(("variations",), message, "write [[variations]]"))
+        variations = variations_of(scenario, sweep, listed)
+    except SweepError as error:
+        raise scenario_error([error.complaint], file, text) from None
+    refuse_wrong_values(variations, file, text)
+    return Campaign(
+        title=document.get("title", ""),
+        place=file,
+        settings=section.settings(file.with_suffix(".sqlite"), variations.total),
+        variations=variations,
+        file="" if by_program else os.path.abspath(file),
+        text="" if by_program else text,
+        slurm=slurm if "slurm" in document else None,
+    )
+
+
+def _refuse_unknown(document: Mapping[str, Any], file: Path, text: str) -> None:
+    """Refuse keys that neither a scenario nor a campaign has."""
+    known = (*SCENARIO_KEYS, *CAMPAIGN_TABLES)
+    unknown = [unknown_key((key,), known) for key in document if key not in known]
+    if unknown:
+        raise scenario_error(unknown, file, text)

@@ -1,0 +1,139 @@
+"""Keys of runs: what tells one that was recorded from one that was not."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import simplugin
+from simplugin.campaigns.named_files import NamedFiles
+
+# Tables and keys that say how a run is shown, written or limited, not what comes out.
+_WITHOUT = ("title", "campaign", "output", "slurm")
+_LIMITS = ("wall_limit", "memory_limit")
+# Parts of the package that only show results, and files that are no code.
+_SHOWING = ("cli", "reports")
+_NO_CODE = {".pyc", ".pyi", ".typed"}
+_LIBRARY = re.compile(r"^libsimgrid\.so\.(\d+(?:\.\d+)+)$")
+
+
+def key_of(document: Mapping[str, Any], directory: str | os.PathLike[str]) -> str:
+    """Return the SHA-256 of everything that determines what comes out of a scenario.
+
+    That is the document without its title, ``[output]``, ``[campaign]``, ``[slurm]`` and limits;
+    the contents of the files that it names; the modules beside it if it names functions; the code
+    of this package; and SimGrid's version.
+
+    Parameters
+    ----------
+    document : mapping
+        A scenario as `tomllib` reads it. 1 and 1.0 differ; the order of keys does not matter.
+    directory : path
+        Where its paths start.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+    """
+    return Keys(directory).key(document)
+
+
+class Keys:
+    """Keys of many scenarios of one directory; contents of unchanged files are read once.
+
+    Parameters
+    ----------
+    directory : path
+        Where their paths start.
+    """
+
+    def __init__(self, directory: str | os.PathLike[str]) -> None:
+        self._files = NamedFiles(directory)
+
+    def key(self, document: Mapping[str, Any]) -> str:
+        """Return the key of a scenario, as `key_of` does."""
+        return self.digest_of(determining(document))
+
+    def digest_of(self, value: Any) -> str:
+        """Return the SHA-256 of plain data, of the files that it names, and of the code."""
+        parts = [code_digest(), simgrid_version(), canonical_json(value)]
+        parts += self._files.digests(value)
+        return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def determining(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of a scenario determines what comes out."""
+    found = {name: value for name, value in document.items() if name not in _WITHOUT}
+    simulation = found.get("simulation")
+    if isinstance(simulation, Mapping):
+        found["simulation"] = {
+            name: value for name, value in simulation.items() if name not in _LIMITS
+        }
+    return found
+
+
+def canonical_json(value: Any) -> str:
+    """Return plain data as JSON, the same for the same data: keys sorted, floats by `repr`."""
+    # TOML also has dates, which JSON has not.
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=repr)
+
+
+@cache
+def code_digest() -> str:
+    """Return the SHA-256 of this package's code, compiled modules and data included.
+
+    The commands and the reports do not count: they only show results. It is computed once a
+    process.
+    """
+    total = sha256()
+    for name, path in sorted(_code_files()):
+        total.update(f"{name}\0{sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return total.hexdigest()
+
+
+def _code_files() -> Iterator[tuple[str, Path]]:
+    """Yield the files of the package with their names in it."""
+    for root in map(Path, simplugin.__path__):
+        for place, directories, names in os.walk(root):
+            inside = Path(place).relative_to(root)
+            hidden = _SHOWING if not inside.parts else ()
+            directories[:] = [
+                each for each in directories if each not in hidden and each != "__pycache__"
+            ]
+            for name in names:
+                if Path(name).suffix not in _NO_CODE:
+                    yield (inside / name).as_posix(), Path(place) / name
+
+
+@cache
+def simgrid_version() -> str:
+    """Return the version of the SimGrid that simulations use.
+
+    Its library's name tells; where it does not, SimGrid is asked, in a process of its own.
+    """
+    spec = importlib.util.find_spec("simgrid")
+    if spec is not None and spec.origin is not None:
+        beside = Path(spec.origin).parent
+        for directory in (beside / "simplugin.libs", beside.parent / "lib"):
+            for path in sorted(directory.glob("libsimgrid.so.*")):
+                if match := _LIBRARY.match(path.name):
+                    # It says 4.1, and means 4.1.0.
+                    return match[1] + ".0" * (2 - match[1].count("."))
+    return _asked_version()
+
+
+def _asked_version() -> str:
+    """Simulate nothing, and read the version in the provenance."""
+    from simplugin.platforms import Host, Platform, Zone
+    from simplugin.simulation import simulate
+
+    somewhere = Platform((Zone("somewhere", "Full", (Host("anywhere", 1.0),)),))
+    return str(simulate(somewhere, [], trace=False).provenance["simgrid"])

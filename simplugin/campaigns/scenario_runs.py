@@ -1,0 +1,52 @@
+"""One run of a campaign: a scenario document becomes what is recorded of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from simplugin.campaigns.contents import contents_of
+from simplugin.campaigns.jobs import Measured
+from simplugin.campaigns.kinds import Outcome
+from simplugin.campaigns.scenario import Scenario, run_scenario, scenario_from
+from simplugin.campaigns.sections import DEFAULT_FILES
+
+
+def run(arguments: Mapping[str, Any]) -> Measured:
+    """Run a scenario.
+
+    Parameters
+    ----------
+    arguments : mapping
+        ``document``, as `tomllib` reads a scenario; ``directory``, where its paths start;
+        ``name``, of its file, for messages; ``keep``, whether curves, tables, the schedule or
+        activities are returned too. `[output]` is of no use: nothing is written.
+
+    Returns
+    -------
+    Measured
+        The row, the digest of the simulation's result, and what is kept.
+
+    Raises
+    ------
+    SimpluginError
+        As `simplugin.campaigns.scenario.scenario_from` and `run_scenario`.
+    """
+    file = Path(arguments["directory"]) / arguments["name"]
+    scenario = scenario_from(arguments["document"], file)
+    outcome = run_scenario(scenario)
+    contents = _kept(scenario, outcome) if arguments.get("keep") else None
+    return Measured(outcome.row, outcome.result.digest(), contents)
+
+
+def _kept(scenario: Scenario, outcome: Outcome) -> dict[str, Any]:
+    """Return what is kept of a run; simulate it again if it has left nothing to draw."""
+    drawn = outcome
+    if outcome.schedule is None and not len(outcome.result.trace) and scenario.simulation.trace:
+        # Most kinds trace only for a chart, and a trace is part of the digest, which must not
+        # depend on what is kept.
+        output = scenario.output.model_copy(update={"gantt": DEFAULT_FILES["gantt"]})
+        drawn = run_scenario(replace(scenario, output=output))
+    return contents_of(replace(outcome, result=drawn.result), scenario.title or scenario.file.stem)

@@ -1,0 +1,295 @@
+"""Campaign files: what they say, and what is told of those that are wrong."""
+
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+
+from simplugin.campaigns.campaign import Campaign, load_campaign
+from simplugin.errors import ScenarioError
+
+SHIPPED = sorted((Path(__file__).parents[2] / "scenarios" / "campaigns").glob("*.toml"))
+
+CAMPAIGN = """\
+title = "Trees"
+
+[campaign]
+store = "out/trees.sqlite"
+wall_limit = 60.0
+memory_limit = "2GB"
+retries = 3
+keep = 4
+
+[platform]
+generator = "random_tree"
+parameters = { n_hosts = 5, max_degree = 2 }
+
+[workload]
+kind = "bags"
+
+[[workload.applications]]
+name = "one"
+master = "n0"
+flop = "1Gf"
+
+[scheduler]
+name = "bags.fcfs"
+
+[output]
+directory = "somewhere"
+
+[sweep]
+platform.seed = { from = 1, to = 10 }
+scheduler.name = ["bags.fcfs", "bags.lag"]
+"workload.applications.0.count" = [10, 20]
+"""
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(*changes, text=CAMPAIGN):
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new, 1)
+        path = tmp_path / "trees.toml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def refused(path):
+    with pytest.raises(ScenarioError) as caught:
+        load_campaign(path)
+    return caught.value
+
+
+def line_with(path, words):
+    return next(
+        number for number, line in enumerate(path.read_text().splitlines(), 1) if words in line
+    )
+
+
+def test_a_campaign_is_its_jobs(written, tmp_path):
+    path = written()
+    campaign = load_campaign(path)
+    assert (campaign.title, campaign.total) == ("Trees", 40)
+    assert (campaign.file, campaign.text) == (str(path), CAMPAIGN)
+    settings = campaign.settings
+    assert settings.store == tmp_path / "out" / "trees.sqlite"
+    assert (settings.wall_limit, settings.memory_limit) == (60.0, 2 * 10**9)
+    assert (settings.retries, settings.keep) == (3, 4)
+    jobs = list(campaign.jobs())
+    assert [job.position for job in jobs] == list(range(40))
+    assert len({job.key for job in jobs}) == 40
+    assert {job.wall_limit for job in jobs} == {60.0}
+    job = jobs[6]
+    assert job == campaign.job(6)
+    assert dict(job.varied) == {
+        "platform.seed": 2,
+        "scheduler.name": "bags.lag",
+        "workload.applications.0.count": 10,
+    }
+    document = job.arguments["document"]
+    assert document["platform"]["seed"] == 2
+    assert document["workload"]["applications"][0]["count"] == 10
+    # Nothing is written; nothing of the campaign is left.
+    assert set(document) == {"title", "platform", "workload", "scheduler"}
+    assert Path(job.arguments["directory"]) == tmp_path
+    assert job.arguments["name"] == "trees.toml"
+    # It travels as plain data.
+    assert json.loads(json.dumps(job.arguments)) == job.arguments
+    assert pickle.loads(pickle.dumps(campaign)).job(6) == job
+
+
+def test_defaults_and_a_scenario_alone(written, tmp_path):
+    text = CAMPAIGN.partition("[sweep]")[0]
+    head, _, rest = text.partition("[campaign]")
+    campaign = load_campaign(written(text=head + "[platform]" + rest.partition("[platform]")[2]))
+    assert campaign.total == 1
+    assert campaign.settings.store == tmp_path / "trees.sqlite"
+    settings = campaign.settings
+    assert (settings.wall_limit, settings.memory_limit, settings.retries) == (3600.0, None, 1)
+    assert [dict(job.varied) for job in campaign.jobs()] == [{}]
+    assert campaign.job(0).arguments["keep"]
+    boundless = load_campaign(written(("60.0", "inf"), ('"2GB"', "3000"), ("keep = 4", "keep = 0")))
+    assert boundless.settings.wall_limit is None
+    assert boundless.settings.memory_limit == 3000
+    assert not any(job.arguments["keep"] for job in boundless.jobs())
+
+
+@pytest.mark.parametrize("keep", [1, 3, 4, 10, 39, 40, "all", 1000])
+def test_what_is_kept_is_spread_over_the_campaign(written, keep):
+    campaign = load_campaign(written(("keep = 4", f"keep = {json.dumps(keep)}")))
+    kept = [job.position for job in campaign.jobs() if job.arguments["keep"]]
+    count = min(keep, 40) if keep != "all" else 40
+    assert len(kept) == count
+    assert kept[0] == 0
+    # One in each equal part.
+    assert [position * count // 40 for position in kept] == list(range(count))
+
+
+def test_what_is_kept_follows_no_axis(written):
+    campaign = load_campaign(written(("keep = 4", "keep = 10")))
+    varied = [job.varied for job in campaign.jobs() if job.arguments["keep"]]
+    assert {each["scheduler.name"] for each in varied} == {"bags.fcfs", "bags.lag"}
+    assert {each["workload.applications.0.count"] for each in varied} == {10, 20}
+
+
+def test_a_wrong_value_of_a_list_is_told_where_it_is_swept(written):
+    path = written(('["bags.fcfs", "bags.lag"]', '["bags.fcfs", "bags.fcsf"]'))
+    error = refused(path)
+    assert error.line == line_with(path, "bags.fcsf")
+    assert str(error).startswith(f"{path}:{error.line}: sweep.scheduler.name: 'bags.fcsf'")
+    assert "did you mean 'bags.fcfs'" in str(error)
+    assert error.key == "sweep.scheduler.name"
+
+
+def test_all_that_is_wrong_is_told_at_once(written):
+    changes = [('"bags.lag"]', '"bags.log", "bags.leg"]'), ("[10, 20]", '[10, "ten", 20]')]
+    path = written(*changes)
+    told = str(refused(path))
+    for words in ("'bags.log'", "'bags.leg'", "'ten'"):
+        assert told.count(words) == 1
+    assert f"{path}:{line_with(path, 'ten')}: " in told
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words", "at"),
+    [
+        ("from = 1, to = 10", "from = -1, to = 10", "sweep.platform.seed: -1", "from = -1"),
+        ("from = 1, to = 10", "from = 1, until = 10", "unknown key 'until'", "until"),
+        ("from = 1, to = 10", "from = 1.5, to = 10", "needs a step", "1.5"),
+        ("applications.0", "applications.1", "no '1'", "applications.1"),
+        ("scheduler.name = [", "scheduler.nam = [", "unknown key 'scheduler.nam'", ".nam = ["),
+        ('["bags.fcfs", "bags.lag"]', "[]", "no values", "[]"),
+        ('["bags.fcfs", "bags.lag"]', '"bags.lag"', "give a list", '= "bags.lag"'),
+        ("retries = 3", "retries = -3", "retries is -3", "-3"),
+        ("retries = 3", "retry = 3", "unknown key 'campaign.retry'; did you mean", "retry ="),
+        ('"2GB"', '"2 apples"', "apples", "apples"),
+        ("keep = 4", 'keep = "some"', "keep", "some"),
+        ("wall_limit = 60.0", "wall_limit = 0", "wall_limit is 0", "= 0"),
+        ("[sweep]", "[sweeps]", "unknown key 'sweeps'; did you mean 'sweep'", "[sweeps]"),
+        ("max_degree = 2 }", "max_degree = 2 }\nfile = 3", "platform", "file = 3"),
+        ("[sweep]", "[simulation]\nsweep = 3\n[sweep]", "key 'simulation.sweep'", "sweep = 3"),
+        ("[sweep]", "[[variations]]\nscheduler.name = 5\n[sweep]", "again", "bags.lag"),
+        ("[sweep]", "[[variations]]\nworkload.kind = 'x'\n[sweep]", "0.workload.kind: 'x'", "'x'"),
+        ("[sweep]", "[slurm]\ncores = 0\n[sweep]", "slurm.cores is 0", "cores = 0"),
+    ],
+)
+def test_mistakes_are_told_with_line_and_remedy(written, old, new, words, at):
+    path = written((old, new))
+    error = refused(path)
+    assert words in str(error)
+    assert error.line == line_with(path, at)
+    assert error.remedy
+
+
+def test_a_conflict_with_the_scenario_names_what_was_swept(written):
+    other = 'platform.file = ["trees.toml"]'
+    path = written(("platform.seed = { from = 1, to = 10 }", other))
+    error = refused(path)
+    assert error.line == line_with(path, "[platform]")
+    assert "give either a file or a generator" in str(error)
+    assert "platform.file = 'trees.toml'" in str(error)
+
+
+def test_run_says_what_to_do_with_a_campaign(written, simplugin):
+    path = written()
+    done = simplugin("run", path)
+    assert done.returncode == 1
+    assert f"simplugin campaign run {path}" in done.stderr
+    line = line_with(path, "[campaign]")
+    assert f"{path}:{line}:" in done.stderr
+
+
+def test_variations_that_come_to_the_same_have_one_key(written):
+    campaign = load_campaign(written(("[10, 20]", "[10, 10, 20]")))
+    keys = [job.key for job in campaign.jobs()]
+    assert campaign.total == len(keys) == 60
+    assert len(set(keys)) == 40
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_its_identity_is_what_it_consists_of(written):
+    def identity(*changes):
+        return load_campaign(written(*changes)).identity
+
+    first = identity()
+    assert first == identity(("retries = 3", "retries = 5"), ("Trees", "Wood"), ("keep = 4", ""))
+    changed = [
+        ("to = 10", "to = 11"),
+        ('"bags.fcfs", "bags.lag"', '"bags.lag", "bags.fcfs"'),
+        ("n_hosts = 5", "n_hosts = 6"),
+    ]
+    # The order of keys is that of positions.
+    moved = 'scheduler.name = ["bags.fcfs", "bags.lag"]\n'
+    others = {identity(change) for change in changed}
+    others.add(identity((moved, ""), ("[sweep]\n", f"[sweep]\n{moved}")))
+    assert len(others) == 4
+    assert first not in others
+
+
+def test_a_program_makes_the_same_campaign(written, tmp_path):
+    path = written()
+    from_file = load_campaign(path)
+    base = written(text=CAMPAIGN.partition("[sweep]")[0])
+    sweep = {
+        "platform.seed": range(1, 11),
+        "scheduler.name": ("bags.fcfs", "bags.lag"),
+        "workload.applications.0.count": [10, 20],
+    }
+    made = Campaign.from_scenario(base, sweep, retries=5, store=tmp_path / "mine.sqlite")
+    assert (made.file, made.text) == ("", "")
+    assert [job.key for job in made.jobs()] == [job.key for job in from_file.jobs()]
+    assert made.identity == from_file.identity
+    assert (made.settings.retries, made.settings.keep) == (5, 4)
+    assert made.settings.store == tmp_path / "mine.sqlite"
+    document = dict(from_file.variations.document)
+    again = Campaign.from_scenario(document, sweep, directory=tmp_path)
+    assert again.identity == from_file.identity
+    assert again.settings.store == tmp_path / "campaign.sqlite"
+    with pytest.raises(ScenarioError, match=r"sweep\.scheduler\.name: 'x'"):
+        Campaign.from_scenario(base, {"scheduler.name": ["x"]})
+    with pytest.raises(ScenarioError, match=r"unknown key 'campaign\.stor'"):
+        Campaign.from_scenario(base, stor="x")
+    with pytest.raises(ScenarioError, match="is in the file, and given besides"):
+        Campaign.from_scenario(written(), sweep)
+
+
+def test_variations_of_a_program():
+    document = {
+        "platform": {"generator": "star"},
+        "workload": {
+            "kind": "bags",
+            "applications": [{"name": "a", "master": "master", "flop": 1e9}],
+        },
+    }
+    campaign = Campaign.from_scenario(
+        document,
+        {"simulation.seed": range(3)},
+        [
+            {"name": "lag", "scheduler.name": "bags.lag"},
+            {"name": "prices", "scheduler": {"name": "bags.prices"}},
+        ],
+    )
+    assert campaign.total == 6
+    assert dict(campaign.job(5).varied) == {
+        "variation": "prices",
+        "scheduler.name": "bags.prices",
+        "simulation.seed": 2,
+    }
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_shipped_campaigns_load(path):
+    campaign = load_campaign(path)
+    assert campaign.title
+    # Small enough for a look.
+    assert 10 <= campaign.total <= 100
+    assert len({job.key for job in campaign.jobs()}) == campaign.total
+
+
+def test_some_are_shipped():
+    assert [path.stem for path in SHIPPED] == ["bags", "market", "pricing", "taskgraphs"]

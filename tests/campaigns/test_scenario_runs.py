@@ -1,0 +1,95 @@
+"""Runs of campaigns: the same as of the scenario itself, and what is kept of them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from simplugin.campaigns.campaign import load_campaign
+from simplugin.campaigns.contents import figure_from, listing_from, result_from
+from simplugin.campaigns.references import resolve
+from simplugin.campaigns.scenario import load_scenario, run_scenario
+from simplugin.campaigns.scenario_runs import run
+from simplugin.errors import ScenarioError
+
+ROOT = Path(__file__).parents[2]
+SHIPPED = sorted((ROOT / "scenarios" / "campaigns").glob("*.toml"))
+
+BAGS = """
+[platform]
+generator = "star"
+parameters = { workers = 2 }
+
+[workload]
+kind = "bags"
+
+[[workload.applications]]
+name = "one"
+master = "master"
+flop = "1Gf"
+byte = "1MB"
+count = 5
+
+[scheduler]
+name = "bags.fcfs"
+
+[simulation]
+trace = true
+"""
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_the_first_run_of_shipped_campaigns_works(path):
+    job = load_campaign(path).job(0)
+    measured = resolve(job.target)({**job.arguments, "keep": False})
+    assert measured.contents is None
+    assert measured.row.best is not None
+    assert measured.row.gap >= -1e-9
+
+
+def test_a_run_is_that_of_the_scenario(lab):
+    # By the closed form: 200 MB at 100 MB/s, then work at 2 Gflop/s.
+    path = lab / "scenario.toml"
+    text = path.read_text()
+    (lab / "campaign.toml").write_text(
+        text + "\n[sweep]\nsimulation.options.bandwidth_factor = [1.0, 0.5]\n"
+    )
+    campaign = load_campaign(lab / "campaign.toml")
+    whole, half = (run(job.arguments) for job in campaign.jobs())
+    assert whole.row["makespan"] == pytest.approx(2.0 + 3.0, rel=1e-9)
+    assert half.row["makespan"] == pytest.approx(4.0 + 3.0, rel=1e-9)
+    # The same as by itself, to the last bit.
+    outcome = run_scenario(load_scenario(path))
+    (lab / "alone.toml").write_text(text)
+    alone = run(load_campaign(lab / "alone.toml").job(0).arguments)
+    assert alone.digest == outcome.result.digest()
+    assert alone.row.metrics == outcome.row.metrics
+    assert alone.contents["activities"]["columns"]["label"] == ["data", "crunch"]
+    assert json.loads(json.dumps(alone.contents, allow_nan=False)) == alone.contents
+
+
+def test_what_is_kept_changes_nothing_of_what_is_recorded(tmp_path):
+    (tmp_path / "bags.toml").write_text(BAGS)
+    arguments = load_campaign(tmp_path / "bags.toml").job(0).arguments
+    kept, bare = (run({**arguments, "keep": keep}) for keep in (True, False))
+    assert (kept.digest, kept.row) == (bare.digest, bare.row)
+    assert bare.contents is None
+    assert {figure_from(each).name for each in kept.contents["figures"]}
+    tables = [listing_from(each) for each in kept.contents["listings"]]
+    tasks = next(table.column("tasks") for table in tables if table.title == "Applications")
+    assert sum(tasks) == 5
+    # Kinds that trace only for a chart are simulated again for it.
+    activities = result_from(kept.contents["activities"])
+    done = activities.trace.kind == "exec"
+    assert activities.trace.amount[done].sum() == pytest.approx(5e9)
+    assert activities.clock == pytest.approx(bare.row["makespan"], rel=0.2)
+    assert list(tmp_path.iterdir()) == [tmp_path / "bags.toml"]
+
+
+def test_errors_name_the_campaign(tmp_path):
+    (tmp_path / "bags.toml").write_text(BAGS.replace("workers = 2", "workers = -2"))
+    arguments = load_campaign(tmp_path / "bags.toml").job(0).arguments
+    with pytest.raises(ScenarioError) as caught:
+        run(arguments)
+    assert str(caught.value).startswith(f"{tmp_path / 'bags.toml'}: ")
+    assert "workers" in str(caught.value)
