@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from simplugin.cli.campaign import campaign_app
 from simplugin.cli.deploy import deploy
 from simplugin.cli.ending import plain_errors
 from simplugin.cli.platform import platform_app
@@ -21,6 +22,7 @@ app = typer.Typer(
     add_completion=False,
 )
 app.add_typer(platform_app, name="platform")
+app.add_typer(campaign_app, name="campaign")
 app.command()(deploy)
 
 
@@ -116,14 +118,112 @@ def reproduce(
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="Write claims and figures there."),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="For claims, figures and the store; without, the store is in out/reproductions.",
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Parts at a time; one for each processor.")
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option("--scheduler", metavar="ADDRESS", help="A Dask scheduler that runs instead."),
     ] = None,
 ) -> None:
     """Run a paper's experiments: what it says beside what is measured, claim by claim.
 
-    Exit status 0, also where a claim disagrees.
+    Each part is recorded when it is measured: what was interrupted goes on by the same command.
+    Exit status 0, also where a claim disagrees; 1 where a part failed.
     """
     from simplugin.cli.reproduce import reproduce_command
 
     with plain_errors():
-        reproduce_command(name, output, quick=quick, as_json=as_json)
+        status = reproduce_command(name, output, jobs, scheduler, quick=quick, as_json=as_json)
+        raise typer.Exit(status)
+
+
+@app.command()
+def report(
+    place: Annotated[
+        Path, typer.Argument(metavar="STORE|CAMPAIGN.toml", help="Where the results are.")
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="Where index.html is written.")
+    ],
+    campaign: Annotated[
+        int | None, typer.Option("--campaign", metavar="N", help="By default the latest.")
+    ] = None,
+    group: Annotated[
+        str | None, typer.Option("--group", metavar="KEY", help="Compare runs by this varied key.")
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", metavar="VALUE", help="Compare with this value.")
+    ] = None,
+    no_figures: Annotated[
+        bool, typer.Option("--no-figures", help="Write the page only, no PNG and PDF files.")
+    ] = False,
+) -> None:
+    """Write a page about a campaign that any browser shows offline, and its figures."""
+    from simplugin.cli.report import report_command
+
+    with plain_errors():
+        report_command(
+            place, output, campaign=campaign, group=group, baseline=baseline,
+            figures=not no_figures,
+        )  # fmt: skip
+
+
+@app.command()
+def regress(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="DIR|FILE...", help="Scenarios, directories of them.")
+    ],
+    update: Annotated[
+        bool, typer.Option("--update", help="Record what is new or moved, and say what it is.")
+    ] = False,
+    rel_tol: Annotated[
+        float | None, typer.Option("--rel-tol", help="Relative tolerance; 1e-9 without.")
+    ] = None,
+    abs_tol: Annotated[
+        float | None, typer.Option("--abs-tol", help="Absolute tolerance; 0 without.")
+    ] = None,
+    tolerance: Annotated[
+        list[str] | None,
+        typer.Option("--tolerance", metavar="METRIC=REL", help="Of one metric; repeatable."),
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML there.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Runs at a time; one per core without.")
+    ] = None,
+    wall_limit: Annotated[
+        float, typer.Option("--wall-limit", min=0.001, help="Real time that a run may take [s].")
+    ] = 600.0,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object instead of a table.")
+    ] = False,
+) -> None:
+    """Run scenarios and compare them with the results recorded beside them: what moved, and why.
+
+    Results and tolerances are in DIR/recorded. Exit status: 0 all is as recorded, 1 something
+    moved, failed or is not recorded, 2 wrong arguments.
+    """
+    from simplugin.cli.regress import limits_from, regress_command
+
+    limits = limits_from(rel_tol, abs_tol, tolerance or [])
+    with plain_errors():
+        raise typer.Exit(
+            regress_command(
+                paths,
+                update=update,
+                limits=limits,
+                junit=junit,
+                jobs=jobs,
+                wall_limit=wall_limit,
+                as_json=as_json,
+            )
+        )

@@ -1,0 +1,38 @@
+"""``simplugin campaign export``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from simplugin.cli.ending import plain_errors
+
+
+def export(
+    place: Annotated[Path, typer.Argument(metavar="STORE|CAMPAIGN.toml", help="What to export.")],
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", metavar="FILE", help="What to write: .csv or .parquet."),
+    ],
+    campaign: Annotated[
+        int | None,
+        typer.Option("--campaign", metavar="N", help="This one only; see `campaign status`."),
+    ] = None,
+    all_attempts: Annotated[
+        bool,
+        typer.Option("--all-attempts", help="Also attempts that failed before a later one."),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object instead of a line.")
+    ] = False,
+) -> None:
+    """Write a table of the runs, a row each.
+
+    Numbers are written so that nothing of them is lost.
+    """
+    from simplugin.cli.campaign.reading import export_command
+
+    with plain_errors():
+        export_command(place, output, campaign, every=all_attempts, as_json=as_json)

@@ -1,0 +1,294 @@
+"""Stores whose writers are killed, run out of disk, or are two; stores that are damaged."""
+
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from simplugin.campaigns.references import importable
+from simplugin.campaigns.store import Store, StoreReader
+from simplugin.errors import StoreError
+
+with importable(Path(__file__).parent):
+    import stored_runs
+    from stored_runs import Source, done, failed, job, key_of
+
+PROGRAM = Path(stored_runs.__file__)
+BATCH = 7
+NOBODY = 65534
+
+
+@contextmanager
+def writer(path, batch=BATCH, limit=0):
+    command = [sys.executable, PROGRAM, path, batch, limit]
+    with subprocess.Popen(
+        [str(word) for word in command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def recorded(path):
+    """Return how many runs a store has, after looking at each of them."""
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+        runs, jobs, members, contents = (
+            connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            for table in ("runs", "jobs", "members", "contents")
+        )
+    with StoreReader(path) as reader:
+        for number, record in enumerate(reader.records(contents=True)):
+            contents_of = {"bars": [number] * 50} if number % 3 == 0 else None
+            assert record == done(number, contents=contents_of)
+        assert reader.campaigns()[0].done == runs
+    assert (jobs, members, contents) == (runs, runs, -(-runs // 3))
+    return runs
+
+
+def test_what_was_committed_survives_a_kill_at_any_moment(tmp_path):
+    path = tmp_path / "store.sqlite"
+    draws = random.Random(20261122)
+    told = 0
+    for _ in range(3):
+        with writer(path) as process:
+            for _ in range(draws.randrange(1, 40)):
+                line = process.stdout.readline()
+                told = int(line)
+            process.kill()
+            # What it said while it was being killed counts too.
+            told = max([told, *map(int, process.stdout.read().split())])
+        there = recorded(path)
+        assert there in (told, told + BATCH)  # the latter: killed before it could say so
+        told = there
+    Store.open(path).close()  # nobody has the lock any more
+
+
+def test_a_commit_waits_for_the_disk(tmp_path):
+    """Killing processes does not show it: only a power cut would."""
+    with Store.open(tmp_path / "store.sqlite") as store:
+        pragmas = ("journal_mode", "synchronous")
+        found = [store._connection.execute(f"PRAGMA {each}").fetchone()[0] for each in pragmas]
+        assert found == ["wal", 2]
+
+
+def assert_full(process, path):
+    """The writer says that the disk is full; what it said before is there, and nothing half."""
+    told, error = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "cannot be written: disk full" in error
+    assert "free space and run the same command again" in error
+    assert f"{path}:" in error
+    last = int(told.split()[-1])
+    assert recorded(path) == last
+    return last
+
+
+def test_a_limit_on_file_sizes_loses_nothing(tmp_path):
+    path = tmp_path / "store.sqlite"
+    with writer(path, limit=300_000) as process:
+        last = assert_full(process, path)
+    assert last > 0
+    with writer(path) as process:  # the same command again
+        assert int(process.stdout.readline()) == last + BATCH
+
+
+def test_a_full_disk_loses_nothing(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("file systems cannot be mounted here")
+    try:
+        path = disk / "store.sqlite"
+        with writer(path, batch=20) as process:
+            assert_full(process, path)
+        # There is room again: more was recorded than what is still on the disk.
+        subprocess.run(["mount", "-o", "remount,size=4m", str(disk)], check=True)
+        before = recorded(path)
+        with writer(path, batch=20) as process:
+            assert int(process.stdout.readline()) == before + 20
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_second_writer_is_refused_while_reading_goes_on(tmp_path):
+    path = tmp_path / "store.sqlite"
+    with writer(path) as process:
+        told = int(process.stdout.readline())
+        with pytest.raises(StoreError, match=f"process {process.pid} on .*writes to the store"):
+            Store.open(path)
+        with StoreReader(path) as reader:
+            numbers = [record.job.position for record in reader.records()]
+        assert len(numbers) >= told
+        assert numbers == list(range(len(numbers)))
+        assert len(numbers) % BATCH == 0
+        process.kill()
+        process.wait()
+        with Store.open(path) as store:
+            assert store.state_of(key_of(0)) == "done"
+    other_name = tmp_path / "other.sqlite"
+    other_name.symlink_to(path)
+    for name in (path, other_name):
+        with Store.open(path), pytest.raises(StoreError, match=f"process {os.getpid()} on "):
+            Store.open(name)
+
+
+def test_a_killed_writers_store_is_read_where_nothing_can_be_written(tmp_path):
+    path = tmp_path / "store.sqlite"
+    with writer(path) as process:
+        told = int(process.stdout.readline())
+    assert path.with_name("store.sqlite-wal").stat().st_size > 0
+    with unwritable(path) as there, StoreReader(there) as reader:
+        assert reader.campaigns()[0].done >= told
+    # Copied without the index of the log, SQLite would have to make one.
+    with (
+        unwritable(path, leave_out="store.sqlite-shm") as there,
+        pytest.raises(StoreError, match=r"stand in store\.sqlite-wal.*copy both files"),
+    ):
+        StoreReader(there)
+    Store.open(path).close()
+    assert not path.with_name("store.sqlite-wal").exists()
+    with unwritable(path) as there, StoreReader(there) as reader:
+        assert reader.campaigns()[0].done >= told
+
+
+@contextmanager
+def unwritable(path, leave_out=""):
+    """Copy a store to a directory where we may not write; as root, become nobody for a while."""
+    directory = Path(tempfile.mkdtemp())
+    try:
+        for each in path.parent.glob("store.sqlite*"):
+            if each.name != leave_out:
+                shutil.copyfile(each, directory / each.name)
+                (directory / each.name).chmod(0o444)
+        directory.chmod(0o555)
+        us = os.geteuid()
+        os.seteuid(NOBODY if us == 0 else us)
+        try:
+            yield directory / path.name
+        finally:
+            os.seteuid(us)
+    finally:
+        directory.chmod(0o755)
+        shutil.rmtree(directory)
+
+
+@pytest.mark.parametrize("table", ["runs", "jobs", "texts", "contents"])
+def test_rows_are_only_ever_added(tmp_path, table):
+    path = tmp_path / "store.sqlite"
+    with Store.open(path) as store:
+        store.append(store.begin(Source()), done(0, contents={"a": 1}))
+    with closing(sqlite3.connect(path)) as connection:
+        before = connection.execute(f"SELECT * FROM {table}").fetchall()
+        assert before
+        column = connection.execute(f"SELECT * FROM {table}").description[0][0]
+        for statement in (
+            f"UPDATE {table} SET {column} = {column}",
+            f"DELETE FROM {table}",
+            f"REPLACE INTO {table} SELECT * FROM {table}",
+        ):
+            with pytest.raises(sqlite3.IntegrityError, match=f"{table} are only ever added"):
+                connection.execute(statement)
+        assert connection.execute(f"SELECT * FROM {table}").fetchall() == before
+
+
+def test_files_that_are_no_stores_stay_as_they_are(tmp_path):
+    text, empty, other = (tmp_path / name for name in ("notes.txt", "empty", "other.sqlite"))
+    text.write_text("Results of last year, typed in by hand.\n" * 100)
+    empty.touch()
+    with closing(sqlite3.connect(other)) as connection:
+        connection.execute("CREATE TABLE numbers (number)")
+    newer = tmp_path / "newer.sqlite"
+    Store.open(newer).close()
+    with closing(sqlite3.connect(newer)) as connection:
+        connection.execute("PRAGMA user_version = 2")
+    for path, message in (
+        (text, "damaged, or no store: file is not a database"),
+        (empty, "no store of campaigns"),
+        (other, "no store of campaigns"),
+        (newer, "has the format 2, but this simplugin knows 1"),
+    ):
+        before = path.read_bytes()
+        for attempt in (Store.open, StoreReader):
+            with pytest.raises(StoreError, match=message):
+                attempt(path)
+        assert path.read_bytes() == before
+
+
+def test_a_truncated_store_is_told(tmp_path):
+    path = tmp_path / "store.sqlite"
+    with Store.open(path) as store:
+        campaign = store.begin(Source(200))
+        for number in range(200):
+            store.append(campaign, done(number))
+    whole = path.read_bytes()
+    assert len(whole) > 100_000
+    path.write_bytes(whole[: len(whole) // 2])
+    for attempt in (Store.open, lambda path: list(StoreReader(path).records())):
+        with pytest.raises(StoreError, match=r"damaged.*keep it, and make a new store"):
+            attempt(path)
+    # Damaged in its middle, where opening does not look.
+    path.write_bytes(whole[:8192] + b"\xff" * (len(whole) - 8192))
+    with pytest.raises(StoreError, match="damaged"), StoreReader(path) as reader:
+        list(reader.records())
+
+
+def test_a_store_that_is_not_there(tmp_path):
+    path = tmp_path / "no" / "store.sqlite"
+    for attempt in (StoreReader, lambda path: Store.open(path, create=False)):
+        with pytest.raises(StoreError, match=r"no such store; .*campaign run CAMPAIGN\.toml"):
+            attempt(path)
+        with pytest.raises(StoreError, match="this is a directory, no store"):
+            attempt(tmp_path)
+    assert not path.parent.exists()
+    Store.open(path).close()
+    with StoreReader(path) as reader:
+        assert reader.campaigns() == []
+
+
+def add_and_divide(path):
+    with Store.open(path) as store:
+        campaign = store.begin(Source())
+        store.append(campaign, done(0))
+        store.commit()
+        store.append(campaign, done(1))
+        raise ZeroDivisionError
+
+
+def test_an_exception_rolls_back_what_was_not_committed(tmp_path):
+    path = tmp_path / "store.sqlite"
+    with pytest.raises(ZeroDivisionError):
+        add_and_divide(path)
+    with StoreReader(path) as reader:
+        assert [record.job.position for record in reader.records()] == [0]
+
+
+def test_a_record_that_cannot_be_kept_leaves_the_others(tmp_path):
+    path = tmp_path / "store.sqlite"
+    with Store.open(path) as store:
+        campaign = store.begin(Source())
+        store.append(campaign, done(0))
+        with pytest.raises(StoreError, match="is no container, number or text"):
+            store.append(campaign, done(1, contents={"bars": object()}))
+        with pytest.raises(StoreError, match="refuses a row"):
+            store.append(campaign, done(0))  # it has its outcome
+        store.append(campaign, failed(2))
+        store.note(campaign, job(3))
+    with StoreReader(path) as reader:
+        assert list(reader.records()) == [done(0), failed(2)]
+        entry = reader.latest()
+        assert (entry.done, entry.failed, entry.missing) == (1, 1, 8)

@@ -1,0 +1,228 @@
+"""`simplugin campaign status`, `export` and `query`."""
+
+import csv
+import io
+import json
+import math
+import sqlite3
+import sys
+from contextlib import closing
+
+import pandas as pd
+import pytest
+
+from simplugin.campaigns.jobs import Failure, Job, Measured, Record
+from simplugin.campaigns.store import Store, StoreReader
+from simplugin.errors import SetupError
+from simplugin.rows import Best, Metric, Row
+
+CAMPAIGN = """
+title = "Three tasks"
+campaign.store = "results.sqlite"
+platform = { generator = "peer_site", parameters = { speed = ["1Gf"], bandwidth = ["100MBps"] } }
+workload = { kind = "bundles", bundles = [{ flop = "1Gf", count = 3 }] }
+scheduler.name = "market.optimum"
+"""
+# Of which the shortest decimal has 17 digits.
+AWKWARD = 0.1 + 0.2
+
+
+class Source:
+    title = "Two schedulers"
+    identity = "1" * 64
+    file = "campaign.toml"
+    text = CAMPAIGN
+    total = 9
+
+
+def record(number, makespan=None, failure=None, seconds=0):
+    scheduler = ("bags.fcfs", "bags.prices")[number % 2]
+    varied = {"platform.seed": number // 2, "scheduler.name": scheduler}
+    measured = None
+    if failure is None:
+        metrics = (Metric("makespan", makespan, "s"), Metric("fits", number % 2 == 0))
+        row = Row(metrics, {"seed": number}, Best("makespan", 1.0, "bound"))
+        measured = Measured(row, f"{number:064}")
+    return Record(
+        Job(f"{number:064}", number, "lab:run", {"n": number}, varied),
+        measured,
+        failure,
+        f"2026-11-22T05:00:{seconds:02}+00:00",
+        0.5,
+        "here:1",
+        {"simplugin": "0.1.0", "simgrid": "4.1.0"},
+    )
+
+
+RECORDS = (
+    record(0, 1.5),
+    record(1, AWKWARD, seconds=1),
+    record(2, math.nan, seconds=2),
+    record(3, math.inf, seconds=3),
+    record(4, failure=Failure("error", "no host of 3 is up"), seconds=4),
+    record(5, failure=Failure("error", "no host of 4 is up"), seconds=5),
+    record(6, failure=Failure("wall_limit", "took longer than 2 s"), seconds=6),
+    record(7, failure=Failure("crash", "killed by signal 9"), seconds=7),
+    record(7, 5e-324, seconds=8),
+)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    path = tmp_path_factory.mktemp("campaign") / "results.sqlite"
+    with Store.open(path) as opened:
+        campaign = opened.begin(Source)
+        for each in RECORDS:
+            opened.append(campaign, each)
+    return path
+
+
+def test_status_tells_how_far_it_is_and_what_failed(simplugin, store):
+    told = simplugin("campaign", "status", store)
+    assert told.returncode == 0, told.stderr
+    lines = [line.split() for line in told.stdout.splitlines()]
+    assert ["1", "Two", "schedulers", "9", "5", "3", "1", "0.5", "2026-11-22", "05:00"] in lines
+    assert "campaign 1: 2 runs failed (error):\n  no host of 3 is up\n" in told.stdout
+    assert "run 4: platform.seed = 2, scheduler.name = 'bags.fcfs'" in told.stdout
+    assert "campaign 1: 1 run failed (wall limit):\n  took longer than 2 s" in told.stdout
+    assert "killed by signal 9" not in told.stdout  # it was tried again
+    document = json.loads(simplugin("campaign", "status", store, "--json").stdout)
+    (campaign,) = document["campaigns"]
+    counts = {name: campaign[name] for name in ("total", "done", "failed", "missing")}
+    assert counts == {"total": 9, "done": 5, "failed": 3, "missing": 1}
+    assert campaign["first"] == "2026-11-22T05:00:00+00:00"
+    assert campaign["last"] == "2026-11-22T05:00:08+00:00"
+    assert campaign["mean_duration"] == 0.5
+    assert [group["count"] for group in campaign["failures"]] == [2, 1]
+
+
+def test_a_campaign_file_stands_for_its_store(simplugin, store):
+    file = store.with_name("campaign.toml")
+    file.write_text(CAMPAIGN)
+    by_file, by_store = (simplugin("campaign", "status", place) for place in (file, store))
+    assert by_file.returncode == 0, by_file.stderr
+    assert by_file.stdout == by_store.stdout
+
+
+def test_csv_loses_nothing(simplugin, store, tmp_path):
+    file = tmp_path / "new" / "runs.csv"
+    told = simplugin("campaign", "export", store, "-o", file, "--campaign", 1)
+    assert told.returncode == 0, told.stderr
+    assert told.stdout == f"wrote {file}: 8 rows of 21 columns\n"
+    lines = list(csv.DictReader(io.StringIO(file.read_text())))
+    assert [line["makespan"] for line in lines] == [
+        *("1.5", "0.30000000000000004", "nan", "inf"),
+        *("", "", "", "5e-324"),
+    ]
+    assert [line["scheduler.name"] for line in lines] == ["bags.fcfs", "bags.prices"] * 4
+    assert [line["status"] for line in lines] == ["done"] * 4 + ["failed"] * 3 + ["done"]
+    assert lines[7]["attempts"] == "2"
+    assert lines[1]["gap"] == repr(AWKWARD - 1)
+    # The file is replaced as a whole, and every attempt can be had.
+    told = simplugin("campaign", "export", store, "-o", file, "--all-attempts", "--json")
+    assert json.loads(told.stdout) == {"file": str(file), "rows": 9, "columns": 21}
+    lines = list(csv.DictReader(io.StringIO(file.read_text())))
+    assert [line["error"] for line in lines[7:]] == ["killed by signal 9", ""]
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_parquet_is_the_table(simplugin, store, tmp_path):
+    file = tmp_path / "runs.parquet"
+    told = simplugin("campaign", "export", store, "-o", file)
+    assert told.returncode == 0, told.stderr
+    with StoreReader(store) as reader:
+        table = reader.frame()
+    pd.testing.assert_frame_equal(pd.read_parquet(file), table, check_dtype=False)
+    assert pd.read_parquet(file)["makespan"].iloc[1] == AWKWARD
+
+
+def test_parquet_without_pyarrow(simplugin, store, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    told = simplugin("campaign", "export", store, "-o", tmp_path / "runs.parquet")
+    assert told.returncode == 1
+    assert "pip install 'simplugin[parquet]', or export to .csv" in told.stderr
+    assert SetupError.__name__ not in told.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_query_sees_the_columns_of_the_table(simplugin, store):
+    sql = 'SELECT "scheduler.name", count(*) AS runs, min(makespan) FROM results'
+    sql += " WHERE status = 'done' GROUP BY 1 ORDER BY 1"
+    answer = simplugin("campaign", "query", store, sql, "--json")
+    assert answer.returncode == 0, answer.stderr
+    assert json.loads(answer.stdout) == {
+        "columns": ["scheduler.name", "runs", "min(makespan)"],
+        "rows": [["bags.fcfs", 2, 1.5], ["bags.prices", 3, 5e-324]],
+    }
+    shown = simplugin("campaign", "query", store, sql).stdout.splitlines()
+    assert shown[0].split() == ["scheduler.name", "runs", "min(makespan)"]
+    assert shown[1].split() == ["bags.fcfs", "2", "1.5"]
+    # All of it, to the last bit.
+    answer = simplugin("campaign", "query", store, "SELECT * FROM results", "--json")
+    document = json.loads(answer.stdout)
+    with StoreReader(store) as reader:
+        table = reader.frame()
+    assert document["columns"] == list(table.columns)
+    for line, (_, expected) in zip(document["rows"], table.iterrows(), strict=True):
+        for cell, wanted in zip(line, expected, strict=True):
+            assert cell == wanted or (cell is None and pd.isna(wanted))
+
+
+def test_a_query_as_csv_and_of_the_tables_themselves(simplugin, store):
+    sql = "SELECT job, count(*), max(failure) FROM runs GROUP BY job HAVING count(*) > 1"
+    answer = simplugin("campaign", "query", store, sql, "--csv")
+    assert answer.stdout == "job,count(*),max(failure)\n8,2,crash\n"
+    # Arguments and provenance can be put together in any SQLite.
+    with closing(sqlite3.connect(store)) as connection:
+        whole = connection.execute(
+            "SELECT json_patch(t.text, j.arguments) FROM jobs j JOIN texts t ON t.number = j.base"
+        ).fetchall()
+    assert [json.loads(text)["n"] for (text,) in whole] == list(range(8))
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        (
+            "SELECT makspan FROM results",
+            r"no such column: makspan (perhaps 'makespan'?); columns of",
+        ),
+        ("SELECT * FROM result", "no such table: result (perhaps 'results'"),
+        (
+            "SELECT FROM",
+            'syntax error; columns of results are campaign, position, key, status, "plat',
+        ),
+        ("DELETE FROM runs", "a query can only read"),
+        ("INSERT INTO texts VALUES (9, 'a', 'b')", "a query can only read"),
+        ("VACUUM INTO 'copy.sqlite'", "a query can only read"),
+        ("ATTACH 'other.sqlite' AS other", "a query can only read"),
+        ("PRAGMA user_version = 7", "a query can only read"),
+        ("SELECT 1; SELECT 2", "a query is one statement"),
+        ("", "the query asks nothing"),
+    ],
+)
+def test_queries_that_are_refused(simplugin, store, tmp_path, sql, message):
+    before = store.read_bytes()
+    told = simplugin("campaign", "query", store, sql, cwd=tmp_path)
+    assert told.returncode == 1
+    assert message in told.stderr
+    assert store.read_bytes() == before
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["status", "no.sqlite"], "no.sqlite: there is no such store; 'simplugin campaign run"),
+        (["export", "no.sqlite", "-o", "runs.csv"], "no.sqlite: there is no such store"),
+        (["export", "{store}", "-o", "runs.xls"], "runs.xls: tables are written as .csv or .parq"),
+        (["export", "{store}", "-o", "runs.csv", "--campaign", "2"], "there is no campaign 2"),
+        (["query", "{store}", "SELECT 1", "--csv", "--json"], "--csv and --json exclude"),
+        (["export", "{store}", "-o", "/proc/runs.csv"], "/proc/runs.csv: cannot be written"),
+    ],
+)
+def test_what_cannot_be_done_is_told(simplugin, store, tmp_path, words, message):
+    told = simplugin("campaign", *(word.format(store=store) for word in words), cwd=tmp_path)
+    assert told.returncode == 1
+    assert message in told.stderr
+    assert list(tmp_path.iterdir()) == []
