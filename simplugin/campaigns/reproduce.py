@@ -1,30 +1,26 @@
-"""Reproducing papers: the claims of each capability, measured in parallel."""
+"""Reproducing papers: the claims of each capability, measured in parallel and kept."""
 
 from __future__ import annotations
 
-import importlib
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stdout
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from simplugin.campaigns.contents import claim_from, figure_from
+from simplugin.campaigns.outputs import plain
+from simplugin.campaigns.reproductions import ALL, ReproductionJobs
+from simplugin.campaigns.running.campaign_runs import Means, run_source
+from simplugin.campaigns.store import StoreReader
 from simplugin.claims import Claim
-from simplugin.errors import SimpluginError
 from simplugin.figures import Figure
 
-# The module of each capability: its PARTS measure claims, its FIGURES give curves.
-CAPABILITIES = {
-    "pricing": "simplugin.pricing.claims",
-    "bags": "simplugin.bags.claims",
-    "taskgraphs": "simplugin.taskgraphs.claims",
-    "market": "simplugin.market.claims",
-}
-ALL = "all"
-_CORES = 2
-
-# What a part or a figure is called, how many are done, and how many there are.
-Report = Callable[[str, int, int], None]
+if TYPE_CHECKING:
+    from simplugin.campaigns.running.coordinator import Summary
+    from simplugin.campaigns.running.progress_of_runs import Progress
 
 
 @dataclass(frozen=True)
@@ -37,19 +33,22 @@ class Reproduction:
         For each capability, in the order of its module.
     figures : dict of str to tuple of Figure
         Likewise; empty unless asked for.
+    summary : Summary
+        How many parts were measured, now or before, and which failed.
     together : bool
         Whether all capabilities were asked for, so that each claim says whose it is.
     """
 
     claims: Mapping[str, tuple[Claim, ...]]
     figures: Mapping[str, tuple[Figure, ...]]
+    summary: Summary
     together: bool = False
 
     def document(self) -> dict[str, Any]:
         """Return the claims as plain containers, for JSON."""
         return {
             "claims": [
-                ({"capability": name} if self.together else {}) | claim.document()
+                ({"capability": name} if self.together else {}) | plain(claim.document())
                 for name, claims in self.claims.items()
                 for claim in claims
             ]
@@ -61,79 +60,61 @@ def reproduce(
     *,
     quick: bool = False,
     figures: bool = False,
-    cores: int = _CORES,
-    report: Report | None = None,
+    store: str | os.PathLike[str] | None = None,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Reproduction:
     """Measure the claims of a capability, or of all.
+
+    Each part is recorded as soon as it is measured: the same call goes on where one before it was
+    interrupted, as long as the code has not changed.
 
     Parameters
     ----------
     name : str
-        A key of `CAPABILITIES`, or "all".
+        A key of `simplugin.campaigns.reproductions.CAPABILITIES`, or "all".
     quick : bool
         Whether to do less; claims that need all of it are left out.
     figures : bool
         Whether to compute the curves too.
-    cores : int
-        How many processes work.
-    report : callable, optional
-        Called with the name of each part that is done, how many are done, and of how many.
+    store : path, optional
+        Where parts are recorded; by default they are forgotten at the end.
+    jobs : int, optional
+        Parts at a time on this host; as many as it has processors by default.
+    scheduler : str, optional
+        Address of a Dask scheduler whose workers measure instead.
+    progress : callable, optional
+        Called about five times a second with how far it is.
 
     Raises
     ------
     SimpluginError
-        There is no such capability.
+        There is no such capability, or the store cannot be written.
     """
-    if name != ALL and name not in CAPABILITIES:
-        known = ", ".join([*CAPABILITIES, ALL])
-        raise SimpluginError(f"there is nothing called {name!r} to reproduce; there is {known}")
-    names = list(CAPABILITIES) if name == ALL else [name]
-    kinds = ("PARTS", "FIGURES") if figures else ("PARTS",)
-    tasks = [
-        _Task(each, CAPABILITIES[each], kind, part, quick)
-        for kind in kinds
-        for each in names
-        for part in getattr(importlib.import_module(CAPABILITIES[each]), kind)
-    ]
-    found: dict[str, dict[str, list[Any]]] = {kind: {each: [] for each in names} for kind in kinds}
-    for task, outcome in zip(tasks, _measured(tasks, cores, report), strict=True):
-        found[task.kind][task.capability] += outcome
+    source = ReproductionJobs.of(name, quick=quick, figures=figures)
+    forgotten = tempfile.TemporaryDirectory(prefix="simplugin-") if store is None else nullcontext()
+    with forgotten as directory:
+        path = Path(directory or "") / "store.sqlite" if store is None else Path(store)
+        means = Means(jobs=jobs, scheduler=scheduler, report=progress)
+        summary = run_source(source, path, means, retry_failed=True)
+        claims, curves = _recorded(path, summary.campaign)
     return Reproduction(
-        {each: tuple(claims) for each, claims in found["PARTS"].items()},
-        {each: tuple(curves) for each, curves in found.get("FIGURES", {}).items()},
+        {each: tuple(claims.get(each, ())) for each in source.names},
+        {each: tuple(curves.get(each, ())) for each in source.names} if figures else {},
+        summary,
         name == ALL,
     )
 
 
-@dataclass(frozen=True)
-class _Task:
-    """A part to be measured, or a figure's curves to be computed."""
-
-    capability: str
-    module: str
-    kind: str
-    part: str
-    quick: bool
-
-
-def _measured(tasks: Sequence[_Task], cores: int, report: Report | None) -> list[list[Any]]:
-    """Return what each task gives, in their order."""
-    from joblib import Parallel, delayed  # type: ignore[import-untyped] # it has no types
-
-    outcomes: list[list[Any]] = [[] for _ in tasks]
-    jobs = (delayed(_numbered)(number, task) for number, task in enumerate(tasks))
-    processes = min(cores, len(tasks))
-    finished = Parallel(processes, return_as="generator_unordered", batch_size=1)(jobs)
-    for count, (number, outcome) in enumerate(finished, 1):
-        outcomes[number] = outcome
-        if report is not None:
-            report(tasks[number].part, count, len(tasks))
-    return outcomes
-
-
-def _numbered(number: int, task: _Task) -> tuple[int, list[Any]]:
-    """Do a task in a process of its own, and say which one it was."""
-    # What a solver or an actor prints must not get between the lines of the command's output.
-    with redirect_stdout(sys.stderr):
-        parts = getattr(importlib.import_module(task.module), task.kind)
-        return number, list(parts[task.part](task.quick))
+def _recorded(store: Path, campaign: int) -> tuple[dict[str, list[Claim]], dict[str, list[Figure]]]:
+    """Return the claims and the curves of each capability, in the order of the parts."""
+    claims: dict[str, list[Claim]] = {}
+    curves: dict[str, list[Figure]] = {}
+    with StoreReader(store) as reader:
+        found = sorted(reader.contents(campaign), key=lambda each: each[0].job.position)
+    for _, kept in found:
+        name = kept["capability"]
+        claims.setdefault(name, []).extend(map(claim_from, kept.get("claims", ())))
+        curves.setdefault(name, []).extend(map(figure_from, kept.get("figures", ())))
+    return claims, curves

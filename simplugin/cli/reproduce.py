@@ -5,48 +5,69 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from simplugin.campaigns.outputs import plain
 from simplugin.campaigns.reproduce import Reproduction, reproduce
+from simplugin.cli.campaign.running_display import RunsDisplay
 from simplugin.cli.paths import short
 from simplugin.errors import SimpluginError
 
+if TYPE_CHECKING:
+    from simplugin.campaigns.running.coordinator import Summary
+
+# Of the store, unless one is asked for.
+_DIRECTORY = Path("out/reproductions")
 # Of a table in a file or a pipe; the sentences in it get long in 80 columns.
 _LEAST_WIDTH = 110
 
 
-def reproduce_command(name: str, directory: Path | None, *, quick: bool, as_json: bool) -> None:
-    """Measure claims, print them, write them and the figures."""
-    if directory is not None:
-        _make(directory)
-    console = Console(stderr=True)
-    bars = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=40),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        disable=not console.is_terminal,
-        transient=True,
-    )
-    with bars:
-        task = bars.add_task("measuring", total=None)
-
-        def report(_part: str, done: int, total: int) -> None:
-            """Show how far it got."""
-            bars.update(task, completed=done, total=total)
-
-        found = reproduce(name, quick=quick, figures=directory is not None, report=report)
+def reproduce_command(
+    name: str,
+    directory: Path | None,
+    jobs: int | None,
+    scheduler: str | None,
+    *,
+    quick: bool,
+    as_json: bool,
+) -> int:
+    """Measure claims, print them, write them and the figures; return the exit status."""
+    store = (_DIRECTORY if directory is None else directory) / "store.sqlite"
+    with RunsDisplay(Console(stderr=True)) as display:
+        found = reproduce(
+            name,
+            quick=quick,
+            figures=directory is not None,
+            store=store,
+            jobs=jobs,
+            scheduler=scheduler,
+            progress=display.report,
+        )
     written = [] if directory is None else _written(found, directory)
     if as_json:
         sys.stdout.write(json.dumps(plain(found.document()), allow_nan=False) + "\n")
-        return
-    _print_tables(found)
-    for path in written:
-        sys.stdout.write(f"wrote {short(path)}\n")
+    else:
+        _print_tables(found)
+        for path in written:
+            sys.stdout.write(f"wrote {short(path)}\n")
+        sys.stdout.write(f"{_kept(found.summary)}\n")
+    return _tell_failures(found.summary)
+
+
+def _kept(summary: Summary) -> str:
+    """Say where the parts are, and how many needed no measuring."""
+    before = f", {summary.before} of them before" if summary.before else ""
+    return f"{summary.done} parts measured{before}; kept in {short(summary.store)}"
+
+
+def _tell_failures(summary: Summary) -> int:
+    """Say which parts have no outcome; return the exit status."""
+    for group in summary.failures:
+        parts = ", ".join(str(job.varied["part"]) for job in group.first)
+        sys.stderr.write(f"simplugin: {group.count} parts failed ({parts}): {group.text}\n")
+    return 1 if summary.failed else 0
 
 
 def _print_tables(found: Reproduction) -> None:
@@ -58,14 +79,6 @@ def _print_tables(found: Reproduction) -> None:
         console.width = max(console.width, _LEAST_WIDTH)
     for name, claims in found.claims.items():
         console.print(claims_table(claims, name))
-
-
-def _make(directory: Path) -> None:
-    """Make the directory first: hours of work must not end at its absence."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SimpluginError(f"{directory}: cannot be made: {error.strerror}") from error
 
 
 def _written(found: Reproduction, directory: Path) -> list[Path]:

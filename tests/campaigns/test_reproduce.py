@@ -1,8 +1,9 @@
 import json
+import sys
 
 import pytest
 
-from simplugin.campaigns import reproduce as module
+from simplugin.campaigns import reproductions as module
 from simplugin.campaigns.outputs import plain
 from simplugin.campaigns.reproduce import reproduce
 from simplugin.errors import SimpluginError
@@ -35,6 +36,7 @@ def capabilities(tmp_path, monkeypatch):
     """Two capabilities with two parts and a figure each."""
     for word in ("one", "two"):
         (tmp_path / f"claims_of_{word}.py").write_text(MODULE.format(word=word))
+        monkeypatch.delitem(sys.modules, f"claims_of_{word}", raising=False)
     monkeypatch.syspath_prepend(tmp_path)
     names = {word: f"claims_of_{word}" for word in ("one", "two")}
     monkeypatch.setattr(module, "CAPABILITIES", names)
@@ -43,16 +45,16 @@ def capabilities(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("capabilities")
 def test_claims_stand_in_the_order_of_their_module(capsys):
     told = []
-    found = reproduce("one", cores=1, report=lambda *facts: told.append(facts))
+    found = reproduce("one", jobs=1, progress=told.append)
     assert [claim.claim for claim in found.claims["one"]] == ["slow", "fast one"]
     assert found.figures == {}
-    assert sorted(told) == [("fast", 2, 2), ("slow", 1, 2)]
+    assert (told[-1].done, told[-1].total) == (2, 2)
     assert capsys.readouterr().out == ""
 
 
 @pytest.mark.usefixtures("capabilities")
 def test_document():
-    [slow, fast] = reproduce("one", cores=1).document()["claims"]
+    [slow, fast] = reproduce("one", jobs=1).document()["claims"]
     assert slow == {
         "claim": "slow", "paper": 1, "measured": 2.5, "agrees": False, "why": "it is",
         "source": "sec. 1",
@@ -63,12 +65,12 @@ def test_document():
 
 @pytest.mark.usefixtures("capabilities")
 def test_quick_leaves_out_what_it_does_not_measure():
-    assert [c.claim for c in reproduce("two", quick=True, cores=1).claims["two"]] == ["fast two"]
+    assert [c.claim for c in reproduce("two", quick=True, jobs=1).claims["two"]] == ["fast two"]
 
 
 @pytest.mark.usefixtures("capabilities")
 def test_all_says_whose_each_claim_is():
-    found = reproduce("all", figures=True, cores=1)
+    found = reproduce("all", figures=True, jobs=1)
     assert [(c["capability"], c["claim"]) for c in found.document()["claims"]] == [
         ("one", "slow"), ("one", "fast one"), ("two", "slow"), ("two", "fast two"),
     ]  # fmt: skip
@@ -76,9 +78,27 @@ def test_all_says_whose_each_claim_is():
 
 
 @pytest.mark.usefixtures("capabilities")
+def test_a_part_that_fails_leaves_the_others_and_is_measured_again(tmp_path):
+    told = 'def broken(quick):\n    raise ValueError("no way")\n'
+    module_of_one = tmp_path / "claims_of_one.py"
+    text = module_of_one.read_text()
+    module_of_one.write_text(text + told + 'PARTS["broken"] = broken\n')
+    found = reproduce("one", jobs=1, store=tmp_path / "kept.sqlite")
+    assert [claim.claim for claim in found.claims["one"]] == ["slow", "fast one"]
+    [group] = found.summary.failures
+    assert [job.varied["part"] for job in group.first] == ["broken"]
+    assert "no way" in group.text
+    module_of_one.write_text(text + 'PARTS["broken"] = fast\n')
+    del sys.modules["claims_of_one"]
+    again = reproduce("one", jobs=1, store=tmp_path / "kept.sqlite")
+    assert [claim.claim for claim in again.claims["one"]] == ["slow", "fast one", "fast one"]
+    assert (again.summary.before, again.summary.failed) == (2, 0)
+
+
+@pytest.mark.usefixtures("capabilities")
 def test_all_of_one_capability_says_so_too(monkeypatch):
     monkeypatch.setattr(module, "CAPABILITIES", {"one": "claims_of_one"})
-    assert {c["capability"] for c in reproduce("all", cores=1).document()["claims"]} == {"one"}
+    assert {c["capability"] for c in reproduce("all", jobs=1).document()["claims"]} == {"one"}
 
 
 def test_unknown_capability():

@@ -1,34 +1,30 @@
-"""``simplugin reproduce`` as users call it; the quick run of pricing once for all tests."""
+"""``simplugin reproduce`` as users call it, with a few parts of pricing, once for all tests."""
 
 import json
 import math
-import os
-import subprocess
-import sys
 
 import pytest
 
-from simplugin.pricing.claims import FIGURES, PARTS
+from simplugin.campaigns.store import StoreReader
+from simplugin.pricing import claims as pricing
 
-COMMAND = [sys.executable, "-m", "simplugin.cli", "reproduce"]
-
-
-def call(*arguments, cwd):
-    return subprocess.run(
-        [*COMMAND, *map(str, arguments)],
-        cwd=cwd,
-        env=os.environ | {"COLUMNS": "120"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+PARTS = (
+    "scaled version",
+    "rounds of agents",
+    "local agents",
+    "throughputs of the scaled version",
+)
+FIGURES = ("figure 5", "markets")
 
 
 @pytest.fixture(scope="module")
-def reproduction(tmp_path_factory):
+def reproduction(tmp_path_factory, simplugin):
     """The quick run with figures, and where they are."""
     place = tmp_path_factory.mktemp("reproduction")
-    return call("pricing", "--quick", "--json", "-o", "made", cwd=place), place / "made"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pricing, "PARTS", {name: pricing.PARTS[name] for name in PARTS})
+        patch.setattr(pricing, "FIGURES", {name: pricing.FIGURES[name] for name in FIGURES})
+        yield simplugin("reproduce", "pricing", "--quick", "--json", "-o", "made", cwd=place), place
 
 
 def claims_of(done):
@@ -41,7 +37,8 @@ def measured(claims, start):
 
 def test_json_and_nothing_else(reproduction):
     done, _ = reproduction
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    assert "\n6 of 6 done" in f"\n{done.stderr}"
     [line] = done.stdout.splitlines()
     assert list(json.loads(line)) == ["claims"]
 
@@ -81,24 +78,32 @@ def test_agents_do_what_the_equations_say(reproduction):
 
 
 def test_files(reproduction):
-    done, made = reproduction
-    assert json.loads((made / "claims.json").read_text()) == json.loads(done.stdout)
-    drawn = sorted(made.glob("*.png"))
+    done, place = reproduction
+    assert json.loads((place / "made/claims.json").read_text()) == json.loads(done.stdout)
+    drawn = sorted((place / "made").glob("*.png"))
     assert len(drawn) >= len(FIGURES)
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in drawn)
-    assert {f"figure{number}" for number in range(3, 12)} <= {
-        path.stem.partition("-")[0] for path in drawn
-    }
 
 
-def test_unknown_capability(tmp_path):
-    done = call("prices", cwd=tmp_path)
+def test_what_was_measured_is_not_measured_again(reproduction, simplugin):
+    done, place = reproduction
+    again = simplugin("reproduce", "pricing", "--quick", "-o", "made", cwd=place)
+    assert again.returncode == 0
+    assert again.stdout.endswith("6 parts measured, 6 of them before; kept in made/store.sqlite\n")
+    with StoreReader(place / "made/store.sqlite") as reader:
+        assert len(list(reader.records())) == len(PARTS) + len(FIGURES)
+    assert json.loads((place / "made/claims.json").read_text()) == json.loads(done.stdout)
+
+
+def test_unknown_capability(tmp_path, simplugin):
+    done = simplugin("reproduce", "prices", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("simplugin: there is nothing called 'prices'")
 
 
-def test_directory_that_cannot_be_made_is_told_before_the_work(tmp_path):
+def test_directory_that_cannot_be_made_is_told_before_the_work(tmp_path, simplugin):
     (tmp_path / "taken").write_text("")
-    done = call("pricing", "--quick", "-o", "taken", cwd=tmp_path)
+    done = simplugin("reproduce", "pricing", "--quick", "-o", "taken", cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stderr == "simplugin: taken: cannot be made: File exists\n"
+    assert "taken" in done.stderr
+    assert done.stdout == ""

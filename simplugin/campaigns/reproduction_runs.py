@@ -1,0 +1,41 @@
+"""Doing one part of a reproduction."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+from simplugin.campaigns.contents import claim_document, figure_document
+from simplugin.campaigns.jobs import Measured
+from simplugin.rows import Metric, Row
+
+TARGET = f"{__name__}:measure"
+
+
+def measure(arguments: Mapping[str, Any]) -> Measured:
+    """Measure the claims of a part, or compute the curves of a figure.
+
+    Parameters
+    ----------
+    arguments : mapping
+        `module` of the `capability`; `kind`, ``PARTS`` or ``FIGURES``; the `part`, a key of that;
+        and whether it is to be `quick`.
+
+    Returns
+    -------
+    Measured
+        In its contents a list of documents, under ``claims`` or ``figures``.
+    """
+    parts = getattr(importlib.import_module(arguments["module"]), arguments["kind"])
+    found = list(parts[arguments["part"]](arguments["quick"]))
+    named = {"capability": arguments["capability"]}
+    if arguments["kind"] == "FIGURES":
+        row = Row((Metric("figures", len(found)),))
+        return Measured(
+            row, contents=named | {"figures": [figure_document(each) for each in found]}
+        )
+    agreeing = sum(bool(claim.agrees) for claim in found)
+    row = Row((Metric("claims", len(found)), Metric("agreeing", agreeing)))
+    claims = [claim_document(each) for each in found]
+    return Measured(row, contents=named | {"claims": claims})

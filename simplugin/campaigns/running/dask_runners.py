@@ -1,0 +1,288 @@
+"""Runs on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import platform
+from collections.abc import Callable, Coroutine
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import count
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from simplugin.campaigns.jobs import Failure, Job, Record
+from simplugin.campaigns.running import dask_tasks
+from simplugin.errors import SetupError
+
+if TYPE_CHECKING:
+    from distributed.deploy.cluster import Cluster
+
+# Seconds.
+_CONNECT_LIMIT = 10.0
+_ANSWER_LIMIT = 60.0
+_LOOK_PERIOD = 1.0
+# Every how many looks lost workers are replaced.
+_KEEP_UP = 15
+# Jobs handed over beyond those that run: one for each thread, and some on their way.
+_ON_THE_WAY = 4
+
+
+class DaskRunners:
+    """The workers of a Dask cluster, as those who do jobs.
+
+    Each thread of each worker does one job at a time, in a process of its own that is ended at
+    the job's limits. Workers may come and go: the jobs of one that is lost are given to others.
+
+    Parameters
+    ----------
+    cluster : str or Cluster
+        The address of the cluster's scheduler, for instance ``tcp://10.0.0.1:8786``, or a cluster
+        made by this program. It goes on when the runners are closed.
+    keep_up : callable, optional
+        Called every 15 s with the number of workers, to replace lost ones.
+
+    Raises
+    ------
+    SetupError
+        Dask is not installed, the scheduler does not answer, or a worker has other versions of
+        what determines the results than this program.
+    """
+
+    def __init__(
+        self, cluster: str | Cluster, *, keep_up: Callable[[int], None] | None = None
+    ) -> None:
+        self._address = cluster if isinstance(cluster, str) else cluster.scheduler_address
+        self._client = _connected(cluster, self._address)
+        self._campaign = f"simplugin-{uuid4().hex}"
+        self._keep_up = keep_up
+        self._submitted = 0
+        self._running = 0
+        self._nthreads: dict[str, int] = {}
+        self._answers: SimpleQueue[Record | BaseException] = SimpleQueue()
+        self._trouble: BaseException | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_closed = False
+        try:
+            self._expected = dask_tasks.software()
+            self._on_loop(self._compare(), _ANSWER_LIMIT)
+            self._start(self._look())
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def wanted(self) -> int:
+        """How many more jobs can be handed over now, so that nobody waits for the next one.
+
+        Without workers one job waits for the first of them.
+        """
+        threads = sum(self._nthreads.values())
+        return max(0, (2 * threads + _ON_THE_WAY if threads else 1) - self._running)
+
+    @property
+    def running(self) -> int:
+        """How many of the jobs handed over are not finished."""
+        return self._running
+
+    def submit(self, job: Job) -> None:
+        """Hand over a job; returns at once.
+
+        Raises
+        ------
+        SetupError
+            The scheduler has gone.
+        """
+        self._submitted += 1
+        self._running += 1
+        # Not the job's key: an attempt that is repeated is another task. As a pair, all tasks are
+        # one group for the scheduler, which forgets them one by one and the group at the end.
+        key = (self._campaign, self._submitted)
+        payload = pickle.dumps(job)
+        if self._client.status not in ("running", "connecting"):
+            raise self._gone()
+        future = self._client.submit(
+            dask_tasks.do, self._campaign, self._expected, payload, key=key, pure=False
+        )
+        self._start(self._collect(future, job))
+
+    def finished(self, timeout: float) -> list[Record]:
+        """Return what was finished since the last call; wait up to `timeout` [s] for the first.
+
+        Raises
+        ------
+        SetupError
+            The scheduler has gone, or a worker that joined has other versions.
+        """
+        records: list[Record] = []
+        with suppress(Empty):
+            answer = self._trouble or self._answers.get(timeout=timeout)
+            while isinstance(answer, Record):
+                records.append(answer)
+                answer = self._answers.get_nowait()
+            self._trouble = answer
+        self._running -= len(records)
+        if self._trouble is not None and not records:
+            raise self._trouble
+        return records
+
+    def describe(self) -> str:
+        """Say who they are."""
+        workers, threads = len(self._nthreads), sum(self._nthreads.values())
+        if not workers:
+            return f"no workers at {self._address} yet"
+        return (
+            f"{workers} worker{'s' if workers > 1 else ''} at {self._address}, "
+            f"{threads} run{'s' if threads > 1 else ''} at a time"
+        )
+
+    def close(self) -> None:
+        """End everything that they still do, at once; also when called twice.
+
+        The scheduler drops the jobs of a client that goes, and workers end the processes of jobs
+        that were dropped.
+        """
+        if self._is_closed:
+            return
+        self._is_closed = True
+        with suppress(RuntimeError):  # its loop has ended
+            self._on_loop(self._stop(), _CONNECT_LIMIT)
+        self._client.close(timeout=_CONNECT_LIMIT)
+
+    async def _stop(self) -> None:
+        """Give up waiting for answers."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _compare(self) -> None:
+        """Learn who the workers are, and whether they have the software that is here."""
+        self._nthreads = dict(await self._client.scheduler.ncores())
+        if not self._nthreads:
+            return
+        answers = await self._client.run(dask_tasks.software, on_error="return")
+        for worker, found in answers.items():
+            if isinstance(found, ImportError):
+                raise _not_installed(worker, found)
+            if isinstance(found, BaseException):
+                raise SetupError(f"worker {worker} of the Dask cluster fails: {found!r}") from found
+            dask_tasks.require_same(found, self._expected, worker)
+
+    async def _look(self) -> None:
+        """Look again and again how many threads the workers have."""
+        try:
+            for look in count(1):
+                await asyncio.sleep(_LOOK_PERIOD)
+                self._nthreads = dict(await self._client.scheduler.ncores())
+                if self._keep_up is not None and look % _KEEP_UP == 0:
+                    self._keep_up(len(self._nthreads))
+        except OSError:
+            self._answers.put(self._gone())
+        except Exception as error:
+            self._answers.put(error)
+
+    async def _collect(self, future: Any, job: Job) -> None:
+        """Wait for what comes of a job, and put it where `finished` finds it."""
+        from distributed import KilledWorker
+
+        try:
+            self._answers.put(pickle.loads(await future))
+        except KilledWorker as error:
+            self._answers.put(_lost_with_workers(job, error))
+        except (CancelledError, asyncio.CancelledError):
+            if self._is_closed:
+                raise
+            self._answers.put(self._gone())
+        except ImportError as error:
+            self._answers.put(_not_installed("that joined", error))
+        except Exception as error:
+            self._answers.put(error)
+        finally:
+            future.release()
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Begin something in the loop of the client."""
+
+        def begin() -> None:
+            task = asyncio.ensure_future(work)
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+        self._client.loop.add_callback(begin)
+
+    def _on_loop(self, work: Coroutine[Any, Any, None], limit: float) -> None:
+        """Do something in the loop of the client, and wait for it."""
+        loop = self._client.loop.asyncio_loop
+        asyncio.run_coroutine_threadsafe(asyncio.wait_for(work, limit), loop).result()
+
+    def _gone(self) -> SetupError:
+        """Say that there is no scheduler any more."""
+        return SetupError(
+            f"the Dask scheduler {self._address} has gone, and with it the runs in progress; "
+            "start a cluster, then the same command again: it goes on from what is recorded"
+        )
+
+
+def _connected(cluster: str | Cluster, address: str) -> Any:
+    """Connect to a cluster."""
+    load_quietly()
+    import distributed
+
+    client: Any = distributed.Client  # which has no types
+    try:
+        return client(cluster, timeout=_CONNECT_LIMIT, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise SetupError(
+            f"no Dask scheduler answers at {address!r} ({error}); start one with 'dask scheduler' "
+            "and workers with 'dask worker ADDRESS', and give the address that it prints, "
+            "for instance tcp://10.0.0.1:8786"
+        ) from error
+
+
+def load_quietly() -> None:
+    """Load Dask without its log, which would break the progress display.
+
+    It tells of each worker that comes or goes. A program that has loaded Dask already has chosen
+    what it logs.
+
+    Raises
+    ------
+    SetupError
+        Dask is not installed.
+    """
+    try:
+        import dask
+
+        quiet = dict.fromkeys(("distributed", "distributed.client", "tornado"), "critical")
+        with dask.config.set({"logging": quiet}):
+            import distributed  # noqa: F401
+    except ImportError as error:
+        raise SetupError(
+            f"Dask is not installed here ({error}); pip install 'simplugin[dask]'"
+        ) from error
+
+
+def _not_installed(worker: str, error: ImportError) -> SetupError:
+    """Say that a worker does not have simplugin."""
+    return SetupError(
+        f"worker {worker} of the Dask cluster cannot import simplugin ({error}); install the "
+        "same version there as here"
+    )
+
+
+def _lost_with_workers(job: Job, error: Any) -> Record:
+    """Record a job that was under way on too many workers that were lost."""
+    count = error.allowed_failures + 1
+    lost = "1 worker of the Dask cluster was lost while it had this run"
+    if count > 1:
+        lost = f"{count} workers of the Dask cluster were lost, one after the other, with this run"
+    text = (
+        f"{lost}, the last one at {error.last_worker.address}; do the hosts have enough memory, or "
+        "did the time of the workers end?"
+    )
+    started = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return Record(job, None, Failure("crash", text), started, 0.0, platform.node())

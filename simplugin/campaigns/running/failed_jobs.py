@@ -1,0 +1,137 @@
+"""What failed of a campaign, as jobs to be done again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from simplugin.campaigns.campaign import TARGET, Campaign, load_campaign
+from simplugin.campaigns.jobs import Job
+from simplugin.campaigns.keys import Keys
+from simplugin.campaigns.store import CampaignEntry, StoreReader
+from simplugin.errors import StoreError
+
+
+@dataclass(frozen=True)
+class FailedJobs:
+    """The jobs of a campaign that are recorded as failed, as the store has them.
+
+    Attributes
+    ----------
+    store : Path
+        Where they are recorded.
+    entry : CampaignEntry
+        What is recorded of the campaign as a whole.
+    campaign : Campaign, optional
+        The campaign as its file has it now, whose limits hold.
+    """
+
+    store: Path
+    entry: CampaignEntry
+    campaign: Campaign | None = None
+
+    @property
+    def title(self) -> str:
+        """That of the campaign."""
+        return self.entry.title
+
+    @property
+    def identity(self) -> str:
+        """That of the campaign: what is run again belongs to it."""
+        return self.entry.identity
+
+    @property
+    def file(self) -> str:
+        """That of the campaign."""
+        return self.entry.file
+
+    @property
+    def text(self) -> str:
+        """That of the campaign."""
+        return self.entry.text
+
+    @property
+    def total(self) -> int:
+        """How many jobs the whole campaign has."""
+        return self.entry.total
+
+    @property
+    def count(self) -> int:
+        """How many of them failed."""
+        return self.entry.failed
+
+    def jobs(self) -> Iterator[Job]:
+        """Make the jobs that failed, in the order of their positions.
+
+        Raises
+        ------
+        StoreError
+            They would be others now.
+        """
+        keys: dict[str, Keys] = {}
+        with StoreReader(self.store) as reader:
+            for record in reader.failures(self.entry.number):
+                job = record.job
+                self._require_same(job, keys)
+                if self.campaign is not None:
+                    settings = self.campaign.settings
+                    job = replace(
+                        job, wall_limit=settings.wall_limit, memory_limit=settings.memory_limit
+                    )
+                yield job
+
+    def _require_same(self, job: Job, keys: dict[str, Keys]) -> None:
+        """Refuse a job that other code or other files would do under the same key."""
+        if job.target != TARGET:
+            raise StoreError(
+                f"the runs of campaign {self.entry.number} were made by a program",
+                file=self.store,
+                remedy="give the command or program that began it again",
+            )
+        directory = job.arguments["directory"]
+        known = keys.setdefault(directory, Keys(directory))
+        if known.key(job.arguments["document"]) != job.key:
+            again = f"simplugin campaign run {self.file}" if self.file else "its program again"
+            raise StoreError(
+                f"run {job.position} of campaign {self.entry.number} would be another one now: "
+                "simplugin, or a file that it names, was changed",
+                file=self.store,
+                remedy=f"run {again}, which records what it is now",
+            )
+
+
+def failed_jobs(place: Path, number: int | None = None) -> FailedJobs:
+    """Find what failed of a campaign.
+
+    Parameters
+    ----------
+    place : Path
+        The campaign's file or its store.
+    number : int, optional
+        Of the campaign in the store; without, the one that the file describes now, or the latest
+        of the store.
+
+    Raises
+    ------
+    StoreError
+        There is no such store or campaign.
+    ScenarioError
+        The campaign's file says something wrong.
+    """
+    if place.suffix.lower() != ".toml":
+        with StoreReader(place) as reader:
+            return FailedJobs(place, reader.latest() if number is None else reader.entry(number))
+    campaign = load_campaign(place)
+    store = campaign.settings.store
+    with StoreReader(store) as reader:
+        if number is not None:
+            return FailedJobs(store, reader.entry(number), campaign)
+        entries = [each for each in reader.campaigns() if each.identity == campaign.identity]
+    if not entries:
+        raise StoreError(
+            f"there is no campaign as {place} describes it now",
+            file=store,
+            remedy=f"'simplugin campaign run {place}' runs it; --campaign N chooses another",
+        )
+    return FailedJobs(store, entries[0], campaign)

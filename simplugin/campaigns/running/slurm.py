@@ -1,0 +1,171 @@
+"""The workers of a campaign as jobs of Slurm: ``[slurm]`` of a campaign file."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from simplugin.campaigns.running.dask_runners import load_quietly
+from simplugin.campaigns.sections import AnyPath, Section
+from simplugin.errors import SetupError
+
+_log = logging.getLogger(__name__)
+
+
+class SlurmSection(Section):
+    """``[slurm]``: the jobs that Slurm is asked for; names as ``dask_jobqueue.SLURMCluster`` has.
+
+    Attributes
+    ----------
+    jobs : int
+        How many jobs; each is one worker.
+    cores : int
+        Cores of a job, each of which does one run at a time.
+    memory : str
+        Memory of a job, all its runs together, for instance ``"8GB"``.
+    walltime : str, optional
+        How long a job may take, as Slurm writes it (``"02:00:00"``); half an hour without. Jobs
+        that end are asked for again.
+    queue, account : str, optional
+        Partition and account.
+    interface : str, optional
+        Network interface for scheduler and workers, for instance ``"ib0"``.
+    job_extra_directives : list of str
+        More lines after ``#SBATCH``.
+    job_directives_skip : list of str
+        Lines that are left out: those that contain one of these texts.
+    job_script_prologue : list of str
+        Shell commands before the worker starts, for instance ``"module load gcc"``.
+    worker_extra_args : list of str
+        More options of ``dask worker``.
+    python : str, optional
+        The interpreter; without, that which runs the campaign.
+    shebang : str, optional
+        First line of the script.
+    log_directory, local_directory : path, optional
+        Where Slurm writes what jobs print, and where workers keep files.
+    """
+
+    jobs: Annotated[int, Field(ge=1)] = 1
+    cores: Annotated[int, Field(ge=1)] = 1
+    memory: Annotated[str, Field(pattern=r"^[0-9.]+ ?[kKMGTP]i?B$")] = "4GB"
+    walltime: Annotated[str, Field(pattern=r"^([0-9]+-)?[0-9]+(:[0-9]+){0,2}$")] | None = None
+    queue: str | None = None
+    account: str | None = None
+    interface: str | None = None
+    job_extra_directives: list[str] = Field(default_factory=list)
+    job_directives_skip: list[str] = Field(default_factory=list)
+    job_script_prologue: list[str] = Field(default_factory=list)
+    worker_extra_args: list[str] = Field(default_factory=list)
+    python: str | None = None
+    shebang: str | None = None
+    log_directory: AnyPath | None = None
+    local_directory: AnyPath | None = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the keyword arguments for ``SLURMCluster``."""
+        given = {
+            name: value
+            for name in type(self).model_fields
+            if name != "jobs" and (value := getattr(self, name)) is not None
+        }
+        for name in ("log_directory", "local_directory"):
+            if name in given:
+                given[name] = str(given[name].resolve())
+        return given
+
+
+@contextmanager
+def slurm_cluster(section: SlurmSection) -> Iterator[Any]:
+    """Start a Dask cluster whose workers are jobs of Slurm; end them, and it, afterwards.
+
+    The scheduler is in this process: jobs that outlive it find nobody and end themselves.
+
+    Parameters
+    ----------
+    section : SlurmSection
+        What to ask for.
+
+    Yields
+    ------
+    dask_jobqueue.SLURMCluster
+        The cluster; its workers join when Slurm starts their jobs.
+
+    Raises
+    ------
+    SetupError
+        dask-jobqueue is not installed, there is no Slurm here, or it refuses such jobs.
+    """
+    cluster = _cluster(section)
+    try:
+        script = cluster.job_script()
+        _log.info("each of %d jobs of Slurm:\n%s", section.jobs, script)
+        _try_out(script)
+        cluster.scale(jobs=section.jobs)
+        yield cluster
+    finally:
+        cluster.close()
+
+
+def _cluster(section: SlurmSection) -> Any:
+    """Start the scheduler, without jobs yet."""
+    if shutil.which("sbatch") is None:
+        raise SetupError(
+            "there is no sbatch here; --slurm works on hosts from which jobs of Slurm are "
+            "submitted, --scheduler ADDRESS with any Dask cluster"
+        )
+    load_quietly()
+    try:
+        import dask_jobqueue
+    except ImportError as error:
+        raise SetupError(
+            f"dask-jobqueue is not installed here ({error}); pip install 'simplugin[slurm]'"
+        ) from error
+    make: Any = dask_jobqueue.SLURMCluster  # type: ignore[attr-defined] # it has no types
+    return make(
+        **section.arguments(),
+        # Its threads only wait for the processes that do the runs.
+        processes=1,
+        job_name="simplugin",
+        silence_logs="critical",
+        # No pages for browsers; the port that it opens all the same is any that is free.
+        scheduler_options={"dashboard": False, "dashboard_address": ":0"},
+    )
+
+
+def _try_out(script: str) -> None:
+    """Ask Slurm whether it would take a job."""
+    answer = subprocess.run(
+        ["sbatch", "--test-only"], input=script, capture_output=True, text=True, check=False
+    )
+    if answer.returncode:
+        raise SetupError(
+            f"Slurm refuses the jobs: {answer.stderr.strip()}; change [slurm] of the campaign "
+            f"file. The script was:\n{script}"
+        )
+
+
+def keep_up(cluster: Any, jobs: int, workers: int) -> None:
+    """Ask Slurm again for jobs that ended, or that it did not take.
+
+    Parameters
+    ----------
+    cluster : dask_jobqueue.SLURMCluster
+        The cluster.
+    jobs : int
+        How many jobs it should have.
+    workers : int
+        How many workers it has.
+    """
+    if workers >= jobs:
+        return
+    for name, job in list(cluster.workers.items()):
+        if job.job_id is None:
+            del cluster.workers[name]
+    cluster.scale(jobs=jobs)

@@ -1,0 +1,121 @@
+"""How far a campaign is, on a terminal or line by line."""
+
+from __future__ import annotations
+
+from time import monotonic
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, TextColumn
+from rich.progress import Progress as Bars
+
+from simplugin.campaigns.running.progress_of_runs import Progress
+
+# Where nobody looks at a terminal, a log file gets a line that often [s].
+_LINE_PERIOD = 30.0
+# A duration is told in the largest unit of which it has so many.
+_ENOUGH = 1.5
+_UNITS = (("days", 86400.0), ("h", 3600.0), ("min", 60.0))
+
+
+class RunsDisplay:
+    """Shows how far a campaign is: a bar on a terminal, else a line every 30 s and at the end.
+
+    Parameters
+    ----------
+    console : Console
+        Where; that of standard error leaves standard output to results.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._last: Progress | None = None
+        self._line = monotonic()
+        self._bars = Bars(
+            BarColumn(bar_width=30),
+            TextColumn("{task.fields[text]}"),
+            console=console,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bars.add_task("", total=None, text="looking for what is recorded")
+
+    def __enter__(self) -> Self:
+        """Start to show."""
+        self._bars.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Leave what was reached."""
+        self._bars.stop()
+        if not self._console.is_terminal and self._last is not None:
+            self._write_line(self._last)
+
+    def report(self, progress: Progress) -> None:
+        """Show how far it is."""
+        self._last = progress
+        if self._console.is_terminal:
+            finished = progress.done + progress.failed
+            self._bars.update(
+                self._task, total=progress.total, completed=finished, text=progress_text(progress)
+            )
+        elif monotonic() - self._line >= _LINE_PERIOD:
+            self._line = monotonic()
+            self._write_line(progress)
+
+    def _write_line(self, progress: Progress) -> None:
+        """Write a line, not wrapped: nobody knows how wide a file is."""
+        self._console.print(progress_text(progress), soft_wrap=True, markup=False, highlight=False)
+
+
+def progress_text(progress: Progress) -> str:
+    """Say how far a campaign is, in one line."""
+    parts = [f"{progress.done} of {progress.total} done"]
+    if progress.failed:
+        parts.append(f"{progress.failed} failed")
+    if progress.running:
+        parts.append(f"{progress.running} under way")
+    if progress.rate > 0:
+        parts.append(rate_text(progress.rate))
+    if progress.done + progress.failed >= progress.total:
+        parts.append(f"in {duration_text(progress.seconds)}")
+    else:
+        parts.append("time left unknown" if progress.left is None else left_text(*progress.left))
+    return f"{', '.join(parts)}; {progress.runners}"
+
+
+def rate_text(rate: float) -> str:
+    """Write runs a second [1/s] so that the number is not below one, if that can be."""
+    for unit, seconds in (("s", 1.0), ("min", 60.0)):
+        if rate * seconds >= 1:
+            return f"{rate * seconds:.3g} runs/{unit}"
+    return f"{rate * 3600:.3g} runs/h"
+
+
+def left_text(low: float, high: float) -> str:
+    """Write a range of time left [s]; as one number if both ends look the same."""
+    unit, seconds = _unit(high)
+    first, last = (
+        f"{each / seconds:.2g}" if each < 99 * seconds else f"{each / seconds:.0f}"
+        for each in (low, high)
+    )
+    return f"{first} {unit} left" if first == last else f"{first} to {last} {unit} left"
+
+
+def duration_text(duration: float) -> str:
+    """Write a duration [s] in a unit that suits it."""
+    unit, seconds = _unit(duration)
+    return f"{duration / seconds:.3g} {unit}"
+
+
+def _unit(duration: float) -> tuple[str, float]:
+    """Return the unit that suits a duration, and its length [s]."""
+    for unit, seconds in _UNITS:
+        if duration >= _ENOUGH * seconds:
+            return unit, seconds
+    return "s", 1.0

@@ -1,0 +1,98 @@
+"""Processes of this host that do jobs, several at a time."""
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from simplugin.campaigns.jobs import Job
+from simplugin.campaigns.running.local import LocalRunners, cores
+from simplugin.campaigns.running.memory import descendants
+from simplugin.errors import SetupError, SimpluginError
+
+HERE = str(Path(__file__).parent)
+
+
+@pytest.fixture(scope="module")
+def runners():
+    """Return runners for the two tests that need real ones; the second one closes them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(HERE)
+        with LocalRunners(2) as runners:
+            yield runners
+
+
+def job(position, name, **arguments):
+    return Job(f"{position:064x}", position, f"run_targets:{name}", arguments)
+
+
+def test_jobs_are_done_at_the_same_time_and_each_once(runners, tmp_path):
+    assert (runners.wanted, runners.running) == (4, 0)
+    assert runners.finished(600) == []
+    # Each ends when the other one runs too; two more wait meanwhile.
+    here, there = str(tmp_path / "here"), str(tmp_path / "there")
+    runners.submit(job(0, "meet", mine=here, other=there))
+    runners.submit(job(1, "meet", mine=there, other=here))
+    assert (runners.wanted, runners.running) == (2, 2)
+    records = []
+    submitted = 2
+    while len(records) < 200:
+        while runners.wanted and submitted < 200:
+            runners.submit(job(submitted, "fail" if submitted % 7 == 0 else "square", n=submitted))
+            submitted += 1
+        records += runners.finished(60)
+        assert runners.running == submitted - len(records) <= 4
+    assert (runners.wanted, runners.running) == (4, 0)
+    assert sorted(record.job.position for record in records) == list(range(200))
+    assert len({record.place for record in records}) == 2
+    for record in records:
+        position = record.job.position
+        if position < 2:
+            assert record.place.endswith(f":{record.measured.row['value']}")
+        elif position % 7 == 0:
+            assert record.failure.kind == "error"
+        else:
+            assert record.measured.row["value"] == position**2
+
+
+def test_closed_in_the_middle(runners, tmp_path):
+    files = [tmp_path / str(position) for position in range(4)]
+    for position, file in enumerate(files):
+        runners.submit(job(position, "stuck", file=str(file)))
+    assert (runners.wanted, runners.running) == (0, 4)
+    # Two run, two wait.
+    while not all(file.exists() for file in files[:2]):
+        assert runners.finished(0.01) == []
+    below = descendants(os.getpid())
+    assert {int(file.read_text()) for file in files[:2]} < set(below)
+    runners.close()
+    assert set(descendants(os.getpid())).isdisjoint(below)
+    assert not [each for each in threading.enumerate() if each.name.startswith("runner-")]
+    assert not files[2].exists()
+    assert (runners.wanted, runners.running) == (0, 0)
+    assert runners.finished(600) == []
+    runners.close()
+    with pytest.raises(SimpluginError, match="closed"):
+        runners.submit(job(4, "square", n=4))
+
+
+def test_runners_that_cannot_be_started_say_so(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with LocalRunners(1) as runners:
+        runners.submit(job(0, "square", n=0))
+        for _ in range(2):
+            with pytest.raises(SetupError, match="run processes cannot be started"):
+                runners.finished(60)
+
+
+def test_how_many(monkeypatch):
+    # A process may have fewer cores than there are.
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {1, 4, 7})
+    assert cores() == 3
+    with LocalRunners() as runners:
+        assert (runners.count, runners.wanted) == (3, 6)
+        assert runners.describe() == "3 processes of this host"
+    with pytest.raises(SimpluginError, match="count is 0"):
+        LocalRunners(0)
