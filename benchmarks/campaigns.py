@@ -1,0 +1,200 @@
+"""What a campaign costs beside its runs.
+
+Campaigns of trivial runs, whose work is nothing, show what the coordinator takes: processor time
+a run, memory, room in the store, and how long it takes to see that everything is recorded. A
+campaign of trivial simulations, whose one actor sleeps, shows what a run costs in all::
+
+    python benchmarks/campaigns.py [--runs 10000 100000] [--simulations 2000] [--jobs N] [--json]
+
+Each campaign is run by a process of its own, so that its memory can be told. ``--json`` prints one
+JSON object on the last line. The bar is 5 ms of the coordinator's processor time a run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from simplugin.campaigns.jobs import Job, Measured
+from simplugin.campaigns.running.coordinator import run_jobs
+from simplugin.campaigns.running.local import LocalRunners
+from simplugin.rows import Metric, Row
+
+BAR = 5.0
+CAMPAIGN = """
+title = "Sleep"
+
+[platform]
+generator = "sleepers:platform"
+
+[workload]
+kind = "actors"
+deployment = "deployment.xml"
+functions = {{ sleep = "sleepers:sleep" }}
+
+[simulation]
+trace = false
+
+[campaign]
+keep = 0
+
+[sweep]
+platform.parameters.speed = {{ from = 1, to = {runs} }}
+"""
+SLEEPERS = """
+from simplugin.platforms import Host, Platform, Zone
+
+
+def platform(speed):
+    return Platform((Zone("site", "Full", (Host("bed", float(speed)),)),))
+
+
+async def sleep(me):
+    await me.sleep_for(1.0)
+"""
+DEPLOYMENT = """<?xml version="1.0"?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><actor host="bed" function="sleep"/></platform>
+"""
+
+
+def nothing(arguments: Mapping[str, Any]) -> Measured:
+    """Do the work of a trivial run."""
+    return Measured(Row((Metric("number", arguments["number"]),)))
+
+
+class Trivial:
+    """A source of trivial jobs."""
+
+    title, file, text = "Trivial", "", ""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.identity = sha256(f"trivial {total}".encode()).hexdigest()
+
+    def jobs(self) -> Iterator[Job]:
+        """Make the jobs."""
+        for number in range(self.total):
+            key = sha256(f"trivial run {number}".encode()).hexdigest()
+            yield Job(key, number, "campaigns:nothing", {"number": number}, {"number": number})
+
+
+def coordinate(store: Path, runs: int, jobs: int | None) -> dict[str, Any]:
+    """Run trivial jobs, then see that all is done; return what that took."""
+    source = Trivial(runs)
+    with LocalRunners(jobs) as runners:
+        first = _timed(lambda: run_jobs(source, store, runners))
+        again = _timed(lambda: run_jobs(source, store, runners))
+    assert first["done"] == again["done"] == again["before"] == runs
+    return {
+        "runs": runs,
+        "processor_ms_a_run": first["processor"] * 1e3 / runs,
+        "seconds": first["seconds"],
+        "runs_a_second": runs / first["seconds"],
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,
+        "store_bytes_a_run": store.stat().st_size / runs,
+        "seconds_to_see_that_all_is_done": again["seconds"],
+    }
+
+
+def simulate_trivially(directory: Path, runs: int, jobs: int | None) -> dict[str, Any]:
+    """Run a campaign file of trivial simulations, as anyone would; return what that took."""
+    from simplugin.campaigns import run_campaign
+    from simplugin.campaigns.campaign import load_campaign
+
+    (directory / "sleepers.py").write_text(SLEEPERS)
+    (directory / "deployment.xml").write_text(DEPLOYMENT)
+    (directory / "sleep.toml").write_text(CAMPAIGN.format(runs=runs))
+    campaign = load_campaign(directory / "sleep.toml")
+    first = _timed(lambda: run_campaign(campaign, jobs=jobs))
+    again = _timed(lambda: run_campaign(campaign, jobs=jobs))
+    assert first["done"] == again["before"] == runs
+    return {
+        "simulations": runs,
+        "processor_ms_a_run": first["processor"] * 1e3 / runs,
+        "seconds": first["seconds"],
+        "simulations_a_second": runs / first["seconds"],
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,
+        "store_bytes_a_run": campaign.settings.store.stat().st_size / runs,
+        "seconds_to_see_that_all_is_done": again["seconds"],
+    }
+
+
+def _timed(run: Any) -> dict[str, Any]:
+    """Run a campaign; return its counts with seconds and this process's processor time [s]."""
+    started, processor = time.perf_counter(), time.process_time()
+    summary = run()
+    return {
+        "done": summary.done,
+        "before": summary.before,
+        "seconds": time.perf_counter() - started,
+        "processor": time.process_time() - processor,
+    }
+
+
+def in_a_process_of_its_own(part: str, runs: int, jobs: int | None) -> dict[str, Any]:
+    """Measure one campaign; return what it took."""
+    words = [sys.executable, __file__, "--part", part, str(runs)]
+    if jobs is not None:
+        words += ["--jobs", str(jobs)]
+    answer = subprocess.run(words, stdout=subprocess.PIPE, check=True)
+    found: dict[str, Any] = json.loads(answer.stdout)
+    return found
+
+
+def print_table(rows: list[dict[str, Any]]) -> None:
+    """Print measurements, a column each."""
+    for name in rows[0]:
+        cells = (
+            f"{row[name]:,.3f}" if isinstance(row[name], float) else f"{row[name]:,}"
+            for row in rows
+        )
+        print(f"{name.replace('_', ' '):<34}" + "".join(f"{cell:>14}" for cell in cells))
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument("--simulations", type=int, default=2_000)
+    parser.add_argument("--jobs", type=int, help="runs at a time; one a core by default")
+    parser.add_argument("--json", action="store_true", help="one JSON object on the last line")
+    parser.add_argument("--part", nargs=2, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.part:
+        part, runs = arguments.part[0], int(arguments.part[1])
+        with tempfile.TemporaryDirectory() as directory:
+            place = Path(directory)
+            if part == "trivial":
+                found = coordinate(place / "trivial.sqlite", runs, arguments.jobs)
+            else:
+                found = simulate_trivially(place, runs, arguments.jobs)
+        print(json.dumps(found))
+        return
+    trivial = [in_a_process_of_its_own("trivial", n, arguments.jobs) for n in arguments.runs]
+    print_table(trivial)
+    print()
+    simulations = in_a_process_of_its_own("simulations", arguments.simulations, arguments.jobs)
+    print_table([simulations])
+    if arguments.json:
+        report = {
+            "bar_ms": BAR,
+            "cores": len(os.sched_getaffinity(0)),
+            "trivial": trivial,
+            "simulations": simulations,
+        }
+        print(json.dumps(report))
+
+
+if __name__ == "__main__":
+    main()

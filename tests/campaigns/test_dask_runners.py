@@ -1,0 +1,371 @@
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from distributed import Client
+
+from simplugin.campaigns.campaign import Campaign
+from simplugin.campaigns.jobs import Job
+from simplugin.campaigns.running import dask_runners
+from simplugin.campaigns.running.choice import chosen_runners
+from simplugin.campaigns.running.coordinator import run_jobs
+from simplugin.campaigns.running.dask_runners import DaskRunners
+from simplugin.campaigns.running.local import LocalRunners
+from simplugin.campaigns.running.slurm import SlurmSection
+from simplugin.campaigns.store import StoreReader
+from simplugin.errors import SetupError
+
+HERE = Path(__file__).parent
+RUNS = 16
+# A tree, two policies, eight seeds of its generator: a few ms of simulation each.
+SCENARIO = {
+    "platform": {
+        "generator": "random_tree",
+        "parameters": {"n_hosts": 8, "max_degree": 3},
+        "seed": 1,
+    },
+    "workload": {
+        "kind": "bags",
+        "applications": [
+            {"name": "render", "master": "n0", "flop": "6Gf", "byte": "2MB", "count": 4},
+            {"name": "filter", "master": "n0", "flop": "1Gf", "byte": "12MB", "count": 4},
+        ],
+    },
+    "scheduler": {"name": "bags.prices"},
+    "simulation": {"options": {"network_model": "CM02", "crosstraffic": False, "tcp_gamma": 0.0}},
+}
+SWEEP = {"scheduler.name": ["bags.prices", "bags.fcfs"], "platform.seed": range(1, 9)}
+
+
+def until(condition, limit=60.0):
+    """Wait for something that is to happen soon."""
+    end = time.monotonic() + limit
+    while not (found := condition()):
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+    return found
+
+
+def is_alive(pid):
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+@dataclass
+class Cluster:
+    """A Dask scheduler and workers, each a process of its own on the loopback interface."""
+
+    directory: Path
+    address: str = ""
+    scheduler: subprocess.Popen | None = None
+    workers: list[subprocess.Popen] = field(default_factory=list)
+
+    def __post_init__(self):
+        file = self.directory / "scheduler.json"
+        self.scheduler = self._started(
+            "dask_scheduler",
+            *("--port", "0", "--no-dashboard", "--dashboard-address", ":0"),
+            *("--scheduler-file", file),
+        )
+
+        def address():
+            try:
+                return json.loads(file.read_text(encoding="utf-8"))["address"]
+            except (FileNotFoundError, json.JSONDecodeError):
+                assert self.scheduler.poll() is None, self.log
+                return None
+
+        self.address = until(address)
+
+    def _started(self, program, *words):
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(HERE),
+            "OMP_NUM_THREADS": "1",
+            "DASK_TEMPORARY_DIRECTORY": str(self.directory),
+        }
+        with (self.directory / "log").open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", f"distributed.cli.{program}", "--host", "127.0.0.1", *words],
+                cwd=self.directory,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    @property
+    def log(self):
+        return (self.directory / "log").read_text(encoding="utf-8")
+
+    def with_workers(self, count):
+        """Start or end workers until there are so many; they need not have joined yet."""
+        self.workers = [each for each in self.workers if each.poll() is None]
+        while len(self.workers) > count:
+            self.kill_worker(self.workers[-1].pid)
+        while len(self.workers) < count:
+            words = ["--nthreads", "1", "--no-nanny", "--no-dashboard"]
+            self.workers.append(self._started("dask_worker", self.address, *words))
+        return self
+
+    def kill_worker(self, pid):
+        """Kill one, and see that it was one."""
+        (worker,) = (each for each in self.workers if each.pid == pid)
+        worker.kill()
+        worker.wait()
+        self.workers.remove(worker)
+
+    def give_no_second_chances(self):
+        """Let jobs fail whose worker was lost, which otherwise needs four of them."""
+
+        def change(dask_scheduler):
+            dask_scheduler.allowed_failures = 0
+
+        with Client(self.address, set_as_default=False) as client:
+            client.run_on_scheduler(change)
+
+    def close(self):
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    with closing(Cluster(tmp_path_factory.mktemp("dask"))) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def this_host():
+    with closing(LocalRunners(1)) as runners:
+        yield runners
+
+
+@dataclass
+class Held:
+    """A campaign one run of which hangs when it is executed for the first time."""
+
+    campaign: Campaign
+    directory: Path
+    hold: int
+
+    def __getattr__(self, name):
+        return getattr(self.campaign, name)
+
+    @property
+    def mark(self):
+        return self.directory / "mark"
+
+    def processes(self):
+        """Return the process of the run that hangs, and its worker's."""
+        return [int(word) for word in self.mark.read_text(encoding="ascii").split()]
+
+    def executed(self):
+        lines = (self.directory / "executions").read_text(encoding="ascii").split()
+        return Counter(int(line) for line in lines)
+
+    def jobs(self):
+        more = {
+            "executions": str(self.directory / "executions"),
+            "hold": self.hold,
+            "mark": str(self.mark),
+        }
+        for job in self.campaign.jobs():
+            arguments = {**job.arguments, **more, "position": job.position}
+            yield replace(job, target="dask_targets:simulate", arguments=arguments)
+
+
+def campaign_of(directory):
+    return Campaign.from_scenario(SCENARIO, SWEEP, directory=directory, keep=2)
+
+
+def held_job(mark, number=0, **limits):
+    arguments = {"mark": str(mark)}
+    return Job(f"{number:064x}", number, "dask_targets:hold", arguments, **limits)
+
+
+def square_job(number):
+    return Job(f"{number:064x}", number, "dask_targets:square", {"n": number})
+
+
+def all_finished(runners):
+    end = time.monotonic() + 60
+    records = []
+    while runners.running:
+        assert time.monotonic() < end, "some never finished"
+        records += runners.finished(0.2)
+    return records
+
+
+def outcomes(store):
+    """Return what was recorded, by key; nothing twice."""
+    with closing(StoreReader(store)) as reader:
+        records = list(reader.records(contents=True))
+        assert all(record.failure is None for record in records)
+        assert len({record.job.key for record in records}) == len(records)
+        return {
+            record.job.key: (
+                record.job.position,
+                record.measured.digest,
+                record.measured.row,
+                record.measured.contents,
+                dict(record.versions),
+            )
+            for record in records
+        }
+
+
+def test_a_campaign_survives_a_killed_worker_with_the_results_of_one_host(
+    cluster, this_host, tmp_path
+):
+    campaign = campaign_of(tmp_path)
+    assert campaign.total == RUNS
+    held = Held(campaign, tmp_path, hold=7)
+    killed = []
+
+    def kill(_progress):
+        if not killed and held.mark.exists():
+            killed.extend(held.processes())
+            cluster.kill_worker(killed[1])
+
+    cluster.with_workers(2)
+    with closing(DaskRunners(cluster.address)) as runners:
+        until(lambda: runners.describe().startswith("2 workers"))
+        # Two runs at a time, and a few more that are on their way.
+        assert 4 <= runners.wanted <= 16
+        summary = run_jobs(held, tmp_path / "dask.sqlite", runners, report=kill)
+        until(lambda: runners.describe().startswith("1 worker "))
+    assert killed, cluster.log
+    assert (summary.done, summary.failed, summary.interrupted) == (RUNS, 0, False)
+    # The lost run was done again, by the other worker; no process of the first attempt is left.
+    assert held.executed()[held.hold] == 2
+    assert set(held.executed()) == set(range(RUNS))
+    until(lambda: not is_alive(killed[0]))
+
+    assert run_jobs(campaign, tmp_path / "local.sqlite", this_host).done == RUNS
+    on_dask, on_host = outcomes(tmp_path / "dask.sqlite"), outcomes(tmp_path / "local.sqlite")
+    assert len(on_dask) == RUNS
+    assert on_dask == on_host
+    # They are results, and not all the same.
+    assert len({digest for _, digest, *_ in on_host.values()}) == RUNS
+
+
+def test_runs_end_with_their_limit_their_runners_and_their_coordinator(cluster, tmp_path):
+    cluster.with_workers(1)
+    marks = [tmp_path / name for name in ("limit", "closed", "killed")]
+
+    def process_of(mark):
+        until(mark.exists)
+        return int(mark.read_text(encoding="ascii").split()[0])
+
+    with closing(DaskRunners(cluster.address)) as runners:
+        runners.submit(held_job(marks[0], wall_limit=0.3))
+        (record,) = all_finished(runners)
+        assert record.failure.kind == "wall_limit"
+        assert not is_alive(process_of(marks[0]))
+        # Files that only the coordinator's host has.
+        absent = str(tmp_path / "absent")
+        runners.submit(replace(square_job(1), arguments={"n": 1, "directory": absent}))
+        (record,) = all_finished(runners)
+        assert record.failure.kind == "error"
+        assert absent in record.failure.text
+        assert "same paths" in record.failure.text
+        for number in range(len(cluster.workers)):
+            runners.submit(held_job(marks[1], number))
+        process = process_of(marks[1])
+    until(lambda: not is_alive(process))
+
+    program = (
+        "import sys\n"
+        "from simplugin.campaigns.running.dask_runners import DaskRunners, Job\n"
+        "runners = DaskRunners(sys.argv[1])\n"
+        "runners.submit(Job('0', 0, 'dask_targets:hold', {'mark': sys.argv[2]}))\n"
+        "runners.finished(60)\n"
+    )
+    words = [sys.executable, "-c", program, cluster.address, str(marks[2])]
+    with subprocess.Popen(words) as coordinator:
+        try:
+            process = process_of(marks[2])
+        finally:
+            coordinator.kill()
+    until(lambda: not is_alive(process))
+
+
+def test_lost_workers_wrong_workers_and_a_lost_scheduler_are_told(
+    cluster, this_host, tmp_path, monkeypatch
+):
+    cluster.with_workers(1)
+    cluster.give_no_second_chances()
+    with closing(DaskRunners(cluster.address)) as runners:
+        until(lambda: runners.describe().startswith("1 worker "))
+        runners.submit(replace(square_job(3), target="dask_targets:kill_worker"))
+        (record,) = all_finished(runners)
+        assert record.failure.kind == "crash"
+        assert "1 worker of the Dask cluster was lost while it had this run" in record.failure.text
+        until(lambda: runners.describe() == f"no workers at {cluster.address} yet")
+        assert runners.wanted == 1
+        # One that joins later is asked what it has before it does anything.
+        monkeypatch.setitem(runners._expected, "numpy", "0.1")
+        runners.submit(square_job(0))
+        assert runners.wanted == 0
+        assert runners.finished(0.0) == []
+        cluster.with_workers(1)
+        with pytest.raises(SetupError, match=r"worker tcp://127.*has numpy [\d.]+ instead of 0\.1"):
+            runners.finished(60)
+    # Those that are there already are asked before the first job.
+    with monkeypatch.context() as patch:
+        patch.setattr("platform.machine", lambda: "abacus")
+        with pytest.raises(SetupError, match=r"worker tcp://127.*instead of abacus"):
+            DaskRunners(cluster.address)
+
+    held, store = Held(campaign_of(tmp_path), tmp_path, hold=3), tmp_path / "campaign.sqlite"
+
+    def kill(_progress):
+        if held.mark.exists():
+            cluster.scheduler.kill()
+
+    with (
+        closing(DaskRunners(cluster.address)) as runners,
+        pytest.raises(SetupError, match=f"{cluster.address} has gone.*same command"),
+    ):
+        run_jobs(held, store, runners, report=kill)
+    until(lambda: not is_alive(held.processes()[0]))
+    before, executed = outcomes(store), held.executed()
+    assert 0 < len(before) < RUNS
+    summary = run_jobs(held.campaign, store, this_host)
+    assert (summary.before, summary.done) == (len(before), RUNS)
+    after = outcomes(store)
+    assert len(after) == RUNS
+    assert all(after[key] == found for key, found in before.items())
+    assert {executed[position] for position, *_ in before.values()} == {1}
+
+
+def test_what_cannot_be_used_is_told_with_a_remedy(monkeypatch):
+    monkeypatch.setattr(dask_runners, "_CONNECT_LIMIT", 0.3)
+    with (
+        pytest.raises(SetupError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:1' .*"),
+        chosen_runners(scheduler="tcp://127.0.0.1:1"),
+    ):
+        pass
+    with pytest.raises(SetupError, match=r"no Dask scheduler answers at 'nowhere:what'"):
+        DaskRunners("nowhere:what")
+    for others in ({"jobs": 2}, {"slurm": SlurmSection()}):
+        with (
+            pytest.raises(SetupError, match=r"--scheduler.* exclude each other"),
+            chosen_runners(scheduler="tcp://127.0.0.1:1", **others),
+        ):
+            pass
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(SetupError, match=r"pip install 'simplugin\[dask\]'"):
+        DaskRunners("tcp://127.0.0.1:1")

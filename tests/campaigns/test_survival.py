@@ -1,0 +1,280 @@
+"""The command itself, whose processes are killed, interrupted, starved and left without a disk."""
+
+import contextlib
+import os
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+# Every run writes its number, and the process that simulates it, into a file before it does what
+# the number asks for. The file is no part of a run's key, which has modules and named files only.
+ACTORS = """
+import os
+import time
+from pathlib import Path
+
+from simplugin.platforms import Host, Platform, Zone
+
+HERE = Path(__file__).parent
+hoard = []
+
+
+def platform(number):
+    return Platform((Zone("site", "Full", (Host("alone", 1e9 + number),)),))
+
+
+async def work(me):
+    number = round(me.host.speed - 1e9)
+    with open(HERE / "ran.txt", "a") as file:
+        file.write(f"{number} {os.getpid()}\\n")
+    first = (HERE / "ran.txt").read_text().count(f"{number} ") == 1
+    if number in (1003, 1005) and first:
+        time.sleep(60)
+    while number == 1007:
+        pass
+    while number == 1009:
+        hoard.append(b"x" * 20_000_000)
+        time.sleep(0.01)
+    time.sleep(0.05)
+    await me.execute(1e9)
+"""
+DEPLOYMENT = """<?xml version="1.0"?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><actor host="alone" function="work"/></platform>
+"""
+CAMPAIGN = """
+title = "Survivors"
+
+[platform]
+generator = "mine:platform"
+
+[workload]
+kind = "actors"
+deployment = "deployment.xml"
+functions = {{ work = "mine:work" }}
+
+[campaign]
+wall_limit = {wall_limit}
+memory_limit = "800MB"
+
+[sweep]
+platform.parameters.number = {{ from = {first}, to = {last} }}
+"""
+# The first run waits until its process has loaded what it needs.
+PATIENCE = 60.0
+
+
+class Laboratory:
+    """A directory with a campaign, and the command that runs it in processes of its own."""
+
+    def __init__(self, directory, first, last, wall_limit=60.0):
+        self.directory = directory
+        self.store = directory / "campaign.sqlite"
+        self.mark = f"SURVIVAL_OF={directory}"
+        (directory / "mine.py").write_text(ACTORS)
+        (directory / "deployment.xml").write_text(DEPLOYMENT)
+        text = CAMPAIGN.format(first=first, last=last, wall_limit=wall_limit)
+        (directory / "campaign.toml").write_text(text)
+        self.commands = []
+
+    def start(self):
+        words = [sys.executable, "-m", "simplugin.cli", "campaign", "run", "campaign.toml", "-j2"]
+        name, _, value = self.mark.partition("=")
+        command = subprocess.Popen(
+            words,
+            cwd=self.directory,
+            env={**os.environ, name: value},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            # Programs started by a shell in the background ignore it, and leave that to others.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
+        self.commands.append(command)
+        return command
+
+    def executed(self):
+        """Return (number, process) of each run that was begun, in order."""
+        path = self.directory / "ran.txt"
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [tuple(map(int, line.split())) for line in lines]
+
+    def recorded(self):
+        """Return what SQLite itself finds: (number, attempt, status, digest) of each row."""
+        query = """
+            SELECT json_extract(m.varied, '$."platform.parameters.number"'),
+                r.attempt, r.status, r.digest
+            FROM runs r JOIN members m ON m.job = r.job
+        """
+        if not self.store.exists():
+            return []
+        with contextlib.closing(sqlite3.connect(self.store)) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            return sorted(connection.execute(query))
+
+    def processes(self):
+        """Return all processes that descend from the commands, whoever adopted them."""
+        found = []
+        for place in Path("/proc").iterdir():
+            with contextlib.suppress(OSError, ValueError):
+                # The environment of what is already dead is empty.
+                if self.mark.encode() in (place / "environ").read_bytes().split(b"\0"):
+                    found.append(int(place.name))
+        return found
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + PATIENCE
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
+    return found
+
+
+@pytest.fixture
+def laboratory(tmp_path):
+    made = []
+
+    def make(*numbers, **limits):
+        made.append(Laboratory(tmp_path, *numbers, **limits))
+        return made[-1]
+
+    yield make
+    for each in made:
+        for pid in each.processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        for command in each.commands:
+            command.communicate()
+
+
+def kill_the_coordinator(command, _laboratory):
+    command.kill()
+    return -signal.SIGKILL
+
+
+def cut_the_power(_command, laboratory):
+    for pid in laboratory.processes():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return -signal.SIGKILL
+
+
+def press_ctrl_c_twice(command, _laboratory):
+    command.send_signal(signal.SIGINT)
+    command.send_signal(signal.SIGINT)
+    return 130
+
+
+def terminate(command, _laboratory):
+    command.terminate()
+    return 143
+
+
+def fill_the_disk(command, laboratory):
+    """Allow the coordinator no file larger than the one that it is writing to."""
+    size = Path(f"{laboratory.store}-wal").stat().st_size
+    _, hard = resource.prlimit(command.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(command.pid, resource.RLIMIT_FSIZE, (size, hard))
+    return 1
+
+
+def test_whatever_ends_the_command_nothing_is_lost_and_nothing_recorded_is_run_again(laboratory):
+    campaign = laboratory(0, 59)
+    ends = [
+        kill_the_coordinator,
+        press_ctrl_c_twice,
+        fill_the_disk,
+        terminate,
+        cut_the_power,
+    ]
+    recorded, interrupted = [], []
+    for turn, end in enumerate(ends):
+        begun = len(campaign.executed())
+        command = campaign.start()
+        # Each at another moment of the runs in progress.
+        most, least = begun + 5 + turn, len(recorded)
+        wait_until(lambda most=most: len(campaign.executed()) >= most)
+        wait_until(lambda least=least: len(campaign.recorded()) > least)
+        status = end(command, campaign)
+        output, _ = command.communicate(timeout=PATIENCE)
+        assert command.returncode == status, output
+        wait_until(lambda: not campaign.processes())
+        again = {number for number, _ in campaign.executed()[begun:]}
+        assert not again & {number for number, *_ in recorded}
+        before, recorded = recorded, campaign.recorded()
+        assert set(before) < set(recorded)
+        assert {number for number, *_ in recorded} < set(range(60))
+        interrupted += [f"{end.__name__}: {output}"]
+    assert "of 60 runs recorded; the same command goes on from there" in interrupted[1]
+    assert "disk full" in interrupted[2]
+    assert "run the same command again" in interrupted[2]
+
+    begun = len(campaign.executed())
+    command = campaign.start()
+    output, _ = command.communicate(timeout=PATIENCE)
+    assert command.returncode == 0, output
+    missing = set(range(60)) - {number for number, *_ in recorded}
+    assert sorted(number for number, _ in campaign.executed()[begun:]) == sorted(missing)
+    assert [row[:3] for row in campaign.recorded()] == [(n, 1, "done") for n in range(60)]
+    assert f"60 of 60 runs done, {60 - len(missing)} of them recorded before" in output
+
+
+def test_bad_runs_do_not_stop_the_others(laboratory, simplugin):
+    """Two are killed from outside, one is endless, one hoards memory; a second command comes."""
+    campaign = laboratory(1000, 1013, wall_limit=8.0)
+    command = campaign.start()
+
+    simulation = wait_until(lambda: dict(campaign.executed()).get(1003))
+    kill_run_process_of(simulation)
+    refused = simplugin("campaign", "run", campaign.directory / "campaign.toml")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert f"process {command.pid} on" in refused.stderr
+    os.kill(wait_until(lambda: dict(campaign.executed()).get(1005)), signal.SIGKILL)
+
+    output, _ = command.communicate(timeout=PATIENCE)
+    assert command.returncode == 1, output
+    wait_until(lambda: not campaign.processes())
+    executed = Counter(number for number, _ in campaign.executed())
+    assert executed == {**dict.fromkeys(range(1000, 1014), 1), 1003: 2, 1005: 2}
+    statuses = {
+        1003: [(1, "failed"), (2, "done")],
+        1005: [(1, "failed"), (2, "done")],
+        1007: [(1, "failed")],
+        1009: [(1, "failed")],
+    }
+    expected = [
+        (number, *row)
+        for number in range(1000, 1014)
+        for row in statuses.get(number, [(1, "done")])
+    ]
+    assert [row[:3] for row in campaign.recorded()] == expected
+    assert "12 of 14 runs done, 2 failed" in output
+    assert "1 run failed (wall limit):\n    stopped after 8 s" in output
+    assert "1 run failed (memory limit):\n    stopped when it occupied " in output
+    assert "run 7: platform.parameters.number = 1007" in output
+
+
+def kill_run_process_of(simulation):
+    """Kill the run process that a simulation descends from: the keeper's child."""
+    pid = simulation
+    while b"campaigns.running.keeper" not in command_line(parent(pid)):
+        pid = parent(pid)
+    while b"campaigns.running.keeper" in command_line(parent(parent(pid))):
+        pid = parent(pid)
+    os.kill(pid, signal.SIGKILL)
+
+
+def parent(pid):
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def command_line(pid):
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
