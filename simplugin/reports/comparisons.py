@@ -1,0 +1,246 @@
+"""Groups of runs against a baseline, pair by pair."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from simplugin.errors import SimpluginError
+from simplugin.near_names import perhaps
+from simplugin.reports.statistics import LEVEL, Interval, geometric_interval, geometric_mean
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Relative difference of two runs up to which they are equal: sums of the same times in another
+# order differ in their last digits.
+TIE = 1e-9
+# Pairs up to which the signed-rank statistic is counted out, beyond which it is as good as normal.
+_MOST_COUNTED = 50
+
+Values = Mapping[Hashable, float | int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a group has against a baseline, on what both were tried on.
+
+    Attributes
+    ----------
+    n : int
+        Pairs of finite values; all that follows is about these.
+    alone, without : int
+        Keys that only the group has, and that only the baseline has.
+    missing : int
+        Keys that both have, one of the two values missing or infinite.
+    ratio : float, optional
+        Geometric mean of value over baseline, where all values are above 0.
+    interval : Interval, optional
+        Of `ratio`: Student's t of the logarithms, from two pairs on.
+    why_no_ratio : str
+        Why there is no ratio; empty if there is one.
+    wins, ties, losses : int
+        In how many pairs the group is better, the same to 1e-9, or worse.
+    sign : float, optional
+        Two-sided p-value of the sign test, ties left out; None without pairs.
+    wilcoxon : float, optional
+        Two-sided p-value of Wilcoxon's signed-rank test of the logarithms of the ratios, or of
+        the differences where there is no ratio; ties left out; None without pairs.
+    adjusted : float, optional
+        `wilcoxon` corrected for the number of groups that are compared with the baseline.
+    """
+
+    n: int
+    alone: int
+    without: int
+    missing: int
+    ratio: float | None = None
+    interval: Interval | None = None
+    why_no_ratio: str = ""
+    wins: int = 0
+    ties: int = 0
+    losses: int = 0
+    sign: float | None = None
+    wilcoxon: float | None = None
+    adjusted: float | None = None
+
+
+def paired(
+    values: Values,
+    baseline: Values,
+    *,
+    sense: Literal["min", "max"] = "min",
+    level: float = LEVEL,
+) -> Comparison:
+    """Compare a group with a baseline on the same workloads, platforms and seeds.
+
+    Parameters
+    ----------
+    values, baseline : mapping of key to float or None
+        What each gave, by what they have in common.
+    sense : {"min", "max"}
+        Whether less or more is better.
+    level : float
+        Of the interval.
+
+    Returns
+    -------
+    Comparison
+        `adjusted` is as `wilcoxon`, for one comparison alone.
+
+    References
+    ----------
+    .. [1] P. J. Fleming and J. J. Wallace (1986). How not to lie with statistics: the correct way
+       to summarize benchmark results. Communications of the ACM 29(3), 218-221.
+    .. [2] J. Demsar (2006). Statistical comparisons of classifiers over multiple data sets.
+       Journal of Machine Learning Research 7, 1-30.
+    """
+    common = [key for key in values if key in baseline]
+    pairs = np.array([(_number(values[key]), _number(baseline[key])) for key in common])
+    pairs = pairs.reshape(-1, 2)
+    here, there = pairs[np.isfinite(pairs).all(axis=1)].T
+    n = len(here)
+    counts = (n, len(values) - len(common), len(baseline) - len(common), len(common) - n)
+    if not n:
+        return Comparison(*counts, why_no_ratio="there are no pairs")
+    bad = int(((here <= 0) | (there <= 0)).sum())
+    steps = here - there if bad else np.log(here) - np.log(there)
+    same = np.abs(here - there) <= TIE * np.maximum(np.abs(here), np.abs(there))
+    steps = np.where(same, 0.0, steps)
+    better, worse = int((steps < 0).sum()), int((steps > 0).sum())
+    if sense == "max":
+        better, worse = worse, better
+    ranks = signed_rank_test(steps)
+    ratios = None if bad else here / there
+    return Comparison(
+        *counts,
+        ratio=None if ratios is None else geometric_mean(ratios),
+        interval=None if ratios is None else geometric_interval(ratios, level),
+        why_no_ratio=f"a value of {bad} of {n} pairs is not above 0" if bad else "",
+        wins=better,
+        ties=int(same.sum()),
+        losses=worse,
+        sign=sign_test(better, worse),
+        wilcoxon=ranks,
+        adjusted=ranks,
+    )
+
+
+def against(
+    groups: Mapping[str, Values],
+    baseline: str,
+    *,
+    sense: Literal["min", "max"] = "min",
+    level: float = LEVEL,
+) -> dict[str, Comparison]:
+    """Compare all other groups with one of them, p-values corrected after Holm.
+
+    Parameters
+    ----------
+    groups : mapping of str to mapping of key to float or None
+        What each group gave, by what groups have in common.
+    baseline : str
+        Name of the group to compare with.
+    sense : {"min", "max"}
+        Whether less or more is better.
+    level : float
+        Of each interval; intervals are not corrected.
+
+    Returns
+    -------
+    dict of str to Comparison
+        For each group but the baseline, in their order.
+
+    Raises
+    ------
+    SimpluginError
+        There is no group of the name of the baseline.
+    """
+    if baseline not in groups:
+        hint = perhaps(baseline, groups) or f"there are {', '.join(groups)}"
+        raise SimpluginError(f"there is no group {baseline!r} to compare with; {hint}")
+    found = {
+        name: paired(values, groups[baseline], sense=sense, level=level)
+        for name, values in groups.items()
+        if name != baseline
+    }
+    adjusted = holm([each.wilcoxon for each in found.values()])
+    return {
+        name: replace(each, adjusted=value)
+        for (name, each), value in zip(found.items(), adjusted, strict=True)
+    }
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Correct p-values for their number, so that any is wrongly small with its level at most.
+
+    Parameters
+    ----------
+    p_values : sequence of float or None
+        None where nothing was tested, which is not counted.
+
+    Returns
+    -------
+    list of float or None
+        In the same order; at least as large, at most 1.
+
+    References
+    ----------
+    .. [1] S. Holm (1979). A simple sequentially rejective multiple test procedure. Scandinavian
+       Journal of Statistics 6(2), 65-70.
+    """
+    tested = sorted((value, place) for place, value in enumerate(p_values) if value is not None)
+    adjusted: list[float | None] = [None] * len(p_values)
+    largest = 0.0
+    for rank, (value, place) in enumerate(tested):
+        largest = max(largest, min(1.0, value * (len(tested) - rank)))
+        adjusted[place] = largest
+    return adjusted
+
+
+def sign_test(wins: int, losses: int) -> float:
+    """Return the two-sided p-value of as many wins and losses, if both were as likely."""
+    from scipy.stats import binom
+
+    return min(1.0, 2 * float(binom.cdf(min(wins, losses), wins + losses, 0.5)))
+
+
+def signed_rank_test(differences: NDArray[np.float64]) -> float:
+    """Return the two-sided p-value of Wilcoxon's signed-rank test.
+
+    Differences of 0 are left out, equal ones have the mean of their ranks. Up to 50 differences
+    the distribution of the rank sum is counted out, ties included; beyond, it is taken for normal
+    with the variance that ties leave, without a correction for continuity.
+
+    References
+    ----------
+    .. [1] F. Wilcoxon (1945). Individual comparisons by ranking methods. Biometrics Bulletin
+       1(6), 80-83.
+    """
+    from scipy.special import ndtr
+    from scipy.stats import rankdata
+
+    kept = differences[differences != 0]
+    if not len(kept):
+        return 1.0
+    # Twice the ranks are whole numbers.
+    ranks = np.rint(2 * rankdata(np.abs(kept))).astype(np.int64)
+    total, positive = int(ranks.sum()), int(ranks[kept > 0].sum())
+    least = min(positive, total - positive)
+    if len(kept) > _MOST_COUNTED:
+        spread = math.sqrt(float((ranks * ranks).sum())) / 2
+        return min(1.0, 2 * float(ndtr((least - total / 2) / spread)))
+    ways = np.zeros(total + 1)
+    ways[0] = 1.0
+    for rank in ranks.tolist():
+        ways[rank:] = ways[rank:] + ways[: total + 1 - rank]
+    return min(1.0, 2 * float(ways[: least + 1].sum() / 2.0 ** len(kept)))
+
+
+def _number(value: float | int | None) -> float:
+    """Return a value as a float, not a number if it is missing."""
+    return math.nan if value is None else float(value)

@@ -1,0 +1,256 @@
+"""Distributions of what was measured, group by group: boxes with dots, and ECDFs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simplugin.errors import SimpluginError
+from simplugin.reports.paper_axes import logarithmic, name_axis
+from simplugin.reports.paper_sheet import (
+    BLACK,
+    FONT,
+    GREY,
+    LINE,
+    POINT,
+    SMALL_FONT,
+    WIDTHS,
+    Width,
+    ink,
+    key_height,
+    lines_of,
+    sheet,
+    wrapped,
+    write_key,
+    write_sheet,
+)
+from simplugin.reports.statistics import cumulated, finite, geometric_mean
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+Groups = Mapping[str, Sequence[float | int | None]]
+
+# Values of a group beyond which not each is a dot, and below which there is no box.
+_MOST_DOTS, _LEAST_BOXED = 200, 5
+# Of a box, a row of boxes, and the part of the sheet that names may take.
+_BOX, _ROW, _NAMES = 0.56, 0.24, 0.36
+_REACH = 1.5
+# Turns that spread points evenly, however many there are.
+_GOLDEN = (math.sqrt(5) - 1) / 2
+# Dots of a file beyond which they are pixels, and steps of a curve beyond which it is thinned.
+_MOST_VECTORS, _MOST_STEPS = 2000, 1500
+_HEIGHT = 2.1
+
+
+def box_plot(
+    groups: Groups,
+    path: str | PathLike[str],
+    *,
+    label: str,
+    unit: str = "",
+    log: bool | None = None,
+    width: Width = "column",
+) -> None:
+    """Draw a box for each group, with its values as dots.
+
+    Boxes reach from quartile to quartile (type 7), with the median in them; whiskers to the last
+    values within 1.5 box lengths. A diamond is the mean, the geometric one on a logarithmic axis.
+    Groups of fewer than five values have dots only; of groups of more than 200 only values beyond
+    whiskers are dots.
+
+    Parameters
+    ----------
+    groups : mapping of str to sequence of float or None
+        Values by group. What is missing or infinite is left out and counted beside its row.
+    path : path
+        A PNG, PDF or SVG file, by its suffix; an existing file is replaced.
+    label, unit : str
+        What was measured, and its SI unit.
+    log : bool, optional
+        Whether the axis is logarithmic; by default where values are positive and span more than
+        two decades.
+    width : {"column", "page"}
+        3.4 or 7 inches.
+
+    Raises
+    ------
+    SimpluginError
+        There is no group, a logarithmic axis was asked for values that have no place there, the
+        suffix is unknown, or the file cannot be written.
+    """
+    write_sheet(draw_boxes(groups, label=label, unit=unit, log=log, width=width), path)
+
+
+def draw_boxes(
+    groups: Groups, *, label: str, unit: str = "", log: bool | None = None, width: Width = "column"
+) -> Figure:
+    """Return the drawing that `box_plot` writes."""
+    samples = _samples(groups)
+    every = np.concatenate([sample for sample, _ in samples.values()])
+    log = logarithmic(every, log)
+    names = [wrapped(name, _NAMES * WIDTHS[width], SMALL_FONT) for name in samples]
+    rows = [max(_ROW, (lines_of(name) * LINE + 0.5) * SMALL_FONT * POINT) for name in names]
+    figure, axes = sheet(width, sum(rows) + 0.75)
+    places = np.cumsum(rows) - np.array(rows) / 2
+    for number, (sample, left_out) in enumerate(samples.values()):
+        _row(axes, sample, float(places[number]), number, log)
+        count = f"{len(sample)} of {len(sample) + left_out}" if left_out else f"{len(sample)}"
+        axes.text(
+            1.02, float(places[number]), count, transform=axes.get_yaxis_transform(),
+            fontsize=SMALL_FONT, va="center", color=GREY,
+        )  # fmt: skip
+    axes.set_ylim(sum(rows), 0)
+    axes.set_yticks(places.tolist(), names)
+    for text in axes.get_yticklabels():
+        text.set_parse_math(False)
+    axes.tick_params(axis="y", length=0)
+    axes.text(
+        1.02, -0.03, "n", transform=axes.get_yaxis_transform(), fontsize=SMALL_FONT, color=GREY,
+        va="bottom",
+    )  # fmt: skip
+    name_axis(axes, "x", every, label, unit, log)
+    _key_of_boxes(figure, log, width)
+    return figure
+
+
+def _samples(groups: Groups) -> dict[str, tuple[NDArray[np.float64], int]]:
+    """Return the finite values of each group, and how many were left out."""
+    if not groups:
+        raise SimpluginError("there are no groups to draw")
+    found = {}
+    for name, values in groups.items():
+        sample, missing, infinite = finite(values)
+        found[name] = (sample, missing + infinite)
+    return found
+
+
+def _row(axes: Axes, sample: NDArray[np.float64], place: float, number: int, log: bool) -> None:
+    """Draw the box of one group and its dots."""
+    if not len(sample):
+        return
+    style, half = ink(number), _BOX * _ROW / 2
+    ordered = np.sort(sample)
+    first, middle, third = np.quantile(ordered, (0.25, 0.5, 0.75)).tolist()
+    reach = _REACH * (third - first)
+    low = float(ordered[ordered >= first - reach][0])
+    high = float(ordered[ordered <= third + reach][-1])
+    if len(sample) >= _LEAST_BOXED:
+        axes.hlines([place] * 2, [low, third], [first, high], color=style.colour, linewidth=0.8)
+        axes.fill_betweenx(
+            [place - half, place + half], first, third, facecolor=style.colour + "38",
+            edgecolor=style.colour, linewidth=0.8, zorder=2, gid=f"box-{number}",
+        )  # fmt: skip
+        axes.vlines(middle, place - half, place + half, color=BLACK, linewidth=1.4, zorder=4)
+    few = len(sample) <= _MOST_DOTS
+    dots = ordered if few else ordered[(ordered < low) | (ordered > high)]
+    # Neighbours stand far apart, so that equal values can be counted.
+    turns = (np.arange(len(dots)) * _GOLDEN + 0.5) % 1 - 0.5 if len(dots) > 1 else np.zeros(1)
+    spread = 1.3 * half if few else 0.6 * half
+    axes.plot(
+        dots, place + spread * turns[: len(dots)], linestyle="", marker="o", markersize=2.2,
+        markerfacecolor=style.colour, markeredgewidth=0, alpha=0.75, zorder=3,
+        rasterized=len(dots) > _MOST_VECTORS, gid=f"dots-{number}",
+    )  # fmt: skip
+    if len(sample) >= _LEAST_BOXED:
+        mean = geometric_mean(sample) if log else float(sample.mean())
+        axes.plot(
+            [mean], [place], marker="D", markersize=3.6, markerfacecolor="white",
+            markeredgecolor=BLACK, markeredgewidth=0.8, zorder=5, gid=f"mean-{number}",
+        )  # fmt: skip
+
+
+def _key_of_boxes(figure: Figure, log: bool, width: Width) -> None:
+    """Say what is marked."""
+    from matplotlib.lines import Line2D
+
+    diamond = Line2D(
+        [], [], linestyle="", marker="D", markersize=3.6, markerfacecolor="white",
+        markeredgecolor=BLACK, markeredgewidth=0.8,
+    )  # fmt: skip
+    bar = Line2D(
+        [], [], linestyle="", marker="|", markersize=6, markeredgecolor=BLACK, markeredgewidth=1.4
+    )
+    means = "geometric mean" if log else "mean"
+    write_key(figure, ["median", means], [bar, diamond], width, marks=True)
+
+
+def ecdf_plot(
+    groups: Groups,
+    path: str | PathLike[str],
+    *,
+    label: str,
+    unit: str = "",
+    log: bool | None = None,
+    width: Width = "column",
+) -> None:
+    """Draw the empirical distribution function of each group.
+
+    Parameters
+    ----------
+    groups : mapping of str to sequence of float or None
+        Values by group. What is missing is left out; what is infinite counts, so that a curve
+        may end below 1.
+    path, label, unit, log, width
+        As `box_plot` takes them.
+
+    Raises
+    ------
+    SimpluginError
+        As for `box_plot`.
+    """
+    write_sheet(draw_ecdfs(groups, label=label, unit=unit, log=log, width=width), path)
+
+
+def draw_ecdfs(
+    groups: Groups, *, label: str, unit: str = "", log: bool | None = None, width: Width = "column"
+) -> Figure:
+    """Return the drawing that `ecdf_plot` writes."""
+    samples = _samples(groups)
+    every = np.concatenate([sample for sample, _ in samples.values()])
+    log = logarithmic(every, log)
+    sizes = {len(sample) for sample, _ in samples.values()}
+    alike = len(sizes) == 1 and not any(left_out for _, left_out in samples.values())
+    names = [
+        name if alike else f"{name} ({len(sample)}{f' of {len(sample) + out}' if out else ''})"
+        for name, (sample, out) in samples.items()
+    ]
+    several = len(names) > 1
+    figure, axes = sheet(width, _HEIGHT + (key_height(names, width) if several else 0.0))
+    handles = [
+        draw_steps(axes, *cumulated(values), number, len(groups))
+        for number, values in enumerate(groups.values())
+    ]
+    axes.set_ylim(0, 1.02)
+    name_axis(axes, "y", np.array([0.0, 1.0]), "", "", False)
+    part = f"part of {sizes.pop()} runs" if alike else "part of runs"
+    axes.set_ylabel(part, fontsize=FONT, labelpad=2)
+    name_axis(axes, "x", every, label, unit, log)
+    if several:
+        write_key(figure, names, handles, width)
+    return figure
+
+
+def draw_steps(
+    axes: Axes, steps: NDArray[np.float64], heights: NDArray[np.float64], number: int, groups: int
+) -> Any:
+    """Draw a function that grows in steps from 0 on; return its line."""
+    style = ink(number)
+    if len(steps) > _MOST_STEPS:
+        kept = np.unique(np.linspace(0, len(steps) - 1, _MOST_STEPS).astype(int))
+        steps, heights = steps[kept], heights[kept]
+    across, up = np.append(steps[:1], steps), np.append(np.zeros(min(1, len(steps))), heights)
+    [line] = axes.plot(
+        across, up, drawstyle="steps-post", color=style.colour, linestyle=style.dash,
+        linewidth=1.1, marker=style.marker, markersize=3.2, markeredgewidth=0,
+        # Along the curve at even distances, those of the next curve between them.
+        markevery=(0.2 * (number + 0.5) / groups, 0.2),
+    )  # fmt: skip
+    return line

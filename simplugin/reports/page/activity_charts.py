@@ -1,0 +1,115 @@
+"""What ran where and when, as a chart of hosts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from heapq import heappush, heapreplace
+
+from simplugin.charts import Bar, ScheduleChart
+from simplugin.listings import Listing
+from simplugin.reports.colours import PALETTE
+
+_WORK = ("exec", "ptask")
+_TRANSFERS = "transfers"
+_FAILED = "(not finished)"
+_ARROW = "->"
+
+
+def activity_chart(activities: Listing, *, title: str = "") -> ScheduleChart:
+    """Lay the activities of a run out as bars: a band a host, as many lanes as run at once.
+
+    Colours stand for labels if executions have from one to eight of them, else for actors if
+    these are as few, else for nothing. Transfers stand at the host that receives.
+
+    Parameters
+    ----------
+    activities : Listing
+        Columns actor, resource, kind, label, start, end and state, in any order.
+    title : str
+        Of the chart.
+
+    Returns
+    -------
+    ScheduleChart
+        Each host is a cluster of as many processors as it has lanes. Sleeps are not in it.
+    """
+    names = ("actor", "resource", "kind", "label", "start", "end", "state")
+    rows = list(zip(*(activities.column(name) for name in names), strict=True))
+    work = [row for row in rows if row[2] in _WORK]
+    coloured = _coloured_by(work)
+    groups = list(dict.fromkeys(_group(row, coloured) for row in work))
+    bars: dict[tuple[str, bool], list[tuple[float, float, int, str]]] = {}
+    for row in rows:
+        _, resource, kind, label, start, end, _ = row
+        if kind not in (*_WORK, "comm"):
+            continue
+        works = kind in _WORK
+        group = _group(row, coloured) if works else _TRANSFERS
+        if group not in groups:
+            groups.append(group)
+        host = str(resource).rpartition(_ARROW)[2]
+        bar = (float(start or 0.0), float(end or 0.0), groups.index(group), str(label or ""))
+        bars.setdefault((host, not works), []).append(bar)
+    return _chart(bars, groups, title, activities.note)
+
+
+def _coloured_by(work: Sequence[Sequence[object]]) -> int | None:
+    """Choose the column that colours stand for."""
+    for column in (3, 0):
+        if 1 <= len({row[column] for row in work if row[column]}) <= len(PALETTE):
+            return column
+    return None
+
+
+def _group(row: Sequence[object], coloured: int | None) -> str:
+    """Return what the colour of an execution stands for."""
+    if row[6] not in ("done", None):
+        return _FAILED
+    return "executions" if coloured is None else str(row[coloured] or "(none)")
+
+
+def _chart(
+    bars: dict[tuple[str, bool], list[tuple[float, float, int, str]]],
+    groups: Sequence[str],
+    title: str,
+    facts: str,
+) -> ScheduleChart:
+    """Put bars into lanes, work above transfers."""
+    hosts = sorted({host for host, _ in bars}, key=_counted)
+    clusters, drawn, first = [], [], 0
+    for host in hosts:
+        size = 0
+        for transfers in (False, True):
+            placed, lanes = _lanes(bars.get((host, transfers), []))
+            drawn += [
+                Bar(group, (first + size + lane,), start, end, label)
+                for (start, end, group, label), lane in placed
+            ]
+            size += lanes
+        clusters.append((host, size))
+        first += size
+    return ScheduleChart("activities", title, tuple(clusters), tuple(groups), tuple(drawn), facts)
+
+
+def _counted(name: str) -> list[tuple[int, str]]:
+    """Return a key that puts h2 before h10."""
+    parts = re.split(r"(\d+)", name)
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+
+
+def _lanes(
+    bars: list[tuple[float, float, int, str]],
+) -> tuple[list[tuple[tuple[float, float, int, str], int]], int]:
+    """Give bars that are at the same time different lanes, as few as there can be."""
+    placed = []
+    free: list[tuple[float, int]] = []
+    for bar in sorted(bars):
+        if free and free[0][0] <= bar[0]:
+            lane = free[0][1]
+            heapreplace(free, (bar[1], lane))
+        else:
+            lane = len(free)
+            heappush(free, (bar[1], lane))
+        placed.append((bar, lane))
+    return placed, len(free)

@@ -1,0 +1,220 @@
+"""What a report is about, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from simplugin.charts import ScheduleChart
+from simplugin.claims import Claim
+from simplugin.errors import SimpluginError
+from simplugin.figures import Figure
+from simplugin.listings import Listing
+from simplugin.near_names import perhaps
+
+Value = float | int | str | bool | None
+Role = Literal["varied", "metric", "other"]
+
+# With more values than that a column does not group runs, unless it is asked to.
+_MOST_GROUPS = 24
+_SCHEDULER = "scheduler.name"
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One thing that is known of each run.
+
+    Attributes
+    ----------
+    name : str
+        Unique in its report.
+    values : sequence
+        One a run; None where it is missing.
+    unit : str
+        SimGrid's symbol, empty for counts, ratios and texts.
+    role : {"varied", "metric", "other"}
+        Whether it tells runs apart, is what came out, or stands beside.
+    sense : {"min", "max"}, optional
+        Whether less or more is better, where that is known.
+    """
+
+    name: str
+    values: Sequence[Value]
+    unit: str = ""
+    role: Role = "metric"
+    sense: Literal["min", "max"] | None = None
+
+    @property
+    def numeric(self) -> bool:
+        """Whether all values that there are are numbers, and there is one."""
+        present = [value for value in self.values if value is not None]
+        return bool(present) and all(
+            isinstance(value, float | int) and not isinstance(value, bool) for value in present
+        )
+
+    def distinct(self) -> list[Value]:
+        """Return the values that there are: numbers in their order, then others as they come."""
+        found = dict.fromkeys(value for value in self.values if value is not None)
+        if self.numeric:
+            return sorted(found, key=lambda value: float(value or 0))
+        return list(found)
+
+
+@dataclass(frozen=True, eq=False)
+class KeptRun:
+    """A run of which more is known than its row.
+
+    Attributes
+    ----------
+    title : str
+        What tells it from the others.
+    position : int, optional
+        Its number in the campaign.
+    figures : tuple of Figure
+        Its curves.
+    schedule : ScheduleChart, optional
+        Who used which processors when.
+    activities : Listing, optional
+        What ran where and when, of a run without a schedule: columns actor, resource, kind,
+        label, start, end, state.
+    listings : tuple of Listing
+        Its tables.
+    """
+
+    title: str
+    position: int | None = None
+    figures: tuple[Figure, ...] = ()
+    schedule: ScheduleChart | None = None
+    activities: Listing | None = None
+    listings: tuple[Listing, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class CampaignReport:
+    """A campaign, as it is reported: a row a run, column by column, and what was kept besides.
+
+    Attributes
+    ----------
+    title : str
+        Above everything.
+    columns : tuple of Column
+        In the order in which they are shown; all as long as `position`.
+    position : sequence of int
+        Number of each run in the campaign.
+    status : sequence of str
+        ``done`` or ``failed``, one a run.
+    failure, error : sequence of str
+        Kind of failure and message, one a run; empty for those that are done.
+    total : int
+        Runs of the campaign, also those that were not tried yet.
+    file : str
+        Where the campaign was read; empty if a program made it.
+    facts : mapping of str to str
+        What there is to say in the first place, by its name: dates, versions, command.
+    kept : tuple of KeptRun
+        Runs of which more is known.
+    claims : mapping of str to tuple of Claim
+        Of reproductions, by capability.
+    figures : mapping of str to tuple of Figure
+        Likewise.
+    group : str, optional
+        Name of the column whose values are compared at first; chosen if None.
+    baseline : str, float, int or bool, optional
+        The value of that column that others are compared with; the first if None.
+
+    Raises
+    ------
+    SimpluginError
+        Columns are not equally long, two have one name, there is no column `group`, or it has no
+        value `baseline`.
+    """
+
+    title: str
+    columns: tuple[Column, ...] = ()
+    position: Sequence[int] = ()
+    status: Sequence[str] = ()
+    failure: Sequence[str] = ()
+    error: Sequence[str] = ()
+    total: int = 0
+    file: str = ""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    kept: tuple[KeptRun, ...] = ()
+    claims: Mapping[str, tuple[Claim, ...]] = field(default_factory=dict)
+    figures: Mapping[str, tuple[Figure, ...]] = field(default_factory=dict)
+    group: str | None = None
+    baseline: Value = None
+
+    def __post_init__(self) -> None:
+        """Refuse what does not fit together; choose the group."""
+        lengths = {"status": len(self.status), "failure": len(self.failure)}
+        lengths |= {"error": len(self.error)}
+        lengths |= {column.name: len(column.values) for column in self.columns}
+        for name, length in lengths.items():
+            if length != len(self.position):
+                raise SimpluginError(
+                    f"column {name!r} of report {self.title!r} has {length} values,"
+                    f" but there are {len(self.position)} runs"
+                )
+        names = [column.name for column in self.columns]
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise SimpluginError(f"column {min(twice)!r} is twice in report {self.title!r}")
+        if self.group is None:
+            object.__setattr__(self, "group", self._usual_group())
+        else:
+            self.column(self.group)
+        self._check_baseline()
+
+    def column(self, name: str) -> Column:
+        """Return a column by its name.
+
+        Raises
+        ------
+        SimpluginError
+            There is no such column.
+        """
+        for column in self.columns:
+            if column.name == name:
+                return column
+        names = [column.name for column in self.columns]
+        hint = perhaps(name, names) or f"there are {', '.join(names)}"
+        raise SimpluginError(f"there is no column {name!r}; {hint}")
+
+    def columns_of(self, role: Role) -> tuple[Column, ...]:
+        """Return the columns of one role."""
+        return tuple(column for column in self.columns if column.role == role)
+
+    def groupings(self) -> list[str]:
+        """Return the names of the columns by which runs can be grouped."""
+        names = [
+            column.name
+            for column in self.columns_of("varied")
+            if 1 < len(column.distinct()) <= _MOST_GROUPS
+        ]
+        return names if self.group is None or self.group in names else [self.group, *names]
+
+    def metrics(self) -> tuple[Column, ...]:
+        """Return the metrics that are numbers."""
+        return tuple(column for column in self.columns_of("metric") if column.numeric)
+
+    def _usual_group(self) -> str | None:
+        """Choose the scheduler if it is varied, else what has fewest values."""
+        names = self.groupings()
+        if _SCHEDULER in names:
+            return _SCHEDULER
+        return min(names, key=lambda name: len(self.column(name).distinct()), default=None)
+
+    def _check_baseline(self) -> None:
+        """Refuse a baseline that is no value of the group's column."""
+        if self.baseline is None:
+            return
+        if self.group is None:
+            raise SimpluginError(
+                f"there is nothing to compare with {self.baseline!r}: nothing is varied that"
+                f" has from 2 to {_MOST_GROUPS} values"
+            )
+        values = self.column(self.group).distinct()
+        if self.baseline not in values:
+            texts = [str(value) for value in values]
+            hint = perhaps(str(self.baseline), texts) or f"it is {', '.join(texts)}"
+            raise SimpluginError(f"{self.group} is never {self.baseline!r}; {hint}")

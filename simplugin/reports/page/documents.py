@@ -1,0 +1,231 @@
+"""A report as the JSON that its page reads."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from simplugin.charts import Bar, ScheduleChart
+from simplugin.figures import Figure
+from simplugin.listings import Listing
+from simplugin.reports.page.activity_charts import activity_chart
+from simplugin.reports.page.colour_rules import count_of_colours
+from simplugin.reports.page.contents import CampaignReport, Column, KeptRun
+
+# Points of a curve beyond which a page gets large and no clearer.
+_MOST_POINTS = 1000
+_NO_TEXT = -1
+
+
+def report_document(report: CampaignReport, files: Sequence[str] = ()) -> dict[str, Any]:
+    """Return a report as plain containers; numbers that JSON does not have stand apart.
+
+    Parameters
+    ----------
+    report : CampaignReport
+        What.
+    files : sequence of str
+        Paths of figures, as from the page.
+    """
+    metrics = report.metrics()
+    first = next((each for each in metrics if each.sense is not None), None)
+    first = first or (metrics[0] if metrics else None)
+    return {
+        "facts": [[name, text] for name, text in report.facts.items()],
+        "runs": list(report.position),
+        "columns": [_column(each, **more) for each, more in _all_columns(report)],
+        "groupings": report.groupings(),
+        "group": report.group,
+        "baseline": None if report.baseline is None else _text(report.baseline),
+        "metric": first and first.name,
+        "kept": [_kept(each) for each in report.kept],
+        "claims": [
+            {
+                "capability": name,
+                "claim": claim.claim,
+                "paper": _finite(claim.paper),
+                "measured": _finite(claim.measured),
+                "agrees": claim.agrees,
+                "why": claim.why,
+                "source": claim.source,
+                "optimum": _finite(claim.optimum),
+            }
+            for name, claims in report.claims.items()
+            for claim in claims
+        ],
+        "figures": [
+            {"capability": name, "figure": figure_document(figure)}
+            for name, figures in report.figures.items()
+            for figure in figures
+        ],
+        "files": list(files),
+        "colours": count_of_colours(),
+    }
+
+
+def json_text(document: dict[str, Any]) -> str:
+    """Return JSON that can stand inside a page: no ``<`` ends the element that it is in."""
+    text = json.dumps(document, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def _all_columns(report: CampaignReport) -> list[tuple[Column, dict[str, Any]]]:
+    """Return the columns of the table in their order, and whether the table shows them."""
+    failed = any(report.failure)
+    named = [(Column("status", report.status, role="other"), {"listed": True})]
+    roles = [each for role in ("varied", "metric", "other") for each in report.columns_of(role)]
+    named += [(each, {}) for each in roles]
+    if failed:
+        kinds = [kind or None for kind in report.failure]
+        errors = [error or None for error in report.error]
+        named.append((Column("failure", kinds, role="other"), {}))
+        named.append((Column("error", errors, role="other"), {"listed": True}))
+    return named
+
+
+def _column(column: Column, **more: Any) -> dict[str, Any]:
+    """Return a column: numbers as they are, texts each once and then by number."""
+    document = {
+        "name": column.name,
+        "unit": column.unit,
+        "role": column.role,
+        "sense": column.sense,
+        "numeric": column.numeric,
+    } | more
+    if not column.numeric:
+        texts = [None if value is None else _text(value) for value in column.values]
+        codes = {text: code for code, text in enumerate(dict.fromkeys(texts)) if text is not None}
+        numbers = {text: number for number, text in enumerate(codes)}
+        return document | {
+            "texts": list(codes),
+            "codes": [_NO_TEXT if text is None else numbers[text] for text in texts],
+        }
+    values: list[Any] = list(column.values)
+    apart: list[tuple[int, str]] = [
+        (at, str(float(value)))
+        for at, value in enumerate(values)
+        if isinstance(value, float) and not math.isfinite(value)
+    ]
+    for at, _ in apart:
+        values[at] = None
+    return document | {"values": values} | ({"special": apart} if apart else {})
+
+
+def _text(value: object) -> str:
+    """Write a value that is shown as a text."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value) if isinstance(value, float | int) else json.dumps(value, default=str)
+
+
+def _kept(kept: KeptRun) -> dict[str, Any]:
+    """Return a kept run; its activities as a chart where it has no schedule."""
+    schedule = kept.schedule
+    if schedule is None and kept.activities is not None and kept.activities.lines:
+        schedule = activity_chart(kept.activities)
+    return {
+        "title": kept.title,
+        "schedule": schedule and schedule_document(schedule),
+        "figures": [figure_document(each) for each in kept.figures],
+        "listings": [_listing(each) for each in kept.listings],
+    }
+
+
+def _listing(listing: Listing) -> dict[str, Any]:
+    """Return a table, what JSON lacks as texts."""
+    document = listing.document()
+    document["lines"] = [[_finite(value) for value in line] for line in document["lines"]]
+    return document
+
+
+def figure_document(figure: Figure) -> dict[str, Any]:
+    """Return curves; long ones thinned, the least and the largest of each stretch kept."""
+    series = []
+    for name, (x, y) in figure.series.items():
+        across, up = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+        # Bars have one edge more than heights.
+        if len(across) == len(up):
+            across, up = _thinned(across, up)
+        each = {"name": name, "x": _numbers(across), "y": _numbers(up)}
+        if name in figure.names:
+            each["names"] = list(figure.names[name])
+        series.append(each)
+    return {
+        "title": figure.title,
+        "across": figure.x_label,
+        "up": figure.y_label,
+        "series": series,
+        "lines": [[name, float(level)] for name, level in figure.lines.items()],
+        "log": figure.log_y,
+        "cycle": figure.cycle,
+        "bars": figure.bars,
+        "names": bool(figure.names),
+        "whole": figure.whole,
+    }
+
+
+def _thinned(
+    x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Keep the least and the largest of each stretch of a long curve, so that swings stay."""
+    if len(x) <= _MOST_POINTS:
+        return x, y
+    edges = np.linspace(0, len(x), _MOST_POINTS // 2 + 1).astype(int)
+    kept = [0, len(x) - 1]
+    known = np.where(np.isfinite(y), y, 0.0)
+    for start, stop in pairwise(edges.tolist()):
+        kept += [start + int(known[start:stop].argmin()), start + int(known[start:stop].argmax())]
+    order = np.unique(kept)
+    return x[order], y[order]
+
+
+def schedule_document(chart: ScheduleChart) -> dict[str, Any]:
+    """Return a Gantt chart, column by column; adjacent processors of a bar are one block."""
+    first = np.concatenate([[0], np.cumsum([size for _, size in chart.clusters])])
+    blocks = [(bar, *block) for bar in chart.bars for block in _blocks(bar, first)]
+    labels = {label: code for code, label in enumerate(dict.fromkeys(b.label for b in chart.bars))}
+    return {
+        "title": chart.title,
+        "facts": chart.facts,
+        "clusters": [[name, size] for name, size in chart.clusters],
+        "groups": list(chart.groups),
+        "labels": list(labels),
+        "dates": [[name, float(date)] for name, date in chart.dates.items()],
+        "group": [bar.group for bar, _, _ in blocks],
+        "start": [float(bar.start) for bar, _, _ in blocks],
+        "finish": [float(bar.finish) for bar, _, _ in blocks],
+        "label": [labels[bar.label] for bar, _, _ in blocks],
+        "first": [start for _, start, _ in blocks],
+        "count": [count for _, _, count in blocks],
+    }
+
+
+def _blocks(bar: Bar, first: np.ndarray[Any, Any]) -> list[tuple[int, int]]:
+    """Join adjacent processors of one cluster: the first, and how many."""
+    if len(bar.processors) == 1:
+        return [(int(bar.processors[0]), 1)]
+    numbers = np.unique(bar.processors)
+    cluster = np.searchsorted(first, numbers, side="right")
+    cuts = np.flatnonzero((np.diff(numbers) > 1) | (np.diff(cluster) > 0)) + 1
+    return [(int(part[0]), len(part)) for part in np.split(numbers, cuts) if len(part)]
+
+
+def _numbers(values: Iterable[Any]) -> list[float | None]:
+    """Return numbers, None where JSON has none; no curve is drawn there."""
+    return [float(value) if math.isfinite(value) else None for value in values]
+
+
+def _finite(value: Any) -> Any:
+    """Return a value as JSON has it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return {math.inf: "\u221e", -math.inf: "\u2212\u221e"}.get(value, "NaN")
+    return value

@@ -1,0 +1,139 @@
+// Curves and schedules of single runs.
+const SETTLED = 0.02;
+const SEPARATE_BARS = 2000;
+
+// A start that is far off runs out of the frame, or it flattens the rest.
+function frameOf(figure) {
+  const drawable = (values) => (figure.log ? values.filter((value) => value > 0) : values);
+  const levels = drawable(figure.lines.map(([, level]) => level));
+  const whole = extent(figure.series.flatMap(({ y }) => extent(drawable(y)) ?? []).concat(levels));
+  if (!whole || figure.log || figure.whole || figure.bars || figure.names) return whole;
+  const ends = extent(figure.series.flatMap(({ x }) => extent(x) ?? []));
+  const settled = ends[0] + SETTLED * (ends[1] - ends[0]);
+  const late = ({ x, y }) => y.filter((_, at) => x[at] >= settled || x.length < 20);
+  const rest = extent(figure.series.flatMap((each) => extent(late(each)) ?? []).concat(levels));
+  return rest && rest[1] > rest[0] && whole[1] - whole[0] > 3 * (rest[1] - rest[0]) ? rest : whole;
+}
+
+function curvePath({ x, y }, across, up, bars) {
+  let path = "";
+  let pen = false;
+  y.forEach((value, at) => {
+    const drawable = value !== null && Number.isFinite(value) && !(up.log && value <= 0);
+    if (drawable && bars) path += `${pen ? "L" : "M"}${across(x[at]).toFixed(1)},${up(value).toFixed(1)}H${across(x[at + 1]).toFixed(1)}`;
+    else if (drawable) path += `${pen ? "L" : "M"}${across(x[at]).toFixed(1)},${up(value).toFixed(1)}`;
+    pen = drawable;
+  });
+  return path;
+}
+
+function drawCurves(target, figure) {
+  const range = frameOf(figure);
+  const ends = extent(figure.series.flatMap(({ x }) => extent(x) ?? []));
+  if (!range || !ends) return target.replaceChildren(nothing("No values."));
+  const [width, height] = [roomOf(target), figure.names ? 380 : 280];
+  const { log } = figure;
+  const up = scaled(...(figure.bars ? [Math.min(0, range[0]), range[1]] : range), height - 44, 26, { log, count: 5 });
+  const left = widthOfTicks(up);
+  const across = spanned(scaled(...ends, left, width - RIGHT, { count: (width - left) / 90, pad: figure.names ? 0.08 : 0.01 }), left, width - RIGHT);
+  const svg = sheet(width, height, figure.title);
+  const clip = `clip-${(drawCurves.count = (drawCurves.count ?? 0) + 1)}`;
+  svg.append(drawn("clipPath", { id: clip }, drawn("rect", { x: left, y: 20, width: width - RIGHT - left, height: height - 62 })));
+  upAxis(svg, up, left, width - RIGHT, figure.up);
+  acrossAxis(svg, across, 26, height - 44, figure.across);
+  const inside = drawn("g", { "clip-path": `url(#${clip})` });
+  figure.lines.forEach(([name, level], at) => inside.append(drawn("line", { x1: left, x2: width - RIGHT, y1: up(level), y2: up(level), class: "level", "stroke-dasharray": DASHES[1 + (at % 4)] }, drawn("title", {}, name))));
+  const cycle = Math.min(figure.cycle ?? COLOURS, COLOURS);
+  const keys = figure.series.map((each, number) => ({ name: each.name, number: number % cycle, dash: Math.floor(number / cycle) }));
+  figure.series.forEach((each, at) => inside.append(oneSeries(each, keys[at], across, up, figure.bars)));
+  svg.append(inside);
+  return target.replaceChildren(svg, keyOf(keys, figure.lines));
+}
+
+function oneSeries(each, { name, number, dash }, across, up, bars) {
+  const colour = colourOf(number);
+  const finite = each.y.map((value, at) => at).filter((at) => Number.isFinite(each.y[at]));
+  if (!each.names && finite.length !== 1) return drawn("path", { d: curvePath(each, across, up, bars), class: "curve", stroke: colour, "stroke-dasharray": DASHES[dash % DASHES.length] }, drawn("title", {}, name));
+  const points = drawn("g", { fill: colour });
+  for (const at of finite) {
+    const [x, y] = [across(each.x[at]), up(each.y[at])];
+    points.append(drawn("circle", { cx: x, cy: y, r: 3.5 }, drawn("title", {}, each.names?.[at] ?? name)));
+    if (each.names) points.append(drawn("text", { x: x + 7, y: y + 4, class: "tick" }, each.names[at]));
+  }
+  return points;
+}
+
+function keyOf(keys, lines) {
+  const sample = (attributes) => drawn("svg", { width: 26, height: 10, "aria-hidden": "true" }, drawn("line", { x1: 1, x2: 25, y1: 5, y2: 5, ...attributes }));
+  const curves = keys.map(({ name, number, dash }) => element("li", {}, sample({ class: "curve", stroke: colourOf(number), "stroke-dasharray": DASHES[dash % DASHES.length] }), name));
+  const levels = lines.map(([name, level], at) => element("li", {}, sample({ class: "level", "stroke-dasharray": DASHES[1 + (at % 4)] }), `${name} (${shown(level)})`));
+  return element("ul", { class: "legend" }, ...(keys.length + lines.length > 1 ? [...curves, ...levels] : []));
+}
+
+// Processors by cluster, from top to bottom; time to the right; a colour for each group.
+function drawSchedule(target, chart) {
+  const width = roomOf(target);
+  const left = Math.min(0.3 * width, Math.max(...chart.clusters.map(([name]) => name.length)) * LETTER + 16);
+  const total = chart.clusters.reduce((sum, [, size]) => sum + size, 0);
+  const lane = Math.min(22, Math.max(620 / Math.max(total, 1), 0.8));
+  const gap = chart.clusters.length > 40 ? 1 : 6;
+  const tops = [];
+  let height = 8;
+  chart.clusters.forEach(([name, size]) => {
+    for (let each = 0; each < size; each += 1) tops.push(height + each * lane);
+    height += size * lane + gap;
+  });
+  const svg = sheet(width, height + 46, `Gantt chart: ${chart.title}`);
+  const end = Math.max(...chart.finish, ...chart.dates.map(([, date]) => date), 0) || 1;
+  const across = spanned(scaled(0, end, left, width - RIGHT, { count: (width - left) / 90, pad: 0 }), left, width - RIGHT);
+  acrossAxis(svg, across, 8, height, "time [s]");
+  nameClusters(svg, chart, tops, lane, left, width);
+  svg.append(chart.group.length <= SEPARATE_BARS ? separateBars(chart, across, tops, lane) : joinedBars(chart, across, tops, lane));
+  for (const [name, date] of chart.dates) svg.append(drawn("line", { x1: across(date), x2: across(date), y1: 4, y2: height, class: "level", "stroke-dasharray": DASHES[1] }, drawn("title", {}, `${name}: ${exact(date)} s`)));
+  const swatch = (number) => element("i", { class: "mark", style: `--c: ${colourOf(number)}` });
+  const used = new Set(chart.group);
+  const names = chart.groups.map((name, number) => [name, number]).filter(([name, number]) => name && used.has(number)).slice(0, 40);
+  const key = element("ul", { class: "legend" }, ...names.map(([name, number]) => element("li", {}, swatch(number), name)));
+  const dates = chart.dates.map(([name, date]) => `${name} ${shown(date)} s`).join(", ");
+  return target.replaceChildren(svg, key, element("p", { class: "quiet" }, [chart.facts, dates].filter(Boolean).join(" \u00b7 ")));
+}
+
+function nameClusters(svg, chart, tops, lane, left, width) {
+  const letters = Math.floor((left - 10) / LETTER);
+  let first = 0;
+  let free = -Infinity;
+  chart.clusters.forEach(([name, size], at) => {
+    const [top, tall] = [tops[first], size * lane];
+    if (at % 2 === 0) svg.append(drawn("rect", { x: left, y: top, width: width - RIGHT - left, height: tall, class: "band" }));
+    const middle = top + tall / 2 + 4;
+    if (middle - free >= FONT) {
+      svg.append(drawn("text", { x: left - 8, y: middle, "text-anchor": "end" }, drawn("title", {}, `${name}: ${counted(size, "processor")}`), cut(name, letters)));
+      free = middle;
+    }
+    first += size;
+  });
+}
+
+function separateBars(chart, across, tops, lane) {
+  const all = drawn("g", { class: "bars" });
+  chart.group.forEach((group, at) => {
+    const [x, top, tall] = [across(chart.start[at]), tops[chart.first[at]], chart.count[at] * lane];
+    const wide = Math.max(across(chart.finish[at]) - x, 0.6);
+    const label = chart.labels[chart.label[at]];
+    const words = [label, chart.groups[group], `${exact(chart.start[at])} to ${exact(chart.finish[at])} s`].filter(Boolean).join("\n");
+    all.append(drawn("rect", { x, y: top, width: wide, height: tall, fill: colourOf(group) }, drawn("title", {}, words)));
+    if (label && tall >= FONT - 1 && wide > label.length * LETTER) all.append(drawn("text", { x: x + wide / 2, y: top + tall / 2 + 4, "text-anchor": "middle", style: `fill: var(--on${group % COLOURS})` }, label));
+  });
+  return all;
+}
+
+function joinedBars(chart, across, tops, lane) {
+  const paths = new Map();
+  chart.group.forEach((group, at) => {
+    const [x, until] = [across(chart.start[at]), across(chart.finish[at])];
+    const [top, tall] = [tops[chart.first[at]], chart.count[at] * lane];
+    const path = `M${x.toFixed(1)},${top.toFixed(1)}H${Math.max(until, x + 0.4).toFixed(1)}v${tall.toFixed(1)}H${x.toFixed(1)}z`;
+    paths.set(group, (paths.get(group) ?? "") + path);
+  });
+  return drawn("g", {}, ...[...paths].map(([group, path]) => drawn("path", { d: path, fill: colourOf(group) }, drawn("title", {}, chart.groups[group]))));
+}

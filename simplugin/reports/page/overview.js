@@ -1,0 +1,157 @@
+// Groups of runs beside each other: numbers and plots, for the runs that are looked at.
+const metrics = columns.filter(isMetric);
+const BLANK = "";
+const SEED = /(^|[._])seed$/;
+
+function interval({ low, high }, write) {
+  if (low === undefined || low === null) return BLANK;
+  return `${write(low)} \u2026 ${write(high)}`;
+}
+
+function numberCell(name, value, text, title = null) {
+  const data = typeof value === "number" ? value : BLANK;
+  return element("td", { class: "number", "data-name": name, "data-value": data, title }, text);
+}
+
+const SUMMARY_HEADS = [
+  ["runs", "finite values"], ["missing", "runs without a finite value"], ["mean", "arithmetic"],
+  ["95 % interval", "of the mean, Student\u2019s t"], ["geometric mean", "exp of the mean logarithm"],
+  ["95 % interval", "of the geometric mean, Student\u2019s t of the logarithms"], ["min"], ["lower quartile", "linear between order statistics"],
+  ["median"], ["upper quartile", "linear between order statistics"], ["max"],
+];
+
+function headRow(first, heads) {
+  const cells = heads.map(([name, title = null]) => element("th", { scope: "col", class: "number", title }, name));
+  return element("tr", {}, element("th", { scope: "col" }, first), ...cells);
+}
+
+function summaryCells(column, write, found) {
+  const undefinedWhy = `not defined: ${found.notPositive} of ${counted(found.n, "value")} not above 0`;
+  const geometric = found.geometric.mean === undefined
+    ? numberCell("geometric", null, "not defined", undefinedWhy)
+    : numberCell("geometric", found.geometric.mean, write(found.geometric.mean));
+  const plain = (name) => numberCell(name, found[name], (Number.isInteger(found[name]) ? column.write : write)(found[name]));
+  return [
+    numberCell("n", found.n, withGroups(String(found.n))),
+    numberCell("missing", found.missing, found.missing ? withGroups(String(found.missing)) : BLANK),
+    numberCell("mean", found.arithmetic.mean, write(found.arithmetic.mean)),
+    numberCell("mean-low", found.arithmetic.low, interval(found.arithmetic, write)),
+    geometric,
+    numberCell("geometric-low", found.geometric.low, interval(found.geometric, write)),
+    ...["min", "q1", "median", "q3", "max"].map(plain),
+  ];
+}
+
+function groupHead(group) {
+  const mark = view.group ? element("i", { class: "mark", style: `--c: ${colourOf(group.number)}` }) : null;
+  return element("th", { scope: "row" }, mark, group.name);
+}
+
+// Means of whole numbers have decimals, their extremes have not.
+function finerWriter(column) {
+  return writer([...(extent(column.values) ?? []), (extent(column.values)?.[1] ?? 0) / 3 || 0.5]);
+}
+
+function summaryBody(column, groups) {
+  const finer = finerWriter(column);
+  return groups.map((group) => element("tr", { "data-group": group.name }, groupHead(group), ...summaryCells(column, finer, summaryOf(column, group.rows))));
+}
+
+function drawSummary(column, groups) {
+  place("summary-title").textContent = titled(column);
+  const heads = headRow(view.group?.name ?? BLANK, SUMMARY_HEADS);
+  place("summary").replaceChildren(element("thead", {}, heads), element("tbody", {}, ...summaryBody(column, groups)));
+  const bad = groups.reduce((sum, group) => sum + valuesOf(column, group.rows).filter((value) => value <= 0).length, 0);
+  place("summary-note").textContent = bad
+    ? `Geometric means are defined for positive values only; ${counted(bad, "value")} of ${column.name} ${bad === 1 ? "is" : "are"} not above 0.`
+    : BLANK;
+}
+
+function drawEverything(groups) {
+  const details = place("every-metric");
+  if (!details.open) return;
+  const bodies = metrics.map((column) => element("tbody", {},
+    element("tr", { class: "part" }, element("th", { colspan: SUMMARY_HEADS.length + 1, scope: "rowgroup" }, titled(column))),
+    ...summaryBody(column, groups)));
+  place("every-summary").replaceChildren(element("thead", {}, headRow(view.group?.name ?? BLANK, SUMMARY_HEADS)), ...bodies);
+}
+
+function drawComparison(column, groups) {
+  const baseline = groups.find((group) => group.name === view.baseline);
+  place("comparison-part").hidden = !baseline || groups.length < 2;
+  if (!baseline) return;
+  const keys = pairingKeys(view.group);
+  const words = { min: ["wins", "ties", "losses"], max: ["losses", "ties", "wins"] }[column.sense] ?? ["lower", "equal", "higher"];
+  const counts = [[words[0], "below"], [words[1], "equal"], [words[2], "above"]];
+  if (column.sense === "max") counts.reverse();
+  const heads = [["pairs"], ["ratio", "geometric mean of the ratios of pairs"], ["95 % interval", "Student\u2019s t of the logarithms"],
+    ...counts.map(([name, kind]) => [name, `pairs in which it is ${kind} the baseline`.replace("equal the", "equal to the")]), ["alone", "runs without a partner that has a value"]];
+  const rows = groups.filter((group) => group !== baseline).map((group) => {
+    const found = paired(column, keys, group.rows, baseline.rows);
+    const write = (value) => (value === null ? MISSING : value.toFixed(3));
+    const ratio = found.ratio.mean === undefined
+      ? numberCell("ratio", null, "not defined", `not defined: ${counted(found.notPositive, "pair")} with a value not above 0`)
+      : numberCell("ratio", found.ratio.mean, write(found.ratio.mean));
+    return element("tr", { "data-group": group.name }, groupHead(group), numberCell("pairs", found.pairs, withGroups(String(found.pairs))), ratio,
+      numberCell("ratio-low", found.ratio.low, interval(found.ratio, write)),
+      ...counts.map(([, kind]) => numberCell(kind, found[kind], withGroups(String(found[kind])))), numberCell("alone", found.alone, found.alone ? String(found.alone) : BLANK));
+  });
+  place("comparison").replaceChildren(element("thead", {}, headRow(view.group.name, heads)), element("tbody", {}, ...rows));
+  const by = keys.length ? `Pairs have the same ${keys.map((key) => key.name).join(", ")}.` : "Each group has one run to compare.";
+  const better = { min: " Less is better: below 1 a group does better than the baseline.", max: " More is better: above 1 a group does better than the baseline." };
+  place("comparison-note").textContent = by + (better[column.sense] ?? BLANK);
+  place("comparison-title").textContent = `${column.name}, relative to ${view.baseline}`;
+}
+
+function drawOverview() {
+  const all = view.rows.length === everyRun.length;
+  place("looked-at").textContent = all ? counted(everyRun.length, "run") : `${withGroups(String(view.rows.length))} of ${counted(everyRun.length, "run")}`;
+  place("clear").hidden = !filters.size;
+  const column = view.metric;
+  if (!column) return;
+  const groups = grouped(view.group, view.rows).filter((group) => group.rows.length);
+  drawSummary(column, groups);
+  drawEverything(groups);
+  drawComparison(column, groups);
+  boxPlot(place("boxes"), column, groups);
+  ecdfPlot(place("ecdf"), column, groups);
+  place("across-part").hidden = !view.across;
+  if (view.across) parameterPlot(place("across-plot"), column, groups, view.across);
+}
+
+function options(select, names, chosen) {
+  select.replaceChildren(...names.map((name) => element("option", { value: name, selected: name === chosen }, name)));
+  select.closest("label").hidden = names.length === 0;
+}
+
+// Baselines and parameters depend on the group.
+function chooseGroup(name) {
+  view.group = columnsByName.get(name) ?? null;
+  const names = view.group ? groupNames(view.group).map(String) : [];
+  view.baseline = names.includes(payload.baseline) && name === payload.group ? payload.baseline : names[0] ?? null;
+  options(place("baseline"), names.length > 1 ? names : [], view.baseline);
+  const numbers = columns.filter((column) => column.role === "varied" && column.numeric && column !== view.group && groupNames(column).length > 1);
+  // Seeds stand for draws, not for a size.
+  numbers.sort((a, b) => SEED.test(a.name) - SEED.test(b.name));
+  view.across = numbers.includes(view.across) ? view.across : numbers[0] ?? null;
+  options(place("across"), numbers.map((column) => column.name), view.across?.name);
+}
+
+function startOverview() {
+  options(place("metric"), metrics.map((column) => column.name), payload.metric);
+  view.metric = columnsByName.get(payload.metric) ?? null;
+  place("overview").hidden = !metrics.length;
+  options(place("group"), payload.groupings, payload.group);
+  chooseGroup(payload.group);
+  const redraw = (change) => (event) => {
+    change(event.target.value);
+    drawOverview();
+  };
+  place("metric").addEventListener("change", redraw((name) => (view.metric = columnsByName.get(name))));
+  place("group").addEventListener("change", redraw(chooseGroup));
+  place("baseline").addEventListener("change", redraw((name) => (view.baseline = name)));
+  place("across").addEventListener("change", redraw((name) => (view.across = columnsByName.get(name))));
+  place("every-metric").addEventListener("toggle", drawOverview);
+  place("clear").addEventListener("click", clearFilters);
+  listeners.push(drawOverview);
+}

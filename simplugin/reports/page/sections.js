@@ -1,0 +1,100 @@
+// Facts, failures, kept runs and claims.
+
+function startFacts() {
+  const list = place("facts");
+  for (const [name, text] of payload.facts) list.append(element("div", {}, element("dt", {}, name), element("dd", {}, text)));
+  place("downloads").hidden = !payload.files.length;
+  const figures = new Map();
+  for (const file of payload.files) {
+    const [, name, suffix] = file.match(/([^/]*)\.(\w+)$/);
+    figures.set(name, [...(figures.get(name) ?? []), [file, suffix]]);
+  }
+  const link = ([file, suffix]) => element("a", { href: file, download: true }, suffix.toUpperCase());
+  place("files").append(...[...figures].map(([name, files]) => element("li", {}, element("span", {}, name), ...files.map(link))));
+}
+
+// Failures with one kind and one first line are one.
+function startFailures() {
+  const [kinds, errors] = [columnsByName.get("failure"), columnsByName.get("error")];
+  const groups = new Map();
+  if (errors) {
+    for (const row of everyRun) {
+      if (!kinds.values[row]) continue;
+      const error = errors.values[row] ?? "";
+      const key = `${kinds.values[row]}\n${error.split("\n")[0]}`;
+      if (!groups.has(key)) groups.set(key, { kind: kinds.values[row], error, rows: [] });
+      groups.get(key).rows.push(row);
+    }
+  }
+  place("failures").hidden = !groups.size;
+  const sorted = [...groups.values()].sort((a, b) => b.rows.length - a.rows.length);
+  place("failure-list").append(...sorted.map(oneFailure));
+}
+
+function oneFailure({ kind, error, rows }) {
+  const some = rows.slice(0, 12).map((row) => runs[row]).join(", ") + (rows.length > 12 ? ", \u2026" : "");
+  const [first, ...rest] = error.split("\n");
+  const show = () => {
+    const input = table.inputs.get("error");
+    input.value = first;
+    setFilter("error", first);
+    place("runs").scrollIntoView();
+  };
+  return element("li", {},
+    element("p", {}, element("b", {}, `${counted(rows.length, "run")}: ${kind.replace("_", " ")}`), element("span", { class: "quiet" }, ` ${rows.length === 1 ? "run" : "runs"} ${some} `), element("button", { type: "button", onclick: show }, "show them")),
+    element("pre", {}, first), rest.length ? element("details", {}, element("summary", {}, "the whole message"), element("pre", {}, error)) : null);
+}
+
+function listing({ title, columns: heads, lines, note }) {
+  const writers = heads.map((_, at) => {
+    const values = lines.map((line) => line[at]);
+    const numeric = values.some((value) => typeof value === "number") && values.every((value) => value === null || typeof value === "number");
+    const percent = heads[at].unit === "%";
+    return { numeric, write: numeric ? (percent ? (value) => (value === null ? MISSING : `${(100 * value).toFixed(1)} %`) : writer(values)) : (value) => (value === null ? MISSING : String(value)) };
+  });
+  const cell = (value, at) => element("td", { class: writers[at].numeric ? "number" : null }, writers[at].write(value));
+  const head = ({ name, unit }, at) => element("th", { scope: "col", class: writers[at].numeric ? "number" : null }, unit && unit !== "%" ? `${name} [${unit}]` : name);
+  const made = element("table", {}, element("thead", {}, element("tr", {}, ...heads.map(head))), element("tbody", {}, ...lines.map((line) => element("tr", {}, ...line.map(cell)))));
+  return element("div", { class: "listing" }, element("h4", {}, title), element("div", { class: "wide", tabindex: 0, role: "region", "aria-label": title }, made), note ? element("p", { class: "quiet" }, note) : null);
+}
+
+// Drawings are made when they are first seen, and again when the window changes.
+const drawings = [];
+function drawing(title, draw) {
+  const target = element("div", { class: "plot" });
+  drawings.push(() => target.isConnected && target.clientWidth && draw(target));
+  return element("figure", {}, element("h4", {}, title), target);
+}
+const redrawAll = () => drawings.forEach((draw) => draw());
+
+function startKept() {
+  place("kept").hidden = !payload.kept.length;
+  place("kept-list").append(...payload.kept.map((kept, at) => {
+    const parts = [
+      ...(kept.schedule ? [drawing(kept.schedule.title || "Gantt chart", (target) => drawSchedule(target, kept.schedule))] : []),
+      ...kept.figures.map((figure) => drawing(figure.title, (target) => drawCurves(target, figure))),
+      ...kept.listings.map(listing),
+    ];
+    return element("details", { open: at === 0, ontoggle: redrawAll }, element("summary", {}, kept.title), ...parts);
+  }));
+}
+
+function startClaims() {
+  place("claims").hidden = !payload.claims.length;
+  const agreeing = payload.claims.filter((claim) => claim.agrees).length;
+  place("claims-count").textContent = `${agreeing} of ${counted(payload.claims.length, "claim")} agree.`;
+  const text = (value) => (typeof value === "number" ? shown(value) : value);
+  const several = new Set(payload.claims.map((claim) => claim.capability)).size > 1;
+  const draw = (wanted) => {
+    const chosen = payload.claims.filter((claim) => wanted === "all" || claim.agrees === (wanted === "agree"));
+    place("claims-body").replaceChildren(...chosen.map((claim) => element("tr", {},
+      element("td", {}, element("div", {}, claim.claim), element("div", { class: "quiet" }, `${several ? `${claim.capability}, ` : ""}${claim.source}: ${claim.why}`)),
+      element("td", { "data-label": "paper" }, text(claim.paper)),
+      element("td", { "data-label": "measured" }, text(claim.measured), claim.optimum === null ? null : element("div", { class: "quiet" }, `optimum ${text(claim.optimum)}`)),
+      element("td", { class: claim.agrees ? "good" : "bad" }, claim.agrees ? "\u2713 agrees" : "\u2717 disagrees"))));
+    for (const button of document.querySelectorAll("#claims-filter button")) button.setAttribute("aria-pressed", String(button.value === wanted));
+  };
+  for (const button of document.querySelectorAll("#claims-filter button")) button.addEventListener("click", () => draw(button.value));
+  draw("all");
+  place("claim-figures").append(...payload.figures.map(({ capability, figure }) => drawing(several ? `${capability}: ${figure.title}` : figure.title, (target) => drawCurves(target, figure))));
+}

@@ -1,0 +1,163 @@
+"""Sheets for papers: as wide as a column or a page, vector or 200 dpi, readable in grey."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from simplugin.errors import SimpluginError
+from simplugin.reports.colours import group_colour
+from simplugin.reports.image_files import image_file
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Width = Literal["column", "page"]
+# Of a column of a two-column paper, and of both [inch].
+WIDTHS: dict[Width, float] = {"column": 3.4, "page": 7.0}
+FONT, SMALL_FONT = 8.0, 7.0
+# Of a line of text in its size, and of a point [inch].
+LINE, POINT = 1.25, 1 / 72
+GRID, GREY, BLACK = "#e4e4e4", "#5d5d5d", "#222222"
+_DPI = 200
+# 5 dashes and 7 markers: 35 curves that differ without colour, 16 colours.
+_DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (9, 2)))
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+# Of the palette, too pale for lines on paper, and what stands for it.
+_PALE = {"#f0e442": "#a89c00", "#ffb3a7": "#e8705c"}
+_BREAKS = re.compile(r"(?<=[\s\-_./,;:=|+])")
+# Of a key: a line, a mark, and the room between entries [inch].
+_LINE, _MARK, _GAP = 0.34, 0.12, 0.16
+
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """What tells a group from others: in colour, and without."""
+
+    colour: str
+    dash: Any
+    marker: str
+
+
+def ink(number: int) -> Ink:
+    """Return what the group of a number is drawn with, in every figure."""
+    colour = group_colour(number)
+    dash, marker = _DASHES[number % len(_DASHES)], _MARKERS[number % len(_MARKERS)]
+    return Ink(_PALE.get(colour, colour), dash, marker)
+
+
+def sheet(width: Width, height: float) -> tuple[Figure, Axes]:
+    """Return an empty figure of a height [inch] and its axes."""
+    from matplotlib.figure import Figure
+
+    if width not in WIDTHS:
+        raise SimpluginError(f"width is {width!r}; choose {' or '.join(map(repr, WIDTHS))}")
+    figure = Figure(figsize=(WIDTHS[width], height), layout="constrained")
+    engine: Any = figure.get_layout_engine()
+    engine.set(w_pad=0.03, h_pad=0.03)
+    axes = figure.add_subplot()
+    axes.tick_params(labelsize=SMALL_FONT, length=2.5, width=0.6, pad=2)
+    axes.set_axisbelow(True)
+    for name, side in axes.spines.items():
+        side.set_visible(name in ("left", "bottom"))
+        side.set_linewidth(0.6)
+    return figure, axes
+
+
+def write_sheet(figure: Figure, path: str | PathLike[str]) -> None:
+    """Write a figure as PNG, PDF or SVG, by its suffix; the same figure gives the same bytes.
+
+    Raises
+    ------
+    SimpluginError
+        The suffix is unknown, or the file cannot be written.
+    """
+    from matplotlib import rc_context
+
+    target = image_file(path)
+    dates: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+    # Type 42: letters stay letters, as publishers demand.
+    with rc_context({"svg.hashsalt": "simplugin", "svg.fonttype": "none", "pdf.fonttype": 42}):
+        try:
+            figure.savefig(target, dpi=_DPI, metadata=dates.get(target.suffix.lower()))
+        except OSError as error:
+            raise SimpluginError(f"{target}: cannot be written: {error.strerror}") from error
+
+
+@lru_cache(maxsize=4096)
+def text_width(text: str, size: float) -> float:
+    """Return how wide a line of text is [inch]."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextToPath
+
+    across, _, _ = TextToPath().get_text_width_height_descent(
+        text, FontProperties(size=size), ismath=False
+    )
+    return float(across) * POINT
+
+
+def wrapped(name: str, inches: float, size: float) -> str:
+    """Break a name into lines that are not wider than that; nothing is left out."""
+    lines = [""]
+    for part in _BREAKS.split(name):
+        if lines[-1] and text_width((lines[-1] + part).rstrip(), size) > inches:
+            lines.append("")
+        for letter in part:
+            if lines[-1] and text_width((lines[-1] + letter).rstrip(), size) > inches:
+                lines.append("")
+            lines[-1] += letter
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def lines_of(text: str) -> int:
+    """Return how many lines a text has."""
+    return text.count("\n") + 1
+
+
+def key_height(names: Sequence[str], width: Width) -> float:
+    """Return how high a key of these names is, as `write_key` writes it [inch]."""
+    rows, _, _ = _key_layout(names, width)
+    return sum(rows) * SMALL_FONT * LINE * POINT + 0.05 * len(rows) + 0.05
+
+
+def write_key(
+    figure: Figure,
+    names: Sequence[str],
+    handles: Sequence[Any],
+    width: Width,
+    *,
+    marks: bool = False,
+) -> None:
+    """Write below everything what lines, or marks without lines, stand for."""
+    _, columns, texts = _key_layout(names, width)
+    letter = SMALL_FONT * POINT
+    sample = _MARK if marks else _LINE
+    # Names are written afterwards: matplotlib leaves out labels that start with an underscore.
+    legend = figure.legend(
+        handles, [str(number) for number in range(len(names))], loc="outside lower center",
+        ncols=columns, frameon=False, fontsize=SMALL_FONT, handlelength=sample / letter,
+        columnspacing=_GAP / letter, handletextpad=0.6, borderpad=0.0, borderaxespad=0.2,
+        labelspacing=0.35,
+    )  # fmt: skip
+    for written, text in zip(legend.get_texts(), texts, strict=True):
+        written.set_parse_math(False)
+        written.set_text(text)
+
+
+def _key_layout(names: Sequence[str], width: Width) -> tuple[list[int], int, list[str]]:
+    """Return the lines of each row, the number of columns, and the names broken into lines."""
+    room = WIDTHS[width] - 0.1
+    widest = max((text_width(name, SMALL_FONT) for name in names), default=0.0)
+    cell = _LINE + 0.06 + widest + _GAP
+    columns = max(1, min(len(names), int((room + _GAP) / cell), 5))
+    texts = [wrapped(name, room - _LINE - 0.1, SMALL_FONT) for name in names]
+    # Keys are filled column by column.
+    rows = -(-len(names) // columns)
+    heights = [max(map(lines_of, texts[row::rows]), default=1) for row in range(rows)]
+    return heights, columns, texts

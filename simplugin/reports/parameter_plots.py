@@ -1,0 +1,211 @@
+"""What was measured over a parameter that was varied: means and their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simplugin.errors import SimpluginError
+from simplugin.reports.paper_axes import logarithmic, name_axis, tick_values
+from simplugin.reports.paper_sheet import (
+    WIDTHS,
+    Width,
+    ink,
+    key_height,
+    sheet,
+    write_key,
+    write_sheet,
+)
+from simplugin.reports.statistics import Summary, summary
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+Column = Sequence[float | int | None]
+Series = Mapping[str, tuple[Column, Column]]
+
+_HEIGHT = 2.2
+# Part of the axis, or of the least distance of two values, over which groups stand side by side.
+_SIDE_BY_SIDE, _NEAREST = 0.06, 0.4
+# Growth of successive values that is the same to this is geometric.
+_SAME_RATIO = 0.05
+_LEAST_GEOMETRIC = 4
+
+
+def parameter_plot(
+    series: Series,
+    path: str | PathLike[str],
+    *,
+    parameter: str,
+    label: str,
+    parameter_unit: str = "",
+    unit: str = "",
+    log_parameter: bool | None = None,
+    log: bool | None = None,
+    width: Width = "column",
+) -> None:
+    """Draw the mean at each value of a parameter with its 95 % interval, a line a group.
+
+    Means are arithmetic, or geometric on a logarithmic axis, where intervals are those of the
+    logarithms. A mean of one value is hollow and has no interval. Groups stand a little side by
+    side, so that intervals can be told apart.
+
+    Parameters
+    ----------
+    series : mapping of str to (sequence, sequence)
+        Of each group the parameter of each run, and what was measured.
+    path : path
+        A PNG, PDF or SVG file, by its suffix; an existing file is replaced.
+    parameter, parameter_unit : str
+        Name and SI unit of the parameter.
+    label, unit : str
+        What was measured, and its SI unit.
+    log_parameter, log : bool, optional
+        Whether axes are logarithmic; by default where values are positive and span more than two
+        decades, or, for the parameter, grow by the same ratio.
+    width : {"column", "page"}
+        3.4 or 7 inches.
+
+    Raises
+    ------
+    SimpluginError
+        There is nothing to draw, a logarithmic axis was asked for values that have no place
+        there, the suffix is unknown, or the file cannot be written.
+    """
+    figure = draw_parameter(
+        series, parameter=parameter, label=label, parameter_unit=parameter_unit, unit=unit,
+        log_parameter=log_parameter, log=log, width=width,
+    )  # fmt: skip
+    write_sheet(figure, path)
+
+
+def draw_parameter(
+    series: Series,
+    *,
+    parameter: str,
+    label: str,
+    parameter_unit: str = "",
+    unit: str = "",
+    log_parameter: bool | None = None,
+    log: bool | None = None,
+    width: Width = "column",
+) -> Figure:
+    """Return the drawing that `parameter_plot` writes."""
+    means = {name: over_parameter(*columns) for name, columns in series.items()}
+    means = {name: found for name, found in means.items() if found}
+    if not means:
+        raise SimpluginError(f"no run has both {parameter} and {label}; there is nothing to draw")
+    across = np.unique([place for found in means.values() for place in found])
+    ends = [end for found in means.values() for each in found.values() for end in _ends(each)]
+    log = logarithmic(np.array(ends), log)
+    sideways = logarithmic(across, log_parameter) or (log_parameter is None and _grows(across))
+    names = [_named(name, series[name][1], found) for name, found in means.items()]
+    several = len(names) > 1
+    figure, axes = sheet(width, _HEIGHT + (key_height(names, width) if several else 0.0))
+    places = _side_by_side(across, len(names), sideways)
+    handles = [
+        _line(axes, places[number], across, found, number, log)
+        for number, found in enumerate(means.values())
+    ]
+    shown = np.array([value for found in means.values() for value in _drawn(found, log)])
+    name_axis(axes, "x", across, parameter, parameter_unit, sideways)
+    name_axis(axes, "y", shown, f"{'geometric mean of' if log else 'mean'} {label}", unit, log)
+    if not parameter_unit:
+        tick_values(axes, across, WIDTHS[width] - 0.7, sideways)
+    if several:
+        write_key(figure, names, handles, width)
+    return figure
+
+
+def over_parameter(parameter: Column, values: Column) -> dict[float, Summary]:
+    """Summarise what was measured at each value of a parameter, in ascending order.
+
+    Runs without a finite parameter are left out; values of the parameter at which nothing was
+    measured are, too.
+    """
+    runs: dict[float, list[float | int | None]] = {}
+    for place, value in zip(parameter, values, strict=True):
+        if place is not None and np.isfinite(place):
+            runs.setdefault(float(place), []).append(value)
+    found = {place: summary(runs[place]) for place in sorted(runs)}
+    return {place: each for place, each in found.items() if each.n}
+
+
+def _named(name: str, values: Column, found: Mapping[float, Summary]) -> str:
+    """Say with a group how many of its runs are not drawn."""
+    drawn = sum(each.n for each in found.values())
+    return name if drawn == len(values) else f"{name} ({drawn} of {len(values)})"
+
+
+def _ends(each: Summary) -> tuple[float, float]:
+    """Return the least and the largest value, which decide about the scale."""
+    assert each.least is not None
+    assert each.most is not None
+    return each.least, each.most
+
+
+def _middle(each: Summary, log: bool) -> tuple[float, float, float]:
+    """Return a mean and the ends of its interval, not a number where it has none."""
+    mean = each.geometric_mean if log else each.mean
+    around = each.geometric_interval if log else each.mean_interval
+    assert mean is not None
+    return (mean, around.low, around.high) if around else (mean, np.nan, np.nan)
+
+
+def _drawn(found: Mapping[float, Summary], log: bool) -> list[float]:
+    """Return everything that is drawn of a group."""
+    numbers = [number for each in found.values() for number in _middle(each, log)]
+    return [number for number in numbers if np.isfinite(number)]
+
+
+def _line(
+    axes: Axes,
+    places: NDArray[np.float64],
+    across: NDArray[np.float64],
+    found: Mapping[float, Summary],
+    number: int,
+    log: bool,
+) -> Any:
+    """Draw means and intervals of one group; return its line."""
+    style = ink(number)
+    x = places[np.searchsorted(across, list(found))]
+    means, low, high = np.array([_middle(each, log) for each in found.values()]).T
+    axes.vlines(x, low, high, color=style.colour, linewidth=0.8)
+    axes.plot(
+        np.repeat(x, 2), np.ravel([low, high], order="F"), linestyle="", marker="_", markersize=3,
+        markeredgecolor=style.colour, markeredgewidth=0.8,
+    )  # fmt: skip
+    [line] = axes.plot(
+        x, means, color=style.colour, linestyle=style.dash, linewidth=1.1, marker=style.marker,
+        markersize=3.6, markeredgewidth=0.7, markeredgecolor=style.colour, gid=f"means-{number}",
+    )  # fmt: skip
+    single = ~np.isfinite(low)
+    axes.plot(
+        x[single], means[single], linestyle="", marker=style.marker, markersize=3.6,
+        markerfacecolor="white", markeredgewidth=0.7, markeredgecolor=style.colour,
+    )  # fmt: skip
+    return line
+
+
+def _side_by_side(across: NDArray[np.float64], groups: int, log: bool) -> list[NDArray[np.float64]]:
+    """Return where each group stands at each value of the parameter."""
+    places = np.log(across) if log else across
+    if len(places) < 2 or groups < 2:
+        return [across] * groups
+    room = min(_SIDE_BY_SIDE * float(np.ptp(places)), _NEAREST * float(np.diff(places).min()))
+    shifts = np.linspace(-room / 2, room / 2, groups)
+    return [np.exp(places + shift) if log else places + shift for shift in shifts]
+
+
+def _grows(values: NDArray[np.float64]) -> bool:
+    """Whether values double, or grow by another ratio that stays the same."""
+    if len(values) < _LEAST_GEOMETRIC or values[0] <= 0:
+        return False
+    ratios = values[1:] / values[:-1]
+    return float(np.ptp(ratios)) < _SAME_RATIO * float(ratios.min()) and ratios.min() > 1.2

@@ -1,0 +1,308 @@
+"""What is said of a sample: means, quantiles, and how far they can be trusted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from simplugin.errors import SimpluginError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LEVEL = 0.95
+# Values beyond which a bootstrap takes long and says what the t interval says.
+MOST_BOOTSTRAPPED = 5000
+# Numbers that a bootstrap holds at once.
+_BATCH = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval.
+
+    Attributes
+    ----------
+    low, high : float
+        Its ends.
+    level : float
+        The probability with which such intervals cover; for order statistics, which cannot have
+        just any, the one that it has, never less than what was asked for.
+    """
+
+    low: float
+    high: float
+    level: float = LEVEL
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A sample in a few numbers; None where there is no such number.
+
+    Attributes
+    ----------
+    n : int
+        Finite values; all other attributes are about these.
+    missing : int
+        Values that were not there, or not a number.
+    infinite : int
+        Values that were infinite.
+    mean : float, optional
+        Arithmetic.
+    mean_interval : Interval, optional
+        Student's t, from two values on.
+    deviation : float, optional
+        Standard deviation with n - 1 degrees of freedom, from two values on.
+    geometric_mean : float, optional
+        Where all values are above 0.
+    geometric_interval : Interval, optional
+        Student's t of the logarithms, from two values on.
+    why_not_geometric : str
+        Why there is no geometric mean; empty if there is one.
+    median : float, optional
+        The mean of the two in the middle where their number is even.
+    median_interval : Interval, optional
+        Between two order statistics, from six values on at 95 %.
+    quartiles : (float, float), optional
+        Linear between order statistics: type 7 of Hyndman and Fan, as numpy has it.
+    least, most : float, optional
+        The smallest and the largest.
+    """
+
+    n: int
+    missing: int = 0
+    infinite: int = 0
+    mean: float | None = None
+    mean_interval: Interval | None = None
+    deviation: float | None = None
+    geometric_mean: float | None = None
+    geometric_interval: Interval | None = None
+    why_not_geometric: str = ""
+    median: float | None = None
+    median_interval: Interval | None = None
+    quartiles: tuple[float, float] | None = None
+    least: float | None = None
+    most: float | None = None
+
+
+def finite(values: Iterable[float | int | None]) -> tuple[NDArray[np.float64], int, int]:
+    """Return the finite values, how many are missing or not a number, and how many infinite."""
+    column = np.array([math.nan if each is None else float(each) for each in values])
+    column = column.astype(np.float64)
+    there = np.isfinite(column)
+    missing = int(np.isnan(column).sum())
+    return column[there], missing, int(len(column) - there.sum()) - missing
+
+
+def summary(values: Iterable[float | int | None], *, level: float = LEVEL) -> Summary:
+    """Summarise a sample.
+
+    Its values are taken for independent draws; what they are not, such as runs on the same few
+    workloads, is compared by pairs (`comparisons.paired`).
+
+    Parameters
+    ----------
+    values : iterable of float or None
+        In any order. What is missing, not a number or infinite is counted and left out.
+    level : float
+        Of the confidence intervals.
+
+    Returns
+    -------
+    Summary
+        With the 95 % intervals of mean, geometric mean and median. One value has no intervals.
+
+    References
+    ----------
+    .. [1] R. Jain (1991). The Art of Computer Systems Performance Analysis. Wiley. (t interval)
+    .. [2] P. J. Fleming and J. J. Wallace (1986). How not to lie with statistics: the correct way
+       to summarize benchmark results. Communications of the ACM 29(3), 218-221. (geometric mean)
+    .. [3] H. A. David and H. N. Nagaraja (2003). Order Statistics. 3rd ed., Wiley. (median)
+    .. [4] R. J. Hyndman and Y. Fan (1996). Sample quantiles in statistical packages. The American
+       Statistician 50(4), 361-365.
+    """
+    sample, missing, infinite = finite(values)
+    if not len(sample):
+        reason = "there are no values"
+        return Summary(0, missing, infinite, why_not_geometric=reason)
+    bad = int((sample <= 0).sum())
+    geometric: float | None = None
+    around: Interval | None = None
+    reason = f"{bad} of {len(sample)} values {'is' if bad == 1 else 'are'} not above 0"
+    if not bad:
+        geometric, around, reason = geometric_mean(sample), geometric_interval(sample, level), ""
+    first, middle, third = np.quantile(sample, (0.25, 0.5, 0.75), method="linear").tolist()
+    return Summary(
+        n=len(sample),
+        missing=missing,
+        infinite=infinite,
+        mean=_mean(sample),
+        mean_interval=mean_interval(sample, level),
+        deviation=_deviation(sample) if len(sample) > 1 else None,
+        geometric_mean=geometric,
+        geometric_interval=around,
+        why_not_geometric=reason,
+        median=middle,
+        median_interval=median_interval(sample, level),
+        quartiles=(first, third),
+        least=float(sample.min()),
+        most=float(sample.max()),
+    )
+
+
+def mean_interval(sample: NDArray[np.float64], level: float = LEVEL) -> Interval | None:
+    """Return Student's t interval of the mean of finite values; None for fewer than two."""
+    n = len(sample)
+    if n < 2:
+        return None
+    half = t_quantile(n - 1, level) * _deviation(sample) / math.sqrt(n)
+    mean = _mean(sample)
+    return Interval(mean - half, mean + half, level)
+
+
+def geometric_mean(sample: NDArray[np.float64]) -> float:
+    """Return exp(mean(log x)) of positive values."""
+    return math.exp(_mean(np.log(sample)))
+
+
+def geometric_interval(sample: NDArray[np.float64], level: float = LEVEL) -> Interval | None:
+    """Return exp of the t interval of the logarithms of positive values; None for one value."""
+    logarithms = mean_interval(np.log(sample), level)
+    if logarithms is None:
+        return None
+    return Interval(math.exp(logarithms.low), math.exp(logarithms.high), level)
+
+
+def median_interval(sample: NDArray[np.float64], level: float = LEVEL) -> Interval | None:
+    """Return the narrowest interval of two order statistics, symmetric in rank, for the median.
+
+    The k-th smallest and the k-th largest have the median of any continuous distribution between
+    them with probability ``1 - 2 P(B < k)``, B binomial with n trials of 1/2. None where even the
+    smallest and the largest cover with less than `level`: below six values at 95 %.
+    """
+    from scipy.stats import binom
+
+    n = len(sample)
+    ranks = np.arange(1, n // 2 + 1)
+    covered = 1 - 2 * binom.cdf(ranks - 1, n, 0.5)
+    enough = np.flatnonzero(covered >= level)
+    if not len(enough):
+        return None
+    k = int(ranks[enough[-1]])
+    ordered = np.sort(sample)
+    return Interval(float(ordered[k - 1]), float(ordered[n - k]), float(covered[k - 1]))
+
+
+def bootstrap_interval(
+    values: Iterable[float | int | None],
+    *,
+    seed: int,
+    statistic: Literal["mean", "geometric_mean", "median"] = "mean",
+    level: float = LEVEL,
+    resamples: int = 9999,
+) -> Interval | None:
+    """Return a bootstrap interval, bias-corrected and accelerated (BCa).
+
+    For small skewed samples, whose mean a t interval covers too seldom.
+
+    Parameters
+    ----------
+    values : iterable of float or None
+        What is missing or infinite is left out.
+    seed : int
+        Of the draws; the same seed gives the same interval.
+    statistic : {"mean", "geometric_mean", "median"}
+        What the interval is for.
+    level : float
+        Of the interval.
+    resamples : int
+        How many samples are drawn.
+
+    Returns
+    -------
+    Interval or None
+        None for fewer than three values, and where all are the same.
+
+    Raises
+    ------
+    SimpluginError
+        There are more than 5,000 values, or some are not above 0 and it is for a geometric mean.
+
+    References
+    ----------
+    .. [1] B. Efron (1987). Better bootstrap confidence intervals. Journal of the American
+       Statistical Association 82(397), 171-185.
+    """
+    sample, _, _ = finite(values)
+    if len(sample) > MOST_BOOTSTRAPPED:
+        raise SimpluginError(
+            f"a bootstrap of {len(sample)} values takes too long; take the t interval, which is"
+            f" right for more than {MOST_BOOTSTRAPPED}"
+        )
+    if statistic == "geometric_mean":
+        if len(sample) and sample.min() <= 0:
+            raise SimpluginError(
+                f"{sample.min():g} has no logarithm; bootstrap the mean or the median instead"
+            )
+        within = _bca(np.log(sample), "mean", seed, level, resamples)
+        return within and Interval(math.exp(within.low), math.exp(within.high), level)
+    return _bca(sample, statistic, seed, level, resamples)
+
+
+def _bca(
+    sample: NDArray[np.float64],
+    statistic: Literal["mean", "median"],
+    seed: int,
+    level: float,
+    resamples: int,
+) -> Interval | None:
+    """Bootstrap the mean or the median of finite values."""
+    from scipy.stats import bootstrap
+
+    if len(sample) < 3 or np.ptp(sample) == 0:
+        return None
+    found = bootstrap(
+        (sample,),
+        np.median if statistic == "median" else np.mean,
+        n_resamples=resamples,
+        batch=max(1, _BATCH // len(sample)),
+        confidence_level=level,
+        method="BCa",
+        random_state=np.random.default_rng(seed),
+    ).confidence_interval
+    return Interval(float(found.low), float(found.high), level)
+
+
+def t_quantile(freedom: int, level: float = LEVEL) -> float:
+    """Return how many standard errors a t interval of `level` reaches to either side."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, 0.5 + level / 2))
+
+
+def cumulated(
+    values: Sequence[float | int | None],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the empirical distribution function: its steps, and the part of values up to each.
+
+    Values that are missing are left out; those that are infinite count, and are never reached.
+    """
+    sample, _, infinite = finite(values)
+    steps, counts = np.unique(sample, return_counts=True)
+    below = sum(1 for each in values if each == -math.inf)
+    return steps, (below + np.cumsum(counts)) / max(len(sample) + infinite, 1)
+
+
+def _mean(sample: NDArray[np.float64]) -> float:
+    """Add exactly, so that the order of the values does not matter."""
+    return math.fsum(sample.tolist()) / len(sample)
+
+
+def _deviation(sample: NDArray[np.float64]) -> float:
+    """Return the standard deviation of two or more values."""
+    distances = sample - _mean(sample)
+    return math.sqrt(math.fsum((distances * distances).tolist()) / (len(sample) - 1))

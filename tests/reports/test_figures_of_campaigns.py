@@ -1,0 +1,315 @@
+"""What figures for papers show, read from the drawings, and the files that they become."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from scipy import stats
+
+from simplugin.errors import SimpluginError
+from simplugin.figures import Figure
+from simplugin.listings import Listing
+from simplugin.reports.campaign_figures import write_figures
+from simplugin.reports.comparisons import against
+from simplugin.reports.distributions import box_plot, draw_boxes, draw_ecdfs
+from simplugin.reports.groups import pairing_columns, rows_by_group, values_by_group
+from simplugin.reports.page.contents import CampaignReport, Column, KeptRun
+from simplugin.reports.paper_sheet import ink, text_width, wrapped
+from simplugin.reports.parameter_plots import draw_parameter, over_parameter
+from simplugin.reports.profile_plots import draw_profiles
+from simplugin.reports.profiles import profiles
+
+RNG = np.random.default_rng(12)
+GROUPS = {
+    "wps_width": RNG.lognormal(4.0, 0.3, 40).tolist(),
+    "a name that is much too long for the column of a paper, whatever one does": [80.0, None, 95.0],
+    "_hidden $x$": [math.inf, 70.0],
+    "nothing": [None],
+}
+MANY = {f"policy-{k}": RNG.normal(1e9 * (1 + k / 5), 1e8, 12).tolist() for k in range(20)}
+
+
+def by_gid(figure, gid):
+    [axes] = figure.axes
+    return [line for line in axes.lines if line.get_gid() == gid]
+
+
+def visible(figure):
+    """All texts with letters in them, after everything has its place."""
+    FigureCanvasAgg(figure).draw()
+    [axes] = figure.axes
+    keys = [text for legend in figure.legends for text in legend.get_texts()]
+    ticks = []
+    for axis in (axes.xaxis, axes.yaxis):
+        low, high = sorted(axis.get_view_interval())
+        places = zip(axis.get_majorticklocs(), axis.get_majorticklabels(), strict=True)
+        # Those beyond the frame are not drawn.
+        ticks += [label for place, label in places if low <= place <= high]
+    texts = [*axes.texts, *keys, *ticks, axes.xaxis.label, axes.yaxis.label]
+    return [text for text in texts if text.get_text()]
+
+
+def overlapping(figure):
+    """Pairs of texts that cover each other, and texts that are cut."""
+    texts = visible(figure)
+    boxes = [text.get_window_extent() for text in texts]
+    sheet = figure.bbox
+    found = [t.get_text() for t, b in zip(texts, boxes, strict=True)
+             if b.x0 < -1 or b.y0 < -1 or b.x1 > sheet.x1 + 1 or b.y1 > sheet.y1 + 1]  # fmt: skip
+    for number, one in enumerate(boxes):
+        for other, text in zip(boxes[:number], texts[:number], strict=True):
+            across = min(one.x1, other.x1) - max(one.x0, other.x0)
+            down = min(one.y1, other.y1) - max(one.y0, other.y0)
+            if across > 1 and down > 2.5:
+                found.append((texts[number].get_text(), text.get_text()))
+    return found
+
+
+def series_of(groups):
+    columns = {}
+    for name, values in groups.items():
+        places = [1 + k % 4 for k in range(len(values))]
+        columns[name] = (places, values)
+    return columns
+
+
+KINDS = {
+    "box": lambda groups, width: draw_boxes(groups, label="makespan", unit="s", width=width),
+    "ecdf": lambda groups, width: draw_ecdfs(groups, label="makespan", unit="s", width=width),
+    "profile": lambda groups, width: draw_profiles(
+        profiles({name: dict(enumerate(each[:2] * 2)) for name, each in groups.items()}),
+        label="makespan", width=width,
+    ),
+    "parameter": lambda groups, width: draw_parameter(
+        series_of(groups), parameter="workload.count", label="makespan", unit="s", width=width
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_covers_or_is_cut(kind):
+    one = {"all runs": GROUPS["wps_width"]}
+    sizes = (
+        (one, "column", 3.4),
+        (GROUPS, "column", 3.4),
+        (GROUPS, "page", 7.0),
+        (MANY, "column", 3.4),
+    )
+    for groups, width, inches in sizes:
+        figure = KINDS[kind](groups, width)
+        assert figure.get_figwidth() == inches
+        assert overlapping(figure) == []
+
+
+def test_dots_of_boxes_are_the_values():
+    figure = draw_boxes(GROUPS, label="makespan", unit="s")
+    [dots] = by_gid(figure, "dots-0")
+    assert dots.get_xdata().tolist() == sorted(GROUPS["wps_width"])
+    rows = np.asarray(dots.get_ydata())
+    assert len(np.unique(rows)) == 40
+    assert np.ptp(rows) < 0.24
+    [few] = by_gid(figure, "dots-1")
+    assert few.get_xdata().tolist() == [80.0, 95.0]
+    assert by_gid(figure, "mean-1") == []
+    [mean] = by_gid(figure, "mean-0")
+    assert mean.get_xdata() == [pytest.approx(np.mean(GROUPS["wps_width"]))]
+    [axes] = figure.axes
+    [box] = [each for each in axes.collections if each.get_gid() == "box-0"]
+    ends = box.get_paths()[0].get_extents()
+    quartiles = stats.mstats.mquantiles(GROUPS["wps_width"], [0.25, 0.75], alphap=1, betap=1)
+    assert (ends.x0, ends.x1) == pytest.approx(tuple(quartiles))
+    counts = [text.get_text() for text in axes.texts]
+    assert counts == ["40", "2 of 3", "1 of 2", "0 of 1", "n"]
+
+
+def test_of_many_values_only_those_beyond_whiskers_are_dots():
+    values = np.r_[np.linspace(1.0, 2.0, 500), 9.0, -7.0]
+    [dots] = by_gid(draw_boxes({"a": values.tolist()}, label="x"), "dots-0")
+    assert sorted(dots.get_xdata()) == [-7.0, 9.0]
+
+
+def test_axes_are_logarithmic_where_values_span_two_decades():
+    wide, narrow = {"a": [1.0, 101.0, 7, 8, 9]}, {"a": [1.0, 99.0]}
+    scale = [draw_boxes(each, label="x").axes[0].get_xscale() for each in (wide, narrow)]
+    assert scale == ["log", "linear"]
+    assert draw_ecdfs({"a": [0.0, 1000.0]}, label="x").axes[0].get_xscale() == "linear"
+    [mean] = by_gid(draw_boxes(wide, label="x"), "mean-0")
+    assert mean.get_xdata() == [pytest.approx(stats.gmean([1.0, 101.0, 7, 8, 9]))]
+    with pytest.raises(SimpluginError, match="-1 has no place on a logarithmic axis"):
+        draw_boxes({"a": [-1.0, 2.0]}, label="x", log=True)
+    with pytest.raises(SimpluginError, match="no groups"):
+        draw_boxes({}, label="x")
+
+
+def test_ecdfs_are_the_distribution_functions():
+    figure = draw_ecdfs(GROUPS, label="makespan", unit="s")
+    [axes] = figure.axes
+    reference = stats.ecdf(GROUPS["wps_width"]).cdf
+    line = axes.lines[0]
+    assert line.get_drawstyle() == "steps-post"
+    assert line.get_xdata()[1:].tolist() == reference.quantiles.tolist()
+    assert line.get_ydata().tolist() == pytest.approx([0.0, *reference.probabilities])
+    # What is infinite is never reached.
+    assert axes.lines[2].get_ydata().tolist() == [0.0, 0.5]
+    names = [text.get_text().replace("\n", " ") for text in figure.legends[0].get_texts()]
+    assert names[0] == "wps_width (40)"
+    assert names[2:] == ["_hidden $x$ (1 of 2)", "nothing (0 of 1)"]
+
+
+def test_profiles_end_at_the_part_that_was_solved():
+    found = profiles({"a": {1: 1.0, 2: 4.0, 3: None}, "b": {1: 2.0, 2: 2.0, 3: 5.0, 4: 1.0}})
+    figure = draw_profiles(found, label="makespan")
+    [axes] = figure.axes
+    one, other = axes.lines
+    assert one.get_xdata()[:-1].tolist() == [1.0, 1.0, 2.0]
+    assert one.get_ydata().tolist() == pytest.approx([0.0, 1 / 3, 2 / 3, 2 / 3])
+    assert other.get_ydata().tolist() == pytest.approx([0.0, 2 / 3, 1.0, 1.0])
+    assert axes.get_ylabel() == "part of 3 of 4 instances"
+    assert axes.get_xlim()[0] == 1.0
+
+
+def test_means_over_a_parameter_have_their_intervals():
+    parameter, values = [1, 2, 2, 2, 4, 8, None], [5.0, 1.0, 2.0, 6.0, 3.0, None, 7.0]
+    figure = draw_parameter({"a": (parameter, values)}, parameter="hosts", label="makespan")
+    [axes] = figure.axes
+    [means] = by_gid(figure, "means-0")
+    assert means.get_xdata().tolist() == [1.0, 2.0, 4.0]
+    assert means.get_ydata().tolist() == [5.0, 3.0, 3.0]
+    expected = stats.t.interval(0.95, 2, loc=3.0, scale=stats.sem([1.0, 2.0, 6.0]))
+    ends = [s for s in axes.collections[0].get_segments() if len(s) == 2]
+    assert [s[:, 1].tolist() for s in ends] == [pytest.approx(list(expected))]
+    assert list(over_parameter(parameter, values)) == [1.0, 2.0, 4.0]
+    with pytest.raises(SimpluginError, match="no run has both hosts and makespan"):
+        draw_parameter({"a": ([None], [1.0])}, parameter="hosts", label="makespan")
+
+
+def test_groups_stand_side_by_side_and_values_that_double_on_a_logarithmic_axis():
+    hosts = [1, 2, 4, 8, 16]
+    series = {name: (hosts, [k + 5.0 for k in range(5)]) for name in "abc"}
+    figure = draw_parameter(series, parameter="hosts", label="x")
+    [axes] = figure.axes
+    assert axes.get_xscale() == "log"
+    assert [label.get_text() for label in axes.get_xticklabels()] == [str(each) for each in hosts]
+    places = np.array([by_gid(figure, f"means-{k}")[0].get_xdata() for k in range(3)])
+    assert (np.diff(places, axis=0) > 0).all()
+    assert places[1] == pytest.approx(hosts)
+    wide = {"a": (hosts, [1.0, 10.0, 100.0, 1000.0, 1e4])}
+    assert draw_parameter(wide, parameter="hosts", label="x").axes[0].get_ylabel() == (
+        "geometric mean of x"
+    )
+
+
+def test_units_have_prefixes_and_ticks_tell_values_apart():
+    figure = draw_boxes(MANY, label="sent", unit="byte")
+    visible(figure)
+    [axes] = figure.axes
+    assert axes.get_xlabel() == "sent [GB]"
+    for place, text in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True):
+        assert float(text.get_text()) == pytest.approx(place / 1e9)
+    close = draw_boxes({"a": [1000.0012, 1000.0019]}, label="x", unit="s").axes[0]
+    labels = [close.xaxis.get_major_formatter()(place) for place in close.get_xticks()]
+    assert len(set(labels)) == len(labels)
+    large = draw_ecdfs({"a": [1e6, 3e6]}, label="x", unit="s").axes[0]
+    assert large.get_xlabel() == "x [10⁶ s]"
+
+
+def test_groups_differ_without_colour():
+    without = {(str(ink(k).dash), ink(k).marker) for k in range(35)}
+    assert len(without) == 35
+    assert len({ink(k).colour for k in range(16)}) == 16
+
+
+def test_long_names_are_broken_and_whole():
+    name = "taskgraphs.wps_width-and_more " + "x" * 60
+    lines = wrapped(name, 1.0, 7.0).split("\n")
+    assert "".join(lines).replace(" ", "") == name.replace(" ", "")
+    assert all(text_width(line, 7.0) <= 1.0 for line in lines)
+
+
+def campaign():
+    """Two schedulers on two sizes and three seeds; one run failed, one was kept."""
+    runs = [(s, hosts, seed) for seed in range(3) for hosts in (4, 8) for s in ("fcfs", "wps")]
+    spans = [100.0 / hosts * (1.0 if s == "wps" else 1.5) + seed for s, hosts, seed in runs]
+    metric = [*spans[:-1], None]
+    names = ("actor", "resource", "kind", "label", "start", "end", "state")
+    ran = ("w", "h", "exec", "t", 0.0, 2.0, "done"), ("w", "h", "exec", "u", 1.0, 2.0, "done")
+    rounds = Figure("Rounds / s", "", "round", "error", {"a": ([1, 2], [2, 1])})
+    kept = KeptRun("x", 7, (rounds,), activities=Listing("a", tuple((n, "") for n in names), ran))
+    varied = zip(("scheduler.name", "hosts", "workload.seed"), zip(*runs, strict=True), strict=True)
+    columns = [Column(name, values, role="varied") for name, values in varied]
+    label = ["a" if s == "wps" else "b" for s, _, _ in runs]
+    return CampaignReport(
+        "test",
+        (
+            *columns, Column("scheduler.label", label, role="varied"),
+            Column("makespan", metric, "s", sense="min"), Column("tasks", [50] * 12),
+        ),
+        range(12), ["done"] * 11 + ["failed"], [""] * 12, [""] * 12, 12, kept=(kept,),
+    )  # fmt: skip
+
+
+def test_runs_of_a_campaign_are_paired_by_what_else_was_varied():
+    report = campaign()
+    # The label goes with the scheduler, so that it tells no pairs apart.
+    assert [column.name for column in pairing_columns(report)] == ["hosts", "workload.seed"]
+    values = values_by_group(report, report.column("makespan"))
+    assert values["fcfs"][(8, 2), 0] == pytest.approx(20.75)
+    assert values["wps"][(8, 2), 0] is None
+    [found] = against(values, "fcfs").values()
+    assert (found.n, found.missing, found.wins) == (5, 1, 5)
+    ratios = [(100 / h + s) / (150 / h + s) for s in range(3) for h in (4, 8)][:5]
+    assert found.ratio == pytest.approx(stats.gmean(ratios))
+
+
+def test_no_run_is_lost_where_names_of_groups_are_alike():
+    group = Column("g", [1, 1.0, 2, "1", None], role="varied")
+    report = CampaignReport("t", (group,), range(5), ["done"] * 5, [""] * 5, [""] * 5, 5, group="g")
+    assert rows_by_group(report) == {"1": [0, 1, 3], "2": [2]}
+
+
+def test_files_of_a_campaign(tmp_path):
+    written = write_figures(campaign(), tmp_path / "figures")
+    kinds = ["box", "ecdf", "profile", "over-hosts"]
+    stems = [*(f"makespan-{kind}" for kind in kinds), "run-7-rounds-s", "run-7-gantt"]
+    assert {path.name for path in written} == {
+        f"{s}.{end}" for s in stems for end in ("png", "pdf")
+    }
+    assert sorted(written) == sorted((tmp_path / "figures").iterdir())
+    for path in written:
+        content = path.read_bytes()
+        if path.suffix == ".png":
+            assert content.startswith(b"\x89PNG")
+            continue
+        # Letters as TrueType outlines, not as pictures of them; and no date.
+        assert b"/FontFile2" in content
+        assert b"/Type3" not in content
+        assert b"CreationDate" not in content
+    box = (tmp_path / "figures" / "makespan-box.pdf").read_bytes()
+    [wide] = re.findall(rb"/MediaBox \[ *0 0 ([\d.]+)", box)
+    assert float(wide) == pytest.approx(3.4 * 72, abs=0.01)
+    assert b"/Subtype /Image" not in box
+
+
+def test_the_same_figure_has_the_same_bytes(tmp_path):
+    for name in ("x.png", "x.pdf"):
+        for directory in ("one", "two"):
+            (tmp_path / directory).mkdir(exist_ok=True)
+            box_plot(GROUPS, tmp_path / directory / name, label="makespan", unit="s")
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    with pytest.raises(SimpluginError, match="end the name with"):
+        box_plot(GROUPS, tmp_path / "x.gif", label="makespan")
+    with pytest.raises(SimpluginError, match="cannot be written: No such file"):
+        box_plot(GROUPS, tmp_path / "absent" / "x.png", label="makespan")
+    with pytest.raises(SimpluginError, match="cannot be made"):
+        write_figures(campaign(), tmp_path / "one" / "x.png")
+
+
+def test_a_campaign_in_which_nothing_is_compared(tmp_path):
+    columns = (Column("makespan", [1.0, 2.0, 4.0], "s", sense="min"), Column("gap", [None] * 3))
+    report = CampaignReport("t", columns, range(3), ["done"] * 3, [""] * 3, [""] * 3, 3)
+    written = write_figures(report, tmp_path, widths=("page",))
+    assert {path.name for path in written} == {
+        f"makespan-{kind}-wide.{end}" for kind in ("box", "ecdf") for end in ("png", "pdf")
+    }

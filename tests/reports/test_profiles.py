@@ -1,0 +1,53 @@
+"""Performance profiles, against their definition."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simplugin.errors import SimpluginError
+from simplugin.reports.profiles import profiles
+
+COST = st.one_of(st.none(), st.floats(0.1, 1e3))
+
+
+def test_factors_of_the_best():
+    found = profiles({"a": {1: 1.0, 2: 4.0, 3: None}, "b": {1: 2.0, 2: 2.0, 3: 5.0}})
+    assert found.n == 3
+    assert found.ratios["a"].tolist() == [1.0, 2.0, math.inf]
+    assert found.ratios["b"].tolist() == [1.0, 1.0, 2.0]
+    assert found.within("a", 1.0) == pytest.approx(1 / 3)
+    assert found.within("b", 1.99) == pytest.approx(2 / 3)
+    assert found.within("b", 2.0) == 1.0
+    assert found.within("a", 1e300) == pytest.approx(2 / 3)
+
+
+def test_more_is_better():
+    found = profiles({"a": {1: 1.0, 2: 4.0}, "b": {1: 2.0, 2: 2.0}}, sense="max")
+    assert found.ratios["a"].tolist() == [1.0, 2.0]
+    assert found.ratios["b"].tolist() == [1.0, 2.0]
+
+
+def test_instances_that_not_all_were_tried_on_are_counted_apart():
+    found = profiles({"a": {1: 1.0, 2: 4.0, 9: None}, "b": {1: 2.0, 5: 2.0, 9: math.nan}})
+    assert (found.n, found.apart, found.unsolved) == (1, 2, 1)
+    assert found.ratios["b"].tolist() == [2.0]
+    with pytest.raises(SimpluginError, match="group 'a' has a value of 0"):
+        profiles({"a": {1: 0.0}, "b": {1: 1.0}})
+
+
+@given(st.lists(st.tuples(COST, COST, COST), min_size=1, max_size=15), st.floats(1.0, 1e4))
+def test_profiles_are_what_dolan_and_more_define(rows, factor):
+    groups = {str(s): {p: row[s] for p, row in enumerate(rows)} for s in range(3)}
+    found = profiles(groups)
+    costs = np.array([[math.inf if each is None else each for each in row] for row in rows])
+    solved = [row for row in costs if np.isfinite(row).any()]
+    assert (found.n, found.unsolved) == (len(solved), len(rows) - len(solved))
+    for s in range(3):
+        expected = sum(row[s] / row.min() <= factor for row in solved) / max(len(solved), 1)
+        assert found.within(str(s), factor) == pytest.approx(expected)
+    # On each instance somebody is the best.
+    if solved:
+        assert sum(found.within(str(s), 1.0) for s in range(3)) >= 1 - 1e-12

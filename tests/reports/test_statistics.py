@@ -1,0 +1,178 @@
+"""Against scipy, closed forms and simulated samples of known means."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from simplugin.errors import SimpluginError
+from simplugin.reports.statistics import (
+    Interval,
+    bootstrap_interval,
+    cumulated,
+    geometric_interval,
+    mean_interval,
+    median_interval,
+    summary,
+    t_quantile,
+)
+
+POSITIVE = st.lists(st.floats(1e-3, 1e6), min_size=2, max_size=30)
+
+
+def sample(n=25, seed=3):
+    return np.random.default_rng(seed).lognormal(2.0, 0.7, n)
+
+
+def test_a_summary_agrees_with_scipy():
+    values = sample()
+    found = summary(values.tolist())
+    for interval, centre, data, back in (
+        (found.mean_interval, found.mean, values, lambda x: x),
+        (found.geometric_interval, found.geometric_mean, np.log(values), np.exp),
+    ):
+        expected = stats.t.interval(0.95, 24, loc=data.mean(), scale=stats.sem(data))
+        assert (interval.low, interval.high) == pytest.approx(tuple(back(np.array(expected))))
+        assert centre == pytest.approx(float(back(data.mean())))
+    assert found.geometric_mean == pytest.approx(float(stats.gmean(values)))
+    assert found.deviation == pytest.approx(float(np.std(values, ddof=1)))
+    assert found.median == float(np.median(values))
+    # Hyndman and Fan's type 7 is also scipy's (alphap, betap) = (1, 1).
+    quartiles = stats.mstats.mquantiles(values, [0.25, 0.75], alphap=1, betap=1)
+    assert found.quartiles == pytest.approx(tuple(quartiles))
+    assert (found.least, found.most) == (values.min(), values.max())
+    assert (found.n, found.missing, found.infinite) == (25, 0, 0)
+
+
+def test_quantiles_of_student():
+    # Table of Student's distribution, 97.5 %: any textbook.
+    for freedom, expected in ((1, 12.706), (2, 4.303), (9, 2.262), (30, 2.042), (120, 1.980)):
+        assert t_quantile(freedom) == pytest.approx(expected, abs=5e-4)
+
+
+def test_what_is_missing_is_counted_and_left_out():
+    found = summary([1.0, None, math.nan, 4.0, math.inf, -math.inf, np.float64(2.0)])
+    assert (found.n, found.missing, found.infinite) == (3, 2, 2)
+    assert found == replace(summary([4.0, 2.0, 1.0]), missing=2, infinite=2)
+    assert found.geometric_mean == pytest.approx(2.0)
+
+
+def test_one_value_has_no_interval_and_none_has_nothing():
+    one = summary([5])
+    assert (one.n, one.mean, one.geometric_mean, one.median) == (1, 5.0, pytest.approx(5.0), 5.0)
+    assert one.mean_interval is one.geometric_interval is one.median_interval is None
+    assert one.deviation is None
+    assert bootstrap_interval([5], seed=1) is None
+    none = summary([None, math.nan])
+    assert (none.n, none.missing, none.mean, none.quartiles) == (0, 2, None, None)
+    assert none.why_not_geometric == "there are no values"
+
+
+def test_a_geometric_mean_needs_positive_values():
+    found = summary([0.0, 2.0, -1.0])
+    assert found.geometric_mean is found.geometric_interval is None
+    assert found.why_not_geometric == "2 of 3 values are not above 0"
+    assert found.mean == pytest.approx(1 / 3)
+    assert summary([1.0, 2.0]).why_not_geometric == ""
+
+
+def test_ranks_of_the_interval_of_the_median():
+    # Ranks (k, n - k + 1) that cover at least 95 %: tables of the sign test, e.g. 6: 1, 10: 2,
+    # 20: 6, 50: 18, 100: 40; none below 6.
+    for n, k in ((6, 1), (8, 1), (9, 2), (10, 2), (20, 6), (50, 18), (100, 40)):
+        found = median_interval(np.arange(1.0, n + 1))
+        assert (found.low, found.high) == (k, n - k + 1)
+        below = sum(math.comb(n, j) for j in range(k)) / 2**n
+        assert found.level == pytest.approx(1 - 2 * below)
+        assert found.level >= 0.95
+        # One rank further in would cover too little.
+        assert 1 - 2 * (below + math.comb(n, k) / 2**n) < 0.95
+    assert all(median_interval(np.arange(1.0, n + 1)) is None for n in range(6))
+
+
+def test_intervals_cover_as_often_as_they_say():
+    draws = np.random.default_rng(8).lognormal(1.0, 0.8, (2000, 20))
+    centre = math.exp(1.0)
+    geometric = sum(covers(geometric_interval(row), centre) for row in draws)
+    assert 0.94 * 2000 <= geometric <= 0.96 * 2000
+    medians = [median_interval(row) for row in draws]
+    level = medians[0].level
+    assert abs(sum(covers(each, centre) for each in medians) / 2000 - level) < 0.015
+    normal = np.random.default_rng(9).normal(5.0, 2.0, (2000, 7))
+    assert 0.94 * 2000 <= sum(covers(mean_interval(row), 5.0) for row in normal) <= 0.96 * 2000
+
+
+def covers(interval, value):
+    return interval.low <= value <= interval.high
+
+
+def by_the_book(values, resamples):
+    """Efron's BCa interval of the mean, with the skewness of the sample for its acceleration."""
+    rng = np.random.default_rng(77)
+    means = np.sort(rng.choice(values, (resamples, len(values))).mean(axis=1))
+    bias = stats.norm.ppf((means < values.mean()).mean())
+    distances = values - values.mean()
+    acceleration = (distances**3).sum() / (6 * (distances**2).sum() ** 1.5)
+    z = bias + stats.norm.ppf([0.025, 0.975])
+    return np.quantile(means, stats.norm.cdf(bias + z / (1 - acceleration * z)))
+
+
+def test_a_bootstrap_is_skewed_as_the_sample_is():
+    values = np.random.default_rng(3).lognormal(2.0, 0.4, 20)
+    found = bootstrap_interval(values, seed=4)
+    assert found == bootstrap_interval(values, seed=4)
+    assert found != bootstrap_interval(values, seed=5)
+    assert (found.low, found.high) == pytest.approx(by_the_book(values, 50_000), rel=0.01)
+    mean = values.mean()
+    assert found.high - mean > mean - found.low > 0
+    logarithmic = bootstrap_interval(values, seed=4, statistic="geometric_mean")
+    assert covers(logarithmic, stats.gmean(values))
+    assert logarithmic.high < found.high
+    assert covers(bootstrap_interval(values, seed=4, statistic="median"), np.median(values))
+
+
+def test_what_cannot_be_bootstrapped():
+    assert bootstrap_interval([2.0] * 10, seed=1) is None
+    with pytest.raises(SimpluginError, match="0 has no logarithm"):
+        bootstrap_interval([0.0, 1.0, 2.0], seed=1, statistic="geometric_mean")
+    with pytest.raises(SimpluginError, match="5001 values takes too long"):
+        bootstrap_interval(np.ones(5001), seed=1)
+
+
+@given(POSITIVE, st.randoms(use_true_random=False), st.floats(1e-3, 1e3))
+def test_order_and_scale_do_not_matter(values, random, factor):
+    found = summary(values)
+    mixed = list(values)
+    random.shuffle(mixed)
+    assert summary(mixed) == found
+    scaled = summary([factor * value for value in values])
+    assert scaled.geometric_mean == pytest.approx(factor * found.geometric_mean)
+    assert scaled.mean == pytest.approx(factor * found.mean)
+    # Relative to its own centre an interval has the same ends.
+    assert scaled.geometric_interval.high / scaled.geometric_mean == pytest.approx(
+        found.geometric_interval.high / found.geometric_mean, rel=1e-6
+    )
+    least, most = found.least * (1 - 1e-12), found.most * (1 + 1e-12)
+    assert least <= found.geometric_mean <= found.mean * (1 + 1e-12) <= most * (1 + 1e-11)
+
+
+def test_equal_values_have_an_interval_of_no_width():
+    found = summary([0.1] * 7)
+    assert found.mean_interval == Interval(0.1, 0.1)
+    assert found.deviation == 0.0
+
+
+def test_distribution_functions():
+    steps, heights = cumulated([2.0, 1.0, None, 2.0, math.inf])
+    assert steps.tolist() == [1.0, 2.0]
+    assert heights.tolist() == [0.25, 0.75]
+    values = sample()
+    reference = stats.ecdf(values).cdf
+    steps, heights = cumulated(values.tolist())
+    assert np.array_equal(steps, reference.quantiles)
+    assert heights == pytest.approx(reference.probabilities)
+    assert len(cumulated([None])[0]) == 0
