@@ -57,8 +57,8 @@ def test_start_is_light():
     assert done.stdout == "[]\n"
 
 
-def test_run_prints_tables(lab):
-    done = call("run", "scenario.toml", cwd=lab)
+def test_run_prints_tables(lab, simplugin):
+    done = simplugin("run", "scenario.toml", cwd=lab)
     assert (done.returncode, done.stderr) == (0, "")
     lines = lines_of(done.stdout)
     assert lines[0] == "Send, then work"
@@ -89,8 +89,8 @@ def test_what_actors_print_stays_out_of_the_json(lab):
     assert "done\n" in call("run", "scenario.toml", cwd=lab).stdout
 
 
-def test_output_directory_gets_everything(lab):
-    done = call("run", "scenario.toml", "-o", "made", cwd=lab)
+def test_output_directory_gets_everything(lab, simplugin):
+    done = simplugin("run", "scenario.toml", "-o", "made", cwd=lab)
     assert done.returncode == 0
     assert lines_of(done.stdout)[-3:] == [
         "wrote made/result.json",
@@ -101,16 +101,16 @@ def test_output_directory_gets_everything(lab):
     assert len((lab / "made" / "trace.csv").read_text().splitlines()) == 3
 
 
-def test_same_inputs_same_files(lab):
+def test_same_inputs_same_files(lab, simplugin):
     for directory in ("one", "two"):
-        assert call("run", "scenario.toml", "-o", directory, cwd=lab).returncode == 0
+        assert simplugin("run", "scenario.toml", "-o", directory, cwd=lab).returncode == 0
     for name in ("result.json", "trace.csv", "gantt.png"):
         assert (lab / "one" / name).read_bytes() == (lab / "two" / name).read_bytes()
 
 
 @pytest.mark.parametrize("back_end", ["coroutines", "threads"])
-def test_back_end_from_the_command_line(lab, back_end):
-    done = call("run", "scenario.toml", "--back-end", back_end, "--json", cwd=lab)
+def test_back_end_from_the_command_line(lab, back_end, simplugin):
+    done = simplugin("run", "scenario.toml", "--back-end", back_end, "--json", cwd=lab)
     document = json.loads(done.stdout)
     assert document["provenance"]["back_end"] == back_end
     assert document["metrics"]["makespan"]["value"] == pytest.approx(END, rel=1e-9)
@@ -126,7 +126,7 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("name", FAILURES)
-def test_failures_are_one_message_and_status_one(lab, name):
+def test_failures_are_one_message_and_status_one(lab, name, simplugin):
     old, new, told = FAILURES[name]
     actors = lab / "my_actors.py"
     if name == "actor's exception":
@@ -138,7 +138,7 @@ def test_failures_are_one_message_and_status_one(lab, name):
     (lab / "elsewhere.xml").write_text(elsewhere)
     path = lab / "scenario.toml"
     path.write_text(path.read_text().replace(old, new))
-    done = call("run", "scenario.toml", cwd=lab)
+    done = simplugin("run", "scenario.toml", cwd=lab)
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.startswith("simplugin: ")
@@ -148,38 +148,38 @@ def test_failures_are_one_message_and_status_one(lab, name):
     assert "simplugin/campaigns" not in done.stderr
 
 
-def test_missing_scenario():
-    done = call("run", "nowhere.toml")
+def test_missing_scenario(simplugin):
+    done = simplugin("run", "nowhere.toml")
     assert done.returncode == 1
     assert done.stderr == "simplugin: nowhere.toml: cannot be read: No such file or directory\n"
 
 
-def test_wrong_option_is_status_two(lab):
-    assert call("run", "scenario.toml", "--back-end", "magic", cwd=lab).returncode == 2
+def test_wrong_option_is_status_two(lab, simplugin):
+    assert simplugin("run", "scenario.toml", "--back-end", "magic", cwd=lab).returncode == 2
 
 
-def test_check_clean(lab):
-    done = call("check", "platform.xml", "deployment.xml", cwd=lab)
+def test_check_clean(lab, simplugin):
+    done = simplugin("check", "platform.xml", "deployment.xml", cwd=lab)
     assert done.returncode == 0
     assert done.stdout == ""
     assert done.stderr == "2 files: nothing found\n"
 
 
-def test_check_findings(lab):
+def test_check_findings(lab, simplugin):
     path = lab / "platform.xml"
     path.write_text(path.read_text().replace('src="alice" dst="bob"', 'src="alice" dst="bobby"'))
-    done = call("check", "platform.xml", cwd=lab)
+    done = simplugin("check", "platform.xml", cwd=lab)
     assert done.returncode == 1
     assert any(line.startswith("platform.xml:9: error: ") for line in done.stdout.splitlines())
-    as_json = call("check", "platform.xml", "--json", cwd=lab)
+    as_json = simplugin("check", "platform.xml", "--json", cwd=lab)
     document = json.loads(as_json.stdout)
     assert (as_json.returncode, document["status"]) == (1, 1)
     assert {"file", "line", "severity", "message", "remedy"} == set(document["findings"][0])
     assert as_json.stderr == ""
 
 
-def test_check_unreadable(lab):
-    done = call("check", "platform.xml", "gone.xml", cwd=lab)
+def test_check_unreadable(lab, simplugin):
+    done = simplugin("check", "platform.xml", "gone.xml", cwd=lab)
     assert done.returncode == 2
     assert "gone.xml" in done.stdout
 
