@@ -1,4 +1,4 @@
-"""Scenarios of the project itself."""
+"""Scenarios of the project itself; that each runs, tests/cli/test_regress.py knows."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -10,20 +10,6 @@ from simplugin.formats.check import check
 
 ROOT = Path(__file__).parents[2]
 APPLICATIONS = ("render", "filter", "search")
-SCENARIOS = sorted((ROOT / "scenarios").glob("*.toml"))
-
-
-def test_there_are_some():
-    assert SCENARIOS
-
-
-@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
-def test_scenario_runs(path):
-    outcome = run_scenario(load_scenario(path))
-    assert outcome.row["makespan"] > 0
-    if not path.stem.startswith(("bags", "grid5000", "market", "taskgraphs")):
-        # Those who wait for nobody never end by themselves.
-        assert (outcome.row["actors_killed"] == 0) == (path.stem != "pricing_changes")
 
 
 @pytest.mark.parametrize("name", ["demo", "slow_backbone"])

@@ -1,0 +1,261 @@
+"""Snapshots, tolerances and reports, without running anything."""
+
+import gzip
+import json
+import math
+import xml.etree.ElementTree as ET
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simplugin.campaigns.regression.activities import (
+    COLUMNS,
+    Activities,
+    Activity,
+    activities_of_chart,
+)
+from simplugin.campaigns.regression.checking import Checked
+from simplugin.campaigns.regression.comparison import compare
+from simplugin.campaigns.regression.explanation import explain
+from simplugin.campaigns.regression.junit import write_junit
+from simplugin.campaigns.regression.recorded_results import safe_name
+from simplugin.campaigns.regression.snapshots import (
+    Snapshot,
+    read_snapshot,
+    trace_path,
+    write_snapshot,
+)
+from simplugin.campaigns.regression.tolerances import Tolerance, ToleranceFile, load_tolerances
+from simplugin.charts import Bar, ScheduleChart
+from simplugin.errors import ScenarioError, SimpluginError
+from simplugin.rows import Best, Metric
+
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+values = st.none() | st.integers() | st.floats() | texts
+finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@st.composite
+def snapshots(draw):
+    names = draw(st.lists(texts.filter(bool), unique=True, max_size=5))
+    metrics = tuple(Metric(name, draw(values), draw(texts)) for name in names)
+    rows = draw(
+        st.lists(
+            st.builds(Activity, texts, texts, texts, texts, finite, finite, finite, texts),
+            max_size=4,
+        )
+    )
+    return Snapshot(
+        draw(texts),
+        metrics,
+        Best(names[0], draw(st.floats())) if names and draw(st.booleans()) else None,
+        draw(st.none() | texts),
+        {"seed": draw(st.integers())},
+        draw(st.dictionaries(texts, texts, max_size=3)),
+        draw(st.dictionaries(texts, texts, max_size=3)),
+        Activities(tuple(rows), len(rows) + 2, {"worker": 2}) if rows else None,
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(snapshots())
+def test_what_is_written_is_read(tmp_path_factory, snapshot):
+    file = tmp_path_factory.mktemp("snapshots") / "deep" / "one.json"
+    write_snapshot(snapshot, file)
+    read = read_snapshot(file)
+    assert compare(snapshot, read).agrees
+    # NaN is not equal to itself: texts are.
+    assert repr(read) == repr(snapshot)
+    document = json.loads(file.read_text(), parse_constant=pytest.fail)
+    assert list(document["metrics"]) == [metric.name for metric in snapshot.metrics]
+    before = {path: path.read_bytes() for path in file.parent.iterdir()}
+    write_snapshot(read, file)
+    assert before == {path: path.read_bytes() for path in file.parent.iterdir()}
+
+
+ONE = Activity("a", "h", "exec", "x", 0.1, 1 / 3, 1e9, "done")
+
+
+def test_a_diff_shows_a_metric_a_line_and_no_date(tmp_path):
+    file = tmp_path / "one.json"
+    write_snapshot(Snapshot("s", (Metric("t", 0.1, "s"),), activities=Activities((ONE,), 1)), file)
+    assert '\n  "t": {"value": 0.1, "unit": "s"}\n' in file.read_text()
+    data = trace_path(file).read_bytes()
+    # RFC 1952: four bytes of modification time from the fifth on.
+    assert data[4:8] == bytes(4)
+    assert gzip.decompress(data).decode().splitlines()[1] == (
+        "a,h,exec,x,0.1,0.3333333333333333,1000000000.0,done"
+    )
+    # Without activities the file beside goes too; with it lost only the cause is.
+    trace_path(file).unlink()
+    assert read_snapshot(file).activities is None
+    assert read_snapshot(tmp_path / "none.json") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("one.json", b"{"),
+        ("one.json", b"[]"),
+        ("one.json", b'{"format": 99}'),
+        ("one.json", b'{"format": 1}'),
+        ("one.json", b"\xff"),
+        ("one.trace.csv.gz", b"no gzip"),
+        ("one.trace.csv.gz", gzip.compress(b"a,b\n")),
+        ("one.trace.csv.gz", gzip.compress(",".join(COLUMNS).encode() + b"\n1\n")),
+    ],
+)  # fmt: skip
+def test_a_damaged_file_is_told(tmp_path, name, content):
+    write_snapshot(Snapshot("s", (), activities=Activities((ONE,), 1)), tmp_path / "one.json")
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(SimpluginError, match=rf"{name}: .*--update"):
+        read_snapshot(tmp_path / "one.json")
+
+
+def test_tolerances_are_what_they_say():
+    within = Tolerance(1e-3)
+    assert within.accepts(1000.0, 1000.9)
+    assert not within.accepts(1000.0, 1001.1)
+    assert within.accepts(-1000.0, -1000.9)
+    assert within.accepts(math.nan, math.nan)
+    assert not within.accepts(math.nan, 1.0)
+    assert within.accepts(math.inf, math.inf)
+    assert not within.accepts(math.inf, 1e300)
+    assert not within.accepts(None, 0.0)
+    # Counts and texts are exact, unless it is given for them.
+    assert not within.accepts(100_000, 100_001)
+    assert Tolerance(1e-3, named=True).accepts(100_000, 100_001)
+    assert not Tolerance(1.0, named=True).accepts("a", "b")
+    assert Tolerance(0.0, 0.1).accepts(0.0, 0.1)
+    assert not Tolerance(0.0, 0.1).accepts(0.0, 0.11)
+
+
+FILE = """
+relative = 1e-6
+activities = 10
+[metrics]
+gap = { absolute = 1e-3 }
+[scenarios.slow]
+absolute = 0.5
+[scenarios.slow.metrics]
+rounds = 0.1
+"""
+
+
+def test_a_file_of_tolerances_holds_for_all_and_for_one(tmp_path):
+    file = tmp_path / "tolerances.toml"
+    file.write_text(FILE)
+    loaded = load_tolerances(file)
+    usual, slow = loaded.of("other"), loaded.of("slow")
+    assert usual.of("makespan") == Tolerance(1e-6, 0.0)
+    assert slow.of("makespan") == Tolerance(1e-6, 0.5)
+    # What is not said of a metric is as it is without a file.
+    assert usual.of("gap") == slow.of("gap") == Tolerance(1e-9, 1e-3, named=True)
+    assert slow.of("rounds") == Tolerance(0.1, named=True)
+    assert usual.activities == slow.activities == 10
+    assert loaded.of("slow", 0.1, 0.2).of("makespan") == Tolerance(0.1, 0.2)
+    assert loaded.of("slow", 0.1).of("rounds").relative == 0.1
+    assert loaded.of("x").with_metrics({"gap": 0.5}).of("gap").relative == 0.5
+    assert loaded.scenarios == ("slow",)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "told"),
+    [
+        ("relativ = 1", 1, "perhaps 'relative'"),
+        ("\nrelative = -1", 2, "0 or more"),
+        ("relative = nan", 1, "0 or more"),
+        ("relative = true", 1, "0 or more"),
+        ("activities = 1.5", 1, "number of activities"),
+        ("[metrics]\nm = 'x'", 2, "absolute"),
+        ("[metrics]\nm = { relative = 1, abs = 2 }", 2, "unknown key"),
+        ("[scenarios.s]\n\nmetrics = 3", 3, "table of metrics"),
+        ("scenarios = 3", 1, "write a table"),
+        ("[scenarios]\ns = 3", 2, "write a table"),
+        ("[", 1, "not TOML"),
+    ],
+)
+def test_a_wrong_tolerance_is_told_with_its_line(tmp_path, text, line, told):
+    file = tmp_path / "tolerances.toml"
+    file.write_text(text)
+    with pytest.raises(ScenarioError, match=told) as caught:
+        load_tolerances(file)
+    assert caught.value.line == line
+
+
+def row(**metrics):
+    return tuple(Metric(name, value, "s") for name, value in metrics.items())
+
+
+def test_what_moved_and_by_how_much():
+    recorded = Snapshot("s", row(a=2.0, b=1, gone=3.0, zero=0.0), Best("a", 1.0))
+    now = Snapshot("s", row(a=2.5, b=1, fresh=4, zero=1e-30), Best("a", 1.25))
+    changes = {each.name: each for each in compare(recorded, now).changes}
+    assert {name: each.state for name, each in changes.items()} == {
+        "a": "moved",
+        "b": "ok",
+        "gone": "missing",
+        "zero": "moved",
+        "optimum of a": "moved",
+        "fresh": "new",
+    }
+    assert (changes["a"].difference, changes["a"].relative) == (0.5, 0.25)
+    assert changes["zero"].relative is None
+    lines = explain(compare(recorded, now))
+    assert "  a: 2.0 s -> 2.5 s (+0.5, +25 %)" in lines
+    assert "  fresh: not recorded -> 4 s" in lines
+    within = ToleranceFile(
+        {"metrics": {"a": 0.3, "zero": {"absolute": 1e-9}}}, "tolerances.toml"
+    ).of("s")
+    moved = {each.name for each in compare(recorded, now, within).moved}
+    # The tolerance of a metric is that of its optimum too.
+    assert moved == {"gone", "fresh"}
+
+
+def test_another_unit_is_another_metric():
+    assert not compare(
+        Snapshot("s", (Metric("a", 1.0, "s"),)), Snapshot("s", (Metric("a", 1.0, "ms"),))
+    ).agrees
+
+
+def test_bars_of_a_schedule_are_activities():
+    bars = (Bar(1, (0, 1, 2), 1.0, 4.0, "late"), Bar(0, (2, 3, 5), 0.0, 1.0, "early"))
+    found = activities_of_chart(ScheduleChart("s", "s", (("x", 3), ("y", 3)), ("g", "h"), bars), 10)
+    assert found.rows == (
+        Activity("g", "x 2, y 0+2", "bar", "early", 0.0, 1.0, 3.0, "done"),
+        Activity("h", "x 0-2", "bar", "late", 1.0, 4.0, 3.0, "done"),
+    )
+
+
+def test_names_of_files_are_safe_and_differ():
+    names = ["test_a", "test_a[1.5]", "test_a[1,5]", "test_a[../x]", "x" * 300, "x" * 301, "test_ä"]
+    safe = [safe_name(name) for name in names]
+    assert safe[0] == "test_a"
+    assert len(set(safe)) == len(names)
+    assert all(len(name) < 100 and not set(name) & set("./\\: []") for name in safe)
+
+
+def test_junit_has_a_case_for_each(tmp_path):
+    checked = [
+        Checked("a.toml", "ok", duration=1.5),
+        Checked("b.toml", "moved", explanation=("1 moved", "  <x> \x1b[31m & é"), duration=0.25),
+        Checked("c.toml", "failed", explanation=("crash: signal 6",)),
+        Checked("d.toml", "new", recorded=True),
+    ]
+    write_junit(checked, tmp_path / "deep" / "junit.xml")
+    root = ET.parse(tmp_path / "deep" / "junit.xml").getroot()
+    [suite] = root.findall("testsuite")
+    assert root.tag == "testsuites"
+    for each in (root, suite):
+        counts = {key: each.get(key) for key in ("tests", "failures", "errors", "skipped")}
+        assert counts == {"tests": "4", "failures": "1", "errors": "1", "skipped": "0"}
+        assert float(each.get("time")) == 1.75
+    cases = suite.findall("testcase")
+    assert [case.get("name") for case in cases] == ["a.toml", "b.toml", "c.toml", "d.toml"]
+    assert [float(case.get("time")) for case in cases] == [1.5, 0.25, 0.0, 0.0]
+    assert [[inner.tag for inner in case] for case in cases] == [[], ["failure"], ["error"], []]
+    failure = cases[1][0]
+    assert failure.get("message") == "1 moved"
+    # The control character is not allowed in XML, not even escaped.
+    assert failure.text == "1 moved\n  <x> \ufffd[31m & é"
