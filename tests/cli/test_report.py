@@ -1,0 +1,158 @@
+"""``simplugin report``: from a store to a page."""
+
+import json
+import re
+from dataclasses import dataclass
+
+import pytest
+
+from simplugin.campaigns.contents import as_json, claim_document, figure_document
+from simplugin.campaigns.jobs import Failure, Job, Measured, Record
+from simplugin.campaigns.store import Store
+from simplugin.claims import Claim
+from simplugin.figures import Figure
+from simplugin.rows import Best, Metric, Row
+
+
+@dataclass
+class Source:
+    title: str
+    identity: str
+    total: int
+    file: str = ""
+    text: str = ""
+
+    def jobs(self):
+        return iter(())
+
+
+def record(position, varied, metrics=None, contents=None, error=None, **arguments):
+    job = Job(f"{position:064x}", position, "module:function", arguments, varied)
+    measured = failure = None
+    if error is None:
+        row = Row(
+            tuple(Metric(name, value, unit) for name, (value, unit) in metrics.items()),
+            {"seed": 7, "platform": "abc"},
+            Best("makespan", 10.0, "bound") if "makespan" in metrics else None,
+        )
+        measured = Measured(row, "d" * 64, contents)
+    else:
+        failure = Failure("error", error)
+    started = f"2026-11-22T04:00:{position:02d}.5+00:00"
+    return Record(job, measured, failure, started, 60.0, "host-a:17", {"simplugin": "0.1.0"})
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    path = tmp_path_factory.mktemp("store") / "results.sqlite"
+    activities = {
+        "columns": {
+            "actor": ["w"], "resource": ["h1"], "kind": ["exec"], "label": [""],
+            "start": [0.0], "end": [2.0], "state": ["done"],
+        },
+        "total": 5,
+    }  # fmt: skip
+    kept = {"figures": [], "listings": [], "activities": as_json(activities)}
+    with Store.open(path) as writer:
+        grid = Source("A grid", "1" * 64, 8)
+        number = writer.begin(grid)
+        for at in range(6):
+            varied = {"scheduler.name": "ab"[at % 2], "platform.seed": at // 2}
+            if at == 5:
+                writer.append(number, record(at, varied, error="no host\nTraceback"))
+                continue
+            metrics = {"makespan": (20.0 + at, "s"), "tasks": (4, "")}
+            writer.append(number, record(at, varied, metrics, kept if at == 2 else None))
+        claims = Source("A paper", "2" * 64, 2)
+        number = writer.begin(claims)
+        claim = claim_document(Claim("c", 1.0, 2.0, False, "why", "Table 1"))
+        figure = figure_document(Figure("f", "t", "x", "y", {"s": ([0, 1], [1, 2])}))
+        metrics = {"claims": (1, "")}
+        about = {"module": "simplugin.bags.claims"}
+        writer.append(number, record(20, {}, metrics, {"claims": [claim]}, **about))
+        writer.append(number, record(21, {}, metrics, {"figures": [figure]}, **about))
+        writer.begin(Source("Nothing", "3" * 64, 5))
+        writer.commit()
+    return path
+
+
+def data_of(path):
+    page = path.read_text(encoding="utf-8")
+    text = re.search(r'id="data">(.*?)</script>', page, re.S)[1]
+    return page, json.loads(text)
+
+
+def column(document, name):
+    return next(each for each in document["columns"] if each["name"] == name)
+
+
+def test_the_page_has_what_the_store_has(simplugin, store, tmp_path):
+    done = simplugin(
+        "report", store, "-o", tmp_path, "--campaign", 1, "--baseline", "b", "--no-figures"
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip().endswith("index.html")
+    page, document = data_of(tmp_path / "index.html")
+    assert "5 of 8 runs done · 1 failed · 2 not done yet" in page
+    assert (document["group"], document["baseline"]) == ("scheduler.name", "b")
+    assert document["runs"] == list(range(6))
+    makespan = column(document, "makespan")
+    assert makespan["values"] == [20.0, 21.0, 22.0, 23.0, 24.0, None]
+    assert (makespan["unit"], makespan["sense"], makespan["role"]) == ("s", "min", "metric")
+    # The gap is (makespan - bound) / bound, the bound 10 s.
+    assert column(document, "gap")["values"] == pytest.approx([1.0, 1.1, 1.2, 1.3, 1.4, None])
+    assert column(document, "bound")["role"] == "other"
+    assert column(document, "platform.seed")["values"] == [0, 0, 1, 1, 2, 2]
+    assert column(document, "error")["texts"] == ["no host\nTraceback"]
+    facts = dict(document["facts"])
+    assert facts["runs started"] == "2026-11-22 04:00:00 to 04:00:05 UTC"
+    assert facts["time of all runs"] == "6.0 min"
+    assert facts["versions"] == "simplugin 0.1.0"
+    [kept] = document["kept"]
+    assert kept["title"] == "Run 2: scheduler.name = a, platform.seed = 1"
+    assert kept["schedule"]["clusters"] == [["h1", 1]]
+    assert kept["schedule"]["facts"] == "the first 1 of 5 activities"
+
+
+def test_runs_are_grouped_as_asked_for(simplugin, store, tmp_path):
+    words = ("report", store, "-o", tmp_path, "--campaign", 1, "--no-figures")
+    assert simplugin(*words, "--group", "platform.seed", "--baseline", 1).returncode == 0
+    _, document = data_of(tmp_path / "index.html")
+    assert (document["group"], document["baseline"]) == ("platform.seed", "1")
+    wrong = simplugin(*words, "--group", "platform.sed")
+    assert wrong.returncode == 1
+    assert "no column 'platform.sed'; perhaps 'platform.seed'?" in wrong.stderr
+    wrong = simplugin(*words, "--baseline", "c")
+    assert wrong.returncode == 1
+    assert "scheduler.name is never 'c'; it is a, b" in wrong.stderr
+
+
+def test_claims_and_figures_of_a_reproduction(simplugin, store, tmp_path):
+    done = simplugin("report", store, "-o", tmp_path, "--campaign", 2)
+    assert done.returncode == 0, done.stderr
+    _, document = data_of(tmp_path / "index.html")
+    assert [(each["capability"], each["agrees"]) for each in document["claims"]] == [
+        ("bags", False)
+    ]
+    assert [each["capability"] for each in document["figures"]] == ["bags"]
+    # Files that the page links to are there.
+    assert document["files"]
+    assert all((tmp_path / each).is_file() for each in document["files"])
+    assert sorted(document["files"]) == sorted(
+        f"figures/{each.name}" for each in (tmp_path / "figures").iterdir()
+    )
+
+
+def test_what_cannot_be_reported(simplugin, store, tmp_path):
+    # The latest campaign, of which nothing is recorded.
+    nothing = simplugin("report", store, "-o", tmp_path / "out")
+    assert nothing.returncode == 1
+    assert "nothing of campaign 3 is recorded yet" in nothing.stderr
+    assert "simplugin campaign run" in nothing.stderr
+    absent = simplugin("report", store, "-o", tmp_path / "out", "--campaign", 9)
+    assert absent.returncode == 1
+    assert "there is no campaign 9" in absent.stderr
+    missing = simplugin("report", tmp_path / "no.sqlite", "-o", tmp_path / "out")
+    assert missing.returncode == 1
+    assert "no.sqlite" in missing.stderr
+    assert not (tmp_path / "out").exists()

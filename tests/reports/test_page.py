@@ -1,0 +1,233 @@
+"""The page as a file: what is in it, and that it needs nothing else."""
+
+import json
+import math
+import re
+from dataclasses import replace
+from pathlib import PurePath
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simplugin.charts import Bar, ScheduleChart
+from simplugin.errors import SimpluginError
+from simplugin.figures import Figure
+from simplugin.listings import Listing
+from simplugin.reports.colours import group_colour
+from simplugin.reports.page import CampaignReport, Column, KeptRun, page_text, write_page
+from simplugin.reports.page.activity_charts import activity_chart
+from simplugin.reports.page.assembly import SCRIPTS
+from simplugin.reports.page.colour_rules import contrast, count_of_colours
+from simplugin.reports.page.documents import (
+    figure_document,
+    json_text,
+    report_document,
+    schedule_document,
+)
+
+VALUES = st.one_of(
+    st.none(), st.floats(allow_nan=True), st.integers(-(2**53), 2**53), st.booleans(), st.text()
+)
+
+
+def report_of(*columns, n=None, **more):
+    n = len(columns[0].values) if n is None else n
+    empty = [""] * n
+    given = {"position": range(n), "status": ["done"] * n, "failure": empty, "error": empty}
+    return CampaignReport("A title", tuple(columns), total=n, **(given | more))
+
+
+def data_of(page):
+    return re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1]
+
+
+def read_back(column):
+    """Decode a column as data.js does."""
+    if "texts" in column:
+        return [None if code < 0 else column["texts"][code] for code in column["codes"]]
+    values = list(column["values"])
+    for at, name in column.get("special", ()):
+        values[at] = float(name)
+    return values
+
+
+@given(st.lists(VALUES, min_size=1, max_size=8))
+def test_every_value_survives_the_page(values):
+    column = Column("x", values)
+    page = page_text(report_of(column))
+    document = json.loads(data_of(page), parse_constant=pytest.fail)
+    found = read_back(next(each for each in document["columns"] if each["name"] == "x"))
+    if column.numeric:
+        assert [repr(each) for each in found] == [repr(each) for each in values]
+    else:
+        texts = {True: "true", False: "false"}
+        wanted = [
+            each if each is None or isinstance(each, str) else texts.get(each, repr(each))
+            if isinstance(each, bool) else repr(each)
+            for each in values
+        ]  # fmt: skip
+        assert found == wanted
+
+
+def test_the_page_loads_nothing_and_texts_cannot_become_html():
+    evil = "</script><script>alert(1)</script><!-- & \u2028 {{data}}"
+    report = report_of(Column("x", [evil, evil]), Column("y", [1.0, 2.0]))
+    report = replace(report, title=evil, facts={evil: evil})
+    page = page_text(report)
+    # Three elements: style aside, the data and the program.
+    assert page.count("</script>") == 2
+    assert "alert(1)</script>" not in page
+    assert json.loads(data_of(page))["facts"] == [[evil, evil]]
+    # Names of namespaces are the only addresses; nothing is fetched.
+    addresses = set(re.findall(r"https?://[^\s\"'`)]+", page))
+    assert addresses == {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"<(link|script|img|iframe)[^>]*(src|href)=\"(?!data:)", page)
+    assert not re.search(r"@import|url\((?!#)", page)
+    assert "default-src 'none'" in page
+
+
+def test_all_parts_of_the_page_are_on_it():
+    report = report_of(Column("makespan", [1.0]))
+    page = page_text(report)
+    assert not re.search(r"\{\{\w+\}\}", page)
+    ids = set(re.findall(r'id="([\w-]+)"', page))
+    assert set(re.findall(r'place\("([\w-]+)"\)', page)) <= ids
+    assert set(re.findall(r'href="#([\w-]+)"', page)) <= ids
+
+
+def test_the_group_is_the_scheduler_or_what_has_fewest_values():
+    scheduler = Column("scheduler.name", ["a", "b"] * 3, role="varied")
+    size = Column("platform.hosts", [1, 1, 2, 2, 3, 3], role="varied")
+    seed = Column("platform.seed", list(range(6)), role="varied")
+    same = Column("platform.speed", [1.0] * 6, role="varied")
+    assert report_of(size, scheduler, seed).group == "scheduler.name"
+    assert report_of(seed, size, same).group == "platform.hosts"
+    assert report_of(same, Column("makespan", [1.0, 2.0] * 3)).group is None
+    assert report_of(seed, size, group="platform.seed").group == "platform.seed"
+
+
+def test_what_does_not_fit_is_refused():
+    column = Column("makespan", [1.0, 2.0])
+    with pytest.raises(SimpluginError, match="'status' of report 'A title' has 1 values"):
+        report_of(column, status=["done"])
+    with pytest.raises(SimpluginError, match="'makespan' is twice"):
+        report_of(column, column)
+    with pytest.raises(SimpluginError, match="no column 'makespam'; perhaps 'makespan'"):
+        report_of(column, group="makespam")
+    varied = Column("scheduler.name", ["bags.fcfs", "bags.lag"], role="varied")
+    with pytest.raises(SimpluginError, match=r"never 'bags.fcsf'; perhaps 'bags.fcfs'"):
+        report_of(varied, baseline="bags.fcsf")
+    with pytest.raises(SimpluginError, match="nothing to compare"):
+        report_of(column, baseline="x")
+
+
+def test_the_metric_shown_first_is_the_one_with_a_best():
+    columns = Column("tasks", [3, 4]), Column("makespan", [1.0, 2.0], sense="min")
+    assert report_document(report_of(*columns))["metric"] == "makespan"
+    assert report_document(report_of(columns[0]))["metric"] == "tasks"
+
+
+def test_long_curves_are_thinned_but_their_swings_stay():
+    x = np.arange(100_000.0)
+    y = np.sin(x / 500)
+    y[77_777], y[5] = 9.0, -7.0
+    y[40_000] = math.nan
+    [series] = figure_document(Figure("f", "t", "x", "y", {"s": (x, y)}))["series"]
+    assert len(series["x"]) <= 1002
+    known = [value for value in series["y"] if value is not None]
+    assert (max(known), min(known)) == (9.0, -7.0)
+    assert series["x"][series["y"].index(9.0)] == 77_777.0
+    assert json_text({"y": series["y"]})
+
+
+def test_blocks_of_a_bar_cover_its_processors():
+    rng = np.random.default_rng(3)
+    clusters = (("a", 7), ("b", 5), ("c", 12))
+    bars = [
+        Bar(0, tuple(rng.choice(24, size=rng.integers(1, 20), replace=False).tolist()), 0.0, 1.0)
+        for _ in range(50)
+    ]
+    ends = {7, 12, 24}
+    for bar in bars:
+        document = schedule_document(ScheduleChart("s", "t", clusters, ("g",), (bar,)))
+        covered = []
+        for first, count in zip(document["first"], document["count"], strict=True):
+            covered += range(first, first + count)
+            assert not any(first < end < first + count for end in ends)
+        assert sorted(covered) == sorted(bar.processors)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["h1", "h2", "h1->h2"]), st.integers(0, 20), st.integers(1, 6)
+        ),
+        max_size=25,
+    )
+)  # fmt: skip
+def test_activities_that_overlap_have_lanes_of_their_own(activities):
+    lines = tuple(
+        ("w", place, "comm" if "->" in place else "exec", "", start, start + length, "done")
+        for place, start, length in activities
+    )
+    names = ("actor", "resource", "kind", "label", "start", "end", "state")
+    chart = activity_chart(Listing("a", tuple((name, "") for name in names), lines))
+    assert len(chart.bars) == len(lines)
+    most = {}
+    for _, place, kind, _, start, _, _ in lines:
+        at_a_time = sum(p == place and s <= start < e for _, p, _, _, s, e, _ in lines)
+        host = place.rpartition("->")[2]
+        most[host, kind] = max(most.get((host, kind), 0), at_a_time)
+    sizes = {host: sum(most.get((host, kind), 0) for kind in ("exec", "comm")) for host, _ in most}
+    assert dict(chart.clusters) == sizes
+    assert [name for name, _ in chart.clusters] == sorted(sizes)
+    for one in chart.bars:
+        for other in chart.bars:
+            if one is not other and one.processors == other.processors:
+                assert one.finish <= other.start or other.finish <= one.start
+
+
+def test_colours_can_be_seen_on_either_paper():
+    page = page_text(report_of(Column("makespan", [1.0])))
+    light, dark, again = re.findall(r"--c0:.*?(?=\})", page, re.S)
+    assert dark == again
+    assert count_of_colours() == 16
+    for paper, rules, least in (("#ffffff", light, 2.0), ("#15181b", dark, 3.2)):
+        for number in range(16):
+            colour = re.search(rf"--c{number}: (#\w+)", rules)[1]
+            assert contrast(colour, paper) >= least
+            if contrast(group_colour(number), paper) >= least:
+                assert colour == group_colour(number)
+    assert contrast("#ffffff", "#000000") == pytest.approx(21)
+
+
+def test_kept_runs_without_bars_and_empty_reports_are_pages():
+    kept = KeptRun("run 1", activities=Listing("a", (("actor", ""),), ()))
+    page = page_text(CampaignReport("Nothing yet", kept=(kept,), total=4))
+    assert "0 of 4 runs done · 4 not done yet" in page
+    assert json.loads(data_of(page))["kept"][0]["schedule"] is None
+
+
+def test_a_page_that_cannot_be_written_says_so(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SimpluginError, match=r"index\.html: cannot be written: "):
+        write_page(report_of(Column("makespan", [1.0])), tmp_path / "file")
+
+
+def test_a_large_campaign_is_not_a_large_page():
+    rng = np.random.default_rng(1)
+    n = 20_000
+    columns = [Column(f"metric_{at}", rng.random(n).tolist()) for at in range(8)]
+    columns += [Column(f"key_{at}", (["one", "another"] * n)[:n], role="varied") for at in range(2)]
+    columns += [Column("seed", list(range(n)), role="other"), Column("place", ["h:1"] * n)]
+    # 25 MB for 100,000 runs.
+    assert len(page_text(report_of(*columns)).encode()) < 25e6 * n / 100_000
+
+
+def test_the_wheel_has_all_parts_of_the_page(wheel):
+    with ZipFile(wheel) as archive:
+        names = {PurePath(name).name for name in archive.namelist() if "/reports/page/" in name}
+    assert names >= {"page.html", "page.css", *SCRIPTS}
