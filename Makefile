@@ -46,10 +46,13 @@ demo: install
 	$(BIN)/simplugin run scenarios/grid5000.toml
 	$(BIN)/simplugin platform draw platforms_xml/grid5000.xml -o out/grid5000/platform.png
 	echo wrote out/grid5000/platform.png
+	echo
+	$(BIN)/simplugin reproduce all --quick -o out/reproductions
+	$(BIN)/simplugin report out/reproductions/store.sqlite -o out/reproductions/report
 
 # The wheel, which takes over the plug-in's objects, is made beside the checks of style and types.
 .PHONY: test
-test: install
+test: browser install
 	@$(MAKE) --no-print-directory -j 2 lint wheel
 	echo "== Tests"
 	$(BIN)/python -m pytest $(PYTEST) --wheel="$$(echo dist/*.whl)" tests
@@ -124,6 +127,10 @@ $(BIN)/python: | system
 .PHONY: system
 system:
 	@tools/system_packages.sh "$$(test -x $(BIN)/python && echo $(BIN)/python || command -v $(PYTHON) || echo python3)"
+
+.PHONY: browser
+browser:
+	@tools/system_packages.sh $(PYTHON) browser
 
 .PHONY: clean
 clean:

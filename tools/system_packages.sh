@@ -1,5 +1,6 @@
 #!/bin/bash
 # Installs the Debian packages that are missing: with apt-get, and with sudo unless root.
+# With a second argument "browser", also the one in which tests open reports.
 # It asks for what is needed, not for package names, so that compilers or Pythons from elsewhere count too.
 set -euo pipefail
 
@@ -25,6 +26,11 @@ need python3 "$python" -c 'import sys; assert sys.version_info >= (3, 11)'
 need python3-venv "$python" -c 'import ensurepip, venv'
 need python3-dev "$python" -c \
     'import os, sysconfig; assert os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h"))'
+
+if [ "${2:-}" = browser ]; then
+    need chromium command -v chromium
+    need chromium-driver command -v chromedriver
+fi
 
 if [ ${#missing[@]} -eq 0 ]; then
     exit 0

@@ -29,9 +29,9 @@ class Machine:
     def give_installer(self, command: str, rest: str = "") -> None:
         self.give(command, f'echo "{command} $*" >>{self.record}\n{rest}')
 
-    def run(self) -> subprocess.CompletedProcess[str]:
+    def run(self, *wishes: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            ["/bin/bash", SCRIPT, sys.executable],
+            ["/bin/bash", SCRIPT, sys.executable, *wishes],
             env={"PATH": str(self.path)},
             capture_output=True,
             text=True,
@@ -75,6 +75,14 @@ def test_nothing_is_installed_where_nothing_is_missing(tmp_path: Path) -> None:
     answer = machine.run()
     assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
     assert calls(machine) == []
+
+
+def test_a_browser_is_installed_for_those_who_ask(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, uid=0)
+    machine.give("git", "true")
+    machine.give_installer("apt-get")
+    assert machine.run("browser").returncode == 0
+    assert calls(machine)[1].endswith(f" {MISSING} chromium chromium-driver")
 
 
 @pytest.mark.parametrize("has_apt", [True, False])
