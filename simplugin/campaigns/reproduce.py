@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from simplugin.campaigns.contents import claim_from, figure_from
+from simplugin.campaigns.jobs import Record
 from simplugin.campaigns.outputs import plain
 from simplugin.campaigns.reproductions import ALL, ReproductionJobs
 from simplugin.campaigns.running.campaign_runs import Means, run_source
@@ -24,6 +25,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Facts:
+    """How the claims of a capability came about.
+
+    Attributes
+    ----------
+    dates : tuple of (str, str)
+        Days of the first and of the last part, as ISO 8601 in UTC.
+    versions : mapping of str to str
+        Of Python and of the packages that had a part in it.
+    seconds : float
+        What the parts took, one after the other [s].
+    """
+
+    dates: tuple[str, str]
+    versions: Mapping[str, str]
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Reproduction:
     """What a reproduction gave.
 
@@ -33,6 +53,8 @@ class Reproduction:
         For each capability, in the order of its module.
     figures : dict of str to tuple of Figure
         Likewise; empty unless asked for.
+    facts : dict of str to Facts
+        Likewise, of those with claims; when and by what they were measured.
     summary : Summary
         How many parts were measured, now or before, and which failed.
     together : bool
@@ -41,6 +63,7 @@ class Reproduction:
 
     claims: Mapping[str, tuple[Claim, ...]]
     figures: Mapping[str, tuple[Figure, ...]]
+    facts: Mapping[str, Facts]
     summary: Summary
     together: bool = False
 
@@ -98,23 +121,48 @@ def reproduce(
         path = Path(directory or "") / "store.sqlite" if store is None else Path(store)
         means = Means(jobs=jobs, scheduler=scheduler, report=progress)
         summary = run_source(source, path, means, retry_failed=True)
-        claims, curves = _recorded(path, summary.campaign)
+        recorded = _recorded(path, summary.campaign)
+    claims = _by_capability(recorded, "claims", claim_from)
+    curves = _by_capability(recorded, "figures", figure_from)
     return Reproduction(
-        {each: tuple(claims.get(each, ())) for each in source.names},
-        {each: tuple(curves.get(each, ())) for each in source.names} if figures else {},
+        {each: claims.get(each, ()) for each in source.names},
+        {each: curves.get(each, ()) for each in source.names} if figures else {},
+        {each: _facts(recorded, each) for each in claims},
         summary,
         name == ALL,
     )
 
 
-def _recorded(store: Path, campaign: int) -> tuple[dict[str, list[Claim]], dict[str, list[Figure]]]:
-    """Return the claims and the curves of each capability, in the order of the parts."""
-    claims: dict[str, list[Claim]] = {}
-    curves: dict[str, list[Figure]] = {}
+_Recorded = list[tuple[Record, Mapping[str, Any]]]
+_Kept = TypeVar("_Kept")
+
+
+def _recorded(store: Path, campaign: int) -> _Recorded:
+    """Return what was measured, in the order of the parts."""
     with StoreReader(store) as reader:
-        found = sorted(reader.contents(campaign), key=lambda each: each[0].job.position)
-    for _, kept in found:
-        name = kept["capability"]
-        claims.setdefault(name, []).extend(map(claim_from, kept.get("claims", ())))
-        curves.setdefault(name, []).extend(map(figure_from, kept.get("figures", ())))
-    return claims, curves
+        return sorted(reader.contents(campaign), key=lambda each: each[0].job.position)
+
+
+def _of(record: Record) -> str:
+    """Return the capability of a part."""
+    return str(record.job.varied["capability"])
+
+
+def _by_capability(
+    recorded: _Recorded, kind: str, read: Callable[[Mapping[str, Any]], _Kept]
+) -> dict[str, tuple[_Kept, ...]]:
+    """Return what parts kept, of each capability."""
+    found: dict[str, tuple[_Kept, ...]] = {}
+    for record, kept in recorded:
+        if kind in kept:
+            name = _of(record)
+            found[name] = (*found.get(name, ()), *map(read, kept[kind]))
+    return found
+
+
+def _facts(recorded: _Recorded, capability: str) -> Facts:
+    """Return how the parts of a capability were measured."""
+    records = [record for record, _ in recorded if _of(record) == capability]
+    days = sorted(record.started[:10] for record in records)
+    versions = {name: value for record in records for name, value in record.versions.items()}
+    return Facts((days[0], days[-1]), versions, sum(record.duration for record in records))

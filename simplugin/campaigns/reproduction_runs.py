@@ -19,8 +19,8 @@ def measure(arguments: Mapping[str, Any]) -> Measured:
     Parameters
     ----------
     arguments : mapping
-        `module` of the `capability`; `kind`, ``PARTS`` or ``FIGURES``; the `part`, a key of that;
-        and whether it is to be `quick`.
+        `module` of a capability; `kind`, ``PARTS`` or ``FIGURES``; the `part`, a key of that; and
+        whether it is to be `quick`.
 
     Returns
     -------
@@ -29,13 +29,10 @@ def measure(arguments: Mapping[str, Any]) -> Measured:
     """
     parts = getattr(importlib.import_module(arguments["module"]), arguments["kind"])
     found = list(parts[arguments["part"]](arguments["quick"]))
-    named = {"capability": arguments["capability"]}
     if arguments["kind"] == "FIGURES":
         row = Row((Metric("figures", len(found)),))
-        return Measured(
-            row, contents=named | {"figures": [figure_document(each) for each in found]}
-        )
+        return Measured(row, contents={"figures": [figure_document(each) for each in found]})
     agreeing = sum(bool(claim.agrees) for claim in found)
     row = Row((Metric("claims", len(found)), Metric("agreeing", agreeing)))
     claims = [claim_document(each) for each in found]
-    return Measured(row, contents=named | {"claims": claims})
+    return Measured(row, contents={"claims": claims})

@@ -45,7 +45,7 @@ def reproduce_command(
             scheduler=scheduler,
             progress=display.report,
         )
-    written = [] if directory is None else _written(found, directory)
+    written = [] if directory is None else _written(found, directory, quick=quick)
     if as_json:
         sys.stdout.write(json.dumps(plain(found.document()), allow_nan=False) + "\n")
     else:
@@ -81,20 +81,31 @@ def _print_tables(found: Reproduction) -> None:
         console.print(claims_table(claims, name))
 
 
-def _written(found: Reproduction, directory: Path) -> list[Path]:
-    """Write claims and figures; return the files."""
+def _written(found: Reproduction, directory: Path, *, quick: bool) -> list[Path]:
+    """Write claims, pages of them, and figures; return the files."""
+    from simplugin.reports.claims_page import Measurement, claims_page
     from simplugin.reports.curves import curves
 
-    path = directory / "claims.json"
-    try:
-        text = json.dumps(plain(found.document()), indent=1, allow_nan=False)
-        path.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise SimpluginError(f"{path}: cannot be written: {error.strerror}") from error
-    written = [path]
+    document = json.dumps(plain(found.document()), indent=1, allow_nan=False)
+    written = [_write(directory / "claims.json", document + "\n")]
+    for name, facts in found.facts.items():
+        command = f"simplugin reproduce {name}{' --quick' if quick else ''}"
+        told = Measurement(
+            f"Reproduction of {name}", command, facts.dates, facts.versions, facts.seconds
+        )
+        written.append(_write(directory / f"{name}.md", claims_page(found.claims[name], told)))
     for name, figures in found.figures.items():
         for figure in figures:
             prefix = f"{name}-" if found.together else ""
             written.append(directory / f"{prefix}{figure.name}.png")
             curves([figure], written[-1])
     return written
+
+
+def _write(path: Path, text: str) -> Path:
+    """Write a file; return it."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SimpluginError(f"{path}: cannot be written: {error.strerror}") from error
+    return path

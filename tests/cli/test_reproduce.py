@@ -80,6 +80,9 @@ def test_agents_do_what_the_equations_say(reproduction):
 def test_files(reproduction):
     done, place = reproduction
     assert json.loads((place / "made/claims.json").read_text()) == json.loads(done.stdout)
+    page = (place / "made/pricing.md").read_text()
+    assert "    simplugin reproduce pricing --quick\n" in page
+    assert all(claim["source"] in page for claim in claims_of(done))
     drawn = sorted((place / "made").glob("*.png"))
     assert len(drawn) >= len(FIGURES)
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in drawn)

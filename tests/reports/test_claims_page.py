@@ -1,0 +1,39 @@
+"""The page of a reproduction, in Markdown."""
+
+from simplugin.claims import Claim
+from simplugin.reports.claims_page import Measurement, claims_page
+
+CLAIMS = [
+    Claim("A|B shares", 1.0, 1.25, False, "the *tie* rule\ndiffers", "Fig. 2", 1.5, {"seed": 7}),
+    Claim("rounds", "few", 3, True, "under 10", "sec. 1", None, {"seeds": [1, 2], "m": {"a": 0.5}}),
+]
+MEASUREMENT = Measurement(
+    "Reproduction of x", "simplugin reproduce x", ("2026-01-01", "2026-01-02"), {"numpy": "2"}, 240
+)
+
+
+def cells(line):
+    # A column is a bar that no backslash stands before.
+    return [cell.strip() for cell in line.replace("\\|", "\0").strip("|").split("|")]
+
+
+def test_each_claim_is_a_line_under_its_verdict():
+    text = claims_page(CLAIMS, MEASUREMENT)
+    above, below = text.split("## What agrees")
+    assert above.startswith("# Reproduction of x\n\n    simplugin reproduce x\n")
+    assert "2026-01-01 to 2026-01-02 with numpy 2, in 4 minutes" in above
+    assert "1 of 2 claims agree" in above
+    [wrong] = [line for line in above.splitlines() if line.startswith("| A")]
+    assert cells(wrong) == [
+        r"A" + "\0" + r"B shares<br>*Fig. 2*: the \*tie\* rule differs<br><small>seed 7</small>",
+        "1",
+        "1.25<br>optimum 1.5",
+    ]
+    [right] = [line for line in below.splitlines() if line.startswith("| rounds")]
+    assert cells(right) == [
+        "rounds<br>*sec. 1*: under 10<br><small>seeds 1, 2; m a 0.5</small>", "few", "3",
+    ]  # fmt: skip
+
+
+def test_nothing_stands_under_a_verdict_that_no_claim_has():
+    assert "What disagrees" not in claims_page(CLAIMS[1:], MEASUREMENT)
