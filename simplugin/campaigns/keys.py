@@ -14,6 +14,7 @@ from typing import Any
 
 import simplugin
 from simplugin.campaigns.named_files import NamedFiles
+from simplugin.campaigns.running.versions import versions
 
 # Tables and keys that say how a run is shown, written or limited, not what comes out.
 _WITHOUT = ("title", "campaign", "output", "slurm")
@@ -21,6 +22,8 @@ _LIMITS = ("wall_limit", "memory_limit")
 # Parts of the package that only show results, and files that are no code.
 _SHOWING = ("cli", "reports")
 _NO_CODE = {".pyc", ".pyi", ".typed"}
+# Packages whose version decides about the last digits.
+_NUMERIC = {"numpy", "scipy", "cvxpy", "highspy", "clarabel"}
 _LIBRARY = re.compile(r"^libsimgrid\.so\.(\d+(?:\.\d+)+)$")
 
 
@@ -29,7 +32,7 @@ def key_of(document: Mapping[str, Any], directory: str | os.PathLike[str]) -> st
 
     That is the document without its title, ``[output]``, ``[campaign]``, ``[slurm]`` and limits;
     the contents of the files that it names; the modules beside it if it names functions; the code
-    of this package; and SimGrid's version.
+    of this package; and the versions of SimGrid, NumPy and the solvers.
 
     Parameters
     ----------
@@ -64,7 +67,7 @@ class Keys:
 
     def digest_of(self, value: Any) -> str:
         """Return the SHA-256 of plain data, of the files that it names, and of the code."""
-        parts = [code_digest(), simgrid_version(), canonical_json(value)]
+        parts = [*software(), canonical_json(value)]
         parts += self._files.digests(value)
         return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -84,6 +87,15 @@ def canonical_json(value: Any) -> str:
     """Return plain data as JSON, the same for the same data: keys sorted, floats by `repr`."""
     # TOML also has dates, which JSON has not.
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=repr)
+
+
+def software() -> list[str]:
+    """Return what tells the software apart by which numbers come out.
+
+    That is the code of this package, and the versions of SimGrid, NumPy and the solvers.
+    """
+    numeric = [f"{name} {number}" for name, number in versions().items() if name in _NUMERIC]
+    return [code_digest(), simgrid_version(), *sorted(numeric)]
 
 
 @cache

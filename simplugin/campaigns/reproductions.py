@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from simplugin.campaigns.jobs import Job
-from simplugin.campaigns.keys import canonical_json, code_digest, simgrid_version
+from simplugin.campaigns.keys import canonical_json, software
 from simplugin.campaigns.reproduction_runs import TARGET
 from simplugin.errors import SimpluginError
 
@@ -78,7 +78,7 @@ class ReproductionJobs:
             module = CAPABILITIES[name]
             varied = {"capability": name, "kind": kind, "part": part, "quick": self.quick}
             arguments = varied | {"module": module}
-            key = _digest([code_digest(), simgrid_version(), TARGET, arguments])
+            key = _digest([*software(), TARGET, arguments])
             yield Job(key, position, TARGET, arguments, varied)
 
     def _parts(self) -> Iterator[tuple[str, str, str]]:

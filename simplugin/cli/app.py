@@ -111,7 +111,7 @@ def reproduce(
         str, typer.Argument(metavar="CAPABILITY", help="For instance pricing; or all.")
     ],
     quick: Annotated[
-        bool, typer.Option("--quick", help="Do less, in under a minute; some claims need all.")
+        bool, typer.Option("--quick", help="Do less, in half a minute each; some claims need all.")
     ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object instead of a table.")

@@ -197,14 +197,20 @@ def test_the_code_counts_but_not_what_shows_results(tmp_path, monkeypatch):
     assert len(set(seen)) == len(seen)
 
 
-def test_the_key_is_of_this_code_and_of_this_simgrid(tmp_path, monkeypatch):
+def test_the_key_is_of_this_code_this_simgrid_and_these_solvers(tmp_path, monkeypatch):
     key = key_of({}, tmp_path)
+    installed = keys.versions()
     with monkeypatch.context() as patch:
         patch.setattr(keys, "code_digest", lambda: "other code")
         assert key_of({}, tmp_path) != key
     with monkeypatch.context() as patch:
         patch.setattr(keys, "simgrid_version", lambda: "4.2")
         assert key_of({}, tmp_path) != key
+    with monkeypatch.context() as patch:
+        patch.setattr(keys, "versions", lambda: installed | {"highspy": "0.1"})
+        assert key_of({}, tmp_path) != key
+        patch.setattr(keys, "versions", lambda: installed | {"python": "2.7"})
+        assert key_of({}, tmp_path) == key
     assert len(key) == 64
     assert set(key) <= set("0123456789abcdef")
 
