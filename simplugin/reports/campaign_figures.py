@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from simplugin.errors import SimpluginError
-from simplugin.reports.curves import curves
+from simplugin.reports.curves import draw_curves
 from simplugin.reports.distributions import draw_boxes, draw_ecdfs
-from simplugin.reports.groups import number, pairing_columns, rows_by_group, values_by_group
+from simplugin.reports.fallback_fonts import MissingLetters, absence, write_all_letters
+from simplugin.reports.groups import number, rows_by_group, values_by_group, varied_within
+from simplugin.reports.image_files import save
 from simplugin.reports.page.activity_charts import activity_chart
-from simplugin.reports.paper_sheet import Width, write_sheet
+from simplugin.reports.paper_sheet import DPI, Width
 from simplugin.reports.parameter_plots import draw_parameter
 from simplugin.reports.profile_plots import draw_profiles
 from simplugin.reports.profiles import profiles
-from simplugin.reports.schedules import draw_schedule
+from simplugin.reports.schedules import schedule_figure
 from simplugin.reports.statistics import finite
+from simplugin.reports.written_figures import WrittenFigures, replace_former
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from matplotlib.figure import Figure
 
+    from simplugin.figures import Figure as Curves
     from simplugin.reports.page.contents import CampaignReport, Column, KeptRun
 
 # The one that is drawn faster decides where everything is.
@@ -38,15 +42,20 @@ _LEAST_INSTANCES = 2
 # Numbers that stand for draws, not for a size.
 _SEEDS = re.compile(r"(^|[._])seed$")
 
-_Drawn = tuple[str, Callable[[Width], "Figure"]]
+# Runs that were kept of which the main figures are.
+_MAIN_RUNS = 2
+
+Which = Literal["main", "all"]
+_WHICH: tuple[Which, ...] = ("main", "all")
+_Draw = Callable[[Width], "Figure"]
 
 
 def write_figures(
     report: CampaignReport,
     directory: str | PathLike[str],
-    *,
+    which: Which = "main",
     widths: Sequence[Width] = ("column",),
-) -> list[Path]:
+) -> WrittenFigures:
     """Write the figures of a campaign as PDF and PNG.
 
     Of each metric that is not the same in all runs: boxes and ECDFs by group
@@ -56,53 +65,96 @@ def write_figures(
     (``makespan-over-workload-count.pdf``). Of each run that was kept its curves and its Gantt chart
     (``run-7-rounds.pdf``, ``run-7-gantt.pdf``), and the figures of reproductions by capability.
 
+    Figures that this function wrote for a report before, and that are not of this one, are removed
+    from the directory. It knows them by a list with their digests, ``figures.sha256``.
+
     Parameters
     ----------
     report : CampaignReport
         What is reported.
     directory : path
         Made if it is not there; files of the same names are replaced.
+    which : {"main", "all"}
+        Of which metrics and runs. The main metrics are those of which it is known whether less or
+        more is better, such as the one that an optimum is known of and the gap to it, or the first
+        if there are none; the main runs are the first two that were kept.
     widths : sequence of {"column", "page"}
         How wide the figures of metrics are, 3.4 or 7 inches; names of the latter end with
         ``-wide``.
 
     Returns
     -------
-    list of Path
-        What was written, in the order of the metrics.
+    WrittenFigures
+        The files in the order of the metrics, and remarks about what could not be drawn, such as
+        values so far apart that no axis shows them.
 
     Raises
     ------
     SimpluginError
-        A file cannot be written.
+        `which` is neither, or a file cannot be written.
     """
+    if which not in _WHICH:
+        raise SimpluginError(f"which is {which!r}; choose {' or '.join(map(repr, _WHICH))}")
     target = Path(directory)
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SimpluginError(f"{target}: cannot be made: {error.strerror}") from error
-    written: list[Path] = []
-    names: set[str] = set()
-    for metric in report.metrics():
+    files = _Files(target)
+    for metric in _metrics(report, which):
         for kind, draw in _figures_of(report, metric):
-            name = _unused(f"{_file_name(metric.name)}-{kind}", names)
-            for width in widths:
-                figure = draw(width)
-                for suffix in _SUFFIXES:
-                    path = target / f"{name}{_ENDINGS[width]}{suffix}"
-                    write_sheet(figure, path)
-                    figure.set_layout_engine("none")
-                    written.append(path)
-    for run, kept in enumerate(report.kept):
-        written += _kept(kept, run, target, names)
+            files.add(f"{_file_name(metric.name)}-{kind}", draw, widths)
+    for run, kept in enumerate(report.kept[: _MAIN_RUNS if which == "main" else None]):
+        for name, drawn in _figures_of_run(kept, run):
+            files.add(name, drawn)
     for capability, figures in report.figures.items():
         for each in figures:
-            name = _unused(_file_name(f"{capability}-{each.name}"), names)
-            written += _both(target, name, partial(curves, [each]))
-    return written
+            files.add(_file_name(f"{capability}-{each.name}"), _curves(each))
+    replace_former(target, files.written)
+    if files.absent:
+        files.written.remarks.append(absence("".join(files.absent)))
+    return files.written
 
 
-def _figures_of(report: CampaignReport, metric: Column) -> Iterator[_Drawn]:
+class _Files:
+    """Figures that become files of a directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self.written = WrittenFigures()
+        self.absent: dict[str, None] = {}
+        self._directory = directory
+        self._names: set[str] = set()
+
+    def add(self, wanted: str, draw: _Draw, widths: Sequence[Width] | None = None) -> None:
+        """Draw a figure once for each width, and write it in both formats."""
+        name = _unused(wanted, self._names)
+        for width in widths or ("column",):
+            try:
+                figure = draw(width)
+            except SimpluginError as error:
+                self.written.remarks.append(f"no figure {name}: {error}")
+                return
+            self.absent |= dict.fromkeys(write_all_letters(figure))
+            ending = _ENDINGS[width] if widths else ""
+            for suffix in _SUFFIXES:
+                path = self._directory / f"{name}{ending}{suffix}"
+                with warnings.catch_warnings():
+                    # Said once for all of them.
+                    warnings.simplefilter("ignore", MissingLetters)
+                    save(figure, path, dpi=DPI)
+                figure.set_layout_engine("none")
+                self.written.append(path)
+
+
+def _metrics(report: CampaignReport, which: Which) -> Sequence[Column]:
+    """Return the metrics that are drawn."""
+    every = report.metrics()
+    if which == "all":
+        return every
+    return [metric for metric in every if metric.sense is not None] or every[:1]
+
+
+def _figures_of(report: CampaignReport, metric: Column) -> Iterator[tuple[str, _Draw]]:
     """Go through the kinds of figures that a metric has."""
     values = values_by_group(report, metric)
     groups = {name: list(each.values()) for name, each in values.items()}
@@ -117,12 +169,12 @@ def _figures_of(report: CampaignReport, metric: Column) -> Iterator[_Drawn]:
         if compared.n >= _LEAST_INSTANCES:
             yield "profile", lambda width: draw_profiles(compared, label=label, width=width)
     rows = rows_by_group(report)
-    for parameter in pairing_columns(report):
+    for parameter in varied_within(report):
         if parameter.numeric and not _SEEDS.search(parameter.name):
             yield _over(metric, parameter, rows)
 
 
-def _over(metric: Column, parameter: Column, rows: dict[str, list[int]]) -> _Drawn:
+def _over(metric: Column, parameter: Column, rows: dict[str, list[int]]) -> tuple[str, _Draw]:
     """Return the figure of a metric over a parameter."""
     series = {
         name: (
@@ -141,28 +193,22 @@ def _over(metric: Column, parameter: Column, rows: dict[str, list[int]]) -> _Dra
     return f"over-{_file_name(parameter.name)}", draw
 
 
-def _kept(kept: KeptRun, run: int, target: Path, names: set[str]) -> list[Path]:
-    """Write curves and charts of a run of which more is known."""
+def _figures_of_run(kept: KeptRun, run: int) -> Iterator[tuple[str, _Draw]]:
+    """Go through the curves and the chart of a run of which more is known."""
     start = f"run-{run if kept.position is None else kept.position}"
-    written: list[Path] = []
     for each in kept.figures:
-        name = _unused(f"{start}-{_file_name(each.name)}", names)
-        written += _both(target, name, partial(curves, [each]))
+        yield f"{start}-{_file_name(each.name)}", _curves(each)
     chart = kept.schedule
     if chart is None and kept.activities is not None:
         chart = activity_chart(kept.activities, title=kept.title)
     if chart is not None and chart.bars:
-        name = _unused(f"{start}-gantt", names)
-        written += _both(target, name, partial(draw_schedule, chart))
-    return written
+        shown = chart
+        yield f"{start}-gantt", lambda _: schedule_figure(shown)
 
 
-def _both(target: Path, name: str, draw: Callable[[Path], None]) -> list[Path]:
-    """Draw a file of each kind."""
-    paths = [target / f"{name}{suffix}" for suffix in _SUFFIXES]
-    for path in paths:
-        draw(path)
-    return paths
+def _curves(each: Curves) -> _Draw:
+    """Return what draws a figure of curves, which has one width."""
+    return lambda _: draw_curves([each])
 
 
 def _file_name(name: str) -> str:

@@ -11,7 +11,14 @@ import numpy as np
 
 from simplugin.errors import SimpluginError
 from simplugin.near_names import perhaps
-from simplugin.reports.statistics import LEVEL, Interval, geometric_interval, geometric_mean
+from simplugin.reports.statistics import (
+    LEVEL,
+    Interval,
+    exact_mean,
+    from_logarithms,
+    mean_interval,
+    power_of_e,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -108,18 +115,21 @@ def paired(
     if not n:
         return Comparison(*counts, why_no_ratio="there are no pairs")
     bad = int(((here <= 0) | (there <= 0)).sum())
-    steps = here - there if bad else np.log(here) - np.log(there)
-    same = np.abs(here - there) <= TIE * np.maximum(np.abs(here), np.abs(there))
+    with np.errstate(over="ignore"):
+        apart = here - there
+    steps = apart if bad else np.log(here) - np.log(there)
+    ratio = None if bad else power_of_e(exact_mean(steps))
+    interval = None if bad else from_logarithms(mean_interval(steps, level))
+    same = np.abs(apart) <= TIE * np.maximum(np.abs(here), np.abs(there))
     steps = np.where(same, 0.0, steps)
     better, worse = int((steps < 0).sum()), int((steps > 0).sum())
     if sense == "max":
         better, worse = worse, better
     ranks = signed_rank_test(steps)
-    ratios = None if bad else here / there
     return Comparison(
         *counts,
-        ratio=None if ratios is None else geometric_mean(ratios),
-        interval=None if ratios is None else geometric_interval(ratios, level),
+        ratio=ratio,
+        interval=interval,
         why_no_ratio=f"a value of {bad} of {n} pairs is not above 0" if bad else "",
         wins=better,
         ties=int(same.sum()),
@@ -168,6 +178,11 @@ def against(
         for name, values in groups.items()
         if name != baseline
     }
+    return corrected(found)
+
+
+def corrected(found: Mapping[str, Comparison]) -> dict[str, Comparison]:
+    """Return comparisons with one baseline, their p-values corrected for their number."""
     adjusted = holm([each.wilcoxon for each in found.values()])
     return {
         name: replace(each, adjusted=value)
@@ -204,9 +219,9 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 def sign_test(wins: int, losses: int) -> float:
     """Return the two-sided p-value of as many wins and losses, if both were as likely."""
-    from scipy.stats import binom
+    from scipy.special import bdtr
 
-    return min(1.0, 2 * float(binom.cdf(min(wins, losses), wins + losses, 0.5)))
+    return min(1.0, 2 * float(bdtr(min(wins, losses), wins + losses, 0.5)))
 
 
 def signed_rank_test(differences: NDArray[np.float64]) -> float:

@@ -27,7 +27,7 @@ from simplugin.reports.paper_sheet import (
     write_key,
     write_sheet,
 )
-from simplugin.reports.statistics import cumulated, finite, geometric_mean
+from simplugin.reports.statistics import cumulated, exact_mean, finite, geometric_mean
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -160,7 +160,7 @@ def _row(axes: Axes, sample: NDArray[np.float64], place: float, number: int, log
         rasterized=len(dots) > _MOST_VECTORS, gid=f"dots-{number}",
     )  # fmt: skip
     if len(sample) >= _LEAST_BOXED:
-        mean = geometric_mean(sample) if log else float(sample.mean())
+        mean = geometric_mean(sample) if log else exact_mean(sample)
         axes.plot(
             [mean], [place], marker="D", markersize=3.6, markerfacecolor="white",
             markeredgecolor=BLACK, markeredgewidth=0.8, zorder=5, gid=f"mean-{number}",
@@ -196,8 +196,8 @@ def ecdf_plot(
     Parameters
     ----------
     groups : mapping of str to sequence of float or None
-        Values by group. What is missing is left out; what is infinite counts, so that a curve
-        may end below 1.
+        Values by group, one for each run that was tried. What is missing or infinite is never
+        reached, so that a curve may end below 1.
     path, label, unit, log, width
         As `box_plot` takes them.
 
@@ -216,10 +216,14 @@ def draw_ecdfs(
     samples = _samples(groups)
     every = np.concatenate([sample for sample, _ in samples.values()])
     log = logarithmic(every, log)
-    sizes = {len(sample) for sample, _ in samples.values()}
-    alike = len(sizes) == 1 and not any(left_out for _, left_out in samples.values())
+    sizes = {len(values) for values in groups.values()}
+    alike = len(sizes) == 1
     names = [
-        name if alike else f"{name} ({len(sample)}{f' of {len(sample) + out}' if out else ''})"
+        f"{name} ({len(sample)} of {len(sample) + out})"
+        if out
+        else name
+        if alike
+        else f"{name} ({len(sample)})"
         for name, (sample, out) in samples.items()
     ]
     several = len(names) > 1

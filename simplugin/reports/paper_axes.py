@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Ratio of the largest to the smallest value beyond which an axis is logarithmic.
 _WIDE = 100.0
+# Sizes beyond which matplotlib finds no ticks, or takes all values for one.
+_LEAST, _MOST = 1e-280, 1e280
 # Values beyond which a linear axis is labelled in powers of 1000.
 _LARGEST, _SMALLEST = 1e5, 1e-3
 _SYMBOLS = {"byte": "B", "byte/s": "B/s"}
@@ -32,7 +34,8 @@ def logarithmic(values: NDArray[np.float64], log: bool | None) -> bool:
     Raises
     ------
     SimpluginError
-        It was asked for, and a value is not above 0.
+        It was asked for, and a value is not above 0; or values are so large or so small that they
+        have no axis of either kind.
     """
     positive = bool(len(values)) and float(values.min()) > 0
     if log and len(values) and not positive:
@@ -40,8 +43,26 @@ def logarithmic(values: NDArray[np.float64], log: bool | None) -> bool:
             f"{float(values.min()):g} has no place on a logarithmic axis; leave out log=True"
         )
     if log is None:
-        return positive and float(values.max()) > _WIDE * float(values.min())
+        log = positive and float(values.min()) < float(values.max()) / _WIDE
+    _check_sizes(values, log)
     return log
+
+
+def _check_sizes(values: NDArray[np.float64], log: bool) -> None:
+    """Refuse what cannot be drawn."""
+    sizes = np.abs(values[values != 0])
+    if not len(sizes):
+        return
+    least, most = float(sizes.min()), float(sizes.max())
+    # On a linear axis small values beside large ones are at 0.
+    smallest = least if log else most
+    # Ticks of logarithmic axes begin before the first value and end behind the last.
+    room = (most / smallest) ** 0.5
+    if smallest / room < _LEAST or most * room > _MOST:
+        raise SimpluginError(
+            f"values of size {least:g} to {most:g} have no axis: they are too small, too large"
+            " or too far apart"
+        )
 
 
 def name_axis(

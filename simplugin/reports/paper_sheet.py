@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from simplugin.errors import SimpluginError
 from simplugin.reports.colours import group_colour
-from simplugin.reports.image_files import image_file
+from simplugin.reports.fallback_fonts import families, lacking
+from simplugin.reports.image_files import image_file, save
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +26,7 @@ FONT, SMALL_FONT = 8.0, 7.0
 # Of a line of text in its size, and of a point [inch].
 LINE, POINT = 1.25, 1 / 72
 GRID, GREY, BLACK = "#e4e4e4", "#5d5d5d", "#222222"
-_DPI = 200
+DPI = 200
 # 5 dashes and 7 markers: 35 curves that differ without colour, 16 colours.
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (9, 2)))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -78,16 +79,7 @@ def write_sheet(figure: Figure, path: str | PathLike[str]) -> None:
     SimpluginError
         The suffix is unknown, or the file cannot be written.
     """
-    from matplotlib import rc_context
-
-    target = image_file(path)
-    dates: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-    # Type 42: letters stay letters, as publishers demand.
-    with rc_context({"svg.hashsalt": "simplugin", "svg.fonttype": "none", "pdf.fonttype": 42}):
-        try:
-            figure.savefig(target, dpi=_DPI, metadata=dates.get(target.suffix.lower()))
-        except OSError as error:
-            raise SimpluginError(f"{target}: cannot be written: {error.strerror}") from error
+    save(figure, image_file(path), dpi=DPI)
 
 
 @lru_cache(maxsize=4096)
@@ -96,8 +88,12 @@ def text_width(text: str, size: float) -> float:
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextToPath
 
+    fonts = families(text)
+    if fonts:
+        # What no font has is drawn as a box.
+        text = text.translate(dict.fromkeys(map(ord, lacking(text, fonts)), "\u25a1"))
     across, _, _ = TextToPath().get_text_width_height_descent(
-        text, FontProperties(size=size), ismath=False
+        text, FontProperties(family=fonts, size=size), ismath=False
     )
     return float(across) * POINT
 

@@ -33,9 +33,15 @@ Series = Mapping[str, tuple[Column, Column]]
 _HEIGHT = 2.2
 # Part of the axis, or of the least distance of two values, over which groups stand side by side.
 _SIDE_BY_SIDE, _NEAREST = 0.06, 0.4
-# Growth of successive values that is the same to this is geometric.
+# Growth of successive values that is the same to this is geometric; of fewer values only where
+# they span two decades.
 _SAME_RATIO = 0.05
-_LEAST_GEOMETRIC = 4
+_LEAST_GEOMETRIC, _LEAST_DECADES, _DECADES = 4, 3, 100.0
+# How far a logarithmic axis follows intervals beyond all values: those of few values that are far
+# apart have hundreds of decades, or no end.
+_FURTHEST = 1e20
+# How much further than means and ends an axis reaches where other intervals run out of it.
+_BEYOND = 1.5
 
 
 def parameter_plot(
@@ -104,18 +110,19 @@ def draw_parameter(
     across = np.unique([place for found in means.values() for place in found])
     ends = [end for found in means.values() for each in found.values() for end in _ends(each)]
     log = logarithmic(np.array(ends), log)
+    limits = (min(ends) / _FURTHEST, max(ends) * _FURTHEST) if log else (-np.inf, np.inf)
     sideways = logarithmic(across, log_parameter) or (log_parameter is None and _grows(across))
     names = [_named(name, series[name][1], found) for name, found in means.items()]
     several = len(names) > 1
     figure, axes = sheet(width, _HEIGHT + (key_height(names, width) if several else 0.0))
     places = _side_by_side(across, len(names), sideways)
     handles = [
-        _line(axes, places[number], across, found, number, log)
+        _line(axes, places[number], across, found, number, (log, *limits))
         for number, found in enumerate(means.values())
     ]
-    shown = np.array([value for found in means.values() for value in _drawn(found, log)])
     name_axis(axes, "x", across, parameter, parameter_unit, sideways)
-    name_axis(axes, "y", shown, f"{'geometric mean of' if log else 'mean'} {label}", unit, log)
+    every = np.array([value for found in means.values() for value in _drawn(found, log)])
+    _name_values(axes, every, label, unit, (log, *limits))
     if not parameter_unit:
         tick_values(axes, across, WIDTHS[width] - 0.7, sideways)
     if several:
@@ -159,9 +166,25 @@ def _middle(each: Summary, log: bool) -> tuple[float, float, float]:
 
 
 def _drawn(found: Mapping[float, Summary], log: bool) -> list[float]:
-    """Return everything that is drawn of a group."""
+    """Return all means of a group and the ends of intervals, infinite ones too."""
     numbers = [number for each in found.values() for number in _middle(each, log)]
-    return [number for number in numbers if np.isfinite(number)]
+    return [number for number in numbers if not np.isnan(number)]
+
+
+def _name_values(
+    axes: Axes,
+    drawn: NDArray[np.float64],
+    label: str,
+    unit: str,
+    scale: tuple[bool, float, float],
+) -> None:
+    """Name the axis of means; it ends behind what is within the limits of the scale."""
+    log, least, most = scale
+    shown = drawn[(drawn >= least) & (drawn <= most)]
+    logarithmic(shown, log)
+    name_axis(axes, "y", shown, f"{'geometric mean of' if log else 'mean'} {label}", unit, log)
+    if len(shown) < len(drawn):
+        axes.set_ylim(float(shown.min()) / _BEYOND, float(shown.max()) * _BEYOND)
 
 
 def _line(
@@ -170,12 +193,16 @@ def _line(
     across: NDArray[np.float64],
     found: Mapping[float, Summary],
     number: int,
-    log: bool,
+    scale: tuple[bool, float, float],
 ) -> Any:
     """Draw means and intervals of one group; return its line."""
     style = ink(number)
+    log, least, most = scale
     x = places[np.searchsorted(across, list(found))]
     means, low, high = np.array([_middle(each, log) for each in found.values()]).T
+    single = np.isnan(low)
+    # Ends that have no place are beyond the frame.
+    low, high = np.clip([low, high], least / _BEYOND**2, most * _BEYOND**2)
     axes.vlines(x, low, high, color=style.colour, linewidth=0.8)
     axes.plot(
         np.repeat(x, 2), np.ravel([low, high], order="F"), linestyle="", marker="_", markersize=3,
@@ -185,7 +212,6 @@ def _line(
         x, means, color=style.colour, linestyle=style.dash, linewidth=1.1, marker=style.marker,
         markersize=3.6, markeredgewidth=0.7, markeredgecolor=style.colour, gid=f"means-{number}",
     )  # fmt: skip
-    single = ~np.isfinite(low)
     axes.plot(
         x[single], means[single], linestyle="", marker=style.marker, markersize=3.6,
         markerfacecolor="white", markeredgewidth=0.7, markeredgecolor=style.colour,
@@ -205,7 +231,9 @@ def _side_by_side(across: NDArray[np.float64], groups: int, log: bool) -> list[N
 
 def _grows(values: NDArray[np.float64]) -> bool:
     """Whether values double, or grow by another ratio that stays the same."""
-    if len(values) < _LEAST_GEOMETRIC or values[0] <= 0:
+    if len(values) < _LEAST_DECADES or values[0] <= 0:
+        return False
+    if len(values) < _LEAST_GEOMETRIC and values[-1] < _DECADES * values[0]:
         return False
     ratios = values[1:] / values[:-1]
     return float(np.ptp(ratios)) < _SAME_RATIO * float(ratios.min()) and ratios.min() > 1.2

@@ -8,7 +8,7 @@ import numpy as np
 
 from simplugin.errors import SimpluginError
 from simplugin.reports.distributions import draw_steps
-from simplugin.reports.paper_axes import name_axis
+from simplugin.reports.paper_axes import logarithmic, name_axis
 from simplugin.reports.paper_sheet import FONT, Width, key_height, sheet, write_key, write_sheet
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def profile_plot(
     Raises
     ------
     SimpluginError
-        There is no instance, the suffix is unknown, or the file cannot be written.
+        There is no instance, a group is so far from the best that no axis shows it, the suffix is
+        unknown, or the file cannot be written.
     """
     write_sheet(draw_profiles(profiles, label=label, width=width), path)
 
@@ -69,7 +70,7 @@ def draw_profiles(profiles: Profiles, *, label: str, width: Width = "column") ->
         # To the end of the axis, and at the height at which it stays.
         steps, heights = np.append(steps, end), np.append(heights, last)
         handles.append(draw_steps(axes, steps, heights, number, len(names)))
-    log = farthest > _FAR
+    log = logarithmic(np.array([1.0, farthest]), farthest > _FAR)
     name_axis(axes, "x", np.array([1.0, end]), f"{label} over the best {label}", "", log)
     axes.set_xlim(1.0, end)
     _tick_factors(axes, end, log)

@@ -77,7 +77,11 @@ def profiles(groups: Mapping[str, Values], *, sense: Literal["min", "max"] = "mi
     ).reshape(len(groups), len(shared))
     best = table.min(axis=0) if len(groups) else np.zeros(0)
     solved = np.isfinite(best)
-    ratios = np.sort(table[:, solved] / best[solved], axis=1)
+    with np.errstate(over="ignore"):
+        ratios = table[:, solved] / best[solved]
+    # However far from the best, a value is no failure.
+    ratios[np.isfinite(table[:, solved]) & np.isinf(ratios)] = np.finfo(float).max
+    ratios.sort(axis=1)
     count = int(solved.sum())
     return Profiles(
         dict(zip(groups, ratios, strict=True)), count, len(every) - len(shared), len(shared) - count

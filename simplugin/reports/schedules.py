@@ -9,6 +9,7 @@ import numpy as np
 
 from simplugin.reports.colours import group_colour, reads_dark
 from simplugin.reports.image_files import image_file, save
+from simplugin.reports.paper_sheet import LINE, POINT, lines_of, text_width, wrapped
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -26,8 +27,13 @@ _HEIGHT_OF_USE, _HEIGHT_OF_REST = 1.0, 1.5
 # Between clusters, in processors, as a part of all.
 _GAP = 0.02
 _FONT, _SMALL_FONT = 6.5, 4.5
+_TITLE, _FACTS, _KEY = 13.0, 9.0, 8.5
+# Room beside a line, and of a name in the key for its sample and the distance to the next [inch];
+# how much wider bold letters are, and the widest name of a cluster.
+_MARGIN, _SAMPLE, _BOLD, _CLUSTER = 0.3, 0.42, 1.15, 2.0
 # Height and mean width of a letter, in its size.
 _LETTER = (1.25, 0.62)
+_DATE = "date"
 _GRID, _GREY = "#e4e4e4", "#5d5d5d"
 _DASHES = ((0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
 
@@ -97,7 +103,11 @@ class _Drawing:
         """Draw everything."""
         from matplotlib.figure import Figure
 
-        height = self.inches + _HEIGHT_OF_USE + _HEIGHT_OF_REST
+        title = self._title()
+        # All lines but the first, for which there is room in any case.
+        further = (lines_of(title) - 1) * _TITLE + (lines_of(self._facts()) - 1) * _FACTS
+        further += max(0, self._key_lines() - 2) * _KEY
+        height = self.inches + _HEIGHT_OF_USE + _HEIGHT_OF_REST + further * LINE * POINT
         figure = Figure(figsize=(_WIDTH, height), layout="constrained")
         grid = figure.add_gridspec(2, 1, height_ratios=[self.inches, _HEIGHT_OF_USE])
         axes = figure.add_subplot(grid[0])
@@ -115,6 +125,29 @@ class _Drawing:
         self._words(figure, axes)
         return figure
 
+    def _title(self) -> str:
+        """Return the title in lines that have room."""
+        return wrapped(self.chart.title, (_WIDTH - _MARGIN) / _BOLD, _TITLE)
+
+    def _facts(self) -> str:
+        """Return the facts in lines that have room above the frame."""
+        return wrapped(self.chart.facts, _WIDTH - 2 * _MARGIN - _CLUSTER, _FACTS)
+
+    def _key(self) -> tuple[list[str], int]:
+        """Return the names of the key in lines that have room, and its number of columns."""
+        names = [*self.chart.groups, *(["completed"] if self.chart.completion else [])]
+        names = [wrapped(name, _WIDTH - 1.0, _KEY) for name in (*names, *self.chart.dates)]
+        lines = [line for name in names for line in name.split("\n")]
+        widest = max((text_width(line, _KEY) for line in lines), default=0.0) + _SAMPLE
+        return names, max(1, min(len(names), 6, int((_WIDTH - _MARGIN) / widest)))
+
+    def _key_lines(self) -> int:
+        """Return how many lines the key has, one above the other."""
+        names, columns = self._key()
+        # Keys are filled column by column.
+        rows = -(-len(names) // columns)
+        return sum(max(map(lines_of, names[row::rows])) for row in range(rows))
+
     def _clusters(self, axes: Axes) -> None:
         """Name the clusters beside their processors."""
         centres = []
@@ -122,7 +155,10 @@ class _Drawing:
             low, high = float(self.bottom[start]), float(self.bottom[stop - 1]) + 1
             axes.axhspan(low, high, color="#f5f5f5", linewidth=0, zorder=0)
             centres.append((low + high) / 2)
-        axes.set_yticks(centres, [f"{name}\n{size}" for name, size in self.chart.clusters])
+        names = [f"{wrapped(name, _CLUSTER, 9)}\n{size}" for name, size in self.chart.clusters]
+        axes.set_yticks(centres, names)
+        for label in axes.get_yticklabels():
+            label.set_parse_math(False)
         axes.tick_params(axis="y", length=0, labelsize=9)
         axes.tick_params(axis="x", labelbottom=False, length=0)
         axes.set_ylim(self.extent + 0.5, -0.5)
@@ -163,7 +199,7 @@ class _Drawing:
             axes.text(
                 (bar.start + bar.finish) / 2,
                 float(self.bottom[block.first]) + block.count / 2,
-                bar.label,
+                bar.label, parse_math=False,
                 ha="center", va="center", fontsize=size, zorder=4, clip_on=True,
                 color="black" if dark else "white",
             )  # fmt: skip
@@ -198,9 +234,9 @@ class _Drawing:
 
     def _dates(self, axes: Axes) -> None:
         """Mark dates."""
-        for number, (name, date) in enumerate(self.chart.dates.items()):
+        for number, date in enumerate(self.chart.dates.values()):
             dash = _DASHES[number % len(_DASHES)]
-            axes.axvline(date, color="black", linestyle=dash, linewidth=1.0, label=name, zorder=5)
+            axes.axvline(date, color="black", linestyle=dash, linewidth=1.0, gid=_DATE, zorder=5)
 
     def _words(self, figure: Figure, axes: Axes) -> None:
         """Write title, facts and legend, and mark when groups end."""
@@ -208,8 +244,13 @@ class _Drawing:
         from matplotlib.patches import Patch
 
         if self.chart.title:
-            figure.suptitle(self.chart.title, x=0.01, ha="left", fontsize=13, fontweight="bold")
-        axes.set_title(self.chart.facts, loc="left", fontsize=9, color="#555555", pad=9)
+            figure.suptitle(
+                self._title(), x=0.01, ha="left", fontsize=_TITLE, fontweight="bold",
+                parse_math=False,
+            )  # fmt: skip
+        axes.set_title(
+            self._facts(), loc="left", fontsize=_FACTS, color="#555555", pad=9, parse_math=False
+        )
         for group, date in enumerate(self.chart.completion):
             # Above the frame, so that it hides nothing.
             axes.plot(
@@ -218,14 +259,17 @@ class _Drawing:
                 zorder=6,
             )  # fmt: skip
         handles: list[Any] = [
-            Patch(facecolor=group_colour(number), label=name)
-            for number, name in enumerate(self.chart.groups)
+            Patch(facecolor=group_colour(number)) for number in range(len(self.chart.groups))
         ]
         if self.chart.completion:
-            mark = Line2D([], [], marker="v", linestyle="", color=_GREY, label="completed")
-            handles.append(mark)
-        handles += [line for line in axes.lines if line.get_label() in self.chart.dates]
-        figure.legend(
-            handles=handles, loc="outside lower left", ncols=min(len(handles), 6), frameon=False,
-            fontsize=8.5, handlelength=1.4, columnspacing=1.4,
+            handles.append(Line2D([], [], marker="v", linestyle="", color=_GREY))
+        handles += [line for line in axes.lines if line.get_gid() == _DATE]
+        names, columns = self._key()
+        # Names are written afterwards: matplotlib leaves out labels that start with an underscore.
+        key = figure.legend(
+            handles, [str(number) for number in range(len(names))], loc="outside lower left",
+            ncols=columns, frameon=False, fontsize=_KEY, handlelength=1.4, columnspacing=1.4,
         )  # fmt: skip
+        for written, name in zip(key.get_texts(), names, strict=True):
+            written.set_parse_math(False)
+            written.set_text(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -19,6 +20,9 @@ LEVEL = 0.95
 MOST_BOOTSTRAPPED = 5000
 # Numbers that a bootstrap holds at once.
 _BATCH = 2_000_000
+# Numbers that may have no distance to others.
+_HUGE = 1e307
+_LARGEST_LOGARITHM = math.log(sys.float_info.max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,7 @@ class Interval:
     Attributes
     ----------
     low, high : float
-        Its ends.
+        Its ends; infinite where there is no such number.
     level : float
         The probability with which such intervals cover; for order statistics, which cannot have
         just any, the one that it has, never less than what was asked for.
@@ -135,12 +139,12 @@ def summary(values: Iterable[float | int | None], *, level: float = LEVEL) -> Su
     reason = f"{bad} of {len(sample)} values {'is' if bad == 1 else 'are'} not above 0"
     if not bad:
         geometric, around, reason = geometric_mean(sample), geometric_interval(sample, level), ""
-    first, middle, third = np.quantile(sample, (0.25, 0.5, 0.75), method="linear").tolist()
+    first, middle, third = quartiles(sample)
     return Summary(
         n=len(sample),
         missing=missing,
         infinite=infinite,
-        mean=_mean(sample),
+        mean=exact_mean(sample),
         mean_interval=mean_interval(sample, level),
         deviation=_deviation(sample) if len(sample) > 1 else None,
         geometric_mean=geometric,
@@ -159,22 +163,41 @@ def mean_interval(sample: NDArray[np.float64], level: float = LEVEL) -> Interval
     n = len(sample)
     if n < 2:
         return None
-    half = t_quantile(n - 1, level) * _deviation(sample) / math.sqrt(n)
-    mean = _mean(sample)
+    half = t_quantile(n - 1, level) * (_deviation(sample) / math.sqrt(n))
+    mean = exact_mean(sample)
     return Interval(mean - half, mean + half, level)
 
 
 def geometric_mean(sample: NDArray[np.float64]) -> float:
     """Return exp(mean(log x)) of positive values."""
-    return math.exp(_mean(np.log(sample)))
+    return power_of_e(exact_mean(np.log(sample)))
 
 
 def geometric_interval(sample: NDArray[np.float64], level: float = LEVEL) -> Interval | None:
     """Return exp of the t interval of the logarithms of positive values; None for one value."""
-    logarithms = mean_interval(np.log(sample), level)
+    return from_logarithms(mean_interval(np.log(sample), level))
+
+
+def power_of_e(exponent: float) -> float:
+    """Return exp(x), infinite where no number is as large."""
+    return math.exp(exponent) if exponent < _LARGEST_LOGARITHM else math.inf
+
+
+def from_logarithms(logarithms: Interval | None) -> Interval | None:
+    """Return an interval of logarithms as one of what they are of."""
     if logarithms is None:
         return None
-    return Interval(math.exp(logarithms.low), math.exp(logarithms.high), level)
+    low, high = power_of_e(logarithms.low), power_of_e(logarithms.high)
+    return Interval(low, high, logarithms.level)
+
+
+def quartiles(sample: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Return lower quartile, median and upper quartile of finite values, of type 7."""
+    # Distances of the largest numbers are none; a fourth of them are, and exactly so.
+    scale = 4.0 if float(np.abs(sample).max()) > _HUGE else 1.0
+    found = np.quantile(sample / scale, (0.25, 0.5, 0.75), method="linear") * scale
+    first, middle, third = found.tolist()
+    return first, middle, third
 
 
 def median_interval(sample: NDArray[np.float64], level: float = LEVEL) -> Interval | None:
@@ -184,11 +207,11 @@ def median_interval(sample: NDArray[np.float64], level: float = LEVEL) -> Interv
     them with probability ``1 - 2 P(B < k)``, B binomial with n trials of 1/2. None where even the
     smallest and the largest cover with less than `level`: below six values at 95 %.
     """
-    from scipy.stats import binom
+    from scipy.special import bdtr
 
     n = len(sample)
     ranks = np.arange(1, n // 2 + 1)
-    covered = 1 - 2 * binom.cdf(ranks - 1, n, 0.5)
+    covered = 1 - 2 * bdtr(ranks - 1, n, 0.5)
     enough = np.flatnonzero(covered >= level)
     if not len(enough):
         return None
@@ -248,8 +271,7 @@ def bootstrap_interval(
             raise SimpluginError(
                 f"{sample.min():g} has no logarithm; bootstrap the mean or the median instead"
             )
-        within = _bca(np.log(sample), "mean", seed, level, resamples)
-        return within and Interval(math.exp(within.low), math.exp(within.high), level)
+        return from_logarithms(_bca(np.log(sample), "mean", seed, level, resamples))
     return _bca(sample, statistic, seed, level, resamples)
 
 
@@ -285,24 +307,51 @@ def t_quantile(freedom: int, level: float = LEVEL) -> float:
 
 
 def cumulated(
-    values: Sequence[float | int | None],
+    values: Sequence[float | int | None], tried: int | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the empirical distribution function: its steps, and the part of values up to each.
+    """Return the empirical distribution function: its steps, and the part of runs up to each.
 
-    Values that are missing are left out; those that are infinite count, and are never reached.
+    Parameters
+    ----------
+    values : sequence of float or None
+        One a run. What is missing or infinite is never reached, so that the last part is below 1:
+        a policy that fails on half of all runs is not as good as what it does on the others.
+    tried : int, optional
+        Runs that were tried, where `values` does not have them all.
+
+    Returns
+    -------
+    steps, parts : float64, shape (n,)
+        The finite values, ascending and each once, and the part of the runs that were tried that
+        have at most so much.
+
+    Raises
+    ------
+    SimpluginError
+        There are more values than runs that were tried.
     """
-    sample, _, infinite = finite(values)
+    runs = len(values) if tried is None else tried
+    if runs < len(values):
+        raise SimpluginError(f"{len(values)} values of {runs} runs; a run has one value at most")
+    sample, _, _ = finite(values)
     steps, counts = np.unique(sample, return_counts=True)
     below = sum(1 for each in values if each == -math.inf)
-    return steps, (below + np.cumsum(counts)) / max(len(sample) + infinite, 1)
+    return steps, (below + np.cumsum(counts)) / max(runs, 1)
 
 
-def _mean(sample: NDArray[np.float64]) -> float:
+def exact_mean(sample: NDArray[np.float64]) -> float:
     """Add exactly, so that the order of the values does not matter."""
-    return math.fsum(sample.tolist()) / len(sample)
+    try:
+        return math.fsum(sample.tolist()) / len(sample)
+    except OverflowError:
+        return math.fsum((sample / len(sample)).tolist())
 
 
 def _deviation(sample: NDArray[np.float64]) -> float:
     """Return the standard deviation of two or more values."""
-    distances = sample - _mean(sample)
-    return math.sqrt(math.fsum((distances * distances).tolist()) / (len(sample) - 1))
+    # A power of 2, so that nothing is rounded, and no square leaves the numbers that there are.
+    largest = float(np.abs(sample).max())
+    scale = 2.0 ** (math.frexp(largest)[1] - 1) if largest else 1.0
+    distances = sample / scale - exact_mean(sample) / scale
+    squares = math.fsum((distances * distances).tolist())
+    return scale * math.sqrt(squares / (len(sample) - 1))

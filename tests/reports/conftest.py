@@ -5,6 +5,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from simplugin import Host, Link, Platform, Route, SimGridOptions, Zone, simulate
+from simplugin.reports.page.contents import CampaignReport
 
 PLATFORM = Platform(
     Zone(
@@ -84,3 +85,15 @@ def texts_of():
 def covered():
     """A function from a figure to the pairs of texts that cover each other."""
     return covering
+
+
+def report_in(*columns, **more):
+    runs = len(columns[0].values)
+    texts = [""] * runs
+    return CampaignReport("t", columns, range(runs), ["done"] * runs, texts, texts, runs, **more)
+
+
+@pytest.fixture(scope="session")
+def report_of():
+    """A function from columns to a report in which all runs are done."""
+    return report_in

@@ -70,6 +70,14 @@ def test_one_pair_has_no_interval():
     assert found.ratio == pytest.approx(1.5)
 
 
+def test_pairs_at_the_ends_of_the_numbers():
+    found = paired({1: 1e-200, 2: 1e250}, {1: 1e200, 2: 1e-200})
+    assert found.ratio == pytest.approx(1e25)
+    assert (found.interval.low, found.interval.high) == (0.0, math.inf)
+    assert (found.wins, found.losses) == (1, 1)
+    assert paired({1: -1.7e308}, {1: 1.7e308}).wins == 1
+
+
 def test_values_without_logarithms_are_compared_by_differences():
     values, base = [0.0, 1.0, 2.0, -1.0], [1.0, 3.0, 5.0, 4.0]
     found = paired(keyed(values), keyed(base))

@@ -2,6 +2,7 @@
 
 import math
 import re
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from simplugin.listings import Listing
 from simplugin.reports.campaign_figures import write_figures
 from simplugin.reports.comparisons import against
 from simplugin.reports.distributions import box_plot, draw_boxes, draw_ecdfs
-from simplugin.reports.groups import pairing_columns, rows_by_group, values_by_group
+from simplugin.reports.groups import compared, pairing_columns, values_by_group
 from simplugin.reports.page.contents import CampaignReport, Column, KeptRun
 from simplugin.reports.paper_sheet import ink, text_width, wrapped
 from simplugin.reports.parameter_plots import draw_parameter, over_parameter
@@ -153,6 +154,8 @@ def test_ecdfs_are_the_distribution_functions():
     assert line.get_ydata().tolist() == pytest.approx([0.0, *reference.probabilities])
     # What is infinite is never reached.
     assert axes.lines[2].get_ydata().tolist() == [0.0, 0.5]
+    # Nor is what failed: one of three runs.
+    assert axes.lines[1].get_ydata().tolist() == pytest.approx([0.0, 1 / 3, 2 / 3])
     names = [text.get_text().replace("\n", " ") for text in figure.legends[0].get_texts()]
     assert names[0] == "wps_width (40)"
     assert names[2:] == ["_hidden $x$ (1 of 2)", "nothing (0 of 1)"]
@@ -195,6 +198,9 @@ def test_groups_stand_side_by_side_and_values_that_double_on_a_logarithmic_axis(
     places = np.array([by_gid(figure, f"means-{k}")[0].get_xdata() for k in range(3)])
     assert (np.diff(places, axis=0) > 0).all()
     assert places[1] == pytest.approx(hosts)
+    for places, scale in (([1, 10, 100], "log"), ([1, 9, 81], "linear"), ([1, 10, 90], "linear")):
+        few = draw_parameter({"a": (places, [1.0, 2.0, 3.0])}, parameter="n", label="x")
+        assert few.axes[0].get_xscale() == scale
     wide = {"a": (hosts, [1.0, 10.0, 100.0, 1000.0, 1e4])}
     assert draw_parameter(wide, parameter="hosts", label="x").axes[0].get_ylabel() == (
         "geometric mean of x"
@@ -228,6 +234,10 @@ def test_long_names_are_broken_and_whole():
     assert all(text_width(line, 7.0) <= 1.0 for line in lines)
 
 
+def stems_of(written):
+    return {path.stem for path in written}
+
+
 def campaign():
     """Two schedulers on two sizes and three seeds; one run failed, one was kept."""
     runs = [(s, hosts, seed) for seed in range(3) for hosts in (4, 8) for s in ("fcfs", "wps")]
@@ -255,28 +265,25 @@ def test_runs_of_a_campaign_are_paired_by_what_else_was_varied():
     # The label goes with the scheduler, so that it tells no pairs apart.
     assert [column.name for column in pairing_columns(report)] == ["hosts", "workload.seed"]
     values = values_by_group(report, report.column("makespan"))
-    assert values["fcfs"][(8, 2), 0] == pytest.approx(20.75)
-    assert values["wps"][(8, 2), 0] is None
+    assert list(values["fcfs"].values())[-1] == pytest.approx(20.75)
+    assert list(values["wps"].values())[-1] is None
     [found] = against(values, "fcfs").values()
+    assert compared(report, report.column("makespan"), "fcfs") == {"wps": found}
     assert (found.n, found.missing, found.wins) == (5, 1, 5)
     ratios = [(100 / h + s) / (150 / h + s) for s in range(3) for h in (4, 8)][:5]
     assert found.ratio == pytest.approx(stats.gmean(ratios))
-
-
-def test_no_run_is_lost_where_names_of_groups_are_alike():
-    group = Column("g", [1, 1.0, 2, "1", None], role="varied")
-    report = CampaignReport("t", (group,), range(5), ["done"] * 5, [""] * 5, [""] * 5, 5, group="g")
-    assert rows_by_group(report) == {"1": [0, 1, 3], "2": [2]}
 
 
 def test_files_of_a_campaign(tmp_path):
     written = write_figures(campaign(), tmp_path / "figures")
     kinds = ["box", "ecdf", "profile", "over-hosts"]
     stems = [*(f"makespan-{kind}" for kind in kinds), "run-7-rounds-s", "run-7-gantt"]
+    assert written.remarks == []
     assert {path.name for path in written} == {
         f"{s}.{end}" for s in stems for end in ("png", "pdf")
     }
-    assert sorted(written) == sorted((tmp_path / "figures").iterdir())
+    listed = tmp_path / "figures" / "figures.sha256"
+    assert sorted([*written, listed]) == sorted((tmp_path / "figures").iterdir())
     for path in written:
         content = path.read_bytes()
         if path.suffix == ".png":
@@ -306,10 +313,75 @@ def test_the_same_figure_has_the_same_bytes(tmp_path):
         write_figures(campaign(), tmp_path / "one" / "x.png")
 
 
-def test_a_campaign_in_which_nothing_is_compared(tmp_path):
-    columns = (Column("makespan", [1.0, 2.0, 4.0], "s", sense="min"), Column("gap", [None] * 3))
-    report = CampaignReport("t", columns, range(3), ["done"] * 3, [""] * 3, [""] * 3, 3)
+def test_a_campaign_in_which_nothing_is_compared(tmp_path, report_of):
+    report = report_of(
+        Column("makespan", [1.0, 2.0, 4.0], "s", sense="min"), Column("gap", [None] * 3)
+    )
     written = write_figures(report, tmp_path, widths=("page",))
     assert {path.name for path in written} == {
         f"makespan-{kind}-wide.{end}" for kind in ("box", "ecdf") for end in ("png", "pdf")
     }
+
+
+def test_main_figures_and_what_a_former_report_left(tmp_path, report_of):
+    def rounds(name):
+        return Figure(name, "", "round", "error", {"a": ([1, 2], [2, 1])})
+
+    kept = tuple(KeptRun("x", position, (rounds("error"),)) for position in range(3))
+    # The makespan is always the same, so that it has no figures.
+    makespan = Column("makespan", [2.0, 2.0], "s", sense="min")
+    report = report_of(makespan, Column("tasks", [3, 4]), kept=kept)
+
+    def stems():
+        return {path.stem for path in tmp_path.iterdir() if path.suffix in (".png", ".pdf")}
+
+    main = {"run-0-error", "run-1-error"}
+    every = main | {"tasks-box", "tasks-ecdf", "run-2-error"}
+    assert len(write_figures(report, tmp_path, "all")) == 2 * len(every)
+    assert stems() == every
+    # What others put there stays, also under a name that was once ours or stands in the list.
+    (tmp_path / "tasks-box.png").write_bytes(b"mine")
+    (tmp_path / "photo.png").write_bytes(b"mine")
+    outside = tmp_path.parent / f"{tmp_path.name}.png"
+    outside.write_bytes(b"")
+    listed = tmp_path / "figures.sha256"
+    listed.write_text(f"{listed.read_text()}{sha256(b'').hexdigest()}  ../{outside.name}\n")
+    write_figures(report, tmp_path)
+    assert stems() == {*main, "tasks-box", "photo"}
+    assert not (tmp_path / "tasks-box.pdf").exists()
+    assert outside.exists()
+    with pytest.raises(SimpluginError, match="which is 'some'; choose 'main' or 'all'"):
+        write_figures(report, tmp_path, "some")
+
+
+def test_what_no_axis_shows_is_left_out_and_told(tmp_path, report_of):
+    report = report_of(
+        Column("scheduler.name", ["a", "a", "b", "b"], role="varied"),
+        Column("hosts", [1, 2, 1, 2], role="varied"),
+        Column("huge", [1e-200, 1e200, 2e200, 1e290], "s", sense="min"),
+        Column("tiny", [1e-300, 2e-300, 3e-300, 4e-300], sense="min"),
+        Column("near", [4.0, 5.0, 4.0, 6.0], "s"),
+    )
+    written = write_figures(report, tmp_path, "all")
+    # Of tiny values the ratios are of a usual size.
+    near = {"near-box", "near-ecdf", "near-over-hosts"}
+    assert stems_of(written) == near | {"tiny-profile"}
+    assert any(
+        each.startswith("no figure huge-box: values of size 1e-200 to 1e+290 have no axis")
+        for each in written.remarks
+    )
+    assert {each.split(":")[0] for each in written.remarks} == {
+        f"no figure {name}-{kind}"
+        for name in ("huge", "tiny") for kind in ("box", "ecdf", "over-hosts")
+    } | {"no figure huge-profile"}  # fmt: skip
+
+
+def test_intervals_without_ends_run_out_of_the_frame():
+    places, values = [1, 1, 2, 2], [1e-60, 1e60, 1.0, 2.0]
+    figure = draw_parameter({"a": (places, values)}, parameter="hosts", label="x")
+    [axes] = figure.axes
+    assert over_parameter(places, values)[1.0].geometric_interval.high == math.inf
+    low, high = axes.get_ylim()
+    [first, _] = axes.collections[0].get_segments()
+    assert first[0, 1] < low < 1.0 < high < first[1, 1]
+    assert overlapping(figure) == []

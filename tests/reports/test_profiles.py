@@ -30,6 +30,13 @@ def test_more_is_better():
     assert found.ratios["b"].tolist() == [1.0, 2.0]
 
 
+def test_far_from_the_best_is_no_failure():
+    found = profiles({"a": {1: 1e-200}, "b": {1: 1e200}, "c": {1: None}})
+    assert found.within("b", 1e300) == 0.0
+    assert found.within("b", math.nextafter(math.inf, 0)) == 1.0
+    assert found.ratios["c"].tolist() == [math.inf]
+
+
 def test_instances_that_not_all_were_tried_on_are_counted_apart():
     found = profiles({"a": {1: 1.0, 2: 4.0, 9: None}, "b": {1: 2.0, 5: 2.0, 9: math.nan}})
     assert (found.n, found.apart, found.unsolved) == (1, 2, 1)

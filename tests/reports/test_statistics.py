@@ -166,10 +166,29 @@ def test_equal_values_have_an_interval_of_no_width():
     assert found.deviation == 0.0
 
 
+def test_values_at_the_ends_of_the_numbers():
+    # Exactly: exp of the mean logarithm is the root of the product.
+    far = summary([1e-200, 1e200])
+    assert far.geometric_mean == pytest.approx(1.0)
+    assert (far.geometric_interval.low, far.geometric_interval.high) == (0.0, math.inf)
+    assert far.deviation == pytest.approx(1e200 / math.sqrt(2))
+    huge = summary([1.7e308, 1.7e308, 1.6e308])
+    assert huge.mean == pytest.approx(1.7e308 - 1e307 / 3)
+    assert huge.deviation == pytest.approx(1e307 / math.sqrt(3))
+    both = summary([-1.7e308, 1.7e308])
+    assert (both.mean, both.median, both.mean_interval.high) == (0.0, 0.0, math.inf)
+    # Squares of these are 0.
+    assert summary([1e-200, 3e-200]).deviation == pytest.approx(math.sqrt(2) * 1e-200, abs=0)
+
+
 def test_distribution_functions():
+    # Of five runs one has failed and one never ends.
     steps, heights = cumulated([2.0, 1.0, None, 2.0, math.inf])
     assert steps.tolist() == [1.0, 2.0]
-    assert heights.tolist() == [0.25, 0.75]
+    assert heights.tolist() == [0.2, 0.6]
+    assert cumulated([2.0, 1.0, -math.inf], tried=10)[1].tolist() == [0.2, 0.3]
+    with pytest.raises(SimpluginError, match="3 values of 2 runs"):
+        cumulated([1.0, 2.0, 3.0], tried=2)
     values = sample()
     reference = stats.ecdf(values).cdf
     steps, heights = cumulated(values.tolist())

@@ -1,0 +1,39 @@
+"""Who is in which group, and who is compared with whom."""
+
+import math
+
+import pytest
+
+from simplugin.errors import SimpluginError
+from simplugin.reports.groups import compared, pairing_columns, rows_by_group
+from simplugin.reports.page.contents import Column
+
+
+def test_no_run_is_lost_where_names_of_groups_are_alike(report_of):
+    alike = [None, 1, 1.0, 2.5, "1", True, "(none)", None]
+    report = report_of(Column("g", alike, role="varied"), group="g")
+    found = {"1": [1, 2], "2.5": [3], '"1"': [4], "true": [5], '"(none)"': [6], "(none)": [0, 7]}
+    assert list(rows_by_group(report).items()) == list(found.items())
+
+
+def test_parameters_of_schedulers_pair_runs_only_where_both_have_them(report_of):
+    names = ["a", "a", "b", "b", "c", "c"]
+    # a and b have a share of 0.5 in common, in another order; c knows no shares.
+    share = [0.5, 0.9, 0.1, 0.5, None, None]
+    report = report_of(
+        Column("scheduler.name", names, role="varied"),
+        Column("scheduler.parameters.share", share, role="varied"),
+        Column("makespan", [1.0, 9.0, 7.0, 2.0, 3.0, 4.0], "s", sense="min"),
+    )
+    metric = report.column("makespan")
+    found = compared(report, metric)
+    assert (found["b"].n, found["b"].alone, found["b"].ratio) == (1, 1, pytest.approx(2.0))
+    # The first with the first: 3 over 1, 4 over 9.
+    assert (found["c"].n, found["c"].ratio) == (2, pytest.approx(math.sqrt(3 * 4 / 9)))
+    assert found["c"].adjusted == min(1.0, 2 * found["c"].wilcoxon)
+    assert pairing_columns(report) == []
+    assert [column.name for column in pairing_columns(report, "ab")] == [
+        "scheduler.parameters.share"
+    ]
+    with pytest.raises(SimpluginError, match="there is no group 'd'"):
+        compared(report, metric, "d")
