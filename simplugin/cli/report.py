@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich.console import Console
 
@@ -17,10 +18,14 @@ from simplugin.errors import SimpluginError, StoreError
 from simplugin.reports.page import write_page
 
 if TYPE_CHECKING:
+    from simplugin.campaigns.campaign import Campaign
     from simplugin.campaigns.store import CampaignEntry
     from simplugin.reports.page import CampaignReport
+    from simplugin.reports.page.contents import Value
 
 _FIGURES = "figures"
+# Campaigns that a message names.
+_MOST_NAMED = 6
 
 
 def report_command(
@@ -30,13 +35,14 @@ def report_command(
     campaign: int | None,
     group: str | None,
     baseline: str | None,
-    figures: bool = True,
+    figures: Literal["main", "all", "none"] = "main",
 ) -> None:
     """Write the page of a campaign, and its figures beside it."""
     console = Console(stderr=True)
-    store, identity = _store_of(place)
+    described = _described(place)
+    store = place if described is None else described.settings.store
     with _working(console, "reading"), StoreReader(store) as reader:
-        entry = _entry(reader, campaign, identity)
+        entry = _entry(reader, campaign, place, described)
         report = campaign_report(reader, entry)
     report = _grouped(report, group, baseline)
     if not len(report.position):
@@ -45,39 +51,88 @@ def report_command(
             remedy="`simplugin campaign run` does the runs",
         )  # fmt: skip
     written: list[Path] = []
-    if figures:
+    if figures != "none":
         from simplugin.reports.campaign_figures import write_figures
 
         with _working(console, "drawing"):
-            written = write_figures(report, directory / _FIGURES)
+            written = write_figures(report, directory / _FIGURES, which=figures)
     page = write_page(report, directory, written)
     if written:
         sys.stdout.write(f"wrote {len(written)} figures to {short(directory / _FIGURES)}\n")
     sys.stdout.write(f"wrote {short(page)}\n")
 
 
-def _store_of(place: Path) -> tuple[Path, str | None]:
-    """Return the store that is meant, and the identity of the campaign if its file is given."""
+def _described(place: Path) -> Campaign | None:
+    """Read a campaign file; None if a store is given."""
     if place.suffix.lower() != ".toml":
-        return place, None
+        return None
     from simplugin.campaigns.campaign import load_campaign
 
-    campaign = load_campaign(place)
-    return campaign.settings.store, campaign.identity
+    return load_campaign(place)
 
 
-def _entry(reader: StoreReader, number: int | None, identity: str | None) -> CampaignEntry:
-    """Choose the campaign: by its number, as its file has it now, or the latest."""
+def _entry(
+    reader: StoreReader, number: int | None, place: Path, campaign: Campaign | None
+) -> CampaignEntry:
+    """Choose the campaign: by its number, as its file has it now, or the latest of a store."""
     if number is not None:
         return reader.entry(number)
-    same = [each for each in reader.campaigns() if each.identity == identity]
-    return same[-1] if same else reader.latest()
+    if campaign is None:
+        return reader.latest()
+    entries = reader.campaigns()
+    for entry in entries:
+        if entry.identity == campaign.identity:
+            return entry
+    raise _not_there(reader, place, campaign, entries)
+
+
+def _not_there(
+    reader: StoreReader, place: Path, campaign: Campaign, entries: list[CampaignEntry]
+) -> StoreError:
+    """Say which campaigns are there instead of the one that a file describes now."""
+    run = f"`simplugin campaign run {place}` does its runs"
+    message = f"there is no campaign as {place} describes it now"
+    if not entries:
+        return StoreError(message, file=reader.path, remedy=run)
+    file = os.path.abspath(place)
+    before = [
+        each
+        for each in entries
+        if (each.file and os.path.abspath(each.file) == file)
+        or (campaign.title and each.title == campaign.title)
+    ]
+    if before:
+        message += (
+            f"; it was run before the file, a file that it names, or simplugin changed:"
+            f" {_listed(before)}"
+        )
+    else:
+        message += f"; there is {_listed(entries)}"
+    number = (before or entries)[-1].number
+    remedy = f"{run}; --campaign {number} reports that one"
+    return StoreError(message, file=reader.path, remedy=remedy)
+
+
+def _listed(entries: list[CampaignEntry]) -> str:
+    """Name campaigns, the latest ones if there are many."""
+    names = [
+        f"{each.number} ({each.title or each.file}, {each.done} of {each.total} runs done,"
+        f" begun {each.begun[:10]})"
+        for each in entries[-_MOST_NAMED:]
+    ]
+    some = "the latest are " if len(entries) > _MOST_NAMED else ""
+    return some + ", ".join(f"campaign {name}" for name in names)
 
 
 def _grouped(report: CampaignReport, group: str | None, baseline: str | None) -> CampaignReport:
     """Group runs as the command line wants it; a baseline is given as it is written."""
     if group is not None:
         report = replace(report, group=group)
+        column = report.column(group)
+        if len(column.distinct()) + (None in column.values) < 2:
+            names = ", ".join(each for each in report.groupings() if each != group)
+            hint = f"; runs differ in {names}" if names else ""
+            raise SimpluginError(f"{group} is the same in all runs{hint}")
     if baseline is None:
         return report
     if report.group is None:
@@ -86,8 +141,20 @@ def _grouped(report: CampaignReport, group: str | None, baseline: str | None) ->
             " values; name one with --group"
         )
     values = report.column(report.group).distinct()
-    named = [value for value in values if str(value) == baseline]
-    return replace(report, baseline=named[0] if named else baseline)
+    return replace(report, baseline=_meant(baseline, values))
+
+
+def _meant(text: str, values: list[Value]) -> Value:
+    """Return the value that is written like a text, or is the same number; else the text."""
+    for value in values:
+        if text == (str(value).lower() if isinstance(value, bool) else str(value)):
+            return value
+    with suppress(ValueError, OverflowError):
+        number = float(text)
+        for value in values:
+            if isinstance(value, float | int) and not isinstance(value, bool) and value == number:
+                return value
+    return text
 
 
 def _working(console: Console, word: str) -> AbstractContextManager[object]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from simplugin.campaigns import reproduction_runs
 from simplugin.campaigns.contents import chart_from, claim_from, figure_from, listing_from
+from simplugin.campaigns.reproductions import ALL, CAPABILITIES, ReproductionJobs
 from simplugin.campaigns.store.exact_json import text_of
 from simplugin.claims import Claim
 from simplugin.cli.paths import short
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _GAP = "gap"
 _PROVENANCE = "provenance"
+# What `reproduce` calls its store.
+_STORE = "store.sqlite"
 # Characters of all different provenances together.
 _MOST_PROVENANCE = 2_000_000
 # Of keys and digests as many digits as tell runs apart.
@@ -84,11 +87,13 @@ class _Table:
         self.failure: list[str] = []
         self.error: list[str] = []
         self.versions: dict[str, dict[str, None]] = {}
+        self.reproduction = False
         self._columns: dict[tuple[Role, str], _Named] = {}
 
     def add(self, record: Record, attempt: int) -> None:
         """Add a run."""
         row, failure = len(self.position), record.failure
+        self.reproduction |= record.job.target == reproduction_runs.TARGET
         self.position.append(record.job.position)
         self.status.append("done" if failure is None else "failed")
         self.failure.append("" if failure is None else failure.kind)
@@ -198,7 +203,21 @@ def _facts(reader: StoreReader, entry: CampaignEntry, table: _Table) -> dict[str
     facts["versions"] = ", ".join(versions)
     if file:
         facts["resumed or run again by"] = f"simplugin campaign run {file}"
+    if command := _reproduced_by(reader.path, entry.title, table):
+        facts["resumed or measured again by"] = command
     return {name: text for name, text in facts.items() if text}
+
+
+def _reproduced_by(store: Path, title: str, table: _Table) -> str:
+    """Return the command of a reproduction; empty for other campaigns."""
+    if not table.reproduction:
+        return ""
+    for name in (*CAPABILITIES, ALL):
+        for quick in (False, True):
+            if ReproductionJobs.of(name, quick=quick, figures=False).title == title:
+                output = f" -o {short(store.parent)}" if store.name == _STORE else ""
+                return f"simplugin reproduce {name}{' --quick' if quick else ''}{output}"
+    return ""
 
 
 def _span(started: list[str]) -> str:

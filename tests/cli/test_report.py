@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from simplugin.campaigns import reproduction_runs
 from simplugin.campaigns.contents import as_json, claim_document, figure_document
 from simplugin.campaigns.jobs import Failure, Job, Measured, Record
 from simplugin.campaigns.store import Store
@@ -27,7 +28,8 @@ class Source:
 
 
 def record(position, varied, metrics=None, contents=None, error=None, **arguments):
-    job = Job(f"{position:064x}", position, "module:function", arguments, varied)
+    target = reproduction_runs.TARGET if arguments else "module:function"
+    job = Job(f"{position:064x}", position, target, arguments, varied)
     measured = failure = None
     if error is None:
         row = Row(
@@ -44,7 +46,7 @@ def record(position, varied, metrics=None, contents=None, error=None, **argument
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    path = tmp_path_factory.mktemp("store") / "results.sqlite"
+    path = tmp_path_factory.mktemp("store") / "store.sqlite"
     activities = {
         "columns": {
             "actor": ["w"], "resource": ["h1"], "kind": ["exec"], "label": [""],
@@ -63,7 +65,7 @@ def store(tmp_path_factory):
                 continue
             metrics = {"makespan": (20.0 + at, "s"), "tasks": (4, "")}
             writer.append(number, record(at, varied, metrics, kept if at == 2 else None))
-        claims = Source("A paper", "2" * 64, 2)
+        claims = Source("reproduction of bags, quick", "2" * 64, 2)
         number = writer.begin(claims)
         claim = claim_document(Claim("c", 1.0, 2.0, False, "why", "Table 1"))
         figure = figure_document(Figure("f", "t", "x", "y", {"s": ([0, 1], [1, 2])}))
@@ -94,7 +96,8 @@ def test_the_page_has_what_the_store_has(simplugin, store, tmp_path):
     assert done.stdout.strip().endswith("index.html")
     page, document = data_of(tmp_path / "index.html")
     assert "5 of 8 runs done · 1 failed · 2 not done yet" in page
-    assert (document["group"], document["baseline"]) == ("scheduler.name", "b")
+    # The second of its groups.
+    assert (document["group"], document["baseline"]) == ("scheduler.name", 1)
     assert document["runs"] == list(range(6))
     makespan = column(document, "makespan")
     assert makespan["values"] == [20.0, 21.0, 22.0, 23.0, 24.0, None]
@@ -118,7 +121,13 @@ def test_runs_are_grouped_as_asked_for(simplugin, store, tmp_path):
     words = ("report", store, "-o", tmp_path, "--campaign", 1, "--no-figures")
     assert simplugin(*words, "--group", "platform.seed", "--baseline", 1).returncode == 0
     _, document = data_of(tmp_path / "index.html")
-    assert (document["group"], document["baseline"]) == ("platform.seed", "1")
+    assert (document["group"], document["baseline"]) == ("platform.seed", 1)
+    # The same number, written otherwise.
+    assert simplugin(*words, "--group", "platform.seed", "--baseline", "2.0").returncode == 0
+    assert data_of(tmp_path / "index.html")[1]["baseline"] == 2
+    wrong = simplugin(*words, "--group", "makespan")
+    assert wrong.returncode == 1
+    assert "'makespan', which is not varied; varied are scheduler.name" in wrong.stderr
     wrong = simplugin(*words, "--group", "platform.sed")
     assert wrong.returncode == 1
     assert "no column 'platform.sed'; perhaps 'platform.seed'?" in wrong.stderr
@@ -135,11 +144,15 @@ def test_claims_and_figures_of_a_reproduction(simplugin, store, tmp_path):
         ("bags", False)
     ]
     assert [each["capability"] for each in document["figures"]] == ["bags"]
+    facts = dict(document["facts"])
+    command = facts["resumed or measured again by"]
+    assert command.startswith("simplugin reproduce bags --quick -o ")
+    assert facts["runs started"] == "2026-11-22 04:00:20 to 04:00:21 UTC"
     # Files that the page links to are there.
     assert document["files"]
     assert all((tmp_path / each).is_file() for each in document["files"])
     assert sorted(document["files"]) == sorted(
-        f"figures/{each.name}" for each in (tmp_path / "figures").iterdir()
+        f"figures/{each.name}" for each in (tmp_path / "figures").glob("*.p[dn][fg]")
     )
 
 
@@ -156,3 +169,67 @@ def test_what_cannot_be_reported(simplugin, store, tmp_path):
     assert missing.returncode == 1
     assert "no.sqlite" in missing.stderr
     assert not (tmp_path / "out").exists()
+
+
+CAMPAIGN = """
+title = "{title}"
+[campaign]
+store = "store.sqlite"
+[platform]
+generator = "random_tree"
+parameters = {{ n_hosts = 5, max_degree = 2 }}
+[workload]
+kind = "bags"
+[[workload.applications]]
+name = "render"
+master = "n0"
+flop = "60Gf"
+byte = "20MB"
+count = {count}
+[scheduler]
+name = "bags.fcfs"
+[sweep]
+platform.seed = [1, 2]
+"""
+
+
+def test_a_campaign_file_is_never_reported_as_another(simplugin, tmp_path, monkeypatch):
+    from simplugin.campaigns.campaign import load_campaign
+
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "trees.toml"
+    file.write_text(CAMPAIGN.format(title="Trees", count=4))
+    mine = load_campaign(file)
+    with Store.open(tmp_path / "store.sqlite") as writer:
+        for title, identity, name in (
+            ("Trees", mine.identity, str(file)), ("Others", "4" * 64, "others.toml"),
+        ):  # fmt: skip
+            number = writer.begin(Source(title, identity, 2, name))
+            writer.append(number, record(number, {"platform.seed": 1}, {"makespan": (2.0, "s")}))
+        writer.commit()
+    words = ("report", file, "-o", tmp_path / "page", "--figures", "none")
+    assert simplugin(*words).returncode == 0
+    page, document = data_of(tmp_path / "page" / "index.html")
+    assert "<title>Trees</title>" in page
+    assert document["files"] == []
+    # The file has changed: neither the latest campaign nor the one that it was.
+    file.write_text(CAMPAIGN.format(title="Trees", count=5))
+    changed = simplugin(*words)
+    assert changed.returncode == 1
+    assert "there is no campaign as trees.toml describes it now" in changed.stderr.replace(
+        str(file), "trees.toml"
+    )
+    assert "campaign 1 (Trees, 1 of 2 runs done, begun 20" in changed.stderr
+    assert "--campaign 1 reports that one" in changed.stderr
+    assert "Others" not in changed.stderr
+    assert simplugin(*words, "--campaign", 1).returncode == 0
+    # Nothing of this name: all that there is.
+    file = file.rename(tmp_path / "new.toml")
+    file.write_text(CAMPAIGN.format(title="New", count=5))
+    foreign = simplugin("report", file, "-o", tmp_path / "page")
+    assert foreign.returncode == 1
+    assert "there is campaign 1 (Trees, " in foreign.stderr
+    assert "campaign 2 (Others, " in foreign.stderr
+    # A store alone is its latest campaign.
+    assert simplugin("report", tmp_path / "store.sqlite", *words[2:]).returncode == 0
+    assert "<title>Others</title>" in (tmp_path / "page" / "index.html").read_text()

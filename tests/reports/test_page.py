@@ -29,7 +29,7 @@ from simplugin.reports.page.documents import (
 )
 
 VALUES = st.one_of(
-    st.none(), st.floats(allow_nan=True), st.integers(-(2**53), 2**53), st.booleans(), st.text()
+    st.none(), st.floats(allow_nan=True), st.integers(-(2**70), 2**70), st.booleans(), st.text()
 )
 
 
@@ -51,6 +51,8 @@ def read_back(column):
     values = list(column["values"])
     for at, name in column.get("special", ()):
         values[at] = float(name)
+    for at, digits in column.get("long", ()):
+        values[at] = int(digits)
     return values
 
 
@@ -105,6 +107,12 @@ def test_the_group_is_the_scheduler_or_what_has_fewest_values():
     same = Column("platform.speed", [1.0] * 6, role="varied")
     assert report_of(size, scheduler, seed).group == "scheduler.name"
     assert report_of(seed, size, same).group == "platform.hosts"
+    # Seeds are draws, and a value of each run compares nothing.
+    assert report_of(seed, Column("id", list(range(6)), role="varied")).group is None
+    few = Column("platform.seed", [1, 2] * 3, role="varied")
+    assert report_of(few).group is None
+    assert report_of(few, size).group == "platform.hosts"
+    assert report_of(few).groupings() == ["platform.seed"]
     assert report_of(same, Column("makespan", [1.0, 2.0] * 3)).group is None
     assert report_of(seed, size, group="platform.seed").group == "platform.seed"
 
@@ -120,6 +128,8 @@ def test_what_does_not_fit_is_refused():
     varied = Column("scheduler.name", ["bags.fcfs", "bags.lag"], role="varied")
     with pytest.raises(SimpluginError, match=r"never 'bags.fcsf'; perhaps 'bags.fcfs'"):
         report_of(varied, baseline="bags.fcsf")
+    with pytest.raises(SimpluginError, match="'makespan', which is not varied; varied are sch"):
+        report_of(column, varied, group="makespan")
     with pytest.raises(SimpluginError, match="nothing to compare"):
         report_of(column, baseline="x")
 
@@ -140,7 +150,14 @@ def test_long_curves_are_thinned_but_their_swings_stay():
     known = [value for value in series["y"] if value is not None]
     assert (max(known), min(known)) == (9.0, -7.0)
     assert series["x"][series["y"].index(9.0)] == 77_777.0
+    assert None in series["y"]
     assert json_text({"y": series["y"]})
+    # What is missing is neither the least nor the largest.
+    y = np.full(100_000, 5.0)
+    y[::3], y[50_001] = math.nan, 4.0
+    [series] = figure_document(Figure("f", "t", "x", "y", {"s": (x, y)}))["series"]
+    assert min(value for value in series["y"] if value is not None) == 4.0
+    assert len(series["x"]) <= 1502
 
 
 def test_blocks_of_a_bar_cover_its_processors():
@@ -231,3 +248,21 @@ def test_the_wheel_has_all_parts_of_the_page(wheel):
     with ZipFile(wheel) as archive:
         names = {PurePath(name).name for name in archive.namelist() if "/reports/page/" in name}
     assert names >= {"page.html", "page.css", *SCRIPTS}
+
+
+def test_values_that_look_alike_are_groups_of_their_own():
+    column = Column(
+        "k", ["1", 1, 1.0, True, "true", None, "(none)", math.nan, math.nan], role="varied"
+    )
+    report = report_of(column, group="k", baseline="1")
+    document = report_document(report)
+    found = next(each for each in document["columns"] if each["name"] == "k")
+    assert found["texts"] == ['"1"', "1", "true", '"true"', '"(none)"', "nan"]
+    assert found["codes"] == [0, 1, 1, 2, 3, -1, 4, 5, 5]
+    assert document["baseline"] == 0
+    for value, place in ((1, 1), (True, 2), ("(none)", 4)):
+        assert report_document(replace(report, baseline=value))["baseline"] == place
+    numbers = Column("n", [5.0, 0.5, None], role="varied")
+    for value, place in ((5, 1), (0.5, 0), ("(none)", 2)):
+        given = report_of(numbers, group="n", baseline=value)
+        assert report_document(given)["baseline"] == place

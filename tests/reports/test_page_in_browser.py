@@ -1,11 +1,14 @@
 """The page, opened from a file in Debian's Chromium without a network, and used."""
 
+import base64
 import json
 import math
+import re
 import shutil
 
 import numpy as np
 import pytest
+from scipy.stats import gmean, wilcoxon
 from scipy.stats import t as student
 from selenium import webdriver
 from selenium.webdriver.common.by import By
@@ -15,8 +18,9 @@ from simplugin.charts import Bar, ScheduleChart
 from simplugin.claims import Claim
 from simplugin.figures import Figure
 from simplugin.listings import Listing
-from simplugin.reports.comparisons import paired
+from simplugin.reports.comparisons import against, signed_rank_test
 from simplugin.reports.page import CampaignReport, Column, KeptRun, write_page
+from simplugin.reports.profiles import profiles
 from simplugin.reports.statistics import summary
 
 CHROMIUM, DRIVER = (shutil.which(name) for name in ("chromium", "chromedriver"))
@@ -224,13 +228,15 @@ def check_comparison(page, rows, baseline, chosen=lambda _: True):
         values[row[0]][row[1], row[2]] = None if row[5] else row[3]
     shown = page.numbers("comparison")
     assert set(shown) == set(SCHEDULERS) - {baseline}
+    comparisons = against(values, baseline, sense="min")
     for name, found in shown.items():
-        wanted = paired(values[name], values[baseline], sense="min")
+        wanted = comparisons[name]
         assert found["pairs"] == wanted.n
         counts = (found["below"], found["equal"], found["above"])
         assert counts == (wanted.wins, wanted.ties, wanted.losses)
         assert found["ratio"] == pytest.approx(wanted.ratio, rel=1e-9)
         assert found["ratio-low"] == pytest.approx(wanted.interval.low, rel=1e-9)
+        assert found["p"] == pytest.approx(wanted.adjusted, rel=1e-9)
         assert found["alone"] == wanted.alone + wanted.missing
 
 
@@ -271,6 +277,14 @@ def test_plots_show_the_runs_that_are_looked_at(page, rows):
     dashes = {each.get_attribute("stroke-dasharray") for each in page.all("#ecdf path")}
     assert len(dashes) == len(SCHEDULERS)
     assert len(page.all("#across-plot circle")) == len(SCHEDULERS) * len(HOSTS)
+    # Failed and missing runs are never reached: the last step is at the part that has a value.
+    for name, path in zip(SCHEDULERS, page.all("#ecdf path"), strict=True):
+        height = float(re.findall(r"V([\d.]+)", path.get_attribute("d"))[-1])
+        reached = sum(row[0] == name for row in finite) / 30
+        assert (236 - height) / 210 == pytest.approx(reached, abs=1e-3)
+    marks = [float(each.get_attribute("data-value")) for each in page.all("#boxes .mean")]
+    means = [np.mean([row[3] for row in finite if row[0] == name]) for name in SCHEDULERS]
+    assert marks == pytest.approx(means)
     page.filter("scheduler.name", "lag", "30 of 90 runs")
     assert page.texts("#boxes text title") == ["bags.lag"]
     assert len(page.all("#boxes circle")) == sum(row[0] == "bags.lag" for row in finite)
@@ -312,6 +326,9 @@ FILTERS = [
     ("scheduler.name", "!prices", lambda row: row[0] != "bags.prices"),
     ("status", "=failed", lambda row: row[5]),
     ("scheduler.name", "nothing", lambda _: False),
+    # As the page writes numbers; the last digit that it shows is not the last.
+    ("makespan", "<1\u202f234.5", lambda row: not row[5] and (row[3] or math.inf) < 1234.5),
+    ("surplus", "<\u22120.5", lambda row: not row[5] and row[4] < -0.5),
 ]
 
 
@@ -330,6 +347,18 @@ def test_filters_add_up_and_one_that_cannot_be_read_filters_nothing(page, rows):
     page.filter("platform.seed", ">x", "30 of 90 runs")
     field = page.one('[data-filter="platform.seed"]')
     assert field.get_attribute("aria-invalid") == "true"
+    # It stays marked when something else is filtered.
+    page.filter("scheduler.name", "bags", "90 runs")
+    assert (field.get_attribute("value"), field.get_attribute("aria-invalid")) == (">x", "true")
+    for text in (">5 <3", "7..2", "=3 =4", "none >1", ">3 <=3"):
+        page.filter("platform.seed", text, "0 of 90 runs")
+        assert field.get_attribute("aria-invalid") == "true", text
+    page.filter("platform.seed", ">=3 <=3", "9 of 90 runs")
+    assert field.get_attribute("aria-invalid") is None
+    written = page.column("makespan")[0]
+    page.click("#clear")
+    page.filter("makespan", written, "1 of 90 runs")
+    assert page.column("makespan") == [written]
     page.click("#clear")
     page.wait(lambda: page.looked_at() == "90 runs")
     assert field.get_attribute("value") == ""
@@ -364,6 +393,7 @@ def test_details_and_failures(page):
     assert not page.all("#runs-body .details")
     page.click("#clear")
     page.wait(lambda: page.looked_at() == "90 runs")
+    page.filter("scheduler.name", "fcfs", "30 of 90 runs")
     [group] = page.all("#failure-list li")
     assert "3 runs: error" in group.text
     assert "runs 7, 31, 60" in group.text
@@ -380,8 +410,15 @@ def test_numbers_as_they_are_written(page):
     assert found == list(wanted.values())
     column = [1.5, -20.25, None, 1000.0, 1e-9]
     found = page.driver.execute_script("return arguments[0].map(writer(arguments[0]))", column)
-    # Of one column with equally many decimals, and none that says 0 though it is not.
-    assert found == ["1.5", "\u221220.3", "\u2013", "1000.0", "1.0e\u22129"]
+    # Significant digits where values are decades apart, else equally many decimals.
+    assert found == ["1.5000", "\u221220.250", "\u2013", "1000.0", "1.0000e\u22129"]
+    column = [1.5, -20.25, 0.001]
+    column[2] = 17.0
+    found = page.driver.execute_script("return arguments[0].map(writer(arguments[0]))", column)
+    assert found == ["1.500", "\u221220.250", "17.000"]
+    sizes = [[1, 10, 100], [1, 2, 4, 8], [1, 2, 4], [1, 10, 90], [0, 1, 10], [1, 2, 3, 4]]
+    found = page.driver.execute_script("return arguments[0].map(grows)", sizes)
+    assert found == [True, True, False, False, False, False]
     found = page.driver.execute_script("return [NaN, Infinity, -Infinity].map(exact)")
     assert found == ["NaN", "\u221e", "\u2212\u221e"]
 
@@ -408,6 +445,8 @@ def test_claims_by_verdict(page):
     page.click('#claims-filter [value="agree"]')
     assert len(page.all("#claims-body tr")) == 4
     assert len(page.all("#claim-figures path.curve")) == 2
+    widths = [each.size["width"] for each in page.all("#claims-body tr:first-child td")]
+    assert widths[0] > 0.45 * sum(widths)
     # Where there are claims they come first.
     assert page.texts("nav a")[0] == page.texts("section h2")[0] == "Claims"
 
@@ -469,3 +508,206 @@ def test_a_report_of_claims_alone_has_no_empty_parts(driver, tmp_path):
     assert [each.text for each in page.all("nav a") if each.is_displayed()] == ["Claims"]
     assert page.one(".headline").text == "1 of 1 claims agree"
     assert driver.get_log("browser") == []
+
+
+ERRORS = 25
+LONG = "the_metric_of_which_the_name_" * 6
+
+
+@pytest.fixture(scope="module")
+def odd_rows():
+    """Factor, seed beyond 2**53, number among equal runs, and value: some fail, each otherwise."""
+    rng = np.random.default_rng(8)
+    found = [
+        [factor, 2**63 + seed, replicate, float(rng.lognormal(0, 4))]
+        for replicate in range(2)
+        for seed in range(4)
+        for factor in (5.0, 0.5, None)
+    ]
+    return found + [[None, 2**63 + 100 + at, 0, None] for at in range(ERRORS)]
+
+
+@pytest.fixture
+def odd(driver, odd_rows, tmp_path):
+    """Groups that are numbers or nothing, seeds that JavaScript cannot count, long names."""
+    failed = [row[3] is None for row in odd_rows]
+    names = {"s": ("a" * 30, "\u6d4b\u8bd5" * 20, "near the right end")}
+    points = Figure("f", LONG, "x", "y", {"s": ([0, 1, 2], [1, 2, 3])}, names=names)
+    report = CampaignReport(
+        title="Odd",
+        columns=(
+            Column("workload.factor", [row[0] for row in odd_rows], role="varied"),
+            Column("workload.seed", [row[1] for row in odd_rows], role="varied"),
+            Column("spread", [row[3] for row in odd_rows], "s", sense="min"),
+            Column(LONG, [float(at) for at in range(len(odd_rows))]),
+        ),
+        position=range(len(odd_rows)),
+        status=["failed" if each else "done" for each in failed],
+        failure=["error" if each else "" for each in failed],
+        error=[f"=error {at}, of its own" if each else "" for at, each in enumerate(failed)],
+        total=len(odd_rows),
+        baseline=5,
+        kept=(KeptRun(LONG, 1, (points,)),),
+    )
+    driver.get(write_page(report, tmp_path).as_uri())
+    yield Page(driver)
+    assert driver.get_log("browser") == []
+
+
+def odd_ratio(rows, left_out=()):
+    """Return what the page says of factor 0.5 relative to 5."""
+    values = {tuple(row[:3]): row[3] for at, row in enumerate(rows) if at not in left_out}
+    keys = [key[1:] for key in values if key[0] == 0.5 and (5.0, *key[1:]) in values]
+    return len(keys), gmean([values[0.5, *key] / values[5.0, *key] for key in keys])
+
+
+def test_groups_of_numbers_of_nothing_and_of_all(odd, odd_rows):
+    assert odd.texts("#summary tbody th") == ["0.5", "5", "(none)"]
+    assert odd.one("#comparison-title").text == "spread, relative to 5"
+    shown = odd.numbers("comparison")
+    assert set(shown) == {"0.5", "(none)"}
+    pairs, ratio = odd_ratio(odd_rows)
+    assert pairs == 8
+    assert shown["0.5"]["pairs"] == pairs
+    assert shown["0.5"]["ratio"] == pytest.approx(ratio)
+    assert odd.numbers("summary")["(none)"]["missing"] == ERRORS
+    # The first of two equal runs is gone: the second is still the second.
+    odd.filter("spread", f"!={odd_rows[1][3]!r}", f"{len(odd_rows) - ERRORS - 1} of 49 runs")
+    pairs, ratio = odd_ratio(odd_rows, left_out={1})
+    shown = odd.numbers("comparison")
+    assert (shown["0.5"]["pairs"], shown["0.5"]["alone"]) == (pairs, 0)
+    assert shown["0.5"]["ratio"] == pytest.approx(ratio)
+    # A scale of logarithms has geometric means.
+    done = [(row[0], row[3]) for at, row in enumerate(odd_rows) if row[3] is not None and at != 1]
+    means = [gmean([v for g, v in done if g == group]) for group in (0.5, 5.0, None)]
+    marks = [float(each.get_attribute("data-value")) for each in odd.all("#boxes .mean")]
+    assert marks == pytest.approx(means)
+    # Seeds are no axis unless one wants them.
+    assert not odd.one("#across-part").is_displayed()
+    odd.choose("group", "")
+    assert odd.texts("#summary tbody th") == ["all runs"]
+    assert odd.texts("#across option[selected]") == ["workload.factor"]
+    odd.choose("across", "workload.seed")
+    assert odd.one("#across-part").is_displayed()
+
+
+def test_numbers_keep_their_digits(odd, odd_rows):
+    Select(odd.one("#page-size")).select_by_value("100")
+
+    def plain(text):
+        return text.replace("\u202f", "").replace("\u2212", "-")
+
+    seeds = [row[1] for row in odd_rows]
+    assert [int(plain(each)) for each in odd.column("workload.seed")] == seeds
+    spread = odd.column("spread")[: len(odd_rows) - ERRORS]
+    for text, row in zip(spread, odd_rows, strict=False):
+        assert float(plain(text)) == float(f"{row[3]:.5g}")
+    odd.click('th[data-column="workload.seed"] button')
+    order = sorted(range(len(seeds)), key=seeds.__getitem__)
+    assert [int(each) for each in odd.column("run")] == order
+    odd.filter("workload.seed", f"={2**63 + 2}", "6 of 49 runs")
+    odd.filter("workload.seed", f">{2**63 + 100}", f"{ERRORS - 1} of 49 runs")
+
+
+def test_many_failures_and_long_names(odd):
+    items = odd.all("#failure-list > li")
+    assert len(items) == 21
+    assert "5 more messages, of 5 runs" in items[-1].text
+    odd.filter("spread", ">0", "24 of 49 runs")
+    items[3].find_element(By.CSS_SELECTOR, "button").click()
+    odd.wait(lambda: odd.looked_at() == "1 of 49 runs")
+    assert odd.column("error") == ["=error 27, of its own"]
+    odd.click("#failure-list > li:last-child button")
+    assert len(odd.all("#failure-list > li")) == ERRORS
+    odd.click("#clear")
+    odd.choose("metric", LONG)
+    ends = odd.driver.execute_script(
+        """const svg = document.querySelector("#kept svg").getBoundingClientRect();
+        return [...document.querySelectorAll("#kept circle ~ text")].map((text) => {
+          const box = text.getBoundingClientRect();
+          return [box.left - svg.left, svg.right - box.right];
+        })"""
+    )
+    assert len(ends) == 3
+    assert min(min(each) for each in ends) >= 0
+    metrics = {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    odd.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    across = "return document.documentElement.scrollWidth"
+    odd.wait(lambda: odd.driver.execute_script(across) <= 400)
+    odd.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_parameters_of_one_scheduler_pair_no_runs_of_another(driver, tmp_path):
+    steps = {"a": (0.1, 0.2), "b": (None,), "c": (0.2, 0.3)}
+    rows = [(name, step, seed) for name in steps for step in steps[name] for seed in (1, 2, 3)]
+    worth = {("a", 0.1): 10.0, ("a", 0.2): 20.0, ("b", None): 15.0, ("c", 0.2): 60.0}
+    values = [worth.get(row[:2], 1.0) * row[2] for row in rows]
+    empty = [""] * len(rows)
+    report = CampaignReport(
+        "Steps",
+        (
+            Column("scheduler.name", [row[0] for row in rows], role="varied"),
+            Column("scheduler.parameters.step", [row[1] for row in rows], role="varied"),
+            Column("platform.seed", [row[2] for row in rows], role="varied"),
+            Column("makespan", values, sense="min"),
+        ),
+        range(len(rows)), ["done"] * len(rows), empty, empty, len(rows),
+    )  # fmt: skip
+    driver.get(write_page(report, tmp_path).as_uri())
+    shown = Page(driver).numbers("comparison")
+    # b knows no steps: it has a partner in the first run of a of each seed; c has those of 0.2.
+    assert (shown["b"]["pairs"], shown["c"]["pairs"]) == (3, 3)
+    assert shown["b"]["ratio"] == pytest.approx(1.5)
+    assert shown["c"]["ratio"] == pytest.approx(3.0)
+
+
+def test_signed_ranks_are_those_of_the_figures(page):
+    rng = np.random.default_rng(4)
+    samples = [rng.normal(0.3, 1.0, n) for n in (1, 2, 7, 20, 50, 51, 400)]
+    samples += [rng.integers(-3, 5, n).astype(float) for n in (12, 50, 90)]
+    samples += [np.zeros(4), np.arange(1.0, 61.0), np.arange(1.0, 31.0)]
+    found = page.driver.execute_script(
+        "return arguments[0].map(signedRankTest)", [each.tolist() for each in samples]
+    )
+    assert found == pytest.approx([signed_rank_test(each) for each in samples], rel=1e-9)
+    assert found[3] == pytest.approx(wilcoxon(samples[3], method="exact").pvalue)
+
+
+def test_profiles_are_those_of_the_figures(page, rows):
+    values = {name: {} for name in SCHEDULERS}
+    for row in rows:
+        values[row[0]][row[1], row[2]] = None if row[5] else row[3]
+    wanted = profiles(values, sense="min")
+    found = page.driver.execute_script(
+        """const found = profilesOf(view.metric, grouped(view.group, view.rows));
+        return [found.n, found.groups.map((each) => [...each.ratios].filter(Number.isFinite))]"""
+    )
+    assert found[0] == wanted.n == 30
+    for ratios, name in zip(found[1], SCHEDULERS, strict=True):
+        finite = wanted.ratios[name][np.isfinite(wanted.ratios[name])]
+        np.testing.assert_allclose(ratios, finite, rtol=1e-12)
+    # The curve ends at the part of the instances that the scheduler solved.
+    height = float(re.findall(r"V([\d.]+)", page.one("#profile path").get_attribute("d"))[-1])
+    finite = np.isfinite(wanted.ratios[SCHEDULERS[0]]).sum()
+    assert (236 - height) / 210 == pytest.approx(finite / 30, abs=1e-3)
+    page.choose("metric", "surplus")
+    assert not page.one("#profile-part").is_displayed()
+
+
+def test_on_paper(page):
+    page.click("#page-next")
+    script = "dispatchEvent(new Event(arguments[0]))"
+    page.driver.execute_script(script, "beforeprint")
+    assert not page.all("details:not([open])")
+    assert len(page.all("#runs-body tr")) == 90
+    unprinted = {
+        each.get_attribute("data-column") for each in page.all("#runs-head .unprinted")
+    }  # fmt: skip
+    assert unprinted == {"surplus", "error"}
+    page.driver.execute_script(script, "afterprint")
+    assert page.column("run")[0] == "25"
+    assert page.all("details:not([open])")
+    paper = page.driver.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})
+    sizes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", base64.b64decode(paper["data"]))
+    assert sizes
+    assert all(float(width) > float(height) for width, height in sizes)

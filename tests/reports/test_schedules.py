@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from simplugin.charts import Bar, ScheduleChart
 from simplugin.errors import SimpluginError
@@ -81,6 +82,26 @@ def test_labels_are_written_where_they_fit():
     axes, _ = schedule_figure(chart(bars=bars)).axes
     assert [text.get_text() for text in axes.texts] == ["fits"]
     assert axes.texts[0].get_position()[0] == 5
+
+
+def test_long_texts_are_whole_and_inside():
+    title = "scheduler.name = wps_width, platform.parameters.site = rennes, " * 5 + "$x"
+    names = tuple(f"_group with a name that is long, number {number}" for number in range(9))
+    facts = "12 tasks of some kind, " * 12
+    changes = {"title": title, "groups": names, "facts": facts, "dates": {"bound": 4.0}}
+    figure = schedule_figure(chart(**changes))
+    FigureCanvasAgg(figure).draw()
+    key = figure.legends[0].get_texts()
+    assert [text.get_text() for text in key] == [*names, "bound"]
+    above = figure.axes[0].title, figure.axes[0]._left_title
+    texts = [figure._suptitle, *(text for text in above if text.get_text()), *key]
+    assert figure.get_suptitle().replace("\n", " ") == title
+    for text in texts:
+        box = text.get_window_extent()
+        assert box.x0 >= 0
+        assert box.y0 >= 0
+        assert box.x1 <= figure.bbox.x1 + 1
+        assert box.y1 <= figure.bbox.y1 + 1
 
 
 def test_groups_keep_their_colours():

@@ -19,12 +19,14 @@ SCRIPTS = (
     "data.js",
     "numbers.js",
     "statistics.js",
+    "comparisons.js",
     "filters.js",
     "table.js",
     "plots.js",
     "overview.js",
     "drawings.js",
     "sections.js",
+    "printing.js",
     "page.js",
 )
 _PLACE = re.compile(r"\{\{(\w+)\}\}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -19,6 +20,9 @@ Role = Literal["varied", "metric", "other"]
 # With more values than that a column does not group runs, unless it is asked to.
 _MOST_GROUPS = 24
 _SCHEDULER = "scheduler.name"
+_SEED = "seed"
+# The group of runs that have no value of what groups are made by.
+NO_VALUE = "(none)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +59,19 @@ class Column:
 
     def distinct(self) -> list[Value]:
         """Return the values that there are: numbers in their order, then others as they come."""
-        found = dict.fromkeys(value for value in self.values if value is not None)
-        if self.numeric:
-            return sorted(found, key=lambda value: float(value or 0))
-        return list(found)
+        found: dict[Hashable, Value] = {}
+        for value in self.values:
+            if value is not None:
+                found.setdefault(identity(value), value)
+        return sorted(found.values(), key=_by_size) if self.numeric else list(found.values())
+
+    def place_of(self, value: Value) -> int | None:
+        """Return the number of a value among the distinct ones; what has none comes behind."""
+        found = self.distinct()
+        places = {identity(each): place for place, each in enumerate(found)}
+        if value == NO_VALUE and identity(value) not in places and None in self.values:
+            return len(found)
+        return places.get(identity(value))
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +175,7 @@ class CampaignReport:
         if self.group is None:
             object.__setattr__(self, "group", self._usual_group())
         else:
-            self.column(self.group)
+            self._check_group(self.group)
         self._check_baseline()
 
     def column(self, name: str) -> Column:
@@ -189,7 +202,7 @@ class CampaignReport:
         names = [
             column.name
             for column in self.columns_of("varied")
-            if 1 < len(column.distinct()) <= _MOST_GROUPS
+            if 1 < len(column.distinct()) + (None in column.values) <= _MOST_GROUPS
         ]
         return names if self.group is None or self.group in names else [self.group, *names]
 
@@ -198,11 +211,27 @@ class CampaignReport:
         return tuple(column for column in self.columns_of("metric") if column.numeric)
 
     def _usual_group(self) -> str | None:
-        """Choose the scheduler if it is varied, else what has fewest values."""
-        names = self.groupings()
-        if _SCHEDULER in names:
+        """Choose the scheduler if it is varied, else what has fewest values, each of some runs.
+
+        Seeds stand for draws: they are chosen only by who asks for them.
+        """
+        counts = {
+            column.name: len(column.distinct())
+            for column in self.columns_of("varied")
+            if column.name.rpartition(".")[2] != _SEED
+        }
+        if counts.get(_SCHEDULER, 0) > 1:
             return _SCHEDULER
-        return min(names, key=lambda name: len(self.column(name).distinct()), default=None)
+        most = min(_MOST_GROUPS, len(self.position) - 1)
+        few = [name for name, count in counts.items() if 1 < count <= most]
+        return min(few, key=lambda name: counts[name], default=None)
+
+    def _check_group(self, name: str) -> None:
+        """Refuse to compare runs by what came out of them."""
+        if self.column(name).role != "varied":
+            names = ", ".join(column.name for column in self.columns_of("varied"))
+            hint = f"; varied are {names}" if names else ""
+            raise SimpluginError(f"runs cannot be compared by {name!r}, which is not varied{hint}")
 
     def _check_baseline(self) -> None:
         """Refuse a baseline that is no value of the group's column."""
@@ -210,11 +239,24 @@ class CampaignReport:
             return
         if self.group is None:
             raise SimpluginError(
-                f"there is nothing to compare with {self.baseline!r}: nothing is varied that"
-                f" has from 2 to {_MOST_GROUPS} values"
+                f"there is nothing to compare with {self.baseline!r}: no key but seeds is varied"
+                f" that has from 2 to {_MOST_GROUPS} values, each of some runs; name one as group"
             )
-        values = self.column(self.group).distinct()
-        if self.baseline not in values:
-            texts = [str(value) for value in values]
+        column = self.column(self.group)
+        if column.place_of(self.baseline) is None:
+            texts = [str(value) for value in column.distinct()]
             hint = perhaps(str(self.baseline), texts) or f"it is {', '.join(texts)}"
             raise SimpluginError(f"{self.group} is never {self.baseline!r}; {hint}")
+
+
+def identity(value: Value) -> Hashable:
+    """Return what equal values have in common: 1 and 1.0 are one number, "1" and true are not."""
+    if isinstance(value, bool | str) or value is None:
+        return (type(value).__name__, value)
+    return ("number", "nan" if math.isnan(value) else value)
+
+
+def _by_size(value: Value) -> tuple[bool, float]:
+    """Return by what numbers are sorted: whole ones of any length exactly, undefined ones last."""
+    assert isinstance(value, float | int)
+    return (True, 0.0) if math.isnan(value) else (False, value)

@@ -10,8 +10,16 @@ function decoded(column) {
   }
   const special = column.special;
   if (special) for (const [at, name] of special) column.values[at] = SPECIAL[name];
+  // Whole numbers that JavaScript's numbers only come near; statistics are made of those.
+  column.long = new Map((column.long ?? []).map(([at, text]) => [at, BigInt(text)]));
+  for (const [at, value] of column.long) column.values[at] = Number(value);
   return column;
 }
+
+// A value with all its digits.
+const exactValue = (column, row) => column.long?.get(row) ?? column.values[row];
+// For sorting, also of numbers of both kinds.
+const bySize = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
 
 const columns = payload.columns.map(decoded);
 const columnsByName = new Map(columns.map((column) => [column.name, column]));
@@ -21,22 +29,32 @@ const everyRun = Array.from({ length: runs.length }, (_, at) => at);
 const isMetric = (column) => column.role === "metric" && column.numeric;
 const titled = (column) => (column.unit ? `${column.name} [${column.unit}]` : column.name);
 
-// Names of groups in their order: numbers by size, texts as they first came.
-function groupNames(column) {
-  const found = [...new Set(column.values)].filter((value) => value !== null);
-  if (column.numeric) found.sort((a, b) => a - b);
-  return found;
+const ALL_RUNS = "all runs";
+const NO_VALUE = "(none)";
+
+// Names of groups in their order, numbers by size, texts as they first came, what has no value
+// last; and the number of the group of each run.
+const numberings = new Map();
+function numbered(column) {
+  if (!numberings.has(column)) {
+    const values = everyRun.map((row) => exactValue(column, row));
+    const found = [...new Set(values)].filter((value) => value !== null);
+    if (column.numeric) found.sort((a, b) => Number.isNaN(a) - Number.isNaN(b) || bySize(a, b));
+    const numbers = new Map(found.map((value, number) => [value, number]));
+    const names = found.map(String);
+    if (values.includes(null)) names.push(NO_VALUE);
+    numberings.set(column, { names, numbers: values.map((value) => numbers.get(value) ?? found.length) });
+  }
+  return numberings.get(column);
 }
+const groupNames = (column) => numbered(column).names;
 
 // Rows of each group, in the order of the groups; all rows in one group where there is no column.
 function grouped(column, rows) {
-  if (!column) return [{ name: "all runs", number: 0, rows }];
-  const groups = groupNames(column).map((name, number) => ({ name: String(name), number, rows: [] }));
-  const byName = new Map(groupNames(column).map((name, number) => [name, groups[number]]));
-  for (const row of rows) {
-    const group = byName.get(column.values[row]);
-    if (group) group.rows.push(row);
-  }
+  if (!column) return [{ name: ALL_RUNS, number: 0, rows }];
+  const { names, numbers } = numbered(column);
+  const groups = names.map((name, number) => ({ name, number, rows: [] }));
+  for (const row of rows) groups[numbers[row]].rows.push(row);
   return groups;
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -15,11 +15,13 @@ from simplugin.figures import Figure
 from simplugin.listings import Listing
 from simplugin.reports.page.activity_charts import activity_chart
 from simplugin.reports.page.colour_rules import count_of_colours
-from simplugin.reports.page.contents import CampaignReport, Column, KeptRun
+from simplugin.reports.page.contents import NO_VALUE, CampaignReport, Column, KeptRun, identity
 
 # Points of a curve beyond which a page gets large and no clearer.
 _MOST_POINTS = 1000
 _NO_TEXT = -1
+# Beyond it a whole number of JavaScript is not one.
+_LARGEST_WHOLE = 2**53
 
 
 def report_document(report: CampaignReport, files: Sequence[str] = ()) -> dict[str, Any]:
@@ -41,7 +43,7 @@ def report_document(report: CampaignReport, files: Sequence[str] = ()) -> dict[s
         "columns": [_column(each, **more) for each, more in _all_columns(report)],
         "groupings": report.groupings(),
         "group": report.group,
-        "baseline": None if report.baseline is None else _text(report.baseline),
+        "baseline": _baseline(report),
         "metric": first and first.name,
         "kept": [_kept(each) for each in report.kept],
         "claims": [
@@ -76,6 +78,13 @@ def json_text(document: dict[str, Any]) -> str:
     return text
 
 
+def _baseline(report: CampaignReport) -> int | None:
+    """Return the number of the baseline among the groups."""
+    if report.group is None or report.baseline is None:
+        return None
+    return report.column(report.group).place_of(report.baseline)
+
+
 def _all_columns(report: CampaignReport) -> list[tuple[Column, dict[str, Any]]]:
     """Return the columns of the table in their order, and whether the table shows them."""
     failed = any(report.failure)
@@ -100,12 +109,13 @@ def _column(column: Column, **more: Any) -> dict[str, Any]:
         "numeric": column.numeric,
     } | more
     if not column.numeric:
-        texts = [None if value is None else _text(value) for value in column.values]
-        codes = {text: code for code, text in enumerate(dict.fromkeys(texts)) if text is not None}
-        numbers = {text: number for number, text in enumerate(codes)}
+        names = _names(column)
+        numbers = {each: number for number, each in enumerate(names)}
         return document | {
-            "texts": list(codes),
-            "codes": [_NO_TEXT if text is None else numbers[text] for text in texts],
+            "texts": list(names.values()),
+            "codes": [
+                _NO_TEXT if value is None else numbers[identity(value)] for value in column.values
+            ],
         }
     values: list[Any] = list(column.values)
     apart: list[tuple[int, str]] = [
@@ -113,9 +123,29 @@ def _column(column: Column, **more: Any) -> dict[str, Any]:
         for at, value in enumerate(values)
         if isinstance(value, float) and not math.isfinite(value)
     ]
-    for at, _ in apart:
+    long = [
+        (at, str(value))
+        for at, value in enumerate(values)
+        if isinstance(value, int) and abs(value) > _LARGEST_WHOLE
+    ]
+    for at, _ in (*apart, *long):
         values[at] = None
-    return document | {"values": values} | ({"special": apart} if apart else {})
+    document |= {"values": values}
+    return document | ({"special": apart} if apart else {}) | ({"long": long} if long else {})
+
+
+def _names(column: Column) -> dict[Hashable, str]:
+    """Return how the values of a column are written, texts that look like others in quotes."""
+    values = column.distinct()
+    others = {_text(value) for value in values if not isinstance(value, str)}
+    if None in column.values:
+        others.add(NO_VALUE)
+    return {
+        identity(value): f'"{value}"'
+        if isinstance(value, str) and value in others
+        else _text(value)
+        for value in values
+    }
 
 
 def _text(value: object) -> str:
@@ -176,14 +206,18 @@ def figure_document(figure: Figure) -> dict[str, Any]:
 def _thinned(
     x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Keep the least and the largest of each stretch of a long curve, so that swings stay."""
+    """Keep the least, the largest and a gap of each stretch, so that swings stay."""
     if len(x) <= _MOST_POINTS:
         return x, y
     edges = np.linspace(0, len(x), _MOST_POINTS // 2 + 1).astype(int)
     kept = [0, len(x) - 1]
-    known = np.where(np.isfinite(y), y, 0.0)
+    known = np.isfinite(y)
+    low, high = np.where(known, y, math.inf), np.where(known, y, -math.inf)
     for start, stop in pairwise(edges.tolist()):
-        kept += [start + int(known[start:stop].argmin()), start + int(known[start:stop].argmax())]
+        kept += [start + int(low[start:stop].argmin()), start + int(high[start:stop].argmax())]
+        # A curve that breaks off stays broken.
+        if not known[start:stop].all():
+            kept += [start + int(known[start:stop].argmin())]
     order = np.unique(kept)
     return x[order], y[order]
 

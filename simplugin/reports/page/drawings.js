@@ -58,9 +58,17 @@ function oneSeries(each, { name, number, dash }, across, up, bars) {
   for (const at of finite) {
     const [x, y] = [across(each.x[at]), up(each.y[at])];
     points.append(drawn("circle", { cx: x, cy: y, r: 3.5 }, drawn("title", {}, each.names?.[at] ?? name)));
-    if (each.names) points.append(drawn("text", { x: x + 7, y: y + 4, class: "tick" }, each.names[at]));
+    if (each.names) points.append(pointName(each.names[at], x, y, across.span));
   }
   return points;
+}
+
+// To the right of its point, or to the left where that is nearer to the middle and it has no room.
+function pointName(name, x, y, [start, end]) {
+  const rooms = [end - x - 7, x - 7 - start];
+  const left = widthOf(name) > rooms[0] && rooms[1] > rooms[0];
+  const words = cut(name, rooms[Number(left)]);
+  return drawn("text", { x: left ? x - 7 : x + 7, y: y + 4, "text-anchor": left ? "end" : "start", class: "tick" }, drawn("title", {}, name), words);
 }
 
 function keyOf(keys, lines) {
@@ -73,7 +81,7 @@ function keyOf(keys, lines) {
 // Processors by cluster, from top to bottom; time to the right; a colour for each group.
 function drawSchedule(target, chart) {
   const width = roomOf(target);
-  const left = Math.min(0.3 * width, Math.max(...chart.clusters.map(([name]) => name.length)) * LETTER + 16);
+  const left = Math.min(0.3 * width, Math.max(...chart.clusters.map(([name]) => widthOf(name)), 0) + 16);
   const total = chart.clusters.reduce((sum, [, size]) => sum + size, 0);
   const lane = Math.min(22, Math.max(620 / Math.max(total, 1), 0.8));
   const gap = chart.clusters.length > 40 ? 1 : 6;
@@ -99,7 +107,6 @@ function drawSchedule(target, chart) {
 }
 
 function nameClusters(svg, chart, tops, lane, left, width) {
-  const letters = Math.floor((left - 10) / LETTER);
   let first = 0;
   let free = -Infinity;
   chart.clusters.forEach(([name, size], at) => {
@@ -107,7 +114,7 @@ function nameClusters(svg, chart, tops, lane, left, width) {
     if (at % 2 === 0) svg.append(drawn("rect", { x: left, y: top, width: width - RIGHT - left, height: tall, class: "band" }));
     const middle = top + tall / 2 + 4;
     if (middle - free >= FONT) {
-      svg.append(drawn("text", { x: left - 8, y: middle, "text-anchor": "end" }, drawn("title", {}, `${name}: ${counted(size, "processor")}`), cut(name, letters)));
+      svg.append(drawn("text", { x: left - 8, y: middle, "text-anchor": "end" }, drawn("title", {}, `${name}: ${counted(size, "processor")}`), cut(name, left - 10)));
       free = middle;
     }
     first += size;
@@ -122,7 +129,7 @@ function separateBars(chart, across, tops, lane) {
     const label = chart.labels[chart.label[at]];
     const words = [label, chart.groups[group], `${exact(chart.start[at])} to ${exact(chart.finish[at])} s`].filter(Boolean).join("\n");
     all.append(drawn("rect", { x, y: top, width: wide, height: tall, fill: colourOf(group) }, drawn("title", {}, words)));
-    if (label && tall >= FONT - 1 && wide > label.length * LETTER) all.append(drawn("text", { x: x + wide / 2, y: top + tall / 2 + 4, "text-anchor": "middle", style: `fill: var(--on${group % COLOURS})` }, label));
+    if (label && tall >= FONT - 1 && wide > widthOf(label)) all.append(drawn("text", { x: x + wide / 2, y: top + tall / 2 + 4, "text-anchor": "middle", style: `fill: var(--on${group % COLOURS})` }, label));
   });
   return all;
 }

@@ -1,7 +1,7 @@
 // Groups of runs beside each other: numbers and plots, for the runs that are looked at.
 const metrics = columns.filter(isMetric);
 const BLANK = "";
-const SEED = /(^|[._])seed$/;
+const SEED = /(^|\.)seed$/;
 
 function interval({ low, high }, write) {
   if (low === undefined || low === null) return BLANK;
@@ -76,30 +76,39 @@ function drawEverything(groups) {
   place("every-summary").replaceChildren(element("thead", {}, headRow(view.group?.name ?? BLANK, SUMMARY_HEADS)), ...bodies);
 }
 
+// As one writes a probability.
+const probability = (value) => (value === null ? BLANK : value < 0.001 ? exponential(value, 1) : value.toFixed(3));
+
 function drawComparison(column, groups) {
   const baseline = groups.find((group) => group.name === view.baseline);
   place("comparison-part").hidden = !baseline || groups.length < 2;
   if (!baseline) return;
-  const keys = pairingKeys(view.group);
   const words = { min: ["wins", "ties", "losses"], max: ["losses", "ties", "wins"] }[column.sense] ?? ["lower", "equal", "higher"];
   const counts = [[words[0], "below"], [words[1], "equal"], [words[2], "above"]];
   if (column.sense === "max") counts.reverse();
   const heads = [["pairs"], ["ratio", "geometric mean of the ratios of pairs"], ["95 % interval", "Student\u2019s t of the logarithms"],
-    ...counts.map(([name, kind]) => [name, `pairs in which it is ${kind} the baseline`.replace("equal the", "equal to the")]), ["alone", "runs without a partner that has a value"]];
-  const rows = groups.filter((group) => group !== baseline).map((group) => {
-    const found = paired(column, keys, group.rows, baseline.rows);
+    ...counts.map(([name, kind]) => [name, `pairs in which it is ${kind} the baseline`.replace("equal the", "equal to the")]),
+    ["p", "Wilcoxon\u2019s signed-rank test of the pairs, corrected for the number of groups after Holm"], ["alone", "runs without a partner that has a value"]];
+  const others = groups.filter((group) => group !== baseline);
+  const keys = others.map((group) => pairingKeys(view.group, [group, baseline]));
+  const comparisons = others.map((group, at) => paired(column, keys[at], group, baseline));
+  const tests = holm(comparisons.map(({ test }) => test));
+  const rows = others.map((group, at) => {
+    const found = comparisons[at];
     const write = (value) => (value === null ? MISSING : value.toFixed(3));
     const ratio = found.ratio.mean === undefined
       ? numberCell("ratio", null, "not defined", `not defined: ${counted(found.notPositive, "pair")} with a value not above 0`)
       : numberCell("ratio", found.ratio.mean, write(found.ratio.mean));
     return element("tr", { "data-group": group.name }, groupHead(group), numberCell("pairs", found.pairs, withGroups(String(found.pairs))), ratio,
       numberCell("ratio-low", found.ratio.low, interval(found.ratio, write)),
-      ...counts.map(([, kind]) => numberCell(kind, found[kind], withGroups(String(found[kind])))), numberCell("alone", found.alone, found.alone ? String(found.alone) : BLANK));
+      ...counts.map(([, kind]) => numberCell(kind, found[kind], withGroups(String(found[kind])))), numberCell("p", tests[at], probability(tests[at])), numberCell("alone", found.alone, found.alone ? String(found.alone) : BLANK));
   });
   place("comparison").replaceChildren(element("thead", {}, headRow(view.group.name, heads)), element("tbody", {}, ...rows));
-  const by = keys.length ? `Pairs have the same ${keys.map((key) => key.name).join(", ")}.` : "Each group has one run to compare.";
+  const common = [...new Set(keys.flat())].map((key) => key.name);
+  const by = common.length ? `Pairs have the same ${common.join(", ")}.` : "Pairs are the first runs of each group, the second, and so on.";
   const better = { min: " Less is better: below 1 a group does better than the baseline.", max: " More is better: above 1 a group does better than the baseline." };
-  place("comparison-note").textContent = by + (better[column.sense] ?? BLANK);
+  const test = " p is of Wilcoxon\u2019s signed-rank test, corrected for the number of groups after Holm.";
+  place("comparison-note").textContent = by + (better[column.sense] ?? BLANK) + test;
   place("comparison-title").textContent = `${column.name}, relative to ${view.baseline}`;
 }
 
@@ -115,33 +124,39 @@ function drawOverview() {
   drawComparison(column, groups);
   boxPlot(place("boxes"), column, groups);
   ecdfPlot(place("ecdf"), column, groups);
+  const profiles = profilesOf(column, groups);
+  place("profile-part").hidden = !profiles;
+  if (profiles) profilePlot(place("profile"), column, profiles);
   place("across-part").hidden = !view.across;
   if (view.across) parameterPlot(place("across-plot"), column, groups, view.across);
 }
 
-function options(select, names, chosen) {
-  select.replaceChildren(...names.map((name) => element("option", { value: name, selected: name === chosen }, name)));
+// Of nothing chosen the value is empty.
+function options(select, names, chosen, none = null) {
+  const named = names.map((name) => element("option", { value: name, selected: name === chosen }, name));
+  const empty = none === null ? [] : [element("option", { value: BLANK, selected: !chosen }, none)];
+  select.replaceChildren(...named, ...empty);
   select.closest("label").hidden = names.length === 0;
 }
 
 // Baselines and parameters depend on the group.
 function chooseGroup(name) {
   view.group = columnsByName.get(name) ?? null;
-  const names = view.group ? groupNames(view.group).map(String) : [];
-  view.baseline = names.includes(payload.baseline) && name === payload.group ? payload.baseline : names[0] ?? null;
+  const names = view.group ? groupNames(view.group) : [];
+  view.baseline = names[name === payload.group ? payload.baseline ?? 0 : 0] ?? null;
   options(place("baseline"), names.length > 1 ? names : [], view.baseline);
   const numbers = columns.filter((column) => column.role === "varied" && column.numeric && column !== view.group && groupNames(column).length > 1);
-  // Seeds stand for draws, not for a size.
-  numbers.sort((a, b) => SEED.test(a.name) - SEED.test(b.name));
-  view.across = numbers.includes(view.across) ? view.across : numbers[0] ?? null;
-  options(place("across"), numbers.map((column) => column.name), view.across?.name);
+  // Seeds stand for draws, not for a size: they are an axis only for who wants it.
+  const sizes = numbers.filter((column) => !SEED.test(column.name));
+  view.across = numbers.includes(view.across) ? view.across : sizes[0] ?? null;
+  options(place("across"), numbers.map((column) => column.name), view.across?.name, "nothing");
 }
 
 function startOverview() {
   options(place("metric"), metrics.map((column) => column.name), payload.metric);
   view.metric = columnsByName.get(payload.metric) ?? null;
   place("overview").hidden = !metrics.length;
-  options(place("group"), payload.groupings, payload.group);
+  options(place("group"), payload.groupings, payload.group, ALL_RUNS);
   chooseGroup(payload.group);
   const redraw = (change) => (event) => {
     change(event.target.value);
@@ -150,7 +165,7 @@ function startOverview() {
   place("metric").addEventListener("change", redraw((name) => (view.metric = columnsByName.get(name))));
   place("group").addEventListener("change", redraw(chooseGroup));
   place("baseline").addEventListener("change", redraw((name) => (view.baseline = name)));
-  place("across").addEventListener("change", redraw((name) => (view.across = columnsByName.get(name))));
+  place("across").addEventListener("change", redraw((name) => (view.across = columnsByName.get(name) ?? null)));
   place("every-metric").addEventListener("toggle", drawOverview);
   place("clear").addEventListener("click", clearFilters);
   listeners.push(drawOverview);

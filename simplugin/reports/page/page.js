@@ -44,6 +44,7 @@ startOverview();
 startFailures();
 startKept();
 startClaims();
+startPrinting();
 place("runs").hidden = !everyRun.length;
 place("view").hidden = !metrics.length;
 startSections();

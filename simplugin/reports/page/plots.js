@@ -1,6 +1,5 @@
 // Scales, axes, and the plots of groups of runs.
 const FONT = 12;
-const LETTER = 6.4;
 // Room for half of the last tick's number.
 const RIGHT = 22;
 const COLOURS = payload.colours;
@@ -12,7 +11,27 @@ const MOST_MARKS = 60;
 
 const colourOf = (number) => `var(--c${number % COLOURS})`;
 const dashOf = (number) => DASHES[number % DASHES.length];
-const cut = (text, letters) => (text.length > letters ? `${text.slice(0, letters - 1)}\u2026` : text);
+
+// Width of a text as it is drawn [px]; letters of other scripts are wide.
+const ruler = document.createElement("canvas").getContext("2d");
+ruler.font = `${FONT}px ${getComputedStyle(document.body).fontFamily}`;
+const widthOf = (text) => ruler.measureText(text).width;
+
+// As much of a text as there is room for, letters of two code units whole.
+function cut(text, room) {
+  if (widthOf(text) <= room) return text;
+  const letters = [...text];
+  let [fits, long] = [0, letters.length];
+  while (long - fits > 1) {
+    const middle = (fits + long) >> 1;
+    if (widthOf(`${letters.slice(0, middle).join("")}\u2026`) <= room) fits = middle;
+    else long = middle;
+  }
+  return `${letters.slice(0, fits).join("")}\u2026`;
+}
+
+// What is cut is told where one points at it.
+const cutNamed = (text, room) => (widthOf(text) > room ? [drawn("title", {}, text), cut(text, room)] : [text]);
 
 function niceTicks(low, high, count) {
   const rough = (high - low) / Math.max(count, 2.5);
@@ -61,6 +80,14 @@ function tickWriter(ticks) {
 // As the figures for papers have it: logarithmic where positive values span two decades.
 const wantsLog = (low, high) => low > 0 && high / low > 100;
 
+// As the figures have it too: of sizes that grow by one ratio, four or more, or three over two decades.
+function grows(values) {
+  const sizes = [...new Set(values)].sort(bySize);
+  if (sizes.length < 3 || sizes[0] <= 0 || (sizes.length < 4 && sizes.at(-1) < 100 * sizes[0])) return false;
+  const [low, high] = extent(sizes.slice(1).map((size, at) => size / sizes[at]));
+  return low > 1.2 && high - low < 0.05 * low;
+}
+
 function extent(values) {
   let [low, high] = [Infinity, -Infinity];
   for (const value of values) if (value !== null && Number.isFinite(value)) [low, high] = [Math.min(low, value), Math.max(high, value)];
@@ -80,7 +107,7 @@ function acrossAxis(svg, scale, top, bottom, label) {
   }
   const words = scale.log ? `${label}, log scale` : label;
   const [start, end] = scale.span;
-  svg.append(drawn("text", { x: (start + end) / 2, y: bottom + 2 * FONT + 12, "text-anchor": "middle" }, words));
+  svg.append(drawn("text", { x: (start + end) / 2, y: bottom + 2 * FONT + 12, "text-anchor": "middle" }, ...cutNamed(words, end - start)));
 }
 
 function upAxis(svg, scale, left, right, label) {
@@ -89,11 +116,12 @@ function upAxis(svg, scale, left, right, label) {
     svg.append(drawn("line", { x1: left, x2: right, y1: y, y2: y, class: "grid" }));
     svg.append(drawn("text", { x: left - 6, y: y + 4, "text-anchor": "end", class: "tick" }, scale.text(tick)));
   }
-  svg.append(drawn("text", { x: 2, y: FONT }, scale.log ? `${label}, log scale` : label));
+  const words = scale.log ? `${label}, log scale` : label;
+  svg.append(drawn("text", { x: 2, y: FONT }, ...cutNamed(words, right - 2)));
 }
 
 function widthOfTicks(scale) {
-  return Math.max(...scale.ticks.map((tick) => scale.text(tick).length), 1) * LETTER + 12;
+  return Math.max(...scale.ticks.map((tick) => widthOf(scale.text(tick))), 6) + 12;
 }
 
 function spanned(scale, start, end) {
@@ -110,8 +138,8 @@ function boxPlot(target, column, groups) {
   const range = extent(kept.flatMap((group) => extent(group.values)));
   if (!range) return target.replaceChildren(nothing("No values."));
   const width = roomOf(target);
-  const letters = Math.floor((0.3 * width) / LETTER);
-  const left = Math.min(letters, Math.max(...kept.map((group) => group.name.length))) * LETTER + 14;
+  const room = 0.3 * width;
+  const left = Math.min(room, Math.max(...kept.map((group) => widthOf(group.name)))) + 14;
   const lane = kept.length > 12 ? 26 : 36;
   const bottom = kept.length * lane + 6;
   const svg = sheet(width, bottom + 48, `box plot of ${column.name} by group`);
@@ -120,10 +148,19 @@ function boxPlot(target, column, groups) {
   const everyDot = kept.reduce((sum, group) => sum + group.values.length, 0) < MOST_DOTS;
   kept.forEach((group, at) => {
     const middle = 6 + (at + 0.5) * lane;
-    svg.append(drawn("text", { x: left - 10, y: middle + 4, "text-anchor": "end" }, drawn("title", {}, group.name), cut(group.name, letters)));
+    svg.append(drawn("text", { x: left - 10, y: middle + 4, "text-anchor": "end" }, drawn("title", {}, group.name), cut(group.name, room)));
     svg.append(boxOf(summary(group.values).sorted, scale, middle, lane * 0.27, colourOf(group.number), everyDot));
+    svg.append(meanMark(group.values, scale, middle));
   });
   return target.replaceChildren(svg);
+}
+
+// A diamond; the mean of what is drawn on a scale of logarithms is the geometric one.
+function meanMark(values, scale, middle) {
+  const mean = (scale.log ? geometricOf(values) : meanOf(values)).mean;
+  const at = scale(mean);
+  const words = `${scale.log ? "geometric mean" : "mean"} ${exact(mean)}`;
+  return drawn("path", { d: `M${at - 5},${middle}l5,-5l5,5l-5,5z`, class: "mean", "data-value": mean }, drawn("title", {}, words));
 }
 
 function boxOf(sorted, scale, middle, half, colour, everyDot) {
@@ -147,7 +184,7 @@ function boxOf(sorted, scale, middle, half, colour, everyDot) {
   return box;
 }
 
-// What part of the runs has at most a value.
+// What part of the runs that were tried has at most a value; those without one never get there.
 function ecdfPlot(target, column, groups) {
   const kept = groups.map((group) => ({ ...group, sorted: Float64Array.from(group.rows.map((row) => column.values[row]).filter(present)).sort() })).filter((group) => group.sorted.length);
   const range = extent(kept.flatMap((group) => extent(group.sorted) ?? []));
@@ -158,19 +195,48 @@ function ecdfPlot(target, column, groups) {
   const up = scaled(0, 1, height - 44, 26, { count: 5, pad: 0 });
   upAxis(svg, up, left, width - RIGHT, "part of the runs with at most");
   acrossAxis(svg, scale, 26, height - 44, titled(column));
-  for (const { sorted, number, name } of kept) {
-    let path = `M${left},${up(0)}`;
+  for (const { sorted, number, name, rows } of kept) {
+    const below = sorted.findIndex((value) => value > -Infinity);
+    let path = `M${left},${up(Math.max(below, 0) / rows.length).toFixed(1)}`;
     const count = Math.min(sorted.length, MOST_STEPS);
     for (let step = 1; step <= count; step += 1) {
       // Of very many steps each that is drawn is exact.
       const upTo = Math.ceil((step * sorted.length) / count);
       const value = sorted[upTo - 1];
-      if (Number.isFinite(value)) path += `H${scale(value).toFixed(1)}V${up(upTo / sorted.length).toFixed(1)}`;
+      if (Number.isFinite(value)) path += `H${scale(value).toFixed(1)}V${up(upTo / rows.length).toFixed(1)}`;
     }
     path += `H${width - RIGHT}`;
     svg.append(drawn("path", { d: path, class: "curve", stroke: colourOf(number), "stroke-dasharray": dashOf(number) }, drawn("title", {}, name)));
   }
   return target.replaceChildren(svg, legend(kept));
+}
+
+// Where profiles are that far apart they are drawn on a scale of logarithms.
+const FAR = 10;
+
+// On what part of the instances a group is within a factor of the best group.
+function profilePlot(target, column, found) {
+  const [width, height, left] = [roomOf(target), 280, 40];
+  const farthest = extent(found.groups.flatMap(({ ratios }) => extent(ratios) ?? []))[1];
+  const log = farthest > FAR;
+  const end = Math.max(log ? 1.05 * farthest : 1 + 1.05 * (farthest - 1), 1.1);
+  const svg = sheet(width, height, `performance profiles of ${column.name} by group`);
+  const scale = spanned(scaled(1, end, left, width - RIGHT, { log, count: (width - left) / 90, pad: 0 }), left, width - RIGHT);
+  const up = scaled(0, 1, height - 44, 26, { count: 5, pad: 0 });
+  upAxis(svg, up, left, width - RIGHT, `part of ${found.n === found.tried ? found.n : `${found.n} of ${found.tried}`} instances`);
+  acrossAxis(svg, scale, 26, height - 44, `${column.name} over the best ${column.name}`);
+  for (const { ratios, number, name } of found.groups) {
+    const finite = ratios.filter(Number.isFinite);
+    const count = Math.min(finite.length, MOST_STEPS);
+    let path = `M${left},${up(0)}`;
+    for (let step = 1; step <= count; step += 1) {
+      const upTo = Math.ceil((step * finite.length) / count);
+      path += `H${scale(finite[upTo - 1]).toFixed(1)}V${up(upTo / found.n).toFixed(1)}`;
+    }
+    path += `H${width - RIGHT}`;
+    svg.append(drawn("path", { d: path, class: "curve", stroke: colourOf(number), "stroke-dasharray": dashOf(number) }, drawn("title", {}, name)));
+  }
+  return target.replaceChildren(svg, legend(found.groups));
 }
 
 function legend(groups) {
@@ -182,7 +248,7 @@ function legend(groups) {
 
 // Means and their intervals over a number that is varied.
 function parameterPlot(target, column, groups, over) {
-  const points = groups.map((group) => ({ ...group, points: grouped(over, group.rows).map(({ name, rows }) => ({ x: Number(name), ...meanOf(valuesOf(column, rows)) })).filter((point) => Number.isFinite(point.mean)) })).filter((group) => group.points.length);
+  const points = groups.map((group) => ({ ...group, points: grouped(over, group.rows).map(({ name, rows }) => ({ x: Number(name), ...meanOf(valuesOf(column, rows)) })).filter(({ x, mean }) => Number.isFinite(x) && Number.isFinite(mean)) })).filter((group) => group.points.length);
   const all = points.flatMap((group) => group.points);
   const range = extent(all.flatMap(({ mean, low, high }) => [mean, low, high]));
   if (!range) return target.replaceChildren(nothing("No values."));
@@ -190,7 +256,7 @@ function parameterPlot(target, column, groups, over) {
   const up = scaled(...range, height - 44, 26, { log: wantsLog(...range), count: 5 });
   const left = widthOfTicks(up);
   const ends = extent(all.map(({ x }) => x));
-  const scale = spanned(scaled(...ends, left, width - RIGHT, { log: wantsLog(...ends), count: (width - left) / 90 }), left, width - RIGHT);
+  const scale = spanned(scaled(...ends, left, width - RIGHT, { log: wantsLog(...ends) || grows(all.map(({ x }) => x)), count: (width - left) / 90 }), left, width - RIGHT);
   const svg = sheet(width, height, `mean ${column.name} over ${over.name}`);
   upAxis(svg, up, left, width - RIGHT, `mean ${titled(column)}`);
   acrossAxis(svg, scale, 26, height - 44, titled(over));

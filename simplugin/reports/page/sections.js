@@ -13,6 +13,8 @@ function startFacts() {
   place("files").append(...[...figures].map(([name, files]) => element("li", {}, element("span", {}, name), ...files.map(link))));
 }
 
+const MOST_FAILURES = 20;
+
 // Failures with one kind and one first line are one.
 function startFailures() {
   const [kinds, errors] = [columnsByName.get("failure"), columnsByName.get("error")];
@@ -28,16 +30,19 @@ function startFailures() {
   }
   place("failures").hidden = !groups.size;
   const sorted = [...groups.values()].sort((a, b) => b.rows.length - a.rows.length);
-  place("failure-list").append(...sorted.map(oneFailure));
+  const rest = sorted.slice(MOST_FAILURES);
+  place("failure-list").append(...sorted.slice(0, MOST_FAILURES).map(oneFailure));
+  if (!rest.length) return;
+  const count = rest.reduce((sum, { rows }) => sum + rows.length, 0);
+  const show = (event) => event.target.closest("li").replaceWith(...rest.map(oneFailure));
+  place("failure-list").append(element("li", {}, element("p", {}, `${counted(rest.length, "more message")}, of ${counted(count, "run")} `, element("button", { type: "button", onclick: show }, "show them all"))));
 }
 
 function oneFailure({ kind, error, rows }) {
   const some = rows.slice(0, 12).map((row) => runs[row]).join(", ") + (rows.length > 12 ? ", \u2026" : "");
   const [first, ...rest] = error.split("\n");
   const show = () => {
-    const input = table.inputs.get("error");
-    input.value = first;
-    setFilter("error", first);
+    showOnly("error", first, rows);
     place("runs").scrollIntoView();
   };
   return element("li", {},

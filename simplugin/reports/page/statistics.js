@@ -38,9 +38,12 @@ function meanOf(values) {
 // Geometric mean and its interval on the scale of logarithms; undefined unless all are positive.
 function geometricOf(values) {
   if (values.some((value) => value <= 0)) return { mean: undefined, low: undefined, high: undefined };
-  const logs = meanOf(values.map(Math.log));
+  return fromLogarithms(meanOf(values.map(Math.log)));
+}
+
+function fromLogarithms({ mean, low, high }) {
   const back = (value) => (value === null ? null : Math.exp(value));
-  return { mean: back(logs.mean), low: back(logs.low), high: back(logs.high) };
+  return { mean: back(mean), low: back(low), high: back(high) };
 }
 
 // Linear between order statistics (Hyndman and Fan's type 7, as numpy has it).
@@ -81,49 +84,4 @@ function summary(values, missing = 0) {
 function summaryOf(column, rows) {
   const values = valuesOf(column, rows);
   return summary(values, rows.length - values.length);
-}
-
-// What tells the runs of one group apart: what is varied, but for what each group has one value of.
-function pairingKeys(group) {
-  const groups = grouped(group, everyRun);
-  const fixed = (column) => groups.every(({ rows }) => new Set(rows.map((row) => column.values[row])).size <= 1);
-  return columns.filter((column) => column.role === "varied" && column !== group && !fixed(column));
-}
-
-// Relative difference up to which two values are equal.
-const TIE = 1e-9;
-
-// Runs of two groups that are otherwise equal, as ratios of their values.
-function paired(column, keys, rows, baselineRows) {
-  const keyOf = (row) => JSON.stringify(keys.map((key) => String(key.values[row])));
-  // Runs that differ in nothing are numbered: the first is compared with the first.
-  const byKey = (some) => {
-    const found = new Map();
-    const seen = new Map();
-    for (const row of some) {
-      const key = keyOf(row);
-      const number = seen.get(key) ?? 0;
-      seen.set(key, number + 1);
-      found.set(`${key} ${number}`, column.values[row]);
-    }
-    return found;
-  };
-  const [own, others] = [byKey(rows), byKey(baselineRows)];
-  const found = { pairs: 0, below: 0, equal: 0, above: 0, alone: 0, notPositive: 0 };
-  const ratios = [];
-  for (const [key, value] of own) {
-    const other = others.get(key);
-    if (!Number.isFinite(value) || !Number.isFinite(other)) {
-      found.alone += 1;
-      continue;
-    }
-    found.pairs += 1;
-    const same = Math.abs(value - other) <= TIE * Math.max(Math.abs(value), Math.abs(other));
-    found[same ? "equal" : value < other ? "below" : "above"] += 1;
-    if (value > 0 && other > 0) ratios.push(value / other);
-    else found.notPositive += 1;
-  }
-  const undefinedRatio = { mean: undefined, low: undefined, high: undefined };
-  found.ratio = found.notPositive ? undefinedRatio : geometricOf(ratios);
-  return found;
 }

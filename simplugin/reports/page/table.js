@@ -11,7 +11,7 @@ function sortedRows() {
   const sign = table.down ? -1 : 1;
   const values = column.values;
   const compare = column.numeric
-    ? (a, b) => values[a] - values[b] || 0
+    ? (a, b) => bySize(exactValue(column, a), exactValue(column, b))
     : (a, b) => ORDER.compare(values[a], values[b]);
   // Missing ones come last whichever way; the sort is stable, also downwards.
   const known = rows.filter((row) => present(values[row])).sort((a, b) => sign * compare(a, b));
@@ -43,12 +43,24 @@ function filterCell(column) {
     oninput: () => {
       clearTimeout(timer);
       timer = setTimeout(() => {
-        input.setAttribute("aria-invalid", String(!setFilter(column.name, input.value)));
+        setFilter(column.name, input.value);
       }, TYPING_PAUSE);
     },
   });
   table.inputs.set(column.name, input);
-  return element("td", {}, input);
+  return element("td", { "data-column": column.name }, input);
+}
+
+// Fields say what is filtered, and what is wrong with it.
+function tellFilters() {
+  for (const [name, input] of table.inputs) {
+    const filter = filters.get(name);
+    if (document.activeElement !== input) input.value = filter?.text ?? "";
+    const hint = columnsByName.get(name).numeric ? NUMBERS_HINT : TEXTS_HINT;
+    input.title = FAULTS[filter?.fault] ?? hint;
+    if (filter?.fault) input.setAttribute("aria-invalid", "true");
+    else input.removeAttribute("aria-invalid");
+  }
 }
 
 function runRow(row) {
@@ -63,10 +75,10 @@ function runRow(row) {
   }, String(runs[row]));
   const cells = listed.map((column) => {
     const value = column.values[row];
-    const text = column.numeric ? column.write(value) : value === null ? MISSING : String(value);
+    const text = column.long?.has(row) ? exact(exactValue(column, row)) : column.numeric ? column.write(value) : value === null ? MISSING : String(value);
     const long = !column.numeric && text.length > 40;
     const kind = column.numeric ? "number" : column.name === "status" && text === "failed" ? "bad" : null;
-    return element("td", { class: kind, title: long ? text : null }, long ? `${text.slice(0, 39)}\u2026` : text);
+    return element("td", { class: kind, "data-column": column.name, title: long ? text : null }, long ? `${text.slice(0, 39)}\u2026` : text);
   });
   const made = element("tr", { class: open ? "open" : null },
     element("th", { scope: "row", class: "number" }, button), ...cells);
@@ -76,7 +88,7 @@ function runRow(row) {
 function details(row) {
   const list = element("dl", { class: "facts" });
   for (const column of columns) {
-    const value = column.values[row];
+    const value = exactValue(column, row);
     if (value === null || value === "" || column.name === "error") continue;
     list.append(element("div", {}, element("dt", {}, titled(column)), element("dd", {}, exact(value))));
   }
@@ -92,6 +104,10 @@ function drawTable(focused) {
   const first = table.page * table.size;
   const page = rows.slice(first, first + table.size);
   place("runs-body").replaceChildren(...page.flatMap(runRow));
+  const printed = printedColumns();
+  for (const cell of document.querySelectorAll("#runs-table [data-column]")) {
+    cell.classList.toggle("unprinted", !printed.has(columnsByName.get(cell.dataset.column)));
+  }
   for (const cell of document.querySelectorAll("#runs-table thead th[data-column]")) {
     const active = table.sorted?.name === cell.dataset.column;
     cell.setAttribute("aria-sort", active ? (table.down ? "descending" : "ascending") : "none");
@@ -107,7 +123,10 @@ function drawTable(focused) {
 }
 
 function startTable() {
-  for (const column of listed) column.write = column.numeric ? writer(column.values) : String;
+  for (const column of listed) {
+    column.write = column.numeric ? writer(column.values) : String;
+    column.whole = column.numeric && column.values.every((value) => !Number.isFinite(value) || Number.isInteger(value));
+  }
   const head = element("tr", {}, element("th", { scope: "col", class: "number" }, "run"), ...listed.map(heading));
   const second = element("tr", { class: "filters" }, element("td", {}), ...listed.map(filterCell));
   place("runs-head").replaceChildren(head, second);
@@ -125,12 +144,7 @@ function startTable() {
   });
   listeners.push(() => {
     table.page = 0;
-    for (const [name, input] of table.inputs) {
-      if (!filters.has(name) && document.activeElement !== input) {
-        input.value = "";
-        input.removeAttribute("aria-invalid");
-      }
-    }
+    tellFilters();
     drawTable();
   });
 }
