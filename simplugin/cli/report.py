@@ -55,7 +55,10 @@ def report_command(
         from simplugin.reports.campaign_figures import write_figures
 
         with _working(console, "drawing"):
-            written = write_figures(report, directory / _FIGURES, which=figures)
+            drawn = write_figures(report, directory / _FIGURES, which=figures)
+        written += drawn
+        for remark in drawn.remarks:
+            sys.stderr.write(f"{remark}\n")
     page = write_page(report, directory, written)
     if written:
         sys.stdout.write(f"wrote {len(written)} figures to {short(directory / _FIGURES)}\n")

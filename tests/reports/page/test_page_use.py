@@ -1,0 +1,250 @@
+"""A page in use: sorting, filters, details, colours, paper."""
+
+import base64
+import math
+import re
+import shutil
+
+from selenium.webdriver.support.ui import Select
+
+from simplugin.claims import Claim
+from simplugin.reports.page import CampaignReport
+
+CHROMIUM, DRIVER = (shutil.which(name) for name in ("chromium", "chromedriver"))
+
+
+def test_sorting_puts_numbers_in_order_and_missing_ones_last(page, rows):
+    Select(page.one("#page-size")).select_by_value("100")
+    head = 'th[data-column="makespan"]'
+    assert page.column("makespan")[3] == "NaN"
+
+    def key(at):
+        return rows[at][3]
+
+    known = [at for at, row in enumerate(rows) if not row[5] and row[3] is not None]
+    known = [at for at in known if not math.isnan(rows[at][3])]
+    rest = [at for at in range(len(rows)) if at not in known]
+    page.click(f"{head} button")
+    assert page.one(head).get_attribute("aria-sort") == "ascending"
+    assert [int(each) for each in page.column("run")] == sorted(known, key=key) + rest
+    page.click(f"{head} button")
+    assert page.one(head).get_attribute("aria-sort") == "descending"
+    # Stable: the tie stays in the order of positions.
+    falling = sorted(known, key=lambda at: -key(at))
+    assert [int(each) for each in page.column("run")] == falling + rest
+    page.click('th[data-column="scheduler.name"] button')
+    by_name = sorted(range(len(rows)), key=lambda at: rows[at][0])
+    assert [int(each) for each in page.column("run")] == by_name
+    assert page.one(head).get_attribute("aria-sort") == "none"
+
+
+FILTERS = [
+    ("platform.seed", "1..3", lambda row: 1 <= row[2] <= 3),
+    ("platform.seed", ">3 <=9 != 5", lambda row: 3 < row[2] <= 9 and row[2] != 5),
+    ("platform.seed", "1e1", lambda row: row[2] == 10),
+    ("surplus", "< -0.5", lambda row: not row[5] and row[4] < -0.5),
+    ("makespan", "none", lambda row: row[5] or row[3] is None or math.isnan(row[3])),
+    ("scheduler.name", "BAGS.P", lambda row: row[0] == "bags.prices"),
+    ("scheduler.name", "!prices", lambda row: row[0] != "bags.prices"),
+    ("status", "=failed", lambda row: row[5]),
+    ("scheduler.name", "nothing", lambda _: False),
+    # As the page writes numbers; the last digit that it shows is not the last.
+    ("makespan", "<1\u202f234.5", lambda row: not row[5] and (row[3] or math.inf) < 1234.5),
+    ("surplus", "<\u22120.5", lambda row: not row[5] and row[4] < -0.5),
+]
+
+
+def test_filters(page, rows):
+    for column, text, holds in FILTERS:
+        wanted = [at for at, row in enumerate(rows) if holds(row)]
+        page.filter(column, text, f"{len(wanted)} of 90 runs")
+        assert [int(each) for each in page.column("run")] == wanted[:25], text
+        page.click("#clear")
+        page.wait(lambda: page.looked_at() == "90 runs")
+
+
+def test_filters_add_up_and_one_that_cannot_be_read_filters_nothing(page, rows):
+    page.filter("scheduler.name", "lag", "30 of 90 runs")
+    page.filter("platform.seed", ">5", "15 of 90 runs")
+    page.filter("platform.seed", ">x", "30 of 90 runs")
+    field = page.one('[data-filter="platform.seed"]')
+    assert field.get_attribute("aria-invalid") == "true"
+    # It stays marked when something else is filtered.
+    page.filter("scheduler.name", "bags", "90 runs")
+    assert (field.get_attribute("value"), field.get_attribute("aria-invalid")) == (">x", "true")
+    for text in (">5 <3", "7..2", "=3 =4", "none >1", ">3 <=3"):
+        page.filter("platform.seed", text, "0 of 90 runs")
+        assert field.get_attribute("aria-invalid") == "true", text
+    page.filter("platform.seed", ">=3 <=3", "9 of 90 runs")
+    assert field.get_attribute("aria-invalid") is None
+    written = page.column("makespan")[0]
+    page.click("#clear")
+    page.filter("makespan", written, "1 of 90 runs")
+    assert page.column("makespan") == [written]
+    page.click("#clear")
+    page.wait(lambda: page.looked_at() == "90 runs")
+    assert field.get_attribute("value") == ""
+    assert len(rows) == 90
+
+
+def test_pages_of_the_table(page):
+    assert [int(each) for each in page.column("run")] == list(range(25))
+    assert page.one("#page-place").text == "1 to 25 of 90 runs"
+    assert not page.one("#page-back").is_enabled()
+    page.click("#page-next")
+    assert [int(each) for each in page.column("run")] == list(range(25, 50))
+    page.click("#page-last")
+    assert page.one("#page-place").text == "76 to 90 of 90 runs"
+    assert not page.one("#page-next").is_enabled()
+    page.click("#page-first")
+    assert page.one("#page-place").text == "1 to 25 of 90 runs"
+    Select(page.one("#page-size")).select_by_value("100")
+    assert len(page.column("run")) == 90
+
+
+def test_details_and_failures(page):
+    page.filter("status", "failed", "3 of 90 runs")
+    button = '[data-run="31"]'
+    page.one(button).send_keys("\n")
+    assert page.one(button).get_attribute("aria-expanded") == "true"
+    told = page.one("#runs-body .details").text
+    assert "link '<b>bb</b>' </script>\nTraceback: the rest" in told
+    assert "0000001f" in told
+    assert page.driver.switch_to.active_element.get_attribute("data-run") == "31"
+    page.one(button).send_keys("\n")
+    assert not page.all("#runs-body .details")
+    page.click("#clear")
+    page.wait(lambda: page.looked_at() == "90 runs")
+    page.filter("scheduler.name", "fcfs", "30 of 90 runs")
+    [group] = page.all("#failure-list li")
+    assert "3 runs: error" in group.text
+    assert "runs 7, 31, 60" in group.text
+    page.click("#failure-list button")
+    page.wait(lambda: page.looked_at() == "3 of 90 runs")
+
+
+def test_numbers_as_they_are_written(page):
+    wanted = {
+        1e-7: "1e\u22127", -2.5e21: "\u22122.5e21", 1234567.5: "1\u202f234\u202f567.5", 0.1: "0.1",
+        -12345.0: "\u221212\u202f345", 0.0: "0",
+    }  # fmt: skip
+    found = page.driver.execute_script("return arguments[0].map(exact)", list(wanted))
+    assert found == list(wanted.values())
+    column = [1.5, -20.25, None, 1000.0, 1e-9]
+    found = page.driver.execute_script("return arguments[0].map(writer(arguments[0]))", column)
+    # Significant digits where values are decades apart, else equally many decimals.
+    assert found == ["1.5000", "\u221220.250", "\u2013", "1000.0", "1.0000e\u22129"]
+    column = [1.5, -20.25, 0.001]
+    column[2] = 17.0
+    found = page.driver.execute_script("return arguments[0].map(writer(arguments[0]))", column)
+    assert found == ["1.500", "\u221220.250", "17.000"]
+    sizes = [[1, 10, 100], [1, 2, 4, 8], [1, 2, 4], [1, 10, 90], [0, 1, 10], [1, 2, 3, 4]]
+    found = page.driver.execute_script("return arguments[0].map(grows)", sizes)
+    assert found == [True, True, False, False, False, False]
+    found = page.driver.execute_script("return [NaN, Infinity, -Infinity].map(exact)")
+    assert found == ["NaN", "\u221e", "\u2212\u221e"]
+
+
+def test_single_runs(page):
+    details = page.all("#kept-list > details")
+    assert [each.get_attribute("open") is not None for each in details] == [True, False]
+    # Processors 0, 1 and 3 of one cluster are two blocks; 2 and 4 are of two clusters.
+    tips = page.texts("#kept .bars rect title")
+    assert [tip.split("\n")[0] for tip in tips] == ["t1", "t1", "t2", "t2"]
+    assert "bound 8 s" in page.one("#kept figure").text
+    assert len(page.all("#kept path.curve")) == 2
+    assert "1.5" in page.one("#kept .listing td.number").text
+
+
+def test_claims_by_verdict(page):
+    assert page.one("#claims-count").text == "4 of 7 claims agree."
+    assert len(page.all("#claims-body tr")) == 7
+    page.click('#claims-filter [value="disagree"]')
+    shown = page.texts("#claims-body tr td:first-child div:first-child")
+    assert shown == ["claim 0", "claim 3", "claim 6"]
+    assert set(page.texts("#claims-body td:last-child")) == {"\u2717 disagrees"}
+    assert page.one('#claims-filter [value="disagree"]').get_attribute("aria-pressed") == "true"
+    page.click('#claims-filter [value="agree"]')
+    assert len(page.all("#claims-body tr")) == 4
+    assert len(page.all("#claim-figures path.curve")) == 2
+    widths = [each.size["width"] for each in page.all("#claims-body tr:first-child td")]
+    assert widths[0] > 0.45 * sum(widths)
+    # Where there are claims they come first.
+    assert page.texts("nav a")[0] == page.texts("section h2")[0] == "Claims"
+
+
+def test_light_and_dark(page):
+    def paper():
+        script = "return getComputedStyle(document.documentElement).backgroundColor"
+        return page.driver.execute_script(script)
+
+    def prefer(scheme):
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+    light, dark = "rgb(255, 255, 255)", "rgb(21, 24, 27)"
+    prefer("light")
+    assert paper() == light
+    prefer("dark")
+    assert paper() == dark
+    page.click("#theme")
+    assert (page.one("#theme").text, paper()) == ("theme: light", light)
+    page.click("#theme")
+    prefer("light")
+    assert (page.one("#theme").text, paper()) == ("theme: dark", dark)
+    page.click("#theme")
+    assert (page.one("#theme").text, paper()) == ("theme: as the system", light)
+
+
+def test_nothing_is_wider_than_the_window(page):
+    across = "return document.documentElement.scrollWidth"
+    # Drawings are made anew for the width that there is.
+    widths = """const svg = document.querySelector("#boxes svg");
+        return [svg.getBoundingClientRect().width, svg.parentElement.clientWidth,
+                Number(svg.getAttribute("width"))]"""
+    for width in (400, 1600):
+        metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        page.wait(lambda width=width: page.driver.execute_script(across) <= width)
+        page.wait(lambda: len({*map(round, page.driver.execute_script(widths))}) == 1)
+    page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_links_lead_to_files_beside_the_page(page, address):
+    [link] = page.all("#files a")
+    assert link.get_attribute("href") == address.replace("index.html", "figures/makespan-box.pdf")
+    assert page.one("h1").text == "Which <scheduler> is fair?"
+    assert (
+        page.one(".headline").text
+        == "4 of 7 claims agree · 87 of 92 runs done · 3 failed · 2 not done yet"
+    )
+    assert "SimGrid" in page.one("#facts").text
+
+
+def test_a_report_of_claims_alone_has_no_empty_parts(open_report):
+    claim = Claim("one", "yes", "yes", True, "why", "Table 1")
+    page = open_report(CampaignReport("Claims", claims={"bags": (claim,)}))
+    visible = [each.text for each in page.all("h2") if each.is_displayed()]
+    assert visible == ["Claims"]
+    assert [each.text for each in page.all("nav a") if each.is_displayed()] == ["Claims"]
+    assert page.one(".headline").text == "1 of 1 claims agree"
+    assert page.driver.get_log("browser") == []
+
+
+def test_on_paper(page):
+    page.click("#page-next")
+    script = "dispatchEvent(new Event(arguments[0]))"
+    page.driver.execute_script(script, "beforeprint")
+    assert not page.all("details:not([open])")
+    assert len(page.all("#runs-body tr")) == 90
+    unprinted = {
+        each.get_attribute("data-column") for each in page.all("#runs-head .unprinted")
+    }  # fmt: skip
+    assert unprinted == {"surplus", "error"}
+    page.driver.execute_script(script, "afterprint")
+    assert page.column("run")[0] == "25"
+    assert page.all("details:not([open])")
+    paper = page.driver.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})
+    sizes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", base64.b64decode(paper["data"]))
+    assert sizes
+    assert all(float(width) > float(height) for width, height in sizes)
