@@ -6,12 +6,13 @@ need is imported when one of them is used.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simplugin.campaigns.regression.ledger import Ledger
+from simplugin.campaigns.regression.ledger import Ledger, file_of
 from simplugin.campaigns.regression.recorded_results import (
     UPDATE,
     RecordedResult,
@@ -61,7 +62,7 @@ def snapshot(request: pytest.FixtureRequest) -> Iterator[RecordedResult]:
     """Equal to the recorded result: assert result == snapshot, or == snapshot(rel=1e-6)."""
     item = request.node
     test = RecordedTest(
-        _name(item), directory_of(item.path), bool(request.config.getoption(UPDATE))
+        _name(item), directory_of(file_of(item.path)), bool(request.config.getoption(UPDATE))
     )
     item.stash[_TEST] = test
     yield RecordedResult(test)
@@ -88,10 +89,12 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add the whole explanation to the report of a test that failed."""
     report = yield
+    ledger = item.config.stash[_LEDGER]
+    ledger.begin(item.path, _name(item))
     if call.when != "call":
         return report
     if report.passed:
-        item.config.stash[_LEDGER].succeed(item.path, _name(item))
+        ledger.succeed(item.path, _name(item))
     elif report.failed and _TEST in item.stash:
         text = "\n".join("\n".join(each.full) for each in item.stash[_TEST].refusals)
         if text:
@@ -99,25 +102,22 @@ def pytest_runtest_makereport(
     return report
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Take note of the tests that will run."""
-    ledger = config.stash[_LEDGER]
-    for item in items:
-        ledger.collect(item.path, _name(item))
-    for argument in config.args:
-        file, chosen, _ = argument.partition("::")
-        if chosen:
-            ledger.partial.add(str((config.invocation_params.dir / file).resolve()))
-    # It leaves tests out without telling which.
-    if config.getoption("lf", False):
-        ledger.partial |= set(ledger.collected)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Take note of a test, before anything leaves it out."""
+    item.config.stash[_LEDGER].collect(item.path, _name(item))
 
 
-def pytest_deselected(items: Sequence[pytest.Item]) -> None:
-    """Take note of the files that do not run as a whole."""
-    for item in items:
-        item.config.stash[_LEDGER].partial.add(str(item.path))
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Take note of files whose tests are not all found."""
+    report = yield
+    config = collector.config
+    # --last-failed drops tests before they are collected, and does not tell which.
+    if not report.passed or config.getoption("lf", False):
+        config.stash[_LEDGER].doubt(collector.path)
+    return report
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -135,7 +135,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if output is not None:
         output["simplugin"] = ledger.document()
     elif not session.config.getoption("collectonly", False):
-        ledger.settle(remove=bool(session.config.getoption(UPDATE)))
+        remove = bool(session.config.getoption(UPDATE))
+        ledger.settle(_given_as_a_whole(session.config), remove=remove)
 
 
 def pytest_terminal_summary(
@@ -147,6 +148,13 @@ def pytest_terminal_summary(
         terminalreporter.section("simplugin")
         for line in lines:
             terminalreporter.write_line(line)
+
+
+def _given_as_a_whole(config: pytest.Config) -> list[Path]:
+    """Return the files and directories that the command line names without choosing from them."""
+    # A single test has "::"; a module's name is no path.
+    paths = [config.invocation_params.dir / argument for argument in config.args]
+    return [path for path in paths if path.exists()]
 
 
 def _name(item: pytest.Item) -> str:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from simplugin.campaigns.regression.checking import Checked, Limits, check_recorded
+from simplugin.campaigns.regression.checking import Checked, Limits, Means, check_recorded
 from simplugin.campaigns.regression.explanation import relative_text
-from simplugin.campaigns.regression.junit import write_junit
+from simplugin.campaigns.regression.junit import check_writable, write_junit
+from simplugin.campaigns.regression.printable import printable
 from simplugin.campaigns.regression.tolerances import is_tolerance
+from simplugin.cli.stop_signals import BY_SIGNAL, stop_signals
 from simplugin.errors import SimpluginError
 
 if TYPE_CHECKING:
@@ -26,7 +30,9 @@ _DIFFERENT = 1
 _WRONG_ARGUMENTS = 2
 _STYLES = {"ok": "green", "moved": "red", "new": "yellow", "missing": "yellow", "failed": "red"}
 _DIGITS = ".7g"
-_WIDEST = 40
+# Names are not shortened further than this.
+_SHORTEST = 24
+_ANY = 100_000
 
 
 def regress_command(
@@ -40,38 +46,59 @@ def regress_command(
     as_json: bool,
 ) -> int:
     """Compare, print and return the exit status."""
-    console = Console(highlight=False)
-    errors = Console(stderr=True, highlight=False)
-    try:
-        with errors.status("starting") as status:
-            done = 0
+    with stop_signals() as stopped:
+        try:
+            if junit is not None:
+                check_writable(junit)
+            means = Means(jobs, wall_limit, remark=_complain, stop=lambda: bool(stopped))
+            checked, total = _with_status(paths, means, limits, update=update)
+            status = BY_SIGNAL + stopped[0] if stopped else _status(checked)
+            _tell(checked, total, status, as_json=as_json)
+            if junit is not None:
+                write_junit(checked, junit)
+        except SimpluginError as error:
+            _complain(str(error))
+            return _WRONG_ARGUMENTS
+    return status
 
-            def report(checked: Checked, total: int) -> None:
-                nonlocal done
-                done += 1
-                status.update(f"{done} of {total}: {escape(checked.name)} {checked.state}")
 
-            checked = check_recorded(
-                paths,
-                update=update,
-                limits=limits,
-                jobs=jobs,
-                wall_limit=wall_limit,
-                report=report,
-                remark=lambda text: typer.echo(f"simplugin: {text}", err=True),
-            )
-    except SimpluginError as error:
-        typer.echo(f"simplugin: {error}", err=True)
-        return _WRONG_ARGUMENTS
-    if junit is not None:
-        write_junit(checked, junit)
-    status_code = 0 if all(each.agrees for each in checked) else _DIFFERENT
+def _with_status(
+    paths: Sequence[Path], means: Means, limits: Limits, *, update: bool
+) -> tuple[list[Checked], int]:
+    """Compare with a line that tells how far it is; return also how many there are in all."""
+    total = 0
+    with Console(stderr=True, highlight=False).status("starting") as status:
+        done = 0
+
+        def report(checked: Checked, of: int) -> None:
+            nonlocal done, total
+            done, total = done + 1, of
+            name = escape(printable(checked.name))
+            status.update(f"{done} of {of}: {name} {checked.state}")
+
+        checked = check_recorded(paths, replace(means, report=report), limits, update=update)
+    return checked, total
+
+
+def _status(checked: Sequence[Checked]) -> int:
+    """Return the exit status of runs that were compared."""
+    return 0 if all(each.agrees for each in checked) else _DIFFERENT
+
+
+def _tell(checked: Sequence[Checked], total: int, status: int, *, as_json: bool) -> None:
+    """Print what came out."""
     if as_json:
-        document = {"scenarios": [each.document() for each in checked], "status": status_code}
+        document = {"scenarios": [each.document() for each in checked], "status": status}
         typer.echo(json.dumps(document, allow_nan=False))
-    else:
-        _print(checked, console)
-    return status_code
+        return
+    _print(checked, Console(highlight=False))
+    if status > BY_SIGNAL:
+        typer.echo(f"stopped: {len(checked)} of {total or 'all'} compared")
+
+
+def _complain(text: str) -> None:
+    """Write a message to standard error."""
+    typer.echo(f"simplugin: {printable(text)}", err=True)
 
 
 def limits_from(
@@ -101,43 +128,66 @@ def limits_from(
 
 def _print(checked: Sequence[Checked], console: Console) -> None:
     """Print a table of all, then what is to be told of each."""
-    console.print(_table(checked))
+    _print_table(checked, console)
     for each in checked:
         if each.explanation:
             console.print()
-            console.print(Text(f"{each.name}: {_outcome(each)}", style="bold"))
+            heading = f"{printable(each.name)}: {_outcome(each)}"
+            console.print(Text(heading, style="bold"), soft_wrap=True)
             for line in each.explanation:
-                console.print(Text(f"  {line}"), soft_wrap=True)
+                console.print(Text(f"  {printable(line)}"), soft_wrap=True)
     console.print()
     console.print(_summary(checked), soft_wrap=True)
 
 
-def _table(checked: Sequence[Checked]) -> Table:
+def _print_table(checked: Sequence[Checked], console: Console) -> None:
+    """Print the table: names that are too long for a terminal lose their middle, numbers nothing.
+
+    A file and a log are as wide as need be.
+    """
+    longest = max((len(each.name) for each in checked), default=0)
+    table = _table(checked, longest)
+    wanted = Measurement.get(console, console.options.update(max_width=_ANY), table).maximum
+    if console.is_terminal and wanted > console.width:
+        kept = max(_SHORTEST, longest - (wanted - console.width))
+        table = _table(checked, kept)
+        wanted -= max(0, longest - kept)
+    console.width = max(console.width, wanted)
+    console.print(table)
+
+
+def _table(checked: Sequence[Checked], longest: int) -> Table:
     """Return a line for each scenario, and one for each metric of it that moved."""
     table = Table(box=None, padding=(0, 2, 0, 0))
-    widest = max((len(each.name) for each in checked), default=0)
-    table.add_column("scenario", min_width=min(widest, _WIDEST))
-    table.add_column("")
-    table.add_column("metric")
+    for name in ("scenario", "", "metric"):
+        table.add_column(name, no_wrap=True)
     for name in ("recorded", "now", "difference", "relative"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for each in checked:
-        state = Text(each.state, style=_STYLES[each.state])
+        about = (Text(_shortened(each.name, longest)), Text(each.state, style=_STYLES[each.state]))
         moved = [change for change in each.changes if change.state != "ok"]
         if not moved or each.state == "new":
-            table.add_row(Text(each.name), state, Text(_count(each)))
+            table.add_row(*about, Text(_count(each)))
             continue
         for number, change in enumerate(moved):
-            first = (Text(each.name), state) if not number else ("", "")
-            table.add_row(*first, *_cells(change))
+            table.add_row(*(("", "") if number else about), *_cells(change))
     return table
+
+
+def _shortened(name: str, longest: int) -> str:
+    """Return a name without its middle if it is too long: what tells it apart is at its ends."""
+    text = printable(name)
+    if len(text) <= longest:
+        return text
+    end = longest // 2
+    return f"{text[: longest - end - 1]}…{text[len(text) - end :]}"
 
 
 def _cells(change: Change) -> tuple[Text, ...]:
     """Return the columns of a metric that moved."""
     difference = change.difference
     return (
-        Text(f"{change.name} [{change.unit}]" if change.unit else change.name),
+        Text(_named(change)),
         Text("not recorded" if change.state == "new" else _short(change.recorded)),
         Text("gone" if change.state == "missing" else _short(change.now)),
         Text("" if difference is None else f"{difference:+.4g}"),
@@ -145,11 +195,20 @@ def _cells(change: Change) -> tuple[Text, ...]:
     )
 
 
+def _named(change: Change) -> str:
+    """Write the name of a metric and its unit, or both of its units."""
+    if change.unit != change.recorded_unit:
+        unit = f" [{change.recorded_unit or '-'} -> {change.unit or '-'}]"
+    else:
+        unit = f" [{change.unit}]" if change.unit else ""
+    return printable(change.name + unit)
+
+
 def _short(value: Value) -> str:
     """Write a value for the table; the explanation has all its digits."""
     if value is None:
         return "-"
-    return f"{value:{_DIGITS}}" if isinstance(value, float) else str(value)
+    return f"{value:{_DIGITS}}" if isinstance(value, float) else printable(str(value))
 
 
 def _count(checked: Checked) -> str:
@@ -161,7 +220,7 @@ def _count(checked: Checked) -> str:
 def _outcome(checked: Checked) -> str:
     """Tell a state, and whether it was recorded."""
     if checked.state == "ok":
-        return "metrics as recorded, activities not"
+        return f"metrics as recorded, activities {'recorded now' if checked.recorded else 'not'}"
     return f"{checked.state}, recorded now" if checked.recorded else checked.state
 
 

@@ -23,7 +23,9 @@ pytest_plugins = ("pytester",)
 
 LAB = Path(__file__).parents[1] / "lab"
 UPDATE = "--simplugin-update"
-PLAIN = ("-p", "no:cacheprovider", "-p", "no:randomly")
+# Without Hypothesis, which each session would import anew.
+CACHED = ("-p", "no:randomly", "-p", "no:hypothesispytest")
+PLAIN = (*CACHED, "-p", "no:cacheprovider")
 
 
 @pytest.fixture
@@ -39,8 +41,8 @@ def session(pytester, monkeypatch):
     return run
 
 
-def recorded(pytester):
-    root = pytester.path / "__simplugin__"
+def recorded(directory):
+    root = directory / "__simplugin__"
     return sorted(str(path.relative_to(root)) for path in root.rglob("*.*"))
 
 
@@ -77,7 +79,7 @@ def test_values_are_recorded_compared_and_moved(pytester, session):
     assert not (pytester.path / "__simplugin__").exists()
 
     session(UPDATE).assert_outcomes(passed=4)
-    names = recorded(pytester)
+    names = recorded(pytester.path)
     assert [name for name in names if "several" in name and "Class" not in name] == [
         "test_numbers/test_several.2.json",
         "test_numbers/test_several.json",
@@ -202,7 +204,7 @@ def test_simulations_are_recorded_and_explain_themselves(pytester, session, monk
     first.stdout.fnmatch_lines(
         ["E*there is no file 'lab/scenari.toml'; looked in *", "E*title is *it has no 'x'; *"]
     )
-    assert [name for name in recorded(pytester) if "trace" in name] == [
+    assert [name for name in recorded(pytester.path) if "trace" in name] == [
         "test_lab/test_actors.trace.csv.gz",
         "test_lab/test_scenario.2.trace.csv.gz",
         "test_lab/test_scenario.trace.csv.gz",
@@ -235,44 +237,90 @@ def test_simulations_are_recorded_and_explain_themselves(pytester, session, monk
     )
 
 
-def test_what_no_test_uses_is_told_and_deleted_by_whole_files_only(pytester, session):
-    file = pytester.makepyfile(
-        test_old="""
-        def test_kept(snapshot):
-            assert 1 == snapshot
-            assert 2 == snapshot
-        def test_gone(snapshot):
-            assert 1 == snapshot
-        """,
-        test_other="def test_other(snapshot):\n    assert 1 == snapshot\n",
+def test_what_no_test_uses_is_told_and_deleted_by_whole_files_only(pytester, session, monkeypatch):
+    monkeypatch.syspath_prepend(pytester.path)
+    root = pytester.mkdir("checks")
+    file = root / "test_old.py"
+    kept = "def test_kept(snapshot):\n    assert 1 == snapshot\n"
+    file.write_text(
+        kept + "    assert 2 == snapshot\ndef test_gone(snapshot):\n    assert 1 == snapshot\n"
     )
+    other = root / "test_other.py"
+    other.write_text("def test_other(snapshot):\n    assert 1 == snapshot\n")
     session(UPDATE).assert_outcomes(passed=3)
-    (pytester.path / "test_other.py").unlink()
-    file.write_text("def test_kept(snapshot):\n    assert 1 == snapshot\n")
-    everything = recorded(pytester)
-    assert len(everything) == 4
-    # Of a part of the file it is not known what it does not use.
-    for words in (("-k", "kept and not x", UPDATE), ("test_old.py::test_kept", UPDATE)):
-        if words[0] == "-k":
-            file.write_text(file.read_text() + "def test_x(): pass\n")
-        session(*words).assert_outcomes(passed=1, deselected=int(words[0] == "-k"))
-        assert [name for name in recorded(pytester) if "test_old" in name] == everything[:3]
-    assert everything[:3] == [
+    other.unlink()
+    everything = recorded(root)
+    assert everything == [
         "test_old/test_gone.json",
         "test_old/test_kept.2.json",
         "test_old/test_kept.json",
+        "test_other/test_other.json",
     ]
-    told = session()
+    # Of a part of the file it is not known what it does not use, however it was chosen.
+    file.write_text(kept + "def test_x(): pass\n")
+    (pytester.path / "link").symlink_to(root, target_is_directory=True)
+    (root / "__init__.py").touch()
+    drops = "import pytest\n@pytest.hookimpl(trylast=True)\n"
+    drops += "def pytest_collection_modifyitems(items):\n    items[:] = items[:1]\n"
+    (pytester.path / "drops.py").write_text(drops)
+    for words in (
+        ("checks/test_old.py::test_kept",),
+        ("link/test_old.py::test_kept",),
+        ("--pyargs", "checks.test_old::test_kept"),
+        ("-k", "kept", "link/test_old.py"),
+        ("--deselect", "checks/test_old.py::test_x", "checks/test_old.py"),
+        ("checks/test_old.py", "-p", "drops"),
+    ):
+        deselected = int(words[0] in ("-k", "--deselect"))
+        session(*words, UPDATE).assert_outcomes(passed=1, deselected=deselected)
+        assert recorded(root) == everything
+    # That there is no such file is seen by who looks at the whole directory.
+    session("checks", "-k", "kept", UPDATE).stdout.fnmatch_lines(["*test_other: deleted, as *"])
+    assert recorded(root) == everything[:3]
+    told = session("link/test_old.py")
     told.stdout.fnmatch_lines(
         ["*test_gone.json: no test uses it", "*test_kept.2.json: *", "2 unused; *update deletes*"]
     )
-    assert len(recorded(pytester)) == 3
-    session(UPDATE).stdout.fnmatch_lines(["*test_kept.2.json: deleted, as no test uses it"])
-    assert recorded(pytester) == ["test_old/test_kept.json"]
+    assert recorded(root) == everything[:3]
+    session("checks", UPDATE).stdout.fnmatch_lines(["*test_kept.2.json: deleted, as no test*"])
+    assert recorded(root) == ["test_old/test_kept.json"]
     # A test that fails before it compares loses nothing.
     file.write_text("def test_kept(snapshot):\n    assert 0\n    assert 1 == snapshot\n")
-    session(UPDATE).assert_outcomes(failed=1)
-    assert recorded(pytester) == ["test_old/test_kept.json"]
+    session("checks", UPDATE).assert_outcomes(failed=1)
+    assert recorded(root) == ["test_old/test_kept.json"]
+
+
+def test_tests_that_were_not_found_lose_nothing(pytester, session):
+    file = pytester.makepyfile(
+        test_parts="""
+        class TestOne:
+            def test_one(self, snapshot):
+                assert 1 == snapshot
+        def test_two(snapshot):
+            assert VALUE == snapshot
+        VALUE = 2
+        """
+    )
+    session(UPDATE).assert_outcomes(passed=2)
+    everything = recorded(pytester.path)
+    file.write_text(file.read_text().replace("VALUE = 2", "VALUE = 3"))
+    pytester.runpytest_inprocess(*CACHED).assert_outcomes(passed=1, failed=1)
+    last = pytester.runpytest_inprocess(*CACHED, "--lf", UPDATE)
+    last.assert_outcomes(passed=1)
+    assert recorded(pytester.path) == everything
+    # The class is not looked into.
+    pytester.makeconftest(
+        """
+        import pytest
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_make_collect_report(collector):
+            if collector.name == "TestOne":
+                return pytest.CollectReport(collector.nodeid, "failed", "broken", [])
+        """
+    )
+    broken = session(UPDATE, "--continue-on-collection-errors")
+    broken.assert_outcomes(passed=1, errors=1)
+    assert recorded(pytester.path) == everything
 
 
 def test_workers_of_xdist_share_the_work(pytester, session):
@@ -290,13 +338,13 @@ def test_workers_of_xdist_share_the_work(pytester, session):
     stale = pytester.path / "__simplugin__/test_many/test_gone.json"
     stale.write_text("{}")
     pytester.makepyfile(test_many=text.replace("n == snapshot", "n * n == snapshot"))
-    done = session("-n", "2", UPDATE)
+    done = session("-n", "2", "-p", "no:cov", UPDATE)
     done.assert_outcomes(passed=4, failed=1)
     # 0 and 1 are their own squares.
     assert len(re.findall(r"test_many/test_one_\S+: 1 of 1 metrics", done.stdout.str())) == 2
     done.stdout.fnmatch_lines(["E*value: 1 -> 2 (+1, +100 %)"])
     done.stdout.fnmatch_lines(["test_many/test_two.same.json: recorded", "*deleted, as no test*"])
-    assert len(recorded(pytester)) == 5
+    assert len(recorded(pytester.path)) == 5
     assert not stale.exists()
 
 

@@ -1,18 +1,22 @@
 """Where two runs begin to differ, against hand-made changes whose answer is known."""
 
+import math
+from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from simplugin import Host, Link, Placement, Platform, Route, SimGridOptions, Zone, simulate
+from simplugin.campaigns.regression import activities
 from simplugin.campaigns.regression.activities import Activities, Activity, activities_of
 from simplugin.campaigns.regression.comparison import compare
 from simplugin.campaigns.regression.divergence import diverge
 from simplugin.campaigns.regression.explanation import explain
-from simplugin.campaigns.regression.snapshots import snapshot_of_result
+from simplugin.campaigns.regression.snapshots import Snapshot, snapshot_of_result
 from simplugin.campaigns.regression.tolerances import Tolerance
+from simplugin.rows import Metric
 
 ROUNDS = 4
 
@@ -157,12 +161,101 @@ def replace_dates(row, by):
 def test_what_follows_a_cut_is_not_compared():
     rows = [work("a", n, n + 1) for n in range(10)]
     cut = Activities(tuple(rows[:6]), 10, {})
-    longer = [*rows[:8], work("a", 8, 9.5)]
+    longer = [*rows[:8], work("a", 8, 9.5), work("b", 0.5, 9)]
     assert diverge(cut, recorded(longer)) is None
     changed = [*rows[:3], work("a", 3, 4.5), *rows[5:]]
     divergence = diverge(cut, recorded(changed))
     assert divergence.first[0].position == 4
     assert divergence.until == 6
+
+
+def test_one_that_ends_after_the_cut_in_one_run_is_not_missing(monkeypatch):
+    metric = (Metric("m", 1.0),)
+    rows = [work("a", n, n + 1) for n in range(6)]
+    long = work("b", 0.5, 5.5, "long", amount=3)
+    slow, quick = long._replace(end=9.0), long._replace(end=2.5)
+    # It was done before the cut, and takes longer now.
+    [found] = diverge(recorded([*rows, long], 12), recorded([*rows, slow])).first
+    assert (found.recorded, found.now, found.fields, found.date) == (long, slow, ("end",), 5.5)
+    # It was not done at the cut, and takes less now: that is seen when it ends, not before.
+    divergence = diverge(recorded(rows, 12), recorded([*rows, quick]))
+    [found] = divergence.first
+    assert (found.recorded, found.now, found.date, found.unended) == (None, quick, 2.5, True)
+    assert not divergence.added
+    snapshots = [
+        Snapshot("x", metric[:count], activities=recorded(each, 12))
+        for count, each in ((0, rows), (1, [*rows, quick]))
+    ]
+    text = "\n".join(explain(compare(*snapshots)))
+    assert "first difference at 2.5 s: b, " in text
+    assert "recorded: not ended when the record was cut" in text
+    # What came in between where an actor waited for it, was not there.
+    inserted = [*rows[:2], work("a", 2, 2.5, "new"), *(replace_dates(row, 0.5) for row in rows[2:])]
+    [found] = diverge(recorded(rows, 12), recorded(inserted)).first
+    assert (found.now.label, found.date, found.unended) == ("new", 2, False)
+    # Of the new run as much is compared as a record can have, but no more is recorded.
+    result = simulate(star(), [Placement("a", nap_often, name="a"), Placement("b", nap_long)])
+    monkeypatch.setattr(activities, "ACTIVITIES", 3)
+    now = activities_of(result, 2)
+    assert [row.end for row in now.rows] == [1, 2]
+    assert [row.end for row in now.further] == [3, 4, 7.5]
+    assert (now.total, now.known_until) == (6, 3)
+    whole = activities_of(result, 6)
+    assert (len(whole.rows), whole.further, whole.known_until) == (6, (), math.inf)
+    assert diverge(whole, now) is None
+    assert not activities.is_complete(whole, now)
+    assert not activities.is_complete(None, now)
+    assert activities.is_complete(activities.Activities(now.rows, 6), now)
+    assert activities.is_complete(None, None)
+
+
+def test_actors_that_nothing_tells_apart_have_no_numbers():
+    def crew(*counts, late=0.0):
+        return [
+            work("w", n + late, n + 1 + late, f"round {n}")
+            for n, count in enumerate(counts)
+            for _ in range(count)
+        ]
+
+    def run_of(rows, count):
+        total = {"w": count}
+        return Activities(tuple(sorted(rows, key=lambda row: row.end)), len(rows), total, shared)
+
+    shared = {"w": {"h": 3}}
+    # One does not come any more: that is seen when it does not start.
+    before, now = run_of(crew(3, 3, 3), 3), run_of(crew(2, 2, 2), 2)
+    snapshots = [Snapshot("x", (), activities=each) for each in (before, now)]
+    snapshots[1] = replace(snapshots[1], metrics=(Metric("m", 1.0),))
+    for one, other, first in ((before, now, "recorded"), (now, before, "now")):
+        found = diverge(one, other).first[0]
+        assert (found.date, found.among, found.position) == (0, 3, 0)
+        assert getattr(found, first) == crew(1)[0]
+        assert {found.recorded, found.now} == {None, crew(1)[0]}
+        assert (found.after, found.after_different) == (8, 2)
+    text = "\n".join(explain(compare(*snapshots)))
+    assert "first difference at 0 s: one of 3 actors w on h\n" in text
+    assert "now:      no further one that starts then" in text
+    assert "number" not in text
+    # One of them takes longer, and its next round starts later; the others' are as they were.
+    rows = crew(3, 3)
+    slower = [rows[0]._replace(end=1.25), *rows[1:5], replace_dates(rows[5], 0.25)]
+    found = diverge(run_of(rows, 3), run_of(slower, 3)).first[0]
+    assert (found.recorded, found.now, found.fields) == (rows[0], slower[0], ("end",))
+    assert found.date == 1
+
+
+async def twice(me):
+    await me.execute(1e9)
+    await me.execute(1e9, host="c")
+
+
+def test_it_is_known_where_actors_of_one_name_cannot_be_told_apart():
+    placements = [Placement(host, nap_often, name="x") for host in ("a", "a", "b")]
+    placements += [Placement(host, twice, name="y") for host in ("a", "b")]
+    found = activities_of(simulate(star(), [*placements, Placement("c", nap_often, name="z")]), 99)
+    assert found.namesakes == {"x": 3, "y": 2}
+    # Both of y are on c, too, so that their executions on a and b are not all they do.
+    assert found.sharing == {"x": {"a": 2}, "y": {"a": 1, "b": 1, "c": 2}}
 
 
 @st.composite
@@ -207,6 +300,58 @@ def test_of_one_longer_activity_and_all_that_wait_for_it_the_one_is_named(networ
     assert dates == sorted(dates)
 
 
+def events(rows):
+    """What one sees of activities, and when: each that starts, and each that ends."""
+    starts = Counter((row.start, row[:4], row.amount) for row in rows)
+    return starts + Counter((row.end, row[:4], row.amount, "end", row.start) for row in rows)
+
+
+@settings(max_examples=100, deadline=None)
+@given(networks(), st.integers(0, 5), st.booleans(), st.sampled_from(["", "drop", "add", "label"]))
+def test_the_first_difference_is_none_that_is_not_there(network, kept, overlap, change):
+    needs, actors, lengths, at, more = network
+    # Actors that wait for each end of their own, or that start several at a time.
+    who = list(range(len(actors))) if overlap else actors
+
+    def rows_of(lengths):
+        rows = dated(needs, who, lengths)
+        return [
+            row._replace(actor=f"a {actor % 2}") for row, actor in zip(rows, actors, strict=True)
+        ]
+
+    before = recorded(rows_of(lengths)).rows
+    after = rows_of([*lengths[:at], lengths[at] + more, *lengths[at + 1 :]])
+    if change:
+        after = rows_of(lengths)
+        one = after.pop(at)
+        after += {"drop": [], "add": [one, one], "label": [one._replace(label="x")]}[change]
+    assume(after)
+    after = recorded(after).rows
+    count = max(1, len(before) - kept)
+    seen, later = events(before), events(after)
+    true = min(each[0] for each in (seen - later) + (later - seen))
+    # What the record has, and the new run has not, and what this one ended before the cut.
+    known = events(before[:count])
+    until = before[count - 1].end if count < len(before) else math.inf
+    ended = Counter({each: n for each, n in later.items() if "end" in each})
+    sure = [each[0] for each in known - later]
+    sure += [each[0] for each in ended - known if each[0] < until]
+    for sharing in ({}, {"a 0": {"h": 2}, "a 1": {"h": 2}}):
+        names = dict.fromkeys(sharing, 2)
+        cut = Activities(before[:count], len(before), names, sharing)
+        assert diverge(cut, Activities(before, len(before), names, sharing)) is None
+        with pytest.MonkeyPatch.context() as patch:
+            for limit in (len(after), count):
+                patch.setattr(activities, "ACTIVITIES", limit)
+                rows, further = activities._limited(after, limit)
+                now = Activities(rows, len(after), names, sharing, further)
+                divergence = diverge(cut, now)
+                assert divergence is None or divergence.first[0].date >= true
+                assert not sure or divergence.first[0].date <= min(sure)
+                if count == len(before):
+                    assert divergence.first[0].date == true
+
+
 @settings(max_examples=40, deadline=None)
 @given(networks(), st.sampled_from(["kind", "label", "resource", "amount", "state"]))
 def test_whatever_differs_is_named(network, field):
@@ -227,8 +372,11 @@ def test_a_long_trace_is_recorded_up_to_its_limit():
     found = activities_of(result, 3)
     assert len(found.rows) == 3
     assert found.total == 5
-    assert found.cut
     assert activities_of(result, 0) is None
+
+
+async def nap_long(me):
+    await me.sleep_for(7.5)
 
 
 async def nap_often(me):

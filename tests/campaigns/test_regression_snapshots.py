@@ -4,6 +4,7 @@ import gzip
 import json
 import math
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from simplugin.campaigns.regression.activities import (
     Activity,
     activities_of_chart,
 )
+from simplugin.campaigns.regression.causes import causes, unchanged
 from simplugin.campaigns.regression.checking import Checked
 from simplugin.campaigns.regression.comparison import compare
 from simplugin.campaigns.regression.explanation import explain
@@ -22,6 +24,7 @@ from simplugin.campaigns.regression.junit import write_junit
 from simplugin.campaigns.regression.recorded_results import safe_name
 from simplugin.campaigns.regression.snapshots import (
     Snapshot,
+    is_snapshot,
     read_snapshot,
     trace_path,
     write_snapshot,
@@ -111,6 +114,56 @@ def test_a_damaged_file_is_told(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(SimpluginError, match=rf"{name}: .*--update"):
         read_snapshot(tmp_path / "one.json")
+
+
+def leaves(value, path=()):
+    """Return the paths of everything in a document, of containers too."""
+    inside = value.items() if isinstance(value, dict) else ()
+    return [path] + [each for key, one in inside for each in leaves(one, (*path, key))]
+
+
+def test_wrong_types_inside_are_told(tmp_path):
+    file = tmp_path / "one.json"
+    good = Snapshot(
+        "s",
+        (Metric("t", 0.1, "s"), Metric("n", math.nan)),
+        Best("t", 0.1),
+        "digest",
+        {"seed": 1},
+        {"o": "1"},
+        {"simplugin": "1"},
+        Activities((ONE,), 2, {"a": 2}, {"a": {"h": 2}}),
+        {"file x": "0"},
+    )
+    write_snapshot(good, file)
+    document = json.loads(file.read_text())
+    refused = 0
+    for path in leaves(document)[1:]:
+        for wrong in (None, True, 3, -1, 1e400, 10**400, "x", [], [{}], {}, {"x": None}, {"x": []}):
+            damaged = json.loads(json.dumps(document))
+            place = damaged
+            for step in path[:-1]:
+                place = place[step]
+            place[path[-1]] = wrong
+            file.write_text(json.dumps(damaged))
+            try:
+                read = read_snapshot(file)
+            except SimpluginError as error:
+                refused += "restore it, or delete it" in str(error)
+            else:
+                # What can be read can be compared and told.
+                explain(compare(read, good, ToleranceFile({"metrics": {"t": 1}}, "x").of("s")))
+    assert refused > 150
+
+
+def test_somebody_elses_file_is_no_recorded_result(tmp_path):
+    file = tmp_path / "one.json"
+    write_snapshot(Snapshot("s", ()), file)
+    assert is_snapshot(file)
+    for text in ("{", "[]", "{}", '{"format": 1, "metrics": {}}', "[" * 100_000):
+        file.write_text(text)
+        assert not is_snapshot(file)
+    assert not is_snapshot(tmp_path)
 
 
 def test_tolerances_are_what_they_say():
@@ -213,10 +266,68 @@ def test_what_moved_and_by_how_much():
     assert moved == {"gone", "fresh"}
 
 
-def test_another_unit_is_another_metric():
-    assert not compare(
-        Snapshot("s", (Metric("a", 1.0, "s"),)), Snapshot("s", (Metric("a", 1.0, "ms"),))
-    ).agrees
+def test_another_unit_is_another_metric_and_is_told():
+    recorded, now = (Snapshot("s", (Metric("a", 1.0, unit),)) for unit in ("s", "ms"))
+    comparison = compare(recorded, now)
+    assert not comparison.agrees
+    assert comparison.changes[0].difference is None
+    assert "  a: 1.0 s -> 1.0 ms (unit s -> ms)" in explain(comparison)
+    # Where there is no value, too.
+    recorded, now = (Snapshot("s", (Metric("a", None, unit),)) for unit in ("s", ""))
+    assert "  a: none -> none (unit s -> none)" in explain(compare(recorded, now))
+
+
+RUN = Snapshot(
+    "s",
+    row(a=1.0),
+    settings={"seed": 1, "platform_sha256": "p", "content_sha256": "c", "code_sha256": "0"},
+    options={"network/model": "LV08"},
+    versions={"simplugin": "1", "python": "3.11.7", "numpy": "2"},
+    sources={"scenario [scheduler]": "1", "module actors.py": "2", "file x.xml": "3"},
+)
+ACTORS = "the actors changed: their functions, arguments or hosts"
+
+
+def changed(content="d", options=None, versions=None, **settings):
+    """Return another run, of other contents."""
+    return replace(
+        RUN,
+        settings={**RUN.settings, "content_sha256": content, **settings},
+        options=RUN.options if options is None else options,
+        versions={**RUN.versions, **(versions or {})},
+    )
+
+
+def test_changed_actors_are_told_unless_something_else_explains_the_hash():
+    assert causes(RUN, changed()) == [ACTORS]
+    # No version is in the hash.
+    other = changed(versions={"numpy": "3", "simplugin": "2"}, code_sha256="1")
+    assert causes(RUN, other) == [ACTORS, "simplugin: 1 -> 2", "numpy: 2 -> 3"]
+    assert causes(RUN, changed(versions={"python": "3.11.8"}))[0] == ACTORS
+    # But byte code is.
+    assert causes(RUN, changed(versions={"python": "3.12.1"}))[0].startswith("perhaps the actors")
+    assert causes(RUN, changed(platform_sha256="q")) == ["the platform changed"]
+    assert causes(RUN, changed(seed=2)) == ["seed: 1 -> 2"]
+    assert causes(RUN, changed(options={})) == ["option network/model: LV08 -> none"]
+    assert causes(RUN, changed(content=None)) == []
+
+
+def test_changed_files_and_code_are_told():
+    code = changed(content="c", code_sha256="1")
+    assert causes(RUN, code) == ["simplugin's own code, which still calls itself 1"]
+    sources = {"scenario [scheduler]": "2", "module actors.py": "2", "file y.xml": "3"}
+    other = replace(RUN, sources=sources)
+    told = ["scenario [scheduler] changed", "file x.xml is gone", "file y.xml is new"]
+    assert causes(RUN, other) == told
+    # It says of nothing that it is the same where that is not known.
+    now = replace(RUN, metrics=row(a=2.0))
+    everything = "versions, options, seed, platform, actors, simplugin's code, the scenario, its "
+    line = f"nothing else changed as far as is recorded: {everything}files and modules"
+    assert explain(compare(RUN, now))[-1] == line
+    bare = replace(changed(content=None), sources={})
+    assert causes(RUN, bare) == []
+    known = ["versions", "options", "seed", "platform", "simplugin's code"]
+    assert unchanged(RUN, bare) == known
 
 
 def test_bars_of_a_schedule_are_activities():

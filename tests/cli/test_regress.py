@@ -1,14 +1,24 @@
 """``simplugin regress``: on scenarios that break, and on the project's own."""
 
+import io
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 import yaml
+from rich.console import Console
 
-from simplugin.campaigns.regression.snapshots import read_snapshot
+from simplugin.campaigns.regression.checking import Checked
+from simplugin.campaigns.regression.comparison import Change
+from simplugin.campaigns.regression.snapshots import Snapshot, read_snapshot, write_snapshot
+from simplugin.cli.regress import _print_table
 
 ROOT = Path(__file__).parents[2]
 OWN = sorted((ROOT / "scenarios").glob("*.toml"))
@@ -72,6 +82,7 @@ def test_what_moved_is_told_explained_and_recorded(recorded_lab, simplugin, tmp_
         "    differs in end",
         "    work at 2 s, number 1: exec crunch on bob (start, end)",
         "    the platform changed",
+        "    file platform.xml changed",
         "1 moved; --update records what is new or moved",
     ):
         assert line.split() in [each.split() for each in done.stdout.splitlines()], line
@@ -88,22 +99,47 @@ def test_what_moved_is_told_explained_and_recorded(recorded_lab, simplugin, tmp_
     assert moved[0]["relative"] == pytest.approx((3 / 7 - 3 / 5) / (3 / 5))
     (lab / "recorded" / "tolerances.toml").write_text(
         "relative = 1e-3\n[scenarios.scenario.metrics]\nutilisation = 1\nmakespan = 1\n"
-        "[scenarios.senario]\n"
+        "makspan = 1\n[scenarios.senario]\n[metrics]\nutilization = 1\n"
     )
-    (lab / "recorded" / "gone.json").write_text("{}")
+    shutil.copy(file, lab / "recorded" / "gone.json")
+    (lab / "recorded" / "mine.json").write_text('{"format": 1}')
     done = simplugin("regress", lab, "--json", "--tolerance", "makspan=1")
     assert "no run has a metric 'makspan'; perhaps 'makespan'?" in done.stderr
-    assert "there is no scenario 'senario'; perhaps 'scenario'?" in done.stderr
+    for line in (
+        "5: scenario has no metric 'makspan'; perhaps 'makespan'?",
+        "6: there is no scenario 'senario'; perhaps 'scenario'?",
+        "8: no scenario has a metric 'utilization'; perhaps 'utilisation'?",
+    ):
+        assert f"tolerances.toml:{line}" in done.stderr
     states = {name: each["state"] for name, each in told(done).items()}
     assert states == {"scenario.toml": "ok", "gone.json": "missing"}
 
     updated = simplugin("regress", lab, "--update")
     assert updated.returncode == 0
-    assert "metrics as recorded, activities not" in updated.stdout
+    assert "metrics as recorded, activities recorded now" in updated.stdout
     assert not (lab / "recorded" / "gone.json").exists()
+    assert (lab / "recorded" / "mine.json").exists()
     now = read_snapshot(file)
     assert {metric.name: metric.value for metric in now.metrics}["makespan"] == 7.0
     assert [row.end for row in now.activities.rows] == [4.0, 7.0]
+
+    # What agrees is not written again, unless its activities are not those that are wanted.
+    module = lab / "my_actors.py"
+    module.write_text(f"{module.read_text()}\nUNUSED = 3\n")
+    (lab / "recorded" / "tolerances.toml").write_text("activities = 1\n")
+    (lab / "recorded" / "scenario.trace.csv.gz").unlink()
+    assert simplugin("regress", lab, "--update").returncode == 0
+    assert len(read_snapshot(file).activities.rows) == 1
+    before = file.read_bytes()
+    module.write_text(module.read_text().replace("UNUSED", "UNSEEN"))
+    assert simplugin("regress", lab, "--update").returncode == 0
+    assert file.read_bytes() == before
+    # A module that the actors could call is a possible cause.
+    changed(lab / "scenario.toml", "tcp_gamma = 0.0", "tcp_gamma = 0.0\nbandwidth_factor = 0.9")
+    done = simplugin("regress", lab)
+    option = "option network/bandwidth-factor: 1.0 -> 0.9"
+    for line in ("module my_actors.py changed", "scenario [simulation] changed", option):
+        assert f"    {line}\n" in done.stdout
 
 
 def test_one_that_crashes_or_never_ends_stops_no_other(recorded_lab, simplugin):
@@ -136,20 +172,111 @@ def test_one_that_crashes_or_never_ends_stops_no_other(recorded_lab, simplugin):
     assert "what a pity" in text["fail.toml"]
     assert text["kill.toml"].startswith("crash: ")
     assert text["spin.toml"].startswith("wall limit: ")
+    assert "raise --wall-limit" in text["spin.toml"]
     assert "has 101 runs; at most 100" in text["wide.toml"]
     assert "did you mean 'simulation'" in text["wrong.toml"]
     assert "record it with --update" in text["narrow.toml[simulation.seed=7]"]
 
-    # What failed is not recorded; the runs of the campaign are, each by itself.
-    names = ("narrow.toml", "fail.toml", "scenario.toml")
-    before = {path: path.read_bytes() for path in (lab / "recorded").iterdir()}
-    done = simplugin("regress", *(lab / name for name in names), "--jobs", 1, "--update")
-    assert done.returncode == 1
+    # What failed is not recorded, nor what cannot be; the runs of the campaign are, each by itself.
     recorded = lab / "recorded"
-    seeds = [read_snapshot(recorded / "narrow" / f"0{n}.json").settings["seed"] for n in (0, 1)]
-    assert seeds == [7, 8]
+    names = ("blocked.toml", "narrow.toml", "fail.toml", "scenario.toml")
+    (lab / "blocked.toml").write_text(usual)
+    before = {path: path.read_bytes() for path in recorded.iterdir()}
+    (recorded / "blocked.json").mkdir()
+    words = [lab / name for name in names]
+    done = simplugin("regress", *words, "--jobs", 1, "--update", "--json")
+    found = told(done)
+    assert [each["state"] for each in found.values()] == ["failed", "new", "new", "failed", "ok"]
+    assert "blocked.json: cannot be written: Is a directory" in str(found["blocked.toml"])
+    assert {read_snapshot(path).settings["seed"] for path in recorded.glob("narrow/*.json")} == {
+        7,
+        8,
+    }
     assert not (recorded / "fail.json").exists()
     assert {path: path.read_bytes() for path in before} == before
+    assert not list(recorded.glob("*.part"))
+
+    # They are compared by what varies, not by their positions.
+    changed(lab / "narrow.toml", "[7, 8]", "[9, 8]")
+    found = told(simplugin("regress", lab / "narrow.toml", "--jobs", 1, "--json"))
+    assert {name[-3:]: each["state"] for name, each in found.items()} == {"=9]": "new", "=8]": "ok"}
+
+
+def test_it_ends_properly_when_it_is_told_to(lab, tmp_path):
+    (lab / "hostile.py").write_text(HOSTILE)
+    changed(lab / "scenario.toml", "my_actors:send", "hostile:spin")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    words = [Path(sys.executable).with_name("simplugin"), "regress", lab, "--jobs", "1"]
+    environment = {**os.environ, "TMPDIR": str(scratch)}
+    with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True) as command:
+        try:
+            end = time.monotonic() + 60
+            while not list(scratch.glob("simplugin-*")):
+                assert time.monotonic() < end
+                assert command.poll() is None
+                time.sleep(0.02)
+            command.send_signal(signal.SIGTERM)
+            output, _ = command.communicate(timeout=60)
+        finally:
+            command.kill()
+    assert command.returncode == 128 + signal.SIGTERM
+    assert "stopped: 0 of" in output
+    assert not list(scratch.iterdir())
+
+
+def test_names_tell_scenarios_apart_and_do_no_harm(simplugin, tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "same.toml").write_text("[")
+        write_snapshot(Snapshot("x", ()), tmp_path / name / "recorded" / "gone.json")
+    # A name that is not UTF-8, and would colour the terminal.
+    wild = tmp_path / "two" / os.fsdecode(b"\xff\x1b[31m.toml")
+    wild.write_text("[")
+    done = simplugin("regress", tmp_path / "one", tmp_path / "two", "--junit", tmp_path / "x.xml")
+    assert done.returncode == 1
+    names = ["one/same.toml", "two/same.toml", "two/\ufffd\ufffd[31m.toml"]
+    names += ["one/gone.json", "two/gone.json"]
+    cases = ET.parse(tmp_path / "x.xml").getroot().iter("testcase")
+    assert [case.get("name") for case in cases] == names
+    for name in names:
+        assert f"\n{name}: " in done.stdout
+    assert "\x1b" not in done.stdout
+
+    # The last scenario of a directory has gone: what is recorded is left.
+    for file in (tmp_path / "two").glob("*.toml"):
+        file.unlink()
+    assert list(told(simplugin("regress", tmp_path / "two", "--json"))) == ["gone.json"]
+    assert simplugin("regress", tmp_path / "two", "--update").returncode == 0
+    assert simplugin("regress", tmp_path / "two", "--update").returncode == 2
+
+
+def test_a_report_that_cannot_be_written_loses_nothing(simplugin, tmp_path):
+    (tmp_path / "broken.toml").write_text("[")
+    done = simplugin("regress", tmp_path, "--junit", tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Is a directory; name another file with --junit" in done.stderr
+    # It can be opened, and is full.
+    done = simplugin("regress", tmp_path, "--junit", "/dev/full")
+    assert done.returncode == 2
+    assert "1 failed" in done.stdout
+    assert "/dev/full: cannot be written: No space left on device" in done.stderr
+
+
+@pytest.mark.parametrize("columns", [None, 100, 50])
+def test_a_table_keeps_numbers_and_the_ends_of_names(columns):
+    names = [f"a_long_directory/a_campaign_with_a_name.toml[platform.seed={n}]" for n in (17, 18)]
+    changes = (Change("a_metric_of_some_kind", "ms", 0.123456, 1234.567, "moved", "s"),)
+    checked = [Checked(name, "moved", changes) for name in names]
+    file = io.StringIO()
+    terminal = columns is not None
+    _print_table(checked, Console(file=file, width=columns or 80, force_terminal=terminal))
+    text = file.getvalue()
+    for each in ("seed=17]", "seed=18]", "a_long_d", "a_metric_of_some_kind [s -> ms]"):
+        assert each in text
+    assert text.count(" 0.123456") == text.count(" 1234.567") == 2
+    assert (names[0] in text) == (columns is None)
+    assert len(text.splitlines()) == 3
 
 
 def test_wrong_arguments_have_a_status_of_their_own(lab, simplugin, tmp_path):

@@ -5,18 +5,22 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from collections import Counter
-from collections.abc import Mapping
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from simplugin.campaigns.regression.tolerances import ACTIVITIES
 from simplugin.errors import SimpluginError
 
 if TYPE_CHECKING:
     from simplugin.charts import ScheduleChart
-    from simplugin.simulation import Result
+    from simplugin.simulation import Result, Trace
 
 COLUMNS = ("actor", "resource", "kind", "label", "start", "end", "amount", "state")
 
@@ -57,31 +61,50 @@ class Activities:
     Attributes
     ----------
     rows : tuple of Activity
-        In order of their end; the first ones if there were too many.
+        Those that are recorded, in order of their end: the first ones if there were too many.
     total : int
         How many there were.
     namesakes : mapping of str to int
-        Names that several actors have, and how many.
+        Names that several actors have, and how many: they are told apart by their hosts.
+    sharing : mapping of str to mapping of str to int
+        For the names and hosts that do not tell them apart, how many actors did something there.
+    further : tuple of Activity
+        More of a run that was just done, in order of their end: up to 100,000, and those that
+        had started when the last one of them ended. They are compared, but not recorded.
     """
 
     rows: tuple[Activity, ...]
     total: int
     namesakes: Mapping[str, int] = field(default_factory=dict)
+    sharing: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    further: tuple[Activity, ...] = ()
 
     @property
-    def cut(self) -> bool:
-        """Whether there were more than are here."""
-        return self.total > len(self.rows)
+    def known(self) -> tuple[Activity, ...]:
+        """All that are here, in order of their end."""
+        return (*self.rows, *self.further)
+
+    @property
+    def known_until(self) -> float:
+        """Up to which date all that ended is here [s]; infinite if the run is here as a whole."""
+        known = self.known
+        if len(known) >= self.total:
+            return math.inf
+        # After so many there are only some that had started before.
+        whole = known[: max(len(self.rows), ACTIVITIES)]
+        return whole[-1].end if whole else -math.inf
 
 
 def activities_of(result: Result, most: int) -> Activities | None:
     """Return the first activities of a simulation; None if it has no trace."""
     if not len(result.trace) or not most:
         return None
-    rows = tuple(Activity(*row) for row in islice(result.trace.rows(), most))
     counts = Counter(each.name for each in result.returned)
     namesakes = {name: count for name, count in sorted(counts.items()) if count > 1}
-    return Activities(rows, len(result.trace), namesakes)
+    rows, further = _limited((Activity(*row) for row in result.trace.rows()), most)
+    return Activities(
+        rows, len(result.trace), namesakes, _sharing(result.trace, namesakes), further
+    )
 
 
 def activities_of_chart(chart: ScheduleChart, most: int) -> Activities | None:
@@ -99,7 +122,19 @@ def activities_of_chart(chart: ScheduleChart, most: int) -> Activities | None:
             Activity(group, resource, "bar", bar.label, bar.start, bar.finish, count, "done")
         )
     rows.sort(key=lambda row: (row.end, row.start))
-    return Activities(tuple(rows[:most]), len(rows)) if rows and most else None
+    if not rows or not most:
+        return None
+    kept, further = _limited(rows, most)
+    return Activities(kept, len(rows), further=further)
+
+
+def is_complete(recorded: Activities | None, now: Activities | None) -> bool:
+    """Whether a record has the activities that would be recorded of a run that agrees with it.
+
+    It has not if its trace was lost or damaged, or if the limit of them is another one now.
+    """
+    counts = [0 if each is None else len(each.rows) for each in (recorded, now)]
+    return counts[0] == counts[1]
 
 
 def write_activities(activities: Activities, path: Path) -> None:
@@ -129,6 +164,43 @@ def read_rows(path: Path) -> tuple[Activity, ...]:
         raise SimpluginError(
             f"{path}: is no recorded trace ({error}); record it again with --update"
         ) from error
+
+
+_Rows = tuple[Activity, ...]
+
+
+def _limited(found: Iterable[Activity], most: int) -> tuple[_Rows, _Rows]:
+    """Return what is recorded, and what else a record of the same limit is compared with."""
+    left = iter(found)
+    rows = tuple(islice(left, most))
+    further = list(islice(left, max(ACTIVITIES - most, 0)))
+    last = (further or rows)[-1].end
+    further += [each for each in left if each.start <= last]
+    return rows, tuple(further)
+
+
+def _sharing(trace: Trace, namesakes: Mapping[str, int]) -> dict[str, dict[str, int]]:
+    """Return where more than one actor of a name did something.
+
+    Also where one did that is somewhere else as well: what it did is not all on one host.
+    """
+    shared = np.array([name in namesakes for name in trace.actor_names])[trace.actor_code]
+    pairs = np.unique(trace.actor_code[shared] * np.int64(2**32) + trace.resource_code[shared])
+    hosts, actors = defaultdict(set), defaultdict(set)
+    for actor, resource in zip((pairs >> 32).tolist(), (pairs % 2**32).tolist(), strict=True):
+        host = host_of(trace.resource_names[resource])
+        hosts[actor].add(host)
+        actors[trace.actor_names[actor], host].add(actor)
+    found: dict[str, dict[str, int]] = defaultdict(dict)
+    for (name, host), several in sorted(actors.items()):
+        if len(several) > 1 or any(len(hosts[actor]) > 1 for actor in several):
+            found[name][host] = len(several)
+    return dict(found)
+
+
+def host_of(resource: str) -> str:
+    """Return where an activity is: a transfer, where it is sent from."""
+    return resource.partition("->")[0]
 
 
 def _activity(

@@ -4,37 +4,37 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
 from simplugin.campaigns.jobs import Job, Record
+from simplugin.campaigns.keys import code_digest
+from simplugin.campaigns.regression.activities import is_complete
 from simplugin.campaigns.regression.comparison import Change, compare
 from simplugin.campaigns.regression.explanation import explain
-from simplugin.campaigns.regression.recording import TARGET
+from simplugin.campaigns.regression.recording import TARGET, read_run
+from simplugin.campaigns.regression.remarks import remarks, remarks_on_options, scenarios_in
 from simplugin.campaigns.regression.snapshots import (
     Snapshot,
     read_snapshot,
     trace_path,
     write_snapshot,
 )
+from simplugin.campaigns.regression.sources import sources_of
 from simplugin.campaigns.regression.subjects import (
     RECORDED,
     TOLERANCES,
+    Found,
+    Orphan,
     Subject,
-    orphans,
-    subjects_of,
+    found_in,
 )
-from simplugin.campaigns.regression.tolerances import (
-    ToleranceFile,
-    Tolerances,
-    load_tolerances,
-)
+from simplugin.campaigns.regression.tolerances import Tolerances, load_tolerances
 from simplugin.campaigns.running.choice import chosen_runners
 from simplugin.errors import SimpluginError
-from simplugin.near_names import perhaps
 
 State = Literal["ok", "moved", "new", "missing", "failed"]
 WALL_LIMIT = 600.0
@@ -106,15 +106,33 @@ class Limits:
     metrics: Mapping[str, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Means:
+    """How scenarios are run, and who is told.
+
+    Attributes
+    ----------
+    jobs : int, optional
+        How many to run at once; one for each core if left out.
+    wall_limit : float
+        Real time that a run may take [s].
+    report : callable
+        Called with each that is done and the number of all.
+    remark : callable
+        Called with what is odd but stops nothing, such as a tolerance of no metric.
+    stop : callable
+        Asked twice a second whether to end.
+    """
+
+    jobs: int | None = None
+    wall_limit: float = WALL_LIMIT
+    report: Callable[[Checked, int], None] = lambda *_: None
+    remark: Callable[[str], None] = lambda *_: None
+    stop: Callable[[], bool] = lambda: False
+
+
 def check_recorded(
-    paths: Sequence[Path],
-    *,
-    update: bool = False,
-    limits: Limits | None = None,
-    jobs: int | None = None,
-    wall_limit: float = WALL_LIMIT,
-    report: Callable[[Checked, int], None] = lambda *_: None,
-    remark: Callable[[str], None] = lambda *_: None,
+    paths: Sequence[Path], means: Means, limits: Limits, *, update: bool = False
 ) -> list[Checked]:
     """Run scenarios and compare what comes out with what is recorded beside them.
 
@@ -124,172 +142,191 @@ def check_recorded(
     ----------
     paths : sequence of Path
         Scenario and campaign files, and directories of them.
+    means : Means
+        How they are run.
+    limits : Limits
+        How far metrics may move, besides what ``recorded/tolerances.toml`` says.
     update : bool
         Whether to record what is new or moved, and to delete what has no scenario any more.
-    limits : Limits, optional
-        How far metrics may move, besides what ``recorded/tolerances.toml`` says.
-    jobs : int, optional
-        How many to run at once; one for each core if left out.
-    wall_limit : float
-        Real time that a run may take [s].
-    report : callable, optional
-        Called with each that is done and the number of all.
-    remark : callable, optional
-        Called with what is odd but stops nothing, such as a tolerance of no metric.
 
     Returns
     -------
     list of Checked
-        In the order of their files.
+        In the order of their files; only those that are done, if it was stopped.
 
     Raises
     ------
     SimpluginError
         There is nothing to run, or a file of tolerances says something wrong.
     """
-    within = limits or Limits()
-    subjects = subjects_of(paths)
-    directories = {each.file.parent for each in subjects}
-    tolerances = {each: load_tolerances(each / RECORDED / TOLERANCES) for each in directories}
-    lost = orphans([path for path in paths if path.is_dir()], subjects)
-    total = len(subjects) + len(lost)
-    done: dict[int, Checked] = {}
+    check = _Check(found_in(paths), means, limits, update=update)
     with tempfile.TemporaryDirectory(prefix="simplugin-") as scratch:
-        chosen = [
-            _tolerances(tolerances[each.file.parent], each.scenario, within) for each in subjects
-        ]
-        pending = []
-        for number, (subject, tolerance) in enumerate(zip(subjects, chosen, strict=True)):
-            if subject.problem is None:
-                pending.append(_job(number, subject, tolerance, Path(scratch), wall_limit))
-            else:
-                lines = tuple(subject.problem.splitlines())
-                done[number] = Checked(subject.name, "failed", explanation=lines)
-                report(done[number], total)
-        for record in _finished(pending, jobs):
-            number = record.job.position
-            done[number] = _checked(subjects[number], chosen[number], record, update=update)
-            report(done[number], total)
-    checked = [done[number] for number in range(len(subjects))]
-    for path in lost:
-        checked.append(_orphan(path, update=update))
-        report(checked[-1], total)
-    _remark_unknown(tolerances, within, checked, remark)
-    return checked
+        check.run(Path(scratch))
+    if len(check.done) == len(check.found.subjects):
+        check.settle()
+    return [check.done[number] for number in sorted(check.done)]
 
 
-def _tolerances(file: ToleranceFile, scenario: str, limits: Limits) -> Tolerances:
-    """Return the tolerances of a scenario: the file's, and over them the caller's."""
-    return file.of(scenario, limits.relative, limits.absolute).with_metrics(limits.metrics)
+class _Check:
+    """What is compared, and how it came out so far."""
 
+    def __init__(self, found: Found, means: Means, limits: Limits, *, update: bool) -> None:
+        self.found = found
+        self.done: dict[int, Checked] = {}
+        self._means, self._limits, self._update = means, limits, update
+        self._files = {
+            each: load_tolerances(each / RECORDED / TOLERANCES)
+            for each in dict.fromkeys(subject.file.parent for subject in found.subjects)
+        }
 
-def _job(
-    number: int, subject: Subject, tolerances: Tolerances, scratch: Path, wall_limit: float
-) -> Job:
-    """Return the job of running a scenario for its snapshot."""
-    file = os.path.abspath(subject.file)
-    return Job(
-        key=sha256(f"{file}\0{number}".encode()).hexdigest(),
-        position=number,
-        target=TARGET,
-        arguments={
-            "file": file,
-            "document": subject.document,
-            "subject": subject.name,
-            "to": str(scratch / f"{number}.json"),
-            "activities": tolerances.activities,
-        },
-        wall_limit=wall_limit,
-    )
-
-
-def _finished(pending: Iterable[Job], jobs: int | None) -> Iterator[Record]:
-    """Do jobs in parallel; yield the records as they come."""
-    waiting = list(pending)[::-1]
-    if not waiting:
-        return
-    with chosen_runners(jobs if jobs is None else min(jobs, len(waiting))) as runners:
+    def run(self, scratch: Path) -> None:
+        """Run all and compare each, until told to stop."""
+        waiting = []
+        for number in range(len(self.found.subjects)):
+            try:
+                waiting.append(self._job(number, scratch))
+            except SimpluginError as error:
+                self._tell(number, _failed(self.found.subjects[number], str(error)))
         left = len(waiting)
-        while left:
-            while waiting and runners.wanted > 0:
-                runners.submit(waiting.pop())
-            for record in runners.finished(_POLL):
-                left -= 1
-                yield record
+        if not left:
+            return
+        waiting.reverse()
+        jobs = self._means.jobs
+        with chosen_runners(jobs if jobs is None else min(jobs, left)) as runners:
+            while left and not self._means.stop():
+                while waiting and runners.wanted > 0:
+                    runners.submit(waiting.pop())
+                for record in runners.finished(_POLL):
+                    left -= 1
+                    self._compare(record)
+
+    def settle(self) -> None:
+        """Tell which results are of no scenario, or delete them, and what else is odd."""
+        for number, orphan in enumerate(self.found.orphans, len(self.found.subjects)):
+            self._tell(number, _settled(orphan, update=self._update))
+        for text in self._remarks():
+            self._means.remark(text)
+
+    def _remarks(self) -> Iterator[str]:
+        """Yield what is odd about the tolerances."""
+        known: dict[Path, dict[str, set[str]]] = {each: {} for each in self._files}
+        failed = {
+            subject.file
+            for number, subject in enumerate(self.found.subjects)
+            if self.done[number].state == "failed"
+        }
+        for number, subject in enumerate(self.found.subjects):
+            if subject.file not in failed:
+                names = known[subject.file.parent].setdefault(subject.scenario, set())
+                names |= {change.name for change in self.done[number].changes}
+        # A metric may be one of the runs that failed.
+        if not failed:
+            every = {name for one in known.values() for names in one.values() for name in names}
+            yield from remarks_on_options(self._limits.metrics.keys(), every)
+        for directory, file in self._files.items():
+            is_whole = directory.resolve() in self.found.directories
+            is_whole &= directory not in {each.parent for each in failed}
+            yield from remarks(file, scenarios_in(directory), known[directory], is_whole=is_whole)
+
+    def _tell(self, number: int, checked: Checked) -> None:
+        """Keep what came out, and report it."""
+        self.done[number] = checked
+        self._means.report(checked, len(self.found.subjects) + len(self.found.orphans))
+
+    def _tolerances(self, subject: Subject) -> Tolerances:
+        """Return the tolerances of a scenario: the file's, and over them the caller's."""
+        given, file = self._limits, self._files[subject.file.parent]
+        usual = file.of(subject.scenario, given.relative, given.absolute)
+        return usual.with_metrics(given.metrics)
+
+    def _job(self, number: int, scratch: Path) -> Job:
+        """Return the job of running a scenario for its snapshot."""
+        subject = self.found.subjects[number]
+        if subject.problem is not None:
+            raise SimpluginError(subject.problem)
+        file = os.path.abspath(subject.file)
+        return Job(
+            key=sha256(os.fsencode(file) + b"\0%d" % number).hexdigest(),
+            position=number,
+            target=TARGET,
+            arguments={
+                "file": file,
+                "document": subject.document if subject.of_campaign else None,
+                "subject": subject.title,
+                "to": str(scratch / f"{number}.json"),
+                "activities": self._tolerances(subject).activities,
+                "sources": sources_of(subject.document, subject.file.parent),
+            },
+            wall_limit=self._means.wall_limit,
+        )
+
+    def _compare(self, record: Record) -> None:
+        """Compare what came out of a run with what is recorded."""
+        number, failure = record.job.position, record.failure
+        subject = self.found.subjects[number]
+        if failure is None:
+            checked = _compared(subject, self._tolerances(subject), record, update=self._update)
+        else:
+            # Runs of a campaign have their limit in its file, those that are compared have not.
+            text = failure.text.replace("campaign.wall_limit", "--wall-limit")
+            checked = _failed(subject, f"{failure.kind.replace('_', ' ')}: {text}")
+        self._tell(number, replace(checked, duration=record.duration))
 
 
-def _checked(subject: Subject, within: Tolerances, record: Record, *, update: bool) -> Checked:
-    """Compare what came out of a run with what is recorded."""
-    if record.failure is not None:
-        text = record.failure.text
-        kind = record.failure.kind.replace("_", " ")
-        lines = tuple(f"{kind}: {text}".splitlines())
-        return Checked(subject.name, "failed", (), lines, record.duration, file=subject.snapshot)
-    now = read_snapshot(record.job.arguments["to"])
-    assert now is not None
+def _compared(subject: Subject, within: Tolerances, record: Record, *, update: bool) -> Checked:
+    """Compare a run with what is recorded, or record it."""
+    arguments, file = record.job.arguments, subject.snapshot
+    run = read_run(arguments["to"])
+    settings = {**run.settings, "code_sha256": code_digest()}
+    now = replace(run, settings=settings, sources=arguments["sources"])
     try:
-        before = read_snapshot(subject.snapshot)
+        before = read_snapshot(file)
     except SimpluginError as error:
         if not update:
-            lines = tuple(str(error).splitlines())
-            return Checked(subject.name, "failed", (), lines, record.duration)
+            return _failed(subject, str(error))
         before = None
     if before is None:
-        return _new(subject, now, record.duration, update=update)
+        changes = compare(Snapshot(now.subject, ()), now).changes
+        checked = Checked(subject.name, "new", changes, file=file)
+        told = "not recorded yet; record it with --update"
+        return _recorded(checked, now) if update else replace(checked, explanation=(told,))
     comparison = compare(before, now, within)
-    explanation = tuple(explain(comparison))
+    lines = tuple(explain(comparison))
+    state: State = "ok" if comparison.agrees else "moved"
+    checked = Checked(subject.name, state, comparison.changes, lines, file=file)
     # What agrees stays as it is: a repository need not see other versions and last digits.
-    if update and explanation:
-        write_snapshot(now, subject.snapshot)
-    return Checked(
-        subject.name,
-        "ok" if comparison.agrees else "moved",
-        comparison.changes,
-        explanation,
-        record.duration,
-        recorded=update and bool(explanation),
-        file=subject.snapshot,
-    )
+    if update and not lines and not is_complete(before.activities, now.activities):
+        told = "there were not as many activities recorded as are to be"
+        return _recorded(replace(checked, explanation=(told,)), now)
+    return _recorded(checked, now) if update and lines else checked
 
 
-def _new(subject: Subject, now: Snapshot, duration: float, *, update: bool) -> Checked:
-    """Tell that a run has no recorded result, or record it."""
-    if update:
-        write_snapshot(now, subject.snapshot)
-    changes = compare(Snapshot(now.subject, ()), now).changes
-    lines = () if update else ("not recorded yet; record it with --update",)
-    return Checked(
-        subject.name, "new", changes, lines, duration, recorded=update, file=subject.snapshot
-    )
+def _recorded(checked: Checked, now: Snapshot) -> Checked:
+    """Record a run; one that cannot be recorded has failed."""
+    assert checked.file is not None
+    try:
+        write_snapshot(now, checked.file)
+    except SimpluginError as error:
+        lines = (*str(error).splitlines(), *checked.explanation)
+        return replace(checked, state="failed", explanation=lines)
+    return replace(checked, recorded=True)
 
 
-def _orphan(path: Path, *, update: bool) -> Checked:
+def _failed(subject: Subject, text: str) -> Checked:
+    """Tell why there is nothing to compare."""
+    return Checked(subject.name, "failed", (), tuple(text.splitlines()), file=subject.snapshot)
+
+
+def _settled(orphan: Orphan, *, update: bool) -> Checked:
     """Tell that a recorded result has no scenario, or delete it."""
-    if update:
-        path.unlink()
-        trace_path(path).unlink(missing_ok=True)
-        lines = ["deleted, as there is no such scenario"]
-    else:
-        lines = ["recorded, but there is no such scenario; delete it with --update"]
-    name = path.relative_to(next(each for each in path.parents if each.name == RECORDED))
-    return Checked(str(name), "missing", (), tuple(lines), recorded=update, file=path)
-
-
-def _remark_unknown(
-    files: Mapping[Path, ToleranceFile],
-    limits: Limits,
-    checked: Sequence[Checked],
-    remark: Callable[[str], None],
-) -> None:
-    """Tell which tolerances are of no scenario and no metric: they would be wrong in silence."""
-    metrics = {change.name for each in checked for change in each.changes}
-    failed = any(each.state == "failed" for each in checked)
-    # A metric may be one of the runs that failed.
-    for name in () if failed else set(limits.metrics) - metrics:
-        remark(f"--tolerance: no run has a metric {name!r}; {perhaps(name, metrics)}".rstrip("; "))
-    for directory, file in files.items():
-        present = {path.stem for path in directory.glob("*.toml")}
-        for name in sorted(set(file.scenarios) - present):
-            near = perhaps(name, present)
-            path = directory / RECORDED / TOLERANCES
-            remark(f"{path}: there is no scenario {name!r}; {near}".rstrip("; "))
+    lines = ["recorded, but there is no such scenario; delete it with --update"]
+    if not update:
+        return Checked(orphan.name, "missing", (), tuple(lines), file=orphan.file)
+    try:
+        orphan.file.unlink()
+        trace_path(orphan.file).unlink(missing_ok=True)
+    except OSError as error:
+        lines = [f"{orphan.file}: cannot be deleted: {error.strerror or error}"]
+        return Checked(orphan.name, "failed", (), tuple(lines), file=orphan.file)
+    lines = ["deleted, as there is no such scenario"]
+    return Checked(orphan.name, "missing", (), tuple(lines), recorded=True, file=orphan.file)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -22,8 +21,10 @@ class Change:
 
     Attributes
     ----------
-    name, unit : str
+    name : str
         Of the metric.
+    unit, recorded_unit : str
+        Of its values.
     recorded, now : float, int, str or None
         Its values.
     state : {"ok", "moved", "new", "missing"}
@@ -35,13 +36,19 @@ class Change:
     recorded: Value
     now: Value
     state: State
+    recorded_unit: str
 
     @property
     def difference(self) -> float | None:
-        """How much more it is now; None between what are no finite numbers."""
+        """How much more it is now; None between what are no finite numbers of one unit."""
+        if self.unit != self.recorded_unit:
+            return None
         if isinstance(self.recorded, float | int) and isinstance(self.now, float | int):
-            difference = self.now - self.recorded
-            return difference if math.isfinite(difference) else None
+            try:
+                difference = self.now - self.recorded
+                return difference if math.isfinite(difference) else None
+            except OverflowError:  # of a count that no float is as large as
+                return None
         return None
 
     @property
@@ -58,6 +65,7 @@ class Change:
         return {
             "metric": self.name,
             "unit": self.unit,
+            "recorded_unit": self.recorded_unit,
             "state": self.state,
             "recorded": _finite(self.recorded),
             "now": _finite(self.now),
@@ -136,42 +144,12 @@ def _change(recorded: Metric | None, now: Metric | None, within: Tolerance) -> C
     """Compare one metric."""
     if recorded is None:
         assert now is not None
-        return Change(now.name, now.unit, None, now.value, "new")
+        return Change(now.name, now.unit, None, now.value, "new", now.unit)
     if now is None:
-        return Change(recorded.name, recorded.unit, recorded.value, None, "missing")
+        return Change(recorded.name, recorded.unit, recorded.value, None, "missing", recorded.unit)
     same = within.accepts(recorded.value, now.value) and recorded.unit == now.unit
-    return Change(now.name, now.unit, recorded.value, now.value, "ok" if same else "moved")
-
-
-def causes(recorded: Snapshot, now: Snapshot) -> list[str]:
-    """Tell what else is not as it was when the run was recorded: it may be why."""
-    told = []
-    if _differ(recorded, now, "platform_sha256"):
-        told.append("the platform changed")
-    for what, before, after in (
-        ("", recorded.settings, now.settings),
-        ("option ", recorded.options, now.options),
-        ("", recorded.versions, now.versions),
-    ):
-        told += [f"{what}{each}" for each in _changed(before, after) if "sha256" not in each]
-    # The hash of everything is another one for each of the above, too.
-    if not told and _differ(recorded, now, "content_sha256"):
-        told.append("the actors changed: their functions, arguments or hosts")
-    return told
-
-
-def _differ(recorded: Snapshot, now: Snapshot, setting: str) -> bool:
-    """Whether a setting is another one."""
-    return bool(recorded.settings.get(setting) != now.settings.get(setting))
-
-
-def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Tell which entries differ."""
-    return [
-        f"{name}: {before.get(name, 'none')} -> {after.get(name, 'none')}"
-        for name in {**before, **after}
-        if before.get(name) != after.get(name)
-    ]
+    state: State = "ok" if same else "moved"
+    return Change(now.name, now.unit, recorded.value, now.value, state, recorded.unit)
 
 
 def _finite(value: Value) -> Value:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 
-from simplugin.campaigns.regression.activities import Activities, Activity
+from simplugin.campaigns.regression.activities import Activities, Activity, host_of
+from simplugin.campaigns.regression.alignment import (
+    Pair,
+    begin_alike,
+    fields_that_differ,
+    paired_by_kind,
+    paired_in_order,
+)
 from simplugin.campaigns.regression.tolerances import Tolerance
 
 # Actors with the same name are told apart by their hosts.
 _Who = tuple[str, str]
-_NUMBERS = ("start", "end", "amount")
-_WHAT = ("kind", "label", "resource")
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first activity of an actor that is not as recorded.
+    """The first activity of an actor, or of actors not told apart, that is not as recorded.
 
     Attributes
     ----------
@@ -26,8 +31,11 @@ class Difference:
         Its name.
     host : str
         Where it is; empty where its name tells it from all others.
+    among : int
+        How many actors have this name on this host; 0 where that tells one from all others.
     position : int
-        Number of the activity among the actor's own, in order of their start, from 1 on.
+        Number of the activity among the actor's own, in order of their start, from 1 on; 0 where
+        it is not known whose they are.
     recorded, now : Activity or None
         Both versions of it; None where one run does not have it.
     fields : tuple of str
@@ -35,13 +43,17 @@ class Difference:
     date : float
         From when on one could see the difference [s].
     before : int
-        How many activities of the actor come before it, which all agree.
+        How many of the actor's activities before it agree.
     after, after_different : int
-        How many come after it in the longer run, and how many of them differ.
+        How many come after it in the longer run, and how many of them differ; where there is no
+        order, of all others.
+    unended : bool
+        Whether one is missing that may just not have ended when the record was cut.
     """
 
     actor: str
     host: str
+    among: int
     position: int
     recorded: Activity | None
     now: Activity | None
@@ -50,6 +62,7 @@ class Difference:
     before: int
     after: int
     after_different: int
+    unended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +99,13 @@ def diverge(
     first: that of another kind, size or place when it starts, that of another length when the
     shorter one ends. An activity that differs only because of another one shows it later.
 
+    Where a run was cut, what ended later is not known of it, and no difference. What ended before
+    in the other run only, may not have ended in this one: that is seen when it ends.
+
     Parameters
     ----------
     recorded, now : Activities
-        Of the two runs. Where one was cut, only what ended before the cut is compared.
+        Of the two runs; of the new one all that started before its cut is needed.
     tolerance : Tolerance, optional
         Of dates and amounts.
 
@@ -99,28 +115,33 @@ def diverge(
         None if all agree.
     """
     within = tolerance or Tolerance()
-    until = _horizon(recorded, now)
-    namesakes = {**recorded.namesakes, **now.namesakes}
-    before = _by_actor(_seen(recorded, until), namesakes)
-    after = _by_actor(_seen(now, until), namesakes)
+    cut, known = (_shortly_before(each.known_until) for each in (recorded, now))
+    namesakes = {*recorded.namesakes, *now.namesakes}
+    before, after = (
+        _by_actor((row for row in each.known if row.start < known), namesakes)
+        for each in (recorded, now)
+    )
     differences, agreeing, total = [], 0, 0
     for who in sorted({*before, *after}):
-        pairs = _pairs(before.get(who, []), after.get(who, []), within)
+        among = max(each.sharing.get(who[0], {}).get(who[1], 0) for each in (recorded, now))
+        paired = paired_by_kind if among else paired_in_order
+        pairs = paired(before.get(who, []), after.get(who, []), within, cut)
         same = [_agree(mine, theirs, within) for mine, theirs in pairs]
         agreeing += sum(same)
         total += len(pairs)
         if not all(same):
-            differences.append(_difference(who, pairs, same, within))
+            differences.append(_difference((*who, among), pairs, same, within, cut))
     if not differences:
         return None
     differences.sort(key=lambda each: (each.date, _start(each), each.actor, each.host))
     return Divergence(
         tuple(differences),
-        tuple(called(*who) for who in sorted({*after} - {*before})),
+        # Those of a record that was cut may not have ended anything.
+        tuple(called(*who) for who in sorted({*after} - {*before}) if math.isinf(cut)),
         tuple(called(*who) for who in sorted({*before} - {*after})),
         agreeing,
         total,
-        until,
+        None if math.isinf(min(cut, known)) else min(recorded.known_until, now.known_until),
     )
 
 
@@ -129,122 +150,82 @@ def called(actor: str, host: str) -> str:
     return f"{actor} on {host}" if host else actor
 
 
-def _horizon(recorded: Activities, now: Activities) -> float | None:
-    """Return the date up to which both runs are known; None if as a whole."""
-    cuts = [each.rows[-1].end for each in (recorded, now) if each.cut and each.rows]
-    return min(cuts, default=None)
+def _shortly_before(date: float) -> float:
+    """Return a date that is a little earlier."""
+    # Which of those that end together were kept is chance.
+    return date if math.isinf(date) else date - 1e-9 * abs(date)
 
 
-def _seen(activities: Activities, until: float | None) -> Iterator[Activity]:
-    """Go through what ended before a date."""
-    # A little before it: which of those that end together were kept is chance.
-    return (
-        each for each in activities.rows if until is None or each.end < until - 1e-9 * abs(until)
-    )
-
-
-def _by_actor(rows: Iterator[Activity], namesakes: Mapping[str, int]) -> dict[_Who, list[Activity]]:
+def _by_actor(rows: Iterable[Activity], namesakes: Collection[str]) -> dict[_Who, list[Activity]]:
     """Return the activities of each actor in order of their start."""
     found: dict[_Who, list[Activity]] = defaultdict(list)
     for row in rows:
         # A transfer's actor is the one that sends, from its own host.
-        host = row.resource.partition("->")[0] if row.actor in namesakes else ""
+        host = host_of(row.resource) if row.actor in namesakes else ""
         found[row.actor, host].append(row)
     for each in found.values():
         each.sort(key=lambda row: (row.start, row.end, row[:4]))
     return found
 
 
-_Pair = tuple[Activity | None, Activity | None]
-
-
-def _pairs(recorded: Sequence[Activity], now: Sequence[Activity], within: Tolerance) -> list[_Pair]:
-    """Pair the activities of one actor: each with its like as long as there is one.
-
-    After the first without one, they are paired by what they are, not by their dates.
-    """
-    pairs: list[_Pair] = []
-    mine, theirs = list(recorded), list(now)
-    at = 0
-    while at < min(len(mine), len(theirs)):
-        if _fields(mine[at], theirs[at], within) and not (
-            _bring(mine[at], theirs, at, within) or _bring(theirs[at], mine, at, within)
-        ):
-            break
-        pairs.append((mine[at], theirs[at]))
-        at += 1
-    return [*pairs, *_rest(mine[at:], theirs[at:])]
-
-
-def _bring(wanted: Activity, among: list[Activity], at: int, within: Tolerance) -> bool:
-    """Put the like of an activity to a position, if it starts together with what is there."""
-    for other in range(at + 1, len(among)):
-        if not within.accepts(among[at].start, among[other].start):
-            return False
-        if not _fields(wanted, among[other], within):
-            among.insert(at, among.pop(other))
-            return True
-    return False
-
-
-def _rest(mine: list[Activity], theirs: list[Activity]) -> list[_Pair]:
-    """Pair what is left: at its beginning one may have been left out or come in between."""
-    if mine and theirs and _sort(mine[0]) != _sort(theirs[0]):
-        longer = len(mine) - len(theirs)
-        if longer > 0 and _sort(mine[1]) == _sort(theirs[0]):
-            return [(mine[0], None), *zip_longest(mine[1:], theirs)]
-        if longer < 0 and _sort(mine[0]) == _sort(theirs[1]):
-            return [(None, theirs[0]), *zip_longest(mine, theirs[1:])]
-    return list(zip_longest(mine, theirs))
-
-
-def _sort(activity: Activity) -> tuple[str, str, str, float]:
-    """Return what an activity is, whenever it is."""
-    return (activity.kind, activity.label, activity.resource, activity.amount)
-
-
 def _agree(recorded: Activity | None, now: Activity | None, within: Tolerance) -> bool:
     """Whether both versions of an activity are there and agree."""
-    return recorded is not None and now is not None and not _fields(recorded, now, within)
-
-
-def _fields(recorded: Activity, now: Activity, within: Tolerance) -> tuple[str, ...]:
-    """Return in what two activities differ."""
-    if recorded == now:
-        return ()
-    texts = [name for name in (*_WHAT, "state") if getattr(recorded, name) != getattr(now, name)]
-    numbers = [
-        name for name in _NUMBERS if not within.accepts(getattr(recorded, name), getattr(now, name))
-    ]
-    return (*texts, *numbers)
-
-
-def _difference(
-    who: _Who, pairs: Sequence[_Pair], same: Sequence[bool], within: Tolerance
-) -> Difference:
-    """Describe the first pair of an actor that differs."""
-    at = same.index(False)
-    recorded, now = pairs[at]
-    fields = () if recorded is None or now is None else _fields(recorded, now, within)
-    return Difference(
-        *who,
-        position=at + 1,
-        recorded=recorded,
-        now=now,
-        fields=fields,
-        date=_date(recorded, now, fields),
-        before=at,
-        after=len(pairs) - at - 1,
-        after_different=same[at + 1 :].count(False),
+    return (
+        recorded is not None and now is not None and not fields_that_differ(recorded, now, within)
     )
 
 
-def _date(recorded: Activity | None, now: Activity | None, fields: tuple[str, ...]) -> float:
-    """Return from when on two activities are seen to differ."""
+def _difference(
+    who: tuple[str, str, int],
+    pairs: Sequence[Pair],
+    same: Sequence[bool],
+    within: Tolerance,
+    cut: float,
+) -> Difference:
+    """Describe the first pair of an actor that differs: the one that is seen first."""
+    dates = [
+        math.inf if agrees else _date(pairs, number, within, cut)
+        for number, agrees in enumerate(same)
+    ]
+    at = dates.index(min(dates))
+    recorded, now = pairs[at]
+    ordered = not who[2]
+    fields: tuple[str, ...] = ()
+    if recorded is not None and now is not None:
+        fields = fields_that_differ(recorded, now, within)
+    rest = same[at + 1 :] if ordered else [*same[:at], *same[at + 1 :]]
+    return Difference(
+        *who,
+        position=at + 1 if ordered else 0,
+        recorded=recorded,
+        now=now,
+        fields=fields,
+        date=dates[at],
+        before=sum(same[:at]) if ordered else 0,
+        after=len(rest),
+        after_different=rest.count(False),
+        unended=_is_unended(pairs, at, cut),
+    )
+
+
+def _date(pairs: Sequence[Pair], at: int, within: Tolerance, cut: float) -> float:
+    """Return from when on the activities of a pair are seen to differ."""
+    recorded, now = pairs[at]
     present = [each for each in (recorded, now) if each is not None]
-    if set(fields) and set(fields) <= {"end", "state"}:
+    begun = recorded is not None and now is not None and begin_alike(recorded, now, within)
+    if begun or _is_unended(pairs, at, cut):
         return min(each.end for each in present)
     return min(each.start for each in present)
+
+
+def _is_unended(pairs: Sequence[Pair], at: int, cut: float) -> bool:
+    """Whether an activity may be missing in a record only because that was cut before its end."""
+    recorded, now = pairs[at]
+    if math.isinf(cut) or recorded is not None or now is None:
+        return False
+    following, then = pairs[at + 1] if at + 1 < len(pairs) else (None, None)
+    # What followed when this had ended is recorded without it: it was not there.
+    return following is None or then is None or then.start < now.end
 
 
 def _start(difference: Difference) -> float:

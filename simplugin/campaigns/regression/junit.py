@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
 from simplugin.campaigns.regression.checking import Checked
+from simplugin.campaigns.regression.printable import printable
 from simplugin.errors import SimpluginError
 
 SUITE = "simplugin regress"
-# XML has no way to write these.
-_FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_junit(checked: Sequence[Checked], path: Path) -> None:
@@ -23,48 +21,75 @@ def write_junit(checked: Sequence[Checked], path: Path) -> None:
     SimpluginError
         The file cannot be written.
     """
-    wrong = [each for each in checked if not each.agrees]
-    errors = sum(each.state == "failed" for each in wrong)
-    counts = {
-        "tests": str(len(checked)),
-        "failures": str(len(wrong) - errors),
-        "errors": str(errors),
-        "skipped": "0",
-        "time": _seconds(sum(each.duration for each in checked)),
-    }
+    counts = _counts(checked)
     suites = ElementTree.Element("testsuites", {"name": SUITE, **counts})
     suite = ElementTree.SubElement(suites, "testsuite", {"name": SUITE, **counts})
     for each in checked:
-        case = ElementTree.SubElement(
-            suite,
-            "testcase",
-            {
-                "classname": SUITE,
-                "name": _clean(each.name),
-                "time": _seconds(each.duration),
-            },
-        )
-        if not each.agrees:
-            what = "error" if each.state == "failed" else "failure"
-            message = each.explanation[0] if each.explanation else each.state
-            inner = ElementTree.SubElement(
-                case, what, {"type": each.state, "message": _clean(message)}
-            )
-            inner.text = _clean("\n".join(each.explanation))
+        _add_case(suite, each)
     tree = ElementTree.ElementTree(suites)
     ElementTree.indent(tree)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         tree.write(path, encoding="utf-8", xml_declaration=True)
     except OSError as error:
-        raise SimpluginError(f"{path}: cannot be written: {error.strerror or error}") from error
+        raise _not_writable(path, error) from error
+
+
+def check_writable(path: Path) -> None:
+    """Make the directory of a file, and see that the file can be opened.
+
+    Raises
+    ------
+    SimpluginError
+        It cannot be written.
+    """
+    is_new = not path.exists()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab"):
+            pass
+        if is_new:
+            path.unlink()
+    except OSError as error:
+        raise _not_writable(path, error) from error
+
+
+def _counts(checked: Sequence[Checked]) -> dict[str, str]:
+    """Count what is wrong in which way, and the time."""
+    wrong = [each for each in checked if not each.agrees]
+    errors = sum(each.state == "failed" for each in wrong)
+    return {
+        "tests": str(len(checked)),
+        "failures": str(len(wrong) - errors),
+        "errors": str(errors),
+        "skipped": "0",
+        "time": _seconds(sum(each.duration for each in checked)),
+    }
+
+
+def _add_case(suite: ElementTree.Element, checked: Checked) -> None:
+    """Add a scenario to the suite."""
+    about = {
+        "classname": SUITE,
+        "name": printable(checked.name),
+        "time": _seconds(checked.duration),
+    }
+    case = ElementTree.SubElement(suite, "testcase", about)
+    if checked.agrees:
+        return
+    what = "error" if checked.state == "failed" else "failure"
+    message = checked.explanation[0] if checked.explanation else checked.state
+    about = {"type": checked.state, "message": printable(message)}
+    inner = ElementTree.SubElement(case, what, about)
+    inner.text = printable("\n".join(checked.explanation))
+
+
+def _not_writable(path: Path, error: OSError) -> SimpluginError:
+    """Say that the file cannot be written."""
+    reason = error.strerror or str(error)
+    return SimpluginError(f"{path}: cannot be written: {reason}; name another file with --junit")
 
 
 def _seconds(duration: float) -> str:
     """Write a duration."""
     return f"{duration:.3f}"
-
-
-def _clean(text: str) -> str:
-    """Leave out what XML cannot hold."""
-    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)

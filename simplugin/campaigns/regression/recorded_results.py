@@ -26,7 +26,7 @@ def safe_name(name: str) -> str:
     safe = _UNSAFE.sub("_", name)
     if safe == name and len(name) <= _LONGEST:
         return name
-    return f"{safe[:_LONGEST]}-{sha256(name.encode()).hexdigest()[:8]}"
+    return f"{safe[:_LONGEST]}-{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 def directory_of(test_file: Path) -> Path:
@@ -106,7 +106,7 @@ class RecordedTest:
         if recorded is None and not update:
             return self._refuse([f"nothing is recorded in {file.name}; record it with {UPDATE}"])
         comparison = None if recorded is None else compare(recorded, now, tolerances)
-        lines = ["recorded"] if comparison is None else explain(comparison)
+        lines = ["recorded"] if comparison is None else explain(comparison, UPDATE)
         if update and lines:
             write_snapshot(now, file)
             self.updated.append((f"{self.directory.name}/{file.name}", lines))
@@ -223,7 +223,7 @@ def snapshot_of(subject: str, value: object) -> Snapshot:
     if isinstance(value, Row):
         return snapshots.snapshot_of_row(subject, value, versions(value.provenance))
     numbers = value if isinstance(value, Mapping) else {_VALUE: value}
-    metrics = {str(name): _plain(each) for name, each in numbers.items()}
+    metrics = {str(name): snapshots.plain_number(each) for name, each in numbers.items()}
     for name, each in metrics.items():
         if not isinstance(each, float | int | str | None):
             where = f" for {name!r}" if isinstance(value, Mapping) else ""
@@ -233,11 +233,6 @@ def snapshot_of(subject: str, value: object) -> Snapshot:
             )
     row = Row(tuple(Metric(*each) for each in metrics.items()))
     return snapshots.snapshot_of_row(subject, row, versions())
-
-
-def _plain(value: Any) -> Any:
-    """Return a number of numpy's as one of Python's."""
-    return value.item() if getattr(value, "shape", None) == () else value
 
 
 def _brief(comparison: Comparison) -> list[str]:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import pickle
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from simplugin.campaigns.jobs import Measured
-from simplugin.campaigns.regression.snapshots import snapshot_of_outcome, write_snapshot
+from simplugin.campaigns.regression.snapshots import (
+    Snapshot,
+    read_snapshot,
+    snapshot_of_outcome,
+    write_snapshot,
+)
 from simplugin.campaigns.running.versions import versions
 from simplugin.campaigns.scenario import load_scenario, run_scenario, scenario_from
 
@@ -15,7 +23,7 @@ TARGET = f"{__name__}:record"
 
 
 def record(arguments: Mapping[str, Any]) -> Measured:
-    """Run a scenario and leave its snapshot in a file.
+    """Run a scenario and leave its snapshot in a file, for `read_run`.
 
     Parameters
     ----------
@@ -33,5 +41,25 @@ def record(arguments: Mapping[str, Any]) -> Measured:
         arguments["activities"],
         versions(outcome.row.provenance),
     )
-    write_snapshot(snapshot, arguments["to"])
+    # Of the activities, more is needed for the comparison than a snapshot has on disk.
+    write_snapshot(replace(snapshot, activities=None), arguments["to"])
+    _activities_path(arguments["to"]).write_bytes(pickle.dumps(snapshot.activities))
     return Measured(outcome.row, snapshot.digest)
+
+
+def read_run(path: str | os.PathLike[str]) -> Snapshot:
+    """Return the snapshot that `record` left in a file, in a directory that nobody else writes to.
+
+    Raises
+    ------
+    SimpluginError
+        The file is no snapshot.
+    """
+    snapshot = read_snapshot(path)
+    assert snapshot is not None
+    return replace(snapshot, activities=pickle.loads(_activities_path(path).read_bytes()))
+
+
+def _activities_path(path: str | os.PathLike[str]) -> Path:
+    """Return where the activities of a run are."""
+    return Path(path).with_suffix(".activities")

@@ -17,6 +17,7 @@ from simplugin.campaigns.regression.activities import (
     read_rows,
     write_activities,
 )
+from simplugin.campaigns.regression.document_checks import FORMAT, check_document, is_recorded
 from simplugin.campaigns.regression.tolerances import ACTIVITIES
 from simplugin.errors import SimpluginError
 from simplugin.rows import Best, Metric, Row
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from simplugin.campaigns.kinds import Outcome
     from simplugin.simulation import Result
 
-FORMAT = 1
 TRACE = ".trace.csv.gz"
 # Of a run's provenance, what explains that two runs differ.
 _SETTINGS = (
@@ -55,11 +55,14 @@ class Snapshot:
     digest : str, optional
         Of the whole result.
     settings : mapping
-        Back end, seed, limit, hashes of the platform and of everything that determines it.
+        Back end, seed, limit, hashes of the platform, of everything that determines it, and of
+        this package's code.
     options : mapping of str to str
         SimGrid's options in force.
     versions : mapping of str to str
         Of what had a part in it.
+    sources : mapping of str to str
+        Hashes of the scenario's tables, and of the files and modules that it names.
     activities : Activities, optional
         What the actors did.
     """
@@ -72,6 +75,7 @@ class Snapshot:
     options: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     activities: Activities | None = None
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         """Return it as plain containers, for JSON; the activities are only counted."""
@@ -90,12 +94,14 @@ class Snapshot:
             "settings": dict(self.settings),
             "options": dict(self.options),
             "versions": dict(self.versions),
+            "sources": dict(self.sources),
             "activities": None
             if found is None
             else {
                 "total": found.total,
                 "recorded": len(found.rows),
                 "namesakes": dict(found.namesakes),
+                "sharing": {name: dict(hosts) for name, hosts in found.sharing.items()},
             },
         }
 
@@ -106,7 +112,7 @@ def snapshot_of_row(subject: str, row: Row, versions: Mapping[str, str] | None =
     found = {name: str(known[name]) for name in _VERSIONS if name in known}
     return Snapshot(
         subject,
-        tuple(Metric(each.name, _plain(each.value), each.unit) for each in row),
+        tuple(Metric(each.name, plain_number(each.value), each.unit) for each in row),
         row.best,
         settings={name: known[name] for name in _SETTINGS if name in known},
         options={name: str(value) for name, value in known.get("options", {}).items()},
@@ -151,17 +157,20 @@ def write_snapshot(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:
     """
     file = Path(path)
     trace = trace_path(file)
+    parts = {each: each.with_name(each.name + ".part") for each in (trace, file)}
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        if snapshot.activities is None:
-            trace.unlink(missing_ok=True)
-        else:
-            part = trace.with_name(trace.name + ".part")
-            write_activities(snapshot.activities, part)
-            part.replace(trace)
-        part = file.with_name(file.name + ".part")
-        part.write_text(_text(snapshot.document()), encoding="utf-8")
-        part.replace(file)
+        try:
+            if snapshot.activities is None:
+                trace.unlink(missing_ok=True)
+            else:
+                write_activities(snapshot.activities, parts[trace])
+                parts[trace].replace(trace)
+            parts[file].write_text(_text(snapshot.document()), encoding="utf-8")
+            parts[file].replace(file)
+        finally:
+            for part in parts.values():
+                part.unlink(missing_ok=True)
     except OSError as error:
         raise SimpluginError(f"{file}: cannot be written: {error.strerror or error}") from error
 
@@ -177,17 +186,29 @@ def read_snapshot(path: str | os.PathLike[str]) -> Snapshot | None:
     file = Path(path)
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
-        if document["format"] != FORMAT:
-            raise ValueError(f"format {document['format']!r}, known is {FORMAT}")
+        check_document(document)
         found = _snapshot_from(document, trace_path(file))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, RecursionError) as error:
         raise SimpluginError(
             f"{file}: is no recorded result ({type(error).__name__}: {error}); "
             "restore it, or delete it and record it again with --update"
         ) from error
     return found
+
+
+def is_snapshot(path: Path) -> bool:
+    """Whether a file is a recorded result, and not somebody's other JSON."""
+    try:
+        return is_recorded(json.loads(path.read_bytes()))
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
+def plain_number(value: Any) -> Any:
+    """Return a number of numpy's as one of Python's."""
+    return value.item() if getattr(value, "shape", None) == () else value
 
 
 def trace_path(file: Path) -> Path:
@@ -206,7 +227,9 @@ def _snapshot_from(document: Mapping[str, Any], trace: Path) -> Snapshot:
     activities = None
     # A repository may leave traces out; what moved is then told without where it began.
     if counts is not None and trace.exists():
-        activities = Activities(read_rows(trace), counts["total"], counts["namesakes"])
+        activities = Activities(
+            read_rows(trace), counts["total"], counts["namesakes"], counts.get("sharing", {})
+        )
     best = document["best"]
     return Snapshot(
         document["subject"],
@@ -220,12 +243,8 @@ def _snapshot_from(document: Mapping[str, Any], trace: Path) -> Snapshot:
         document["options"],
         document["versions"],
         activities,
+        document.get("sources", {}),
     )
-
-
-def _plain(value: Any) -> Any:
-    """Return a number of numpy's as one of Python's."""
-    return value.item() if hasattr(value, "item") else value
 
 
 def _written(value: Any) -> Any:

@@ -47,11 +47,14 @@ class Tolerance:
         assert isinstance(now, float | int)
         if isinstance(recorded, int) and isinstance(now, int) and not self.named:
             return recorded == now
-        if math.isnan(recorded) or math.isnan(now):
-            return math.isnan(recorded) and math.isnan(now)
         if recorded == now:
             return True
-        if math.isinf(recorded) or math.isinf(now):
+        try:
+            if math.isnan(recorded) or math.isnan(now):
+                return math.isnan(recorded) and math.isnan(now)
+            if math.isinf(recorded) or math.isinf(now):
+                return False
+        except OverflowError:  # a count that no float is as large as
             return False
         allowed = max(self.absolute, self.relative * max(abs(recorded), abs(now)))
         return abs(recorded - now) <= allowed
@@ -122,6 +125,24 @@ class ToleranceFile:
         """Names of the scenarios that have tolerances of their own."""
         return tuple(self._document.get("scenarios", {}))
 
+    def metrics_named(self, scenario: str | None = None) -> list[tuple[str, str]]:
+        """Return metrics that have tolerances of their own, with the places where these stand.
+
+        Parameters
+        ----------
+        scenario : str, optional
+            Those of a scenario; without, those that hold for all.
+        """
+        path = () if scenario is None else ("scenarios", scenario)
+        table = self._document
+        for step in path:
+            table = table.get(step, {})
+        return [(name, self._place((*path, "metrics", name))) for name in table.get("metrics", {})]
+
+    def place_of(self, scenario: str) -> str:
+        """Return where the table of a scenario stands: the file and its line."""
+        return self._place(("scenarios", scenario))
+
     def of(
         self, scenario: str, relative: float | None = None, absolute: float | None = None
     ) -> Tolerances:
@@ -172,6 +193,11 @@ class ToleranceFile:
                 raise self._error(
                     (*path, name), "give a number, or { relative = ..., absolute = ... }"
                 )
+
+    def _place(self, path: tuple[str, ...]) -> str:
+        """Return where a key stands."""
+        line = line_of(self._text, path) if self._text else None
+        return f"{self._file}:{line}" if line else str(self._file)
 
     def _error(self, path: tuple[str, ...], remedy: str, what: str = "") -> ScenarioError:
         """Return an exception about a key."""

@@ -232,6 +232,8 @@ def _connected(cluster: str | Cluster, address: str) -> Any:
     load_quietly()
     import distributed
 
+    if isinstance(cluster, str):
+        _check_address(cluster)
     client: Any = distributed.Client  # which has no types
     try:
         return client(cluster, timeout=_CONNECT_LIMIT, set_as_default=False)
@@ -241,6 +243,31 @@ def _connected(cluster: str | Cluster, address: str) -> Any:
             "and workers with 'dask worker ADDRESS', and give the address that it prints, "
             "for instance tcp://10.0.0.1:8786"
         ) from error
+
+
+def _check_address(address: str) -> None:
+    """Refuse what is no address: a client of Dask's breaks off and never ends properly with it."""
+    from distributed.comm.addressing import parse_address, parse_host_port
+    from distributed.comm.registry import get_backend
+
+    parse: Any = parse_host_port  # which has no types
+    backend_of: Any = get_backend
+    scheme, place = parse_address(address)
+    try:
+        backend_of(scheme)
+        if scheme == "inproc":
+            return
+        host, port = parse(place)
+    except (ValueError, ImportError) as error:
+        reason = str(error)
+    else:
+        if host and 0 < port < 1 << 16:
+            return
+        reason = "it has no host" if not host else f"port {port} is not between 1 and 65535"
+    raise SetupError(
+        f"{address!r} is no address of a Dask scheduler ({reason}); give the one that 'dask "
+        "scheduler' prints, for instance tcp://10.0.0.1:8786"
+    )
 
 
 def load_quietly() -> None:
