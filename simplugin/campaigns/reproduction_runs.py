@@ -8,6 +8,7 @@ from typing import Any
 
 from simplugin.campaigns.contents import claim_document, figure_document
 from simplugin.campaigns.jobs import Measured
+from simplugin.campaigns.keys import simgrid_version
 from simplugin.rows import Metric, Row
 
 TARGET = f"{__name__}:measure"
@@ -29,10 +30,11 @@ def measure(arguments: Mapping[str, Any]) -> Measured:
     """
     parts = getattr(importlib.import_module(arguments["module"]), arguments["kind"])
     found = list(parts[arguments["part"]](arguments["quick"]))
+    provenance = {"simgrid": simgrid_version()}
     if arguments["kind"] == "FIGURES":
-        row = Row((Metric("figures", len(found)),))
+        row = Row((Metric("figures", len(found)),), provenance)
         return Measured(row, contents={"figures": [figure_document(each) for each in found]})
     agreeing = sum(bool(claim.agrees) for claim in found)
-    row = Row((Metric("claims", len(found)), Metric("agreeing", agreeing)))
+    row = Row((Metric("claims", len(found)), Metric("agreeing", agreeing)), provenance)
     claims = [claim_document(each) for each in found]
     return Measured(row, contents={"claims": claims})
