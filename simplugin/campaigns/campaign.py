@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from simplugin.campaigns.campaign_checks import checked_section, refuse_wrong_values
+from simplugin.campaigns.campaign_checks import (
+    checked_section,
+    refuse_large_numbers,
+    refuse_uncountable,
+    refuse_wrong_values,
+)
+from simplugin.campaigns.campaign_lines import text_digest
 from simplugin.campaigns.campaign_settings import CampaignSection, CampaignSettings
 from simplugin.campaigns.complaints import Complaint, scenario_error, unknown_key
 from simplugin.campaigns.jobs import Job
@@ -17,7 +23,8 @@ from simplugin.campaigns.keys import Keys, determining
 from simplugin.campaigns.running.slurm import SlurmSection
 from simplugin.campaigns.scenario import CAMPAIGN_TABLES, SCENARIO_KEYS, read_toml
 from simplugin.campaigns.substitutions import plain
-from simplugin.campaigns.sweeps import SweepError, Variations, variations_of
+from simplugin.campaigns.sweep_refusals import SweepError
+from simplugin.campaigns.sweeps import Variations, variations_of
 from simplugin.errors import ScenarioError
 
 TARGET = "simplugin.campaigns.scenario_runs:run"
@@ -44,6 +51,9 @@ class Campaign:
         Where it was read, and what stood there; empty if a program made it.
     slurm : SlurmSection, optional
         The jobs that a Slurm cluster is asked for.
+    source : str
+        SHA-256 of what stands in the file at `place`; empty if there is none. Runs find the lines
+        of their errors by it.
     """
 
     title: str
@@ -53,6 +63,7 @@ class Campaign:
     file: str = ""
     text: str = ""
     slurm: SlurmSection | None = None
+    source: str = ""
 
     @classmethod
     def from_scenario(
@@ -79,8 +90,8 @@ class Campaign:
             Where paths of a scenario that is no file start.
         **settings
             The keys of ``[campaign]``: ``store``, ``wall_limit``, ``memory_limit``, ``retries``,
-            ``keep``. Without `store` results are beside the scenario file, with its name; those of
-            a scenario that is no file in ``campaign.sqlite`` in `directory`.
+            ``keep``, ``inputs``. Without `store` results are beside the scenario file, with its
+            name; those of a scenario that is no file in ``campaign.sqlite`` in `directory`.
 
         Raises
         ------
@@ -125,7 +136,8 @@ class Campaign:
             for each in self.variations.listed
         ]
         grid = [axis.document() for axis in self.variations.grid]
-        return self._keys.digest_of([determining(self.variations.document), listed, grid])
+        consists = [determining(self.variations.document), listed, grid]
+        return self._keys.digest_of(consists, self.settings.inputs)
 
     def jobs(self) -> Iterator[Job]:
         """Make the jobs, in the order of their positions."""
@@ -148,19 +160,33 @@ class Campaign:
             raise scenario_error([error.complaint], self.place, self.text) from None
         document.pop("output", None)
         return Job(
-            key=self._keys.key(document),
+            key=self._keys.key(document, self.settings.inputs),
             position=position,
             target=TARGET,
-            arguments={
-                "document": document,
-                "directory": str(self.directory),
-                "name": self.place.name,
-                "keep": self.keeps(position),
-            },
+            arguments=self._arguments(document, position),
             varied=self.variations.varied(point),
             wall_limit=self.settings.wall_limit,
             memory_limit=self.settings.memory_limit,
         )
+
+    def _arguments(self, document: Mapping[str, Any], position: int) -> dict[str, Any]:
+        """Return what a run is given; the text of the file would be too much."""
+        found = {
+            "document": document,
+            "directory": str(self.directory),
+            "name": self.place.name,
+            "keep": self.keeps(position),
+        }
+        if self.source:
+            found["source"] = self.source
+        if self.settings.inputs:
+            found["inputs"] = list(self.settings.inputs)
+        return found
+
+    def again(self, job: Job) -> Job:
+        """Return the same job as things stand now: with another key if a file has changed."""
+        key = self._keys.key_of_run(job.arguments)
+        return job if key == job.key else replace(job, key=key)
 
     def keeps(self, position: int) -> bool:
         """Whether curves and the Gantt chart of a run are kept: of one run in each equal part."""
@@ -177,7 +203,7 @@ class Campaign:
         return Keys(self.directory)
 
 
-def load_campaign(path: str | os.PathLike[str]) -> Campaign:
+def load_campaign(path: str | os.PathLike[str], *, check: bool = True) -> Campaign:
     """Read a campaign file.
 
     Parameters
@@ -185,6 +211,8 @@ def load_campaign(path: str | os.PathLike[str]) -> Campaign:
     path : path
         A TOML file: a scenario, which may also have ``[campaign]``, ``[sweep]``,
         ``[[variations]]`` and ``[slurm]``.
+    check : bool
+        Whether to look at each value that is swept; who only asks what is recorded need not.
 
     Raises
     ------
@@ -194,7 +222,7 @@ def load_campaign(path: str | os.PathLike[str]) -> Campaign:
     """
     file = Path(path)
     document, text = read_toml(file)
-    return campaign_from(document, file, text)
+    return _campaign(document, file, text, by_program=False, check=check)
 
 
 def campaign_from(document: Mapping[str, Any], file: Path, text: str = "") -> Campaign:
@@ -212,9 +240,12 @@ def campaign_from(document: Mapping[str, Any], file: Path, text: str = "") -> Ca
     return _campaign(document, file, text, by_program=False)
 
 
-def _campaign(document: Mapping[str, Any], file: Path, text: str, *, by_program: bool) -> Campaign:
+def _campaign(
+    document: Mapping[str, Any], file: Path, text: str, *, by_program: bool, check: bool = True
+) -> Campaign:
     """Check a campaign, wherever it is from."""
     _refuse_unknown(document, file, text)
+    refuse_large_numbers(document, file, text)
     scenario = {key: value for key, value in document.items() if key in SCENARIO_KEYS}
     section = checked_section(CampaignSection, document, "campaign", file, text)
     slurm = checked_section(SlurmSection, document, "slurm", file, text)
@@ -226,6 +257,8 @@ def _campaign(document: Mapping[str, Any], file: Path, text: str, *, by_program:
         variations = variations_of(scenario, sweep, listed)
     except SweepError as error:
         raise scenario_error([error.complaint], file, text) from None
+    if check:
+        refuse_uncountable(variations, file, text)
     refuse_wrong_values(variations, file, text)
     return Campaign(
         title=document.get("title", ""),
@@ -235,6 +268,7 @@ def _campaign(document: Mapping[str, Any], file: Path, text: str, *, by_program:
         file="" if by_program else os.path.abspath(file),
         text="" if by_program else text,
         slurm=slurm if "slurm" in document else None,
+        source=text_digest(text) if text else "",
     )
 
 

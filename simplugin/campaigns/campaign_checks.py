@@ -10,13 +10,19 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from simplugin.campaigns.complaints import Complaint, from_pydantic, scenario_error
+from simplugin.campaigns.named_functions import NamedFunctions
+from simplugin.campaigns.ranges import is_too_large
+from simplugin.campaigns.references import importable
 from simplugin.campaigns.scenario import complaints_about
 from simplugin.campaigns.substitutions import dotted
-from simplugin.campaigns.sweeps import Setting, SweepError, Variation, Variations
+from simplugin.campaigns.sweep_refusals import SweepError
+from simplugin.campaigns.sweeps import Setting, Variation, Variations
 
 _Model = TypeVar("_Model", bound=BaseModel)
 # More of the same would not help.
 _MOST_COMPLAINTS = 20
+# What SQLite can number.
+_MOST_RUNS = 2**63 - 1
 
 
 def checked_section(
@@ -40,12 +46,12 @@ def checked_section(
 
 
 def refuse_wrong_values(variations: Variations, file: Path, text: str) -> None:
-    """Check each variation, and each value that is swept, though not all combinations.
+    """Check each variation, and what is swept, though not all combinations.
 
     Parameters
     ----------
     variations : Variations
-        What to check; of ranges only the ends are.
+        What to check; of ranges only the ends are, of long lists of numbers some.
     file, text
         For messages.
 
@@ -55,17 +61,66 @@ def refuse_wrong_values(variations: Variations, file: Path, text: str) -> None:
         A value does not suit; with the place where it is swept.
     """
     found: dict[Complaint, None] = {}
-    for settings in _samples(variations):
-        try:
-            document = variations.scenario(settings)
-            complaints = [_blamed(each, settings) for each in complaints_about(document, file)]
-        except SweepError as error:
-            complaints = [error.complaint]
-        found |= dict.fromkeys(complaints)
-        if len(found) >= _MOST_COMPLAINTS:
-            break
+    functions = NamedFunctions(file)
+    with importable(file.parent):
+        for settings in _samples(variations):
+            try:
+                document = variations.scenario(settings)
+                complaints = complaints_about(document, file) or functions.complaints(document)
+                found |= dict.fromkeys(_blamed(each, settings) for each in complaints)
+            except SweepError as error:
+                found[error.complaint] = None
+            if len(found) >= _MOST_COMPLAINTS:
+                break
     if found:
         raise scenario_error(found, file, text)
+
+
+def refuse_large_numbers(document: Mapping[str, Any], file: Path, text: str) -> None:
+    """Refuse integers that no float is near, wherever they stand.
+
+    Raises
+    ------
+    ScenarioError
+        There is one.
+    """
+    remedy = "give a number up to 1.79e308"
+    found = [
+        Complaint(path, f"{dotted(path)} is beyond all floats", remedy)
+        for path in _large_numbers(document, ())
+    ]
+    if found:
+        raise scenario_error(found[:_MOST_COMPLAINTS], file, text)
+
+
+def _large_numbers(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
+    """Yield where integers stand that no float is near."""
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _large_numbers(each, (*path, key))
+    elif isinstance(value, list | tuple):
+        for at, each in enumerate(value):
+            yield from _large_numbers(each, (*path, at))
+    elif is_too_large(value):
+        yield path
+
+
+def refuse_uncountable(variations: Variations, file: Path, text: str) -> None:
+    """Refuse more runs than a store can number.
+
+    Raises
+    ------
+    ScenarioError
+        There are.
+    """
+    if variations.total <= _MOST_RUNS:
+        return
+    axes = [*variations.grid, *(axis for each in variations.listed for axis in each.axes)]
+    longest = max(axes, key=lambda axis: len(axis.values))
+    power = len(str(variations.total)) - 1
+    message = f"the campaign has more than 10^{power} runs, and {dotted(longest.source)} the most"
+    complaint = Complaint(longest.source, message, "a store can number 2^63 - 1: sweep less")
+    raise scenario_error([complaint], file, text)
 
 
 def _samples(variations: Variations) -> Iterator[list[Setting]]:
@@ -95,13 +150,25 @@ def _blamed(complaint: Complaint, settings: Sequence[Setting]) -> Complaint:
     within = [each for each in settings if complaint.path[: len(each.path)] == each.path]
     if within:
         each = max(within, key=lambda setting: len(setting.path))
-        source, key = dotted(each.source), complaint.key
-        message = f"{source}: {complaint.message}"
-        if each.path == complaint.path and complaint.message.startswith(f"{key} is "):
-            message = complaint.message.replace(f"{key} is ", f"{source}: ", 1) + " will not do"
-        return Complaint(each.source, message, complaint.remedy)
+        return Complaint(each.source, _told(complaint, each), complaint.remedy)
     around = [each for each in settings if each.path[: len(complaint.path)] == complaint.path]
+    # What is told of a table may begin with the key that it is about.
+    about = [each for each in around if f"{complaint.remedy} ".startswith(f"{each.path[-1]} ")]
+    if len(about) == 1:
+        message = f"{dotted(about[0].source)}: {about[0].value!r} will not do"
+        return Complaint(about[0].source, message, complaint.remedy)
     if around:
         told = ", ".join(f"{dotted(each.path)} = {each.value!r}" for each in around)
         return replace(complaint, message=f"{complaint.message}, with {told}")
     return complaint
+
+
+def _told(complaint: Complaint, setting: Setting) -> str:
+    """Return what is wrong as a message about what was set."""
+    source, key, message = dotted(setting.source), complaint.key, complaint.message
+    if setting.path == complaint.path and message.startswith(f"{key} is "):
+        rest = message.removeprefix(f"{key} is ")
+        # It may say by itself why.
+        explained = ", " in rest.removeprefix(repr(setting.value))
+        return f"{source}: {rest}" if explained else f"{source}: {rest} will not do"
+    return f"{source}: {message.removeprefix(f'{key}: ')}"

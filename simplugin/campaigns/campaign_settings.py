@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, ValidationInfo
 
+from simplugin.campaigns.named_files import NamedFiles
 from simplugin.campaigns.sections import AnyPath, Section
 from simplugin.errors import UnitError
 from simplugin.units import parse_size
@@ -19,9 +20,35 @@ def _in_bytes(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return round(parse_size(value))
+        size = parse_size(value)
     except UnitError as error:
         raise ValueError(str(error)) from None
+    if not math.isfinite(size):
+        raise ValueError("leave it out for no limit")
+    return round(size)
+
+
+def _number_or_all(value: Any) -> Any:
+    """Refuse what says not how many."""
+    if value != "all" and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+        raise ValueError("give a number of runs, or 'all'")
+    return value
+
+
+def _matching(value: str, info: ValidationInfo) -> str:
+    """Refuse a path or pattern that names no file."""
+    directory = (info.context or {}).get("directory", Path())
+    if next(NamedFiles(directory).of_path(value), None) is None:
+        raise ValueError(
+            "it names no file: give a path or a pattern such as 'data/*.csv', relative to the "
+            "campaign file; the directory around it, hidden files and stores do not count"
+        )
+    return value
+
+
+def _limited(value: Any) -> Any:
+    """Take None, which programs have and TOML has not, as no limit."""
+    return math.inf if value is None else value
 
 
 class CampaignSection(Section):
@@ -39,13 +66,16 @@ class CampaignSection(Section):
         How often a run whose process died is tried again.
     keep : int or "all"
         Of how many runs curves and Gantt charts are kept.
+    inputs : list of str
+        Paths and patterns of files, besides those that the scenario names, that runs read.
     """
 
     store: AnyPath | None = None
-    wall_limit: Annotated[float, Field(gt=0)] = 3600.0
+    wall_limit: Annotated[float, Field(gt=0), BeforeValidator(_limited)] = 3600.0
     memory_limit: Annotated[int, Field(gt=0), BeforeValidator(_in_bytes)] | None = None
     retries: Annotated[int, Field(ge=0)] = 1
-    keep: Annotated[int, Field(ge=0)] | Literal["all"] = 8
+    keep: Annotated[int | Literal["all"], PlainValidator(_number_or_all)] = 8
+    inputs: list[Annotated[str, AfterValidator(_matching)]] = Field(default_factory=list)
 
     def settings(self, store: Path, total: int) -> CampaignSettings:
         """Return the settings of a campaign.
@@ -63,6 +93,7 @@ class CampaignSection(Section):
             memory_limit=self.memory_limit,
             retries=self.retries,
             keep=total if self.keep == "all" else min(self.keep, total),
+            inputs=tuple(self.inputs),
         )
 
 
@@ -82,6 +113,8 @@ class CampaignSettings:
         How often a run whose process died is tried again.
     keep : int
         Of how many runs curves and Gantt charts are kept, spread over the campaign.
+    inputs : tuple of str
+        Paths and patterns of further files that runs read.
     """
 
     store: Path
@@ -89,3 +122,4 @@ class CampaignSettings:
     memory_limit: int | None = None
     retries: int = 1
     keep: int = 8
+    inputs: tuple[str, ...] = ()

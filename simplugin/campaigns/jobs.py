@@ -155,6 +155,10 @@ class JobSource(Protocol):
         """Make the jobs, in the order of their positions."""
         ...
 
+    def again(self, job: Job) -> Job:
+        """Return the same job as things stand now: with another key if a file has changed."""
+        ...
+
 
 class Runners(Protocol):
     """Those who do jobs: processes of this host, or the workers of a cluster."""

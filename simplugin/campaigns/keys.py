@@ -6,7 +6,7 @@ import importlib.util
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -19,20 +19,49 @@ from simplugin.campaigns.running.versions import versions
 # Tables and keys that say how a run is shown, written or limited, not what comes out.
 _WITHOUT = ("title", "campaign", "output", "slurm")
 _LIMITS = ("wall_limit", "memory_limit")
-# Parts of the package that only show results, and files that are no code.
+# Parts of the package that only show results.
 _SHOWING = ("cli", "reports")
+# Those that say which runs there are, have them done and record them, but have no part in what one
+# run computes. Modules that are not here count.
+HANDLING = (
+    "campaigns/__init__.py",
+    "campaigns/campaign.py",
+    "campaigns/campaign_checks.py",
+    "campaigns/campaign_lines.py",
+    "campaigns/campaign_settings.py",
+    "campaigns/file_states.py",
+    "campaigns/keys.py",
+    "campaigns/named_files.py",
+    "campaigns/named_functions.py",
+    "campaigns/named_modules.py",
+    "campaigns/pytest_plugin.py",
+    "campaigns/ranges.py",
+    "campaigns/regression",
+    "campaigns/reproduce.py",
+    "campaigns/reproductions.py",
+    "campaigns/running",
+    "campaigns/store",
+    "campaigns/substitutions.py",
+    "campaigns/sweep_refusals.py",
+    "campaigns/sweeps.py",
+)
 _NO_CODE = {".pyc", ".pyi", ".typed"}
 # Packages whose version decides about the last digits.
 _NUMERIC = {"numpy", "scipy", "cvxpy", "highspy", "clarabel"}
 _LIBRARY = re.compile(r"^libsimgrid\.so\.(\d+(?:\.\d+)+)$")
 
 
-def key_of(document: Mapping[str, Any], directory: str | os.PathLike[str]) -> str:
+def key_of(
+    document: Mapping[str, Any],
+    directory: str | os.PathLike[str],
+    inputs: Iterable[str] = (),
+) -> str:
     """Return the SHA-256 of everything that determines what comes out of a scenario.
 
     That is the document without its title, ``[output]``, ``[campaign]``, ``[slurm]`` and limits;
-    the contents of the files that it names; the modules beside it if it names functions; the code
-    of this package; and the versions of SimGrid, NumPy and the solvers.
+    the contents of the files that it names; the modules of the functions that it names, with those
+    beside it that they import; the code of this package that runs scenarios; and the versions of
+    SimGrid, NumPy and the solvers.
 
     Parameters
     ----------
@@ -40,13 +69,15 @@ def key_of(document: Mapping[str, Any], directory: str | os.PathLike[str]) -> st
         A scenario as `tomllib` reads it. 1 and 1.0 differ; the order of keys does not matter.
     directory : path
         Where its paths start.
+    inputs : iterable of str
+        Paths and patterns of further files that decide what comes out.
 
     Returns
     -------
     str
         64 hexadecimal digits.
     """
-    return Keys(directory).key(document)
+    return Keys(directory).key(document, inputs)
 
 
 class Keys:
@@ -61,14 +92,18 @@ class Keys:
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self._files = NamedFiles(directory)
 
-    def key(self, document: Mapping[str, Any]) -> str:
+    def key(self, document: Mapping[str, Any], inputs: Iterable[str] = ()) -> str:
         """Return the key of a scenario, as `key_of` does."""
-        return self.digest_of(determining(document))
+        return self.digest_of(determining(document), inputs)
 
-    def digest_of(self, value: Any) -> str:
+    def key_of_run(self, arguments: Mapping[str, Any]) -> str:
+        """Return the key that a run with the arguments of a campaign's job has now."""
+        return self.key(arguments["document"], arguments.get("inputs", ()))
+
+    def digest_of(self, value: Any, inputs: Iterable[str] = ()) -> str:
         """Return the SHA-256 of plain data, of the files that it names, and of the code."""
         parts = [*software(), canonical_json(value)]
-        parts += self._files.digests(value)
+        parts += self._files.digests(value, inputs)
         return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -99,16 +134,26 @@ def software() -> list[str]:
 
 
 @cache
-def code_digest() -> str:
+def code_digest(*, whole: bool = False) -> str:
     """Return the SHA-256 of this package's code, compiled modules and data included.
 
-    The commands and the reports do not count: they only show results. It is computed once a
-    process.
+    It is computed once a process.
+
+    Parameters
+    ----------
+    whole : bool
+        Whether all of it counts; without, what only shows results, or handles many runs, does not.
     """
     total = sha256()
     for name, path in sorted(_code_files()):
-        total.update(f"{name}\0{sha256(path.read_bytes()).hexdigest()}\n".encode())
+        if whole or decides(name):
+            total.update(f"{name}\0{sha256(path.read_bytes()).hexdigest()}\n".encode())
     return total.hexdigest()
+
+
+def decides(name: str) -> bool:
+    """Whether a file of this package, as ``directory/file``, has a part in what a run computes."""
+    return not any(name == each or name.startswith(f"{each}/") for each in (*_SHOWING, *HANDLING))
 
 
 def _code_files() -> Iterator[tuple[str, Path]]:
@@ -116,10 +161,7 @@ def _code_files() -> Iterator[tuple[str, Path]]:
     for root in map(Path, simplugin.__path__):
         for place, directories, names in os.walk(root):
             inside = Path(place).relative_to(root)
-            hidden = _SHOWING if not inside.parts else ()
-            directories[:] = [
-                each for each in directories if each not in hidden and each != "__pycache__"
-            ]
+            directories[:] = [each for each in directories if each != "__pycache__"]
             for name in names:
                 if Path(name).suffix not in _NO_CODE:
                     yield (inside / name).as_posix(), Path(place) / name

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import glob
-import importlib.util
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
-from hashlib import sha256
-from itertools import chain
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
+from simplugin.campaigns.file_states import Remembered, entries, file_digest, is_database
+from simplugin.campaigns.named_modules import (
+    installed_digest,
+    is_plain_directory,
+    modules_beside,
+)
 from simplugin.errors import ScenarioError
 
-_REFERENCE = re.compile(r"^([A-Za-z_]\w*)[\w.]*:[A-Za-z_][\w.]*$")
+_REFERENCE = re.compile(r"^([A-Za-z_][\w.]*):[A-Za-z_][\w.]*$")
 _PATTERN = re.compile(r"[*?[]")
+_BELOW = "**"
 # Attributes of hosts, links, clusters and traces of a platform that name a profile file.
 _FILE_ATTRIBUTE = re.compile(rb"""\b(?:\w+_file|file)\s*=\s*(?:"([^"<>]+)"|'([^'<>]+)')""")
-_DATABASE = b"SQLite format 3\0"
 # What SQLite and a campaign keep beside a store.
 _BESIDE_STORE = ("-wal", "-shm", "-journal", ".lock", ".log")
-_CHUNK = 1 << 20
-
-# By path: size, date and number of a file, its digest, and the profile files that it names.
-_Known = tuple[tuple[int, int, int], str, tuple[str, ...]]
-_known: dict[str, _Known] = {}
-# Of packages that are installed, by name; they do not change under way.
-_packages: dict[str, str] = {}
 
 
 class NamedFiles:
@@ -43,43 +38,54 @@ class NamedFiles:
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self.directory = os.path.abspath(directory)
 
-    def digests(self, value: Any) -> list[str]:
-        """Return a line for each file, directory and module that texts in plain data name.
+    def digests(self, value: Any, inputs: Iterable[str] = ()) -> list[str]:
+        """Return a line for each file and module that texts in plain data name.
 
         A text names a file if there is one of this path. For a directory, or a pattern such as
         ``graphs/*.dot``, all files in it count, but for hidden ones and stores of campaigns. A
-        platform's profile files count with it. For ``module:function`` all modules in `directory`
-        do; for a module that is installed, those of its package.
+        platform's profile files count with it. For ``module:function`` the module does, with all
+        modules in `directory` that it imports; for one that is installed, those of its package.
 
         Parameters
         ----------
         value : plain data
             Containers, texts and numbers.
+        inputs : iterable of str
+            Further paths and patterns.
         """
         lines: dict[str, None] = {}
         for text in dict.fromkeys(_texts(value)):
-            for line in self._of_text(text):
-                lines[line] = None
+            lines |= dict.fromkeys(self._of_text(text))
+        for text in inputs:
+            lines |= dict.fromkeys(self.of_path(text))
         return sorted(lines)
 
     def _of_text(self, text: str) -> Iterator[str]:
         """Yield the lines of what one text names."""
+        yield from self.of_path(text)
+        if match := _REFERENCE.match(text):
+            yield from self._of_module(match[1])
+
+    def of_path(self, text: str) -> Iterator[str]:
+        """Yield the lines of the files that a path or a pattern names; none if there are none."""
         if not text or "\0" in text or "\n" in text:
             return
-        path = os.path.normpath(os.path.join(self.directory, os.path.expanduser(text)))
+        path = self._path(text)
         try:
             found = os.stat(path)
         except (OSError, ValueError):
-            if match := _REFERENCE.match(text):
-                yield from self._of_module(match[1])
-            elif _PATTERN.search(text):
+            if _PATTERN.search(text):
                 yield from self._of_pattern(path, text)
             return
         if stat.S_ISREG(found.st_mode):
             yield from _of_file(text, path)
         # What is around the scenario holds its results too.
         elif stat.S_ISDIR(found.st_mode) and not self._is_around(path):
-            yield from _of_directory(text, path)
+            yield from self._of_files(text, path, _below(path))
+
+    def _path(self, text: str) -> str:
+        """Return the path that a text would be."""
+        return os.path.normpath(os.path.join(self.directory, os.path.expanduser(text)))
 
     def _is_around(self, path: str) -> bool:
         """Whether a directory is that of the scenario, or one above it."""
@@ -88,22 +94,27 @@ class NamedFiles:
 
     def _of_pattern(self, path: str, text: str) -> Iterator[str]:
         """Yield the lines of the files that a pattern matches."""
-        for each in sorted(glob.glob(path, recursive=True)):
-            if os.path.isfile(each):
-                name = os.path.relpath(each, self.directory)
-                yield from _of_file(f"{text}\t{name}", each)
+        parts = path.split(os.sep)
+        at = next(number for number, part in enumerate(parts) if _PATTERN.search(part))
+        found = sorted(dict.fromkeys(_matching(os.sep.join(parts[:at]) or os.sep, parts[at:])))
+        yield from self._of_files(text, self.directory, found)
+
+    def _of_files(self, text: str, start: str, paths: Iterable[str]) -> Iterator[str]:
+        """Yield the lines of files that are named together, without stores."""
+        for path in paths:
+            if not _is_of_store(path):
+                yield from _of_file(f"{text}\t{os.path.relpath(path, start)}", path)
 
     def _of_module(self, name: str) -> Iterator[str]:
-        """Yield the lines of the modules beside the scenario, or of an installed package."""
-        place = Path(self.directory)
-        beside = (place / f"{name}.py").is_file() or (place / name).is_dir()
-        if not beside:
-            yield f"package\t{name}\t{_package_digest(name)}"
-            return
-        packages = [each.parent.rglob("*.py") for each in place.glob("*/__init__.py")]
-        for path in sorted({*place.glob("*.py"), *chain.from_iterable(packages)}):
-            name_in = path.relative_to(place).as_posix()
-            yield from _of_file(f"module\t{name_in}", str(path))
+        """Yield the lines of a module beside the scenario, or of an installed package."""
+        files = modules_beside(self.directory, name)
+        for path in files:
+            yield f"module\t{os.path.relpath(path, self.directory)}\t{_digest(path)}"
+        top = name.partition(".")[0]
+        # An installed package of the same name precedes a directory that is none.
+        if not files or is_plain_directory(self.directory, name):
+            digest = "own" if top == "simplugin" else installed_digest(top)
+            yield f"package\t{top}\t{digest}"
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -120,101 +131,84 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _of_file(name: str, path: str) -> Iterator[str]:
     """Yield the lines of a file, and of the profile files that a platform names."""
-    digest, profiles = _contents_of(path)
-    yield f"file\t{name}\t{digest}"
-    for profile in profiles:
+    yield f"file\t{name}\t{_digest(path)}"
+    if not path.lower().endswith(".xml"):
+        return
+    for profile in _profiles(path):
         place = os.path.join(os.path.dirname(path), profile)
         # SimGrid looks in other places too, and says so if it finds nothing.
-        own = _contents_of(place)[0] if os.path.isfile(place) else "missing"
+        own = _digest(place) if os.path.isfile(place) else "missing"
         yield f"profile\t{name}\t{profile}\t{own}"
 
 
-def _contents_of(path: str) -> tuple[str, tuple[str, ...]]:
-    """Return a file's digest and the profiles that it names; read it only if it changed."""
+def _digest(path: str) -> str:
+    """Return a file's digest."""
     try:
-        found = os.stat(path)
-        state = (found.st_size, found.st_mtime_ns, found.st_ino)
-        known = _known.get(path)
-        if known is None or known[0] != state:
-            known = _known[path] = (state, *_read(path))
+        return file_digest(path)
     except OSError as error:
         reason = error.strerror or str(error)
         message = f"cannot be read: {reason}"
         raise ScenarioError(message, file=path, remedy="the scenario names it") from error
-    return known[1], known[2]
 
 
-def _read(path: str) -> tuple[str, tuple[str, ...]]:
-    """Return a file's digest and the profiles that it names."""
-    total = sha256()
-    profiles: dict[str, None] = {}
+def _read_profiles(path: str) -> tuple[str, ...]:
+    """Return the profile files that a platform names."""
     with open(path, "rb") as file:
-        if path.lower().endswith(".xml"):
-            content = file.read()
-            total.update(content)
-            for match in _FILE_ATTRIBUTE.finditer(content):
-                profiles[(match[1] or match[2]).decode("utf-8", "replace")] = None
-        while chunk := file.read(_CHUNK):
-            total.update(chunk)
-    return total.hexdigest(), tuple(profiles)
+        found = _FILE_ATTRIBUTE.findall(file.read())
+    return tuple(dict.fromkeys((one or other).decode("utf-8", "replace") for one, other in found))
 
 
-def _of_directory(name: str, path: str) -> Iterator[str]:
-    """Yield the lines of the files in a directory, without hidden ones and stores."""
-    for place, directories, names in os.walk(path):
-        directories[:] = sorted(
-            each for each in directories if not each.startswith(".") and each != "__pycache__"
-        )
-        files = {each: os.path.join(place, each) for each in names if not each.startswith(".")}
-        files = {each: file for each, file in files.items() if os.path.isfile(file)}
-        stores = {each for each, file in files.items() if _is_database(file)}
-        for each, file in sorted(files.items()):
-            if not _is_of_store(each, stores):
-                yield from _of_file(f"{name}\t{os.path.relpath(file, path)}", file)
+_profiles = Remembered(_read_profiles)
 
 
-def _is_of_store(name: str, stores: set[str]) -> bool:
+def _below(place: str) -> Iterator[str]:
+    """Yield the files in a directory and below, without hidden ones; links are not followed."""
+    for name, entry in entries(place).items():
+        path = os.path.join(place, name)
+        if name.startswith(".") or name == "__pycache__":
+            continue
+        if entry.is_file:
+            yield path
+        elif entry.is_directory and not entry.is_link:
+            yield from _below(path)
+
+
+def _matching(place: str, parts: list[str]) -> Iterator[str]:
+    """Yield the files below a directory that a pattern matches, as `glob` would."""
+    part, rest = parts[0], parts[1:]
+    for name, entry in entries(place).items():
+        path = os.path.join(place, name)
+        if name.startswith(".") and not part.startswith("."):
+            continue
+        if part == _BELOW:
+            if entry.is_directory and not entry.is_link:
+                yield from _matching(path, parts)
+            elif entry.is_file and not rest:
+                yield path
+        elif name == part or fnmatchcase(name, part):
+            if rest and entry.is_directory:
+                yield from _matching(path, rest)
+            elif not rest and entry.is_file:
+                yield path
+    if part == _BELOW and rest:
+        yield from _matching(place, rest)
+
+
+def _is_of_store(path: str) -> bool:
     """Whether a file is a store, or one that is kept beside it."""
-    return any(
-        name == store or name in {f"{stem}{end}" for end in _BESIDE_STORE}
-        for store in stores
-        for stem in (store, os.path.splitext(store)[0])
-    )
+    if _is_store(path):
+        return True
+    end = next((each for each in _BESIDE_STORE if path.endswith(each)), None)
+    if end is None:
+        return False
+    place, stem = os.path.split(path.removesuffix(end))
+    names = (name for name in entries(place) if name == stem or os.path.splitext(name)[0] == stem)
+    return any(_is_store(os.path.join(place, name)) for name in names)
 
 
-def _is_database(path: str) -> bool:
+def _is_store(path: str) -> bool:
     """Whether a file is an SQLite database."""
     try:
-        with open(path, "rb") as file:
-            return file.read(len(_DATABASE)) == _DATABASE
+        return is_database(path)
     except OSError:
         return False  # it will be told when its contents are wanted
-
-
-def _package_digest(name: str) -> str:
-    """Return the digest of an installed package's modules, ``none`` if there is no such one."""
-    if name == "simplugin":
-        return "own"
-    if name not in _packages:
-        total = sha256()
-        for inside, path in _package_files(name):
-            total.update(f"{inside}\0{sha256(path.read_bytes()).hexdigest()}\n".encode())
-        _packages[name] = total.hexdigest()
-    return _packages[name]
-
-
-def _package_files(name: str) -> Iterator[tuple[str, Path]]:
-    """Yield the modules of an installed package with their names in it."""
-    try:
-        spec = importlib.util.find_spec(name)
-    except (ImportError, ValueError):
-        return
-    if spec is None:
-        return
-    roots = [Path(each) for each in spec.submodule_search_locations or ()]
-    if not roots and spec.origin is not None and Path(spec.origin).is_file():
-        yield name, Path(spec.origin)
-    for root in roots:
-        for path in sorted(root.rglob("*")):
-            if path.suffix in {".py", ".so"}:
-                yield path.relative_to(root).as_posix(), path

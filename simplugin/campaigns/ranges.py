@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,9 +12,11 @@ from typing import Any
 from simplugin.campaigns.complaints import suggestion
 
 KEYS = ("from", "to", "step", "count", "scale")
+_LARGEST = "1.79e308"
 _SCALES = ("linear", "log")
 # Of a step: what a last value may lie beyond the end and still be it.
 _ROUNDING = Fraction(1, 10**9)
+_LEAST_RATIO = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,12 @@ class Powers:
         """Return a number before the last."""
         if position == 0:
             return self.first
-        return float(self.first * (self.last / self.first) ** (position / (self.count - 1)))
+        share = position / (self.count - 1)
+        ratio = self.last / self.first
+        if _LEAST_RATIO < ratio < 1 / _LEAST_RATIO:
+            return float(self.first * ratio**share)
+        # The ratio itself is beyond floats, or has lost digits.
+        return float(self.first ** (1 - share) * self.last**share)
 
 
 class RangeError(ValueError):
@@ -146,8 +154,15 @@ def _require_number(table: Mapping[str, Any], key: str) -> None:
     """Refuse what is no finite number."""
     value = table.get(key, 0)
     number = isinstance(value, int | float) and not isinstance(value, bool)
+    if number and is_too_large(value):
+        raise RangeError(f"{key} is beyond all floats", f"give a number up to {_LARGEST}", key)
     if not number or not math.isfinite(value):
         raise RangeError(f"{key} is {value!r}", "give a number", key)
+
+
+def is_too_large(value: Any) -> bool:
+    """Whether a value is an integer that no float is near."""
+    return isinstance(value, int) and abs(value) > sys.float_info.max
 
 
 def _stepped(table: Mapping[str, Any]) -> range | Steps:

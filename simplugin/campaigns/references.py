@@ -31,15 +31,23 @@ def importable(directory: Path) -> Iterator[None]:
     }
     for name in shadows:
         del sys.modules[name]
-    forgettable = beside - set(sys.modules)
+    before = set(sys.modules)
+    forgettable = beside - before
     sys.path.insert(0, place)
     importlib.invalidate_caches()
     try:
         yield
     finally:
         sys.path.remove(place)
-        for name in [each for each in sys.modules if each.partition(".")[0] in forgettable]:
-            del sys.modules[name]
+        # Directories without `__init__.py` are packages too.
+        plain = {
+            name
+            for name, module in list(sys.modules.items())
+            if name not in before and _is_inside(module, directory / name.partition(".")[0])
+        }
+        for name in list(sys.modules):
+            if name in plain or name.partition(".")[0] in forgettable:
+                del sys.modules[name]
         sys.modules.update(shadows)
 
 
@@ -83,6 +91,7 @@ def _modules_beside(directory: Path) -> set[str]:
 
 
 def _is_inside(module: ModuleType, directory: Path) -> bool:
-    """Whether a module comes from a file under a directory."""
+    """Whether a module comes from a file under a directory, or is a directory there."""
     file = getattr(module, "__file__", None)
-    return bool(file) and Path(str(file)).resolve().is_relative_to(directory.resolve())
+    places = [file] if file else getattr(module, "__path__", ())
+    return any(Path(str(each)).resolve().is_relative_to(directory.resolve()) for each in places)

@@ -15,6 +15,7 @@ from simplugin.campaigns.jobs import Record
 from simplugin.campaigns.outputs import plain
 from simplugin.campaigns.reproductions import ALL, ReproductionJobs
 from simplugin.campaigns.running.campaign_runs import Means, run_source
+from simplugin.campaigns.running.course import Terms
 from simplugin.campaigns.store import StoreReader
 from simplugin.claims import Claim
 from simplugin.figures import Figure
@@ -120,7 +121,7 @@ def reproduce(
     with forgotten as directory:
         path = Path(directory or "") / "store.sqlite" if store is None else Path(store)
         means = Means(jobs=jobs, scheduler=scheduler, report=progress)
-        summary = run_source(source, path, means, retry_failed=True)
+        summary = run_source(source, path, means, Terms(retry_failed=True))
         recorded = _recorded(path, summary.campaign)
     claims = _by_capability(recorded, "claims", claim_from)
     curves = _by_capability(recorded, "figures", figure_from)

@@ -12,6 +12,7 @@ from simplugin.campaigns.jobs import Measured
 from simplugin.campaigns.kinds import Outcome
 from simplugin.campaigns.scenario import Scenario, run_scenario, scenario_from
 from simplugin.campaigns.sections import DEFAULT_FILES
+from simplugin.errors import ScenarioError
 
 
 def run(arguments: Mapping[str, Any]) -> Measured:
@@ -21,7 +22,8 @@ def run(arguments: Mapping[str, Any]) -> Measured:
     ----------
     arguments : mapping
         ``document``, as `tomllib` reads a scenario; ``directory``, where its paths start;
-        ``name``, of its file, for messages; ``keep``, whether curves, tables, the schedule or
+        ``name``, of its file, for messages; ``source``, that file's `text_digest`, by which the
+        lines of errors are found; ``keep``, whether curves, tables, the schedule or
         activities are returned too. `[output]` is of no use: nothing is written.
 
     Returns
@@ -34,6 +36,20 @@ def run(arguments: Mapping[str, Any]) -> Measured:
     SimpluginError
         As `simplugin.campaigns.scenario.scenario_from` and `run_scenario`.
     """
+    try:
+        return _measured(arguments)
+    except ScenarioError as error:
+        # Only here, so that what tells lines has no part in what a run computes.
+        from simplugin.campaigns.campaign_lines import with_line
+
+        told = with_line(error, arguments)
+        if told is error:
+            raise
+        raise told from error.__cause__
+
+
+def _measured(arguments: Mapping[str, Any]) -> Measured:
+    """Run a scenario."""
     file = Path(arguments["directory"]) / arguments["name"]
     scenario = scenario_from(arguments["document"], file)
     outcome = run_scenario(scenario)

@@ -13,25 +13,19 @@ from typing import Any
 from simplugin.campaigns.complaints import Complaint
 from simplugin.campaigns.ranges import Powers, RangeError, Steps, is_range, range_of
 from simplugin.campaigns.substitutions import NowhereError, Path, dotted, path_of, substituted
+from simplugin.campaigns.sweep_refusals import (
+    SweepError,
+    refuse_equal,
+    refuse_idle,
+    sweep_error,
+)
 
 _NAME = "name"
 _SWEEP = "sweep"
+# Numbers of a list that are checked one by one.
+_MOST_CHECKED = 200
 # The column that names of variations are in.
 VARIATION = "variation"
-
-
-class SweepError(ValueError):
-    """A sweep that makes no sense.
-
-    Parameters
-    ----------
-    complaint : Complaint
-        What is wrong; its path is one in the campaign file.
-    """
-
-    def __init__(self, complaint: Complaint) -> None:
-        super().__init__(complaint.message)
-        self.complaint = complaint
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +47,24 @@ class Axis:
     source: Path
 
     def checked_values(self) -> Iterator[tuple[int, Any]]:
-        """Yield the values to be checked, with their positions: all of a list, ends of a range."""
+        """Yield the values to be checked, with their positions.
+
+        Of a range the ends; of a long list of numbers so many, spread evenly, the ends among them;
+        else all, since texts and tables have nothing in common.
+        """
         last = len(self.values) - 1
-        if isinstance(self.values, list | tuple):
-            yield from enumerate(self.values)
-        else:
+        if not isinstance(self.values, list | tuple):
             yield from ((at, self.values[at]) for at in dict.fromkeys((0, last)))
+            return
+        numbers = [at for at, each in enumerate(self.values) if isinstance(each, int | float)]
+        if len(numbers) > _MOST_CHECKED:
+            step = (len(numbers) - 1) / (_MOST_CHECKED - 1)
+            chosen = {numbers[round(part * step)] for part in range(_MOST_CHECKED)}
+        else:
+            chosen = set(numbers)
+        for at, each in enumerate(self.values):
+            if at in chosen or not isinstance(each, int | float):
+                yield at, each
 
     def document(self) -> list[Any]:
         """Return the axis as plain data, in few words however long it is."""
@@ -206,8 +212,7 @@ class Variations:
         """Return what tells a variation from others: dotted keys and values, without tables."""
         found: dict[str, Any] = {}
         if self._named:
-            name = self.listed[point.variation].name
-            found[VARIATION] = name or str(point.variation + 1)
+            found[VARIATION] = _label(self.listed[point.variation], point.variation)
         for each in point.settings:
             found |= _leaves(dotted(each.path), each.value)
         return found
@@ -257,14 +262,15 @@ def variations_of(
 def _variation(document: Mapping[str, Any], table: Any, source: Path) -> Variation:
     """Read one of ``[[variations]]``."""
     if not isinstance(table, Mapping):
-        raise _error(source, f"{dotted(source)} is {table!r}", "write tables, [[variations]]")
+        raise sweep_error(source, f"{dotted(source)} is {table!r}", "write tables, [[variations]]")
     name = table.get(_NAME)
     if name is not None and not (isinstance(name, str) and name):
-        raise _error((*source, _NAME), f"name is {name!r}", "give a text")
+        raise sweep_error((*source, _NAME), f"name is {name!r}", "give a text")
     settings: list[Setting] = []
     rest = {key: value for key, value in table.items() if key not in (_NAME, _SWEEP)}
     for words, value in _flat(rest):
         path = _located(document, words, (*source, *words))
+        refuse_idle(path, (*source, *words), swept=False)
         settings.append(Setting(path, value, (*source, *words)))
     own = table.get(_SWEEP, {})
     base = Variations(document).scenario(settings)
@@ -284,11 +290,13 @@ def _axes(document: Mapping[str, Any], sweep: Any, source: Path) -> tuple[Axis, 
     """Read a grid."""
     if not isinstance(sweep, Mapping):
         remedy = f"write a table, [{dotted(each for each in source if isinstance(each, str))}]"
-        raise _error(source, f"{dotted(source)} is {sweep!r}", remedy)
+        raise sweep_error(source, f"{dotted(source)} is {sweep!r}", remedy)
     found: list[Axis] = []
     for words, value in _swept(sweep):
         place = (*source, *words)
-        found.append(Axis(_located(document, words, place), _values(value, place), place))
+        path = _located(document, words, place)
+        refuse_idle(path, place, swept=True)
+        found.append(Axis(path, _values(value, place), place))
     return tuple(found)
 
 
@@ -308,16 +316,18 @@ def _values(value: Any, source: Path) -> Sequence[Any] | Steps | Powers:
             return range_of(value)
         except RangeError as error:
             path = source if error.key is None else (*source, error.key)
-            raise _error(path, f"{dotted(source)}: {error.message}", error.remedy) from None
+            raise sweep_error(path, f"{dotted(source)}: {error.message}", error.remedy) from None
     if isinstance(value, range):
         value = value or []
     elif hasattr(value, "tolist"):  # an array of numpy's
         value = value.tolist()
     if not isinstance(value, list | tuple | range):
         message = f"{dotted(source)} is {value!r}"
-        raise _error(source, message, "give a list of values, or { from = ..., to = ... }")
+        raise sweep_error(source, message, "give a list of values, or { from = ..., to = ... }")
     if not value:
-        raise _error(source, f"{dotted(source)} has no values", "give at least one")
+        raise sweep_error(source, f"{dotted(source)} has no values", "give at least one")
+    if not isinstance(value, range):
+        refuse_equal(value, source)
     return value
 
 
@@ -330,14 +340,24 @@ def _located(document: Mapping[str, Any], words: Path, source: Path) -> Path:
 
 
 def _refuse_equal_names(variations: Sequence[Variation]) -> None:
-    """Refuse names that do not tell variations apart."""
-    names: set[str] = set()
+    """Refuse names that do not tell variations apart; those without one have their numbers."""
+    if all(each.name is None for each in variations):
+        return
+    seen: dict[str, int] = {}
     for number, each in enumerate(variations):
-        if each.name in names:
-            path = ("variations", number, _NAME)
-            raise _error(path, f"two variations have the name {each.name!r}", "name them apart")
-        if each.name is not None:
-            names.add(each.name)
+        before = seen.setdefault(_label(each, number), number)
+        if before == number:
+            continue
+        named = number if each.name is not None else before
+        message = f"two variations have the name {_label(each, number)!r}"
+        if None in (each.name, variations[before].name):
+            message += ", which one without a name gets as its number"
+        raise sweep_error(("variations", named, _NAME), message, "name them apart")
+
+
+def _label(variation: Variation, number: int) -> str:
+    """Return what tells a variation from others that have names."""
+    return str(number + 1) if variation.name is None else variation.name
 
 
 def _refuse_twice(variation: Variation, grid: Sequence[Axis]) -> None:
@@ -348,14 +368,9 @@ def _refuse_twice(variation: Variation, grid: Sequence[Axis]) -> None:
             if earlier.path[: len(later.path)] == later.path:
                 message = f"{dotted(later.source)} sets {dotted(earlier.path)} again"
                 remedy = f"{dotted(earlier.source)} does already; remove one of the two"
-                raise _error(later.source, message, remedy)
+                raise sweep_error(later.source, message, remedy)
 
 
 def _complaint(source: Path, error: NowhereError) -> Complaint:
     """Say that a key leads into nothing."""
     return Complaint(source, f"{dotted(source)}: {error.message}", error.remedy)
-
-
-def _error(path: Path, message: str, remedy: str) -> SweepError:
-    """Return an exception about a key of the campaign file."""
-    return SweepError(Complaint(path, message, remedy))

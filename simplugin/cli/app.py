@@ -33,6 +33,14 @@ class BackEnd(StrEnum):
     threads = "threads"
 
 
+class Figures(StrEnum):
+    """Which figures `report` writes."""
+
+    main = "main"
+    all = "all"
+    none = "none"
+
+
 def _show_version(wanted: bool) -> None:
     """Print versions and end."""
     if wanted:
@@ -154,7 +162,8 @@ def report(
         Path, typer.Option("-o", "--output", metavar="DIR", help="Where index.html is written.")
     ],
     campaign: Annotated[
-        int | None, typer.Option("--campaign", metavar="N", help="By default the latest.")
+        int | None,
+        typer.Option("--campaign", metavar="N", help="Instead of the file's, or the latest."),
     ] = None,
     group: Annotated[
         str | None, typer.Option("--group", metavar="KEY", help="Compare runs by this varied key.")
@@ -162,8 +171,12 @@ def report(
     baseline: Annotated[
         str | None, typer.Option("--baseline", metavar="VALUE", help="Compare with this value.")
     ] = None,
+    figures: Annotated[
+        Figures,
+        typer.Option("--figures", help="PDF and PNG: of what matters most, of everything, none."),
+    ] = Figures.main,
     no_figures: Annotated[
-        bool, typer.Option("--no-figures", help="Write the page only, no PNG and PDF files.")
+        bool, typer.Option("--no-figures", help="As --figures none: the page only.")
     ] = False,
 ) -> None:
     """Write a page about a campaign that any browser shows offline, and its figures."""
@@ -172,7 +185,7 @@ def report(
     with plain_errors():
         report_command(
             place, output, campaign=campaign, group=group, baseline=baseline,
-            figures=not no_figures,
+            figures="none" if no_figures else figures.value,
         )  # fmt: skip
 
 

@@ -2,10 +2,13 @@
 
 import json
 import pickle
+import sys
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
+from simplugin.campaigns import campaign_checks, executions, named_functions, upkeeps
 from simplugin.campaigns.campaign import Campaign, load_campaign
 from simplugin.errors import ScenarioError
 
@@ -175,6 +178,34 @@ def test_all_that_is_wrong_is_told_at_once(written):
         ("[sweep]", "[simulation]\nsweep = 3\n[sweep]", "key 'simulation.sweep'", "sweep = 3"),
         ("[sweep]", "[[variations]]\nscheduler.name = 5\n[sweep]", "again", "bags.lag"),
         ("[sweep]", "[[variations]]\nworkload.kind = 'x'\n[sweep]", "0.workload.kind: 'x'", "'x'"),
+        ("random_tree", "randm_tree", "no generator 'randm_tree'; did you", "randm_tree"),
+        ("n_hosts = 5", "n_host = 5", "no parameter 'n_host'; did you mean 'n_hosts'", "n_host"),
+        ("platform.seed", "platform.parameters.sed", "sweep.platform.parameters.sed: gen", "sed"),
+        ("bags.lag", "own:nosuch", "there is no module 'own'", "own:nosuch"),
+        ("bags.lag", "json:nosuch", "sweep.scheduler.name: module 'json' has no", "json:nosuch"),
+        ("[sweep]", "[sweep]\nscheduler.parameters.bufer = [1]", "did you mean 'buffer'", "bufer"),
+        ("[sweep]", "[sweep]\nsimulation.seed = [1, 2, 1]", "value 1 twice", "seed = [1, 2, 1]"),
+        ("[sweep]", "[sweep]\ntitle = ['a']", "no run of a campaign depends on title", "['a']"),
+        ("[sweep]", "[sweep]\noutput.gantt = ['a']", "no run of a campaign depends", "gantt"),
+        ("[sweep]", "[sweep]\nsimulation.wall_limit = [1.0]", "does not depend on it", "[1.0]"),
+        (
+            "[sweep]",
+            "[sweep]\nsimulation.seed = [1" + "0" * 400 + "]",
+            "beyond all floats",
+            "seed = [",
+        ),
+        ("{ from = 1, to = 10 }", "{ from = 1, to = 9223372036854775807 }", "10^19 runs", "922337"),
+        ("[10, 20]", "[10, 0]", "sweep.workload.applications.0.count: 0 will", "[10, 0]"),
+        ("keep = 4", "inputs = ['no*.csv']", "'no*.csv'; it names no file", "no*.csv"),
+        ("keep = 4", "inputs = ['.']", "it names no file", "inputs"),
+        ('"2GB"', '"infGB"', "leave it out for no limit", "infGB"),
+        ("keep = 4", "keep = true", "keep is True; give a number of runs, or 'all'", "true"),
+        (
+            "[sweep]",
+            "[[variations]]\nname = '2'\n[[variations]]\nsimulation.seed = 2\n[sweep]",
+            "two variations have the name '2', which one without",
+            "'2'",
+        ),
         ("[sweep]", "[slurm]\ncores = 0\n[sweep]", "slurm.cores is 0", "cores = 0"),
     ],
 )
@@ -184,6 +215,25 @@ def test_mistakes_are_told_with_line_and_remedy(written, old, new, words, at):
     assert words in str(error)
     assert error.line == line_with(path, at)
     assert error.remedy
+
+
+def test_a_scheduler_that_is_needed_must_be_there(written):
+    path = written(('[scheduler]\nname = "bags.fcfs"\n', ""), ("scheduler.name = [", "#"))
+    error = refused(path)
+    assert "table [scheduler] is missing" in str(error)
+    assert error.line == line_with(path, "[workload]")
+    written(('[scheduler]\nname = "bags.fcfs"\n', ""))
+    assert load_campaign(path).total == 40
+
+
+def test_modules_that_are_looked_up_are_forgotten(written, tmp_path):
+    (tmp_path / "own_policies.py").write_text("raise SystemExit('not here')\n")
+    path = written(("bags.lag", "own_policies:one"))
+    assert "'own_policies:one' exits: not here" in str(refused(path))
+    (tmp_path / "own_policies.py").write_text("def one(tree, bags): pass\n")
+    assert load_campaign(path).total == 40
+    assert "own_policies" not in sys.modules
+    assert str(tmp_path) not in sys.path
 
 
 def test_a_conflict_with_the_scenario_names_what_was_swept(written):
@@ -205,11 +255,51 @@ def test_run_says_what_to_do_with_a_campaign(written, simplugin):
 
 
 def test_variations_that_come_to_the_same_have_one_key(written):
-    campaign = load_campaign(written(("[10, 20]", "[10, 10, 20]")))
+    listed = "[[variations]]\nname = 'a'\n[[variations]]\nname = 'b'\n[sweep]"
+    campaign = load_campaign(written(("[sweep]", listed)))
     keys = [job.key for job in campaign.jobs()]
-    assert campaign.total == len(keys) == 60
+    assert campaign.total == len(keys) == 80
     assert len(set(keys)) == 40
-    assert keys[0] == keys[1] != keys[2]
+    assert keys[:40] == keys[40:]
+
+
+def test_a_job_again_has_the_key_of_things_as_they_are_now(written, tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "a.csv").write_text("1")
+    (tmp_path / "mine.py").write_text("def policy(): pass\n")
+    changes = [("keep = 4", 'keep = 4\ninputs = ["data/*.csv"]'), ('"bags.lag"', '"mine:policy"')]
+    campaign = load_campaign(written(*changes))
+    named, own = campaign.job(0), campaign.job(2)
+    assert campaign.again(named) == named == campaign.job(0)
+    (tmp_path / "mine.py").write_text("def policy(): 1\n")
+    assert campaign.again(named) == named
+    changed = campaign.again(own)
+    assert changed == campaign.job(2) == replace(own, key=changed.key) != own
+    identity = load_campaign(written(*changes)).identity
+    (tmp_path / "data" / "b.csv").write_text("1")
+    assert campaign.again(named).key != named.key
+    assert load_campaign(written(*changes)).identity != identity
+
+
+def test_named_functions_take_what_runs_take():
+    names = {each.name for each in fields(executions._Wishes)}
+    assert set(named_functions._FURTHER["bags"]) == names
+    assert set(named_functions._FURTHER["pricing"]) == {"rounds", *upkeeps._OWN}
+
+
+def test_of_many_numbers_some_are_checked(written, monkeypatch):
+    seen = []
+    check = campaign_checks.complaints_about
+    monkeypatch.setattr(
+        campaign_checks,
+        "complaints_about",
+        lambda document, file: seen.append(document["simulation"]["seed"]) or check(document, file),
+    )
+    long = f"[sweep]\nsimulation.seed = {[*range(5000), 0.5]}"
+    # The last is one of them.
+    assert "simulation.seed: 0.5" in str(refused(written(("[sweep]", long))))
+    assert 190 < len(set(seen)) <= 200
+    assert {0, 0.5} <= set(seen)
 
 
 def test_its_identity_is_what_it_consists_of(written):

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections import Counter, deque
+from dataclasses import replace
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
@@ -12,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.campaigns.jobs import Failure, Job, Measured, Record
-from simplugin.campaigns.running import coordinator
+from simplugin.campaigns.running import course
 from simplugin.campaigns.running.coordinator import run_jobs
+from simplugin.campaigns.running.course import Terms
 from simplugin.campaigns.running.failure_groups import failure_groups
 from simplugin.campaigns.running.on_demand import RunnersOnDemand
 from simplugin.campaigns.running.progress_of_runs import Pace
@@ -41,6 +43,9 @@ class Source:
         for position, key in enumerate(self.keys):
             self.made += 1
             yield job_with(key, position)
+
+    def again(self, job):
+        return job
 
 
 def job_with(key, position):
@@ -212,7 +217,7 @@ def interrupted_run(source, store, ending, retries, room, batch, how, after):
     runners = Told(fate, room, batch)
     stop = (lambda: sum(runners.tried.values()) >= after) if how == "stop" else None
     try:
-        run_jobs(source, store, runners, retries=retries, stop=stop)
+        run_jobs(source, store, runners, terms=Terms(retries), stop=stop)
     except (KeyboardInterrupt, SetupError):
         assert runners.closed
     return runners
@@ -221,7 +226,7 @@ def interrupted_run(source, store, ending, retries, room, batch, how, after):
 def test_what_is_finished_is_on_the_disk_within_a_fifth_of_a_second(tmp_path, monkeypatch):
     """With a clock of its own, SQLite itself looks at the file whenever the runners are asked."""
     store, now, back, turns = tmp_path / "x.sqlite", [100.0], {}, count()
-    monkeypatch.setattr(coordinator, "monotonic", lambda: now[0])
+    monkeypatch.setattr(course, "monotonic", lambda: now[0])
 
     class Looking(Told):
         def finished(self, timeout):
@@ -251,7 +256,7 @@ def test_the_failed_are_listed_and_run_again_when_asked(tmp_path):
         assert (group.kind, group.text, group.count) == ("error", "error of run 1", 3)
         assert [job.position for job in group.first] == [1, 3, 5]
     assert not again.tried
-    third = run_jobs(source, store, again, retry_failed=True)
+    third = run_jobs(source, store, again, terms=Terms(retry_failed=True))
     assert (third.done, third.failed, third.failures) == (6, 0, ())
     assert len(again.tried) == 3
     assert len(rows(store)) == 9
@@ -261,7 +266,7 @@ def test_a_key_that_failed_is_not_tried_again_at_its_next_position(tmp_path):
     source = Source([1, 2, 3, 1])
     run_jobs(source, tmp_path / "x.sqlite", Told(lambda *_: "error"))
     runners = Told(lambda *_: "error", room=1)
-    summary = run_jobs(source, tmp_path / "x.sqlite", runners, retry_failed=True)
+    summary = run_jobs(source, tmp_path / "x.sqlite", runners, terms=Terms(retry_failed=True))
     assert set(runners.tried.values()) == {1}
     assert summary.failed == 4
 
@@ -276,6 +281,115 @@ def test_an_outcome_that_cannot_be_recorded_is_the_failure_of_its_run(tmp_path):
     summary = run_jobs(Source(range(3)), tmp_path / "x.sqlite", Told(ending))
     assert (summary.done, summary.failed) == (2, 1)
     assert "cannot be recorded" in summary.failures[0].text
+
+
+class Versions(Source):
+    """Jobs whose keys have the state of a file, which runs read when they begin."""
+
+    state = 0
+
+    def jobs(self):
+        for position, key in enumerate(self.keys):
+            yield replace(job_with((key, self.state), position), arguments={"key": key})
+
+    def again(self, job):
+        return replace(job, key=job_with((job.arguments["key"], self.state), 0).key)
+
+
+@given(
+    keys=st.lists(st.integers(0, 3), min_size=1, max_size=9),
+    changes=st.lists(st.booleans(), max_size=12),
+    room=st.integers(1, 5),
+    batch=st.integers(1, 3),
+)
+@settings(max_examples=40, deadline=None)
+def test_no_outcome_is_recorded_under_the_key_of_another_state(keys, changes, room, batch):
+    source, state_read, left = Versions(keys), {}, list(changes)
+
+    class Reading(Told):
+        def submit(self, job):
+            super().submit(job)
+            state_read[job.key] = source.state
+            if left and left.pop():
+                source.state += 1
+
+        def finish(self):
+            job = self.waiting.popleft()
+            row = Row((Metric("state", state_read[job.key]),))
+            return replace(record_of(job), measured=Measured(row))
+
+    with TemporaryDirectory(dir=QUICK_DISK) as directory:
+        store = Path(directory) / "x.sqlite"
+        summary = run_jobs(source, store, Reading(room=room, batch=batch))
+        assert summary.done + summary.failed == len(keys)
+        with StoreReader(store) as reader:
+            (entry,) = reader.campaigns()
+            records = list(reader.records())
+        assert (entry.done, entry.failed) == (summary.done, summary.failed)
+    assert [record.job.position for record in records] == list(range(len(keys)))
+    for record, key in zip(records, keys, strict=True):
+        if record.measured is not None:
+            state = record.measured.row["state"]
+            assert record.job.key == job_with((key, state), 0).key
+        else:
+            assert "changed during each attempt" in record.failure.text
+    if sum(changes) <= 3:
+        assert summary.failed == 0
+
+
+def test_a_file_that_never_stays_is_a_failure_of_the_run(tmp_path):
+    source, store = Versions([1, 2, 1]), tmp_path / "x.sqlite"  # the last is as the first then
+
+    def ending(job, _attempt):
+        source.state += job.arguments["key"] == 1
+        return "crash"  # which is no attempt at what it is now
+
+    runners = Told(ending, room=1)
+    with RunLog(tmp_path / "x.log") as log:
+        summary = run_jobs(source, store, runners, terms=Terms(retries=0), log=log)
+    assert (summary.failed, summary.changed) == (3, 4)
+    lines = (tmp_path / "x.log").read_text().splitlines()
+    assert sum("not recorded: a file that it depends on changed" in line for line in lines) == 4
+    assert [attempt for _key, attempt, _status in rows(store)] == [1, 1]
+
+
+def test_runs_that_all_fail_alike_are_given_up(tmp_path):
+    source, store = Source(range(120)), tmp_path / "x.sqlite"
+    broken = Told(lambda *_: "error")
+    with RunLog(tmp_path / "x.log") as log:
+        summary = run_jobs(source, store, broken, log=log)
+    assert (summary.gave_up, summary.interrupted, broken.closed) == (True, False, True)
+    assert (summary.done, summary.failed) == (0, len(rows(store)))
+    assert 50 <= summary.failed < 56
+    assert "interrupted: the first 50 runs all failed alike" in (tmp_path / "x.log").read_text()
+    # It goes on from there, and on when told so, or when they are not all alike.
+    for ending, terms in (
+        (lambda *_: "error", Terms(keep_going=True)),
+        (lambda job, _: "done" if job.position == 49 else "error", Terms(retry_failed=True)),
+    ):
+        runners = Told(ending)
+        summary = run_jobs(source, store, runners, terms=terms)
+        assert (summary.gave_up, summary.done + summary.failed) == (False, 120)
+    assert summary.done == 1
+    slow = run_jobs(Source(range(60)), tmp_path / "y.sqlite", Told(lambda *_: "wall_limit"))
+    assert (slow.gave_up, slow.failed) == (False, 60)
+    first = Source(range(1000, 1050))
+    assert not run_jobs(first, store, Told(lambda *_: "error")).gave_up  # nothing is left to run
+
+
+@pytest.mark.parametrize("text", ["day,value\n1,2\n", "\n", "2026-11-22,3\n", "begun"])
+def test_a_log_is_not_written_into_other_files(tmp_path, text):
+    log = tmp_path / "x.sqlite.log"
+    log.write_text(text)
+    with RunLog(log) as opened, pytest.raises(StoreError, match="this is no log of runs"):
+        run_jobs(Source([1]), tmp_path / "x.sqlite", Told(), log=opened)
+    assert log.read_text() == text
+    # What a full disk left of one is.
+    for beginning in ("", "2026-11-", "2026-11-22T06:00:00.000Z beg"):
+        log.write_text(beginning)
+        with RunLog(log) as opened:
+            opened.begun(Source([1]), tmp_path)
+        assert log.read_text().startswith(beginning)
 
 
 def test_a_second_coordinator_is_refused(tmp_path):

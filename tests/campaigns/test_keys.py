@@ -1,8 +1,11 @@
 """Keys of runs: what changes them, and what does not."""
 
+import json
 import os
 import sqlite3
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 import simplugin
 from simplugin.campaigns import keys
 from simplugin.campaigns.keys import Keys, canonical_json, code_digest, key_of, simgrid_version
+from simplugin.campaigns.named_modules import modules_beside
 from simplugin.errors import ScenarioError
 from simplugin.platforms import Host, Platform, Zone
 from simplugin.simulation import simulate
@@ -87,6 +91,9 @@ def test_a_file_that_changes_is_read_again_and_one_that_does_not_is_not(tmp_path
     several = Keys(tmp_path)
     first = several.key(document)
     reads = []
+    # As if it had been written long ago.
+    monkeypatch.setattr("simplugin.campaigns.file_states.SETTLED", -60.0)
+    assert several.key(document) == first
     monkeypatch.setattr(
         "builtins.open", lambda *given, was=open, **more: reads.append(given) or was(*given, **more)
     )
@@ -95,6 +102,18 @@ def test_a_file_that_changes_is_read_again_and_one_that_does_not_is_not(tmp_path
     path.write_text("digraph { }")
     assert several.key(document) != first
     assert [given[0] for given in reads if given[0] == str(path)] == [str(path)]
+
+
+def test_a_change_that_hides_is_seen(tmp_path):
+    path = tmp_path / "graph.dot"
+    several = Keys(tmp_path)
+    found = set()
+    for number in range(200):
+        # Of one size, and of one date: clocks of file systems tick slowly.
+        path.write_text(f"digraph {number:03}")
+        os.utime(path, (1e9, 1e9))
+        found.add(several.key({"file": "graph.dot"}))
+    assert len(found) == 200
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="needs Linux's /proc")
@@ -140,21 +159,83 @@ def test_what_is_around_a_scenario_is_not_gone_through(tmp_path, name):
     assert key_of({"of": name}, tmp_path) == before
 
 
-def test_modules_count_where_functions_are_named(tmp_path):
-    (tmp_path / "mine.py").write_text("import theirs\ndef policy(): pass\n")
-    (tmp_path / "theirs.py").write_text("X = 1\n")
-    package = tmp_path / "pack" / "inner"
-    package.mkdir(parents=True)
-    (package.parent / "__init__.py").write_text("")
-    (package / "deep.py").write_text("Y = 1\n")
+# What stands beside a scenario whose function is in `mine`, and what else does.
+REACHED = {
+    "mine.py": "import json, theirs\nfrom spaces.deep import part\nfrom pack import *\n",
+    "theirs.py": "def late():\n    from pack.inner import thing\nlate()\n",
+    "spaces/deep/part.py": "from . import beside\nfrom .. import above\n",
+    "spaces/deep/beside.py": "",
+    "spaces/above.py": "try:\n    import nowhere\nexcept ImportError:\n    pass\n",
+    "pack/__init__.py": "__all__ = ['shown']\n",
+    "pack/shown.py": "",
+    "pack/inner/__init__.py": "from .thing import *\n",
+    "pack/inner/thing.py": "import pack.shown as shown\n",
+}
+UNRELATED = {"analysis.py": "import mine\n", "spaces/other.py": "", "later/x.py": "", "json/a": ""}
+CHILD = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import mine
+print(*(m.__file__ for m in list(sys.modules.values()) if getattr(m, "__file__", None)), sep="\\n")
+"""
+
+
+def planted(directory, files):
+    for name, text in files.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def test_the_modules_of_a_function_are_those_that_python_imports(tmp_path):
+    planted(tmp_path, REACHED | UNRELATED)
+    words = [sys.executable, "-I", "-c", CHILD, str(tmp_path)]
+    told = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    by_python = {line for line in told.splitlines() if line.startswith(str(tmp_path))}
+    assert by_python == {str(tmp_path / name) for name in REACHED}
+    assert set(modules_beside(str(tmp_path), "mine")) == by_python
+    named, plain = {"scheduler": {"name": "mine:policy"}}, {"scheduler": {"name": "bags.lag"}}
+    several = Keys(tmp_path)
+    first, other = several.key(named), several.key(plain)
+    for name in REACHED:
+        (tmp_path / name).write_text(REACHED[name] + "# changed\n")
+        assert several.key(named) != first, name
+        (tmp_path / name).write_text(REACHED[name])
+        assert several.key(named) == first
+    planted(tmp_path, {name: "X = 1\n" for name in [*UNRELATED, "new.py", "pack2/new.py"]})
+    assert (several.key(named), several.key(plain)) == (first, other)
+    # Sub-modules are named too, and what is beside may win over what was imported.
+    deep = several.key({"name": "spaces.deep.part:f"})
+    planted(tmp_path, {"spaces/deep/beside.py": "Y = 1\n", "nowhere.py": ""})
+    assert several.key({"name": "spaces.deep.part:f"}) != deep
+    assert several.key(named) != first
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import importlib\n",
+        "from importlib import import_module\n",
+        "def f(x):\n    exec(x)\n",
+        "__import__('analysis')\n",
+        "import sys\nsys.path.append('lib')\n",
+        "import compiled\n",
+        "this is no Python\n",
+    ],
+)
+def test_all_modules_count_where_imports_cannot_be_told(tmp_path, text):
+    planted(tmp_path, {"mine.py": text, "analysis.py": "", "lib/deep.py": "", "notes.txt": ""})
+    planted(tmp_path, {"compiled.so": "1", "venv/pyvenv.cfg": "", "venv/lib/site.py": ""})
+    several = Keys(tmp_path)
     named = {"scheduler": {"name": "mine:policy"}}
-    plain = {"scheduler": {"name": "bags.lag"}}
-    before = key_of(named, tmp_path), key_of(plain, tmp_path)
-    (tmp_path / "theirs.py").write_text("X = 2\n")
-    after = key_of(named, tmp_path), key_of(plain, tmp_path)
-    assert (before[0] == after[0], before[1] == after[1]) == (False, True)
-    (package / "deep.py").write_text("Y = 2\n")
-    assert key_of(named, tmp_path) != after[0]
+    seen = {several.key(named)}
+    for name in ("analysis.py", "lib/deep.py", "compiled.so"):
+        (tmp_path / name).write_text("2")
+        seen.add(several.key(named))
+    assert len(seen) == 4
+    (tmp_path / "notes.txt").write_text("2")
+    (tmp_path / "venv" / "lib" / "site.py").write_text("2")
+    assert several.key(named) in seen
 
 
 def test_an_installed_package_counts_too(tmp_path, monkeypatch):
@@ -167,16 +248,20 @@ def test_an_installed_package_counts_too(tmp_path, monkeypatch):
         (site / "my_lab_package" / "__init__.py").write_text(f"VERSION = {version}\n")
         with monkeypatch.context() as patch:
             patch.syspath_prepend(str(site))
-            patch.setattr("simplugin.campaigns.named_files._packages", {})
+            patch.setattr("simplugin.campaigns.named_modules._places", {})
             found.append(key_of({"name": "my_lab_package:policy"}, scenario))
             assert "my_lab_package" not in sys.modules
     found.append(key_of({"name": "no_such_package_at_all:policy"}, scenario))
     assert len(set(found)) == 3
 
 
-def test_the_code_counts_but_not_what_shows_results(tmp_path, monkeypatch):
+HANDLED = ("campaigns/sweeps.py", "campaigns/store/writing.py", "campaigns/pytest_plugin.py")
+
+
+def test_the_code_counts_but_not_what_shows_or_handles_results(tmp_path, monkeypatch):
     assert code_digest() == code_digest()
-    for name in ("core.py", "cli/app.py", "reports/page.js", "cli/deep/x.py", "bags/cli.py"):
+    shown = ("cli/app.py", "reports/page.js", "cli/deep/x.py")
+    for name in ("core.py", "bags/cli.py", *shown, *HANDLED):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("1")
@@ -184,9 +269,12 @@ def test_the_code_counts_but_not_what_shows_results(tmp_path, monkeypatch):
     monkeypatch.setattr(simplugin, "__path__", [str(tmp_path)])
     digest = code_digest.__wrapped__
     seen = [digest()]
-    for name in ("cli/app.py", "reports/page.js", "cli/deep/x.py"):
+    whole = {digest(whole=True)}
+    for name in (*shown, *HANDLED):
         (tmp_path / name).write_text("2")
         assert digest() == seen[0]
+        whole.add(digest(whole=True))
+    assert len(whole) == 4 + len(HANDLED)
     (tmp_path / "core.cpython-311.pyc").write_text("2")
     assert digest() == seen[0]
     for name in ("core.py", "bags/cli.py", "fast.so"):
@@ -195,6 +283,73 @@ def test_the_code_counts_but_not_what_shows_results(tmp_path, monkeypatch):
     os.rename(tmp_path / "core.py", tmp_path / "kernel.py")
     seen.append(digest())
     assert len(set(seen)) == len(seen)
+
+
+# What a run imports though its numbers do not come from it.
+HARMLESS = {
+    "campaigns/__init__.py": "names what the package has",
+}
+RUNS = """
+import json, sys, tomllib
+from pathlib import Path
+from simplugin.campaigns.scenario_runs import run
+
+for name, less in json.loads(sys.argv[2]).items():
+    document = tomllib.loads(Path(sys.argv[1], name).read_text())
+    document.pop("output", None)
+    document.get("scheduler", {}).get("parameters", {}).update(less)
+    run({"document": document, "directory": sys.argv[1], "name": name, "keep": name == "demo.toml"})
+for name, module in sorted(sys.modules.items()):
+    top, _, inside = name.partition(".")
+    if top == "simplugin" and inside:
+        end = "/__init__.py" if hasattr(module, "__path__") else ".py"
+        print(inside.replace(".", "/") + end)
+"""
+# Of each kind, and of each family of schedulers; what makes them shorter.
+SHORT = {
+    "demo.toml": {},
+    "bags.toml": {"measure": False},
+    "pricing.toml": {"rounds": 2},
+    "pricing_changes.toml": {"period": 1.0, "until": 30},
+    "market.toml": {},
+    "taskgraphs.toml": {},
+}
+
+
+def test_all_that_a_run_imports_is_in_the_digest():
+    root = Path(simplugin.__file__).parent
+    scenarios = root.parent / "scenarios"
+    words = [sys.executable, "-c", RUNS, str(scenarios), json.dumps(SHORT)]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    imported = set(done.stdout.split())
+    assert {"campaigns/scenario_runs.py", "campaigns/contents.py", "bags/execution.py"} <= imported
+    assert {name for name in imported if not keys.decides(name)} == set(HARMLESS)
+    # No name of what does not count is a misspelt one.
+    assert [name for name in keys.HANDLING if not (root / name).exists()] == []
+
+
+def test_inputs_count_and_must_be_there(tmp_path):
+    planted(tmp_path, {"data/a.csv": "1", "data/b.csv": "1", "data/c.txt": "1", "one.json": "1"})
+    sqlite3.connect(tmp_path / "data" / "x.csv").execute("create table t (x)").connection.close()
+    inputs = ["data/*.csv", "one.json"]
+    several = Keys(tmp_path)
+    first, bare = several.key({}, inputs), several.key({})
+    assert first != bare
+    for name, counts in [
+        ("a.csv", 1),
+        ("c.txt", 0),
+        ("../one.json", 1),
+        ("d.csv", 1),
+        ("x.csv", 0),
+    ]:
+        before = several.key({}, inputs)
+        with (tmp_path / "data" / name).open("a") as file:
+            file.write("2")
+        assert (several.key({}, inputs) != before) == counts, name
+    assert several.key({}) == bare
+    arguments = {"document": {}, "directory": str(tmp_path), "inputs": inputs}
+    assert several.key_of_run(arguments) == several.key({}, inputs)
 
 
 def test_the_key_is_of_this_code_this_simgrid_and_these_solvers(tmp_path, monkeypatch):

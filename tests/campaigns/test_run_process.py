@@ -343,6 +343,26 @@ def test_coordinator_that_is_killed_leaves_no_process(tmp_path, platform):
             os.kill(copy, signal.SIGKILL)
 
 
+def test_coordinator_that_is_killed_early_leaves_no_keeper(tmp_path):
+    """The keeper loads what runs need, and does not listen meanwhile."""
+    told = tmp_path / "keeper"
+    slow = f"import os, pathlib, time\npathlib.Path({str(told)!r}).write_text(str(os.getpid()))\n"
+    (tmp_path / "pydantic.py").write_text(f"{slow}time.sleep(600)\n")
+    program = "from simplugin.campaigns.running.keepers import KeptProcess as K; K()._heard()"
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    with subprocess.Popen(
+        [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": path}
+    ) as coordinator:
+        wait_until(lambda: told.exists() and told.read_text(), "the keeper loads")
+        coordinator.kill()
+    keeper = int(told.read_text())
+    try:
+        wait_until(lambda: not is_alive(keeper), "the keeper ends")
+    finally:
+        if is_alive(keeper):
+            os.kill(keeper, signal.SIGKILL)
+
+
 def _line(coordinator):
     """Let the coordinator go on, and read what it says."""
     coordinator.stdin.write(b"\n")

@@ -1,13 +1,14 @@
 """Runs of campaigns: the same as of the scenario itself, and what is kept of them."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from simplugin.campaigns.campaign import load_campaign
 from simplugin.campaigns.contents import figure_from, listing_from, result_from
-from simplugin.campaigns.references import resolve
+from simplugin.campaigns.references import importable, resolve
 from simplugin.campaigns.scenario import load_scenario, run_scenario
 from simplugin.campaigns.scenario_runs import run
 from simplugin.errors import ScenarioError
@@ -86,10 +87,46 @@ def test_what_is_kept_changes_nothing_of_what_is_recorded(tmp_path):
     assert list(tmp_path.iterdir()) == [tmp_path / "bags.toml"]
 
 
-def test_errors_name_the_campaign(tmp_path):
-    (tmp_path / "bags.toml").write_text(BAGS.replace("workers = 2", "workers = -2"))
-    arguments = load_campaign(tmp_path / "bags.toml").job(0).arguments
+def failure(job):
     with pytest.raises(ScenarioError) as caught:
-        run(arguments)
-    assert str(caught.value).startswith(f"{tmp_path / 'bags.toml'}: ")
-    assert "workers" in str(caught.value)
+        run(job.arguments)
+    return str(caught.value)
+
+
+def test_errors_have_the_line_of_the_campaign_where_it_is_swept(tmp_path):
+    path = tmp_path / "bags.toml"
+    text = BAGS + "\n[sweep]\nplatform.parameters.workers = [2, -2]\n"
+    path.write_text(text)
+    campaign = load_campaign(path)
+    line = text.split("\n").index("platform.parameters.workers = [2, -2]") + 1
+    bad = campaign.job(1)
+    assert failure(bad).startswith(f"{path}:{line}: generator 'star' refuses")
+    # What all runs have alike is not carried by each.
+    assert len(json.dumps(bad.arguments)) < 600
+    # The file that it came from is another one now: its lines would mislead.
+    path.write_text("\n" + text)
+    assert failure(bad).startswith(f"{path}: generator 'star' refuses")
+
+
+def test_errors_have_the_line_of_their_variation(tmp_path):
+    path = tmp_path / "bags.toml"
+    path.write_text(
+        BAGS + "\n[[variations]]\nworkload.applications.0.master = 'nobody'\n"
+        "[[variations]]\nplatform.parameters = { workers = -2 }\n"
+    )
+    lines = path.read_text().split("\n")
+    jobs = list(load_campaign(path).jobs())
+    for job, words in zip(jobs, ("'nobody'", "workers = -2"), strict=True):
+        at = next(number for number, line in enumerate(lines, 1) if words in line)
+        assert failure(job).startswith(f"{path}:{at}: ")
+
+
+def test_a_process_that_goes_on_sees_modules_that_changed(tmp_path):
+    # Directories without __init__.py are packages too, and give other keys when they change.
+    (tmp_path / "plain" / "deep").mkdir(parents=True)
+    module = tmp_path / "plain" / "deep" / "own.py"
+    for value in ("first", "a second one"):
+        module.write_text(f"def one():\n    return {value!r}\n")
+        with importable(tmp_path):
+            assert resolve("plain.deep.own:one")() == value
+    assert not [name for name in sys.modules if name.partition(".")[0] == "plain"]

@@ -1,8 +1,10 @@
 """Sweeps: which variations there are, in which order, and what is refused."""
 
 import copy
+import decimal
 import itertools
 import tracemalloc
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -11,7 +13,8 @@ from hypothesis import strategies as st
 
 from simplugin.campaigns.ranges import RangeError, range_of
 from simplugin.campaigns.substitutions import substituted
-from simplugin.campaigns.sweeps import SweepError, variations_of
+from simplugin.campaigns.sweep_refusals import SweepError
+from simplugin.campaigns.sweeps import Axis, variations_of
 
 BASE = {
     "platform": {"generator": "star", "parameters": {"workers": 3}},
@@ -236,3 +239,27 @@ def test_what_is_substituted_is_there_and_nothing_else_changes(document):
     changed = substituted(document, ("y", "x"), 5)
     assert changed.pop("y") == {"x": 5}
     assert changed == document
+
+
+@pytest.mark.parametrize(("first", "last"), [(1e-300, 1e300), (1e300, 1e-300), (5e-324, 1.0)])
+def test_logarithmic_ranges_beyond_what_a_ratio_can_be(first, last):
+    numbers = range_of({"from": first, "to": last, "count": 7, "scale": "log"})
+    with decimal.localcontext(decimal.Context(prec=40)):
+        start, gap = Decimal(first).ln(), (Decimal(last).ln() - Decimal(first).ln()) / 6
+        exact = [float((start + at * gap).exp()) for at in range(7)]
+    assert [numbers[at] for at in range(7)] == pytest.approx(exact, rel=1e-12)
+
+
+@given(st.lists(st.integers() | st.floats(allow_nan=False), min_size=1, unique=True))
+def test_of_a_list_at_most_so_many_numbers_are_checked(values):
+    axis = variations_of(BASE, {"x": values}, ()).grid[0]
+    some = list(axis.checked_values())
+    assert len(some) == min(len(values), 200)
+    assert all(values[at] == value for at, value in some)
+    long = Axis(("x",), [*range(1000), "a", *range(1000, 1000 + len(values)), "b"], ("x",))
+    chosen = [value for _, value in long.checked_values()]
+    assert len(chosen) == 202
+    assert {"a", "b", 0, 999 + len(values)} <= set(chosen)
+    numbers = [each for each in chosen if not isinstance(each, str)]
+    gaps = {after - before for before, after in itertools.pairwise(numbers)}
+    assert max(gaps) - min(gaps) <= 1

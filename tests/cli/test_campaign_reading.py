@@ -4,6 +4,8 @@ import csv
 import io
 import json
 import math
+import shutil
+import signal
 import sqlite3
 import sys
 from contextlib import closing
@@ -11,6 +13,7 @@ from contextlib import closing
 import pandas as pd
 import pytest
 
+from simplugin.campaigns import load_campaign, results
 from simplugin.campaigns.jobs import Failure, Job, Measured, Record
 from simplugin.campaigns.store import Store, StoreReader
 from simplugin.errors import SetupError
@@ -33,6 +36,9 @@ class Source:
     file = "campaign.toml"
     text = CAMPAIGN
     total = 9
+
+    def again(self, job):
+        return job
 
 
 def record(number, makespan=None, failure=None, seconds=0):
@@ -102,6 +108,99 @@ def test_a_campaign_file_stands_for_its_store(simplugin, store):
     by_file, by_store = (simplugin("campaign", "status", place) for place in (file, store))
     assert by_file.returncode == 0, by_file.stderr
     assert by_file.stdout == by_store.stdout
+
+
+def test_which_campaign_is_shown(simplugin, store, tmp_path):
+    """One that grew: the store has it as it was, and as its file has it now, and another one."""
+    file, path = tmp_path / "trees.toml", tmp_path / "results.sqlite"
+    shutil.copy(store, path)
+    file.write_text(CAMPAIGN.replace("Two schedulers", "Three tasks"))
+    asked = ("query", file, "SELECT campaign, count(*) FROM results GROUP BY 1", "--csv")
+    told = simplugin("campaign", *asked)
+    assert told.returncode == 1
+    assert f"there is no campaign as {file} describes it now; there is campaign 1 (Two sch" in (
+        told.stderr
+    )
+    with Store.open(path) as opened:
+        now = Source()
+        now.identity, now.title = load_campaign(file).identity, "Now"
+        number = opened.begin(now)
+        for each in (record(0), record(1)):
+            opened.note(number, each.job)
+        last = Source()
+        last.identity, last.title = "3" * 64, "Last"
+        opened.note(opened.begin(last), record(2).job)
+    heading = "campaign,count(*)\n"
+    # The file needs not be right for what it names to be looked at, only for what it describes.
+    for words, rows, said in (
+        ((file,), "2,2\n", "campaign 2 of 3 (Now)"),
+        ((path,), "3,1\n", "campaign 3 of 3 (Last)"),
+        ((path, "--campaign", "1"), "1,8\n", "campaign 1 of 3 (Two schedulers)"),
+        ((path, "--campaign", "all"), "1,8\n2,2\n3,1\n", "all 3 campaigns"),
+        ((file, "--store", store, "--campaign", "1"), "1,8\n", ""),
+    ):
+        told = simplugin("campaign", "query", words[0], *asked[2:], *words[1:])
+        assert told.stdout == heading + rows
+        assert told.stderr.startswith(f"simplugin: {said}" if said else "")
+        assert bool(told.stderr) == bool(said)
+        told = simplugin("campaign", "export", words[0], "-o", tmp_path / "x.csv", *words[1:])
+        count = sum(int(line.partition(",")[2]) for line in rows.split())
+        assert len((tmp_path / "x.csv").read_text().splitlines()) == 1 + count
+        assert bool(told.stderr) == bool(said)
+    assert (len(results(path)), len(results(path, 1)), len(results(path, "all"))) == (1, 8, 11)
+    file.write_text(file.read_text() + "[sweep]\nnowhere.at.all = 1\n")
+    told = simplugin("campaign", "status", file)
+    assert (told.returncode, "Last" in told.stdout) == (0, True)
+    told = simplugin("campaign", "query", file, *asked[2:], "--campaign", "1")
+    assert told.stdout == heading + "1,8\n"
+    for words, message in (
+        ((path, "--campaign", "two"), "--campaign is 'two'; give the number of a campaign, or all"),
+        ((path, "--store", path), "two stores"),
+    ):
+        told = simplugin("campaign", "query", words[0], *asked[2:], *words[1:])
+        assert message in told.stderr
+
+
+def test_lines_are_not_folded_where_there_is_no_terminal(simplugin, tmp_path):
+    path = tmp_path / f"{'long ' * 30}.sqlite"
+    with Store.open(path) as opened:
+        failure = Failure("error", "many words " * 25)
+        opened.append(opened.begin(Source()), record(0, failure=failure))
+    told = simplugin("campaign", "status", path)
+    assert f"  {failure.text.strip()}\n" in told.stdout
+    told = simplugin("campaign", "query", path, "SELECT error, error AS again, 7 FROM results")
+    assert [len(line.split()) for line in told.stdout.splitlines()] == [3, 101]
+
+
+def test_ctrl_c_ends_a_query(simplugin, store):
+    """It counts for many seconds in SQLite, which does not look for signals."""
+    numbers = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) SELECT count({})"
+    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        for sql in (
+            numbers.format(10**8, "i") + " FROM n",
+            numbers.format(10**6, "gap") + " FROM n, results",
+        ):
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            told = simplugin("campaign", "query", store, sql)
+            assert (told.returncode, told.stderr) == (130, "simplugin: interrupted\n")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+def test_units_can_be_asked_for(simplugin, store, tmp_path):
+    told = simplugin("campaign", "query", store, "SELECT * FROM units", "--csv")
+    assert told.stdout == "metric,unit\nmakespan,s\nfits,\n"
+    simplugin("campaign", "export", store, "-o", tmp_path / "runs.parquet")
+    assert pd.read_parquet(tmp_path / "runs.parquet").attrs["units"] == {
+        "makespan": "s",
+        "fits": "",
+    }
+    with Store.open(tmp_path / "empty.sqlite"):
+        pass
+    told = simplugin("campaign", "query", tmp_path / "empty.sqlite", "SELECT * FROM units", "--csv")
+    assert told.stdout == "metric,unit\n"
 
 
 def test_csv_loses_nothing(simplugin, store, tmp_path):

@@ -2,13 +2,18 @@
 
 import io
 import json
+import os
+import shutil
 import signal
+import tempfile
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from simplugin.campaigns import run_campaign
+from simplugin.campaigns import Campaign, load_campaign, run_campaign
 from simplugin.campaigns.running.progress_of_runs import Progress
+from simplugin.campaigns.store import StoreReader
 from simplugin.cli.campaign import running_display
 from simplugin.cli.campaign.running_display import (
     RunsDisplay,
@@ -17,6 +22,9 @@ from simplugin.cli.campaign.running_display import (
     progress_text,
     rate_text,
 )
+from simplugin.errors import ScenarioError, StoreError
+
+NOBODY = 65534
 
 # Runs look into a file that is no part of their keys, and fail as it says.
 MODULE = """
@@ -28,7 +36,10 @@ from simplugin.platforms import Host, Platform, Zone
 def platform(number, seed):
     broken = (Path(__file__).parent / "broken.txt").read_text().split()
     if str(number) in broken:
-        raise ValueError(f"number {number} is broken")
+        raise ValueError(f"number {number} is broken\\x1b[31m")
+    if "never" in broken:
+        while True:
+            pass
     return Platform((Zone("site", "Full", (Host("alone", 1e9 * number),)),))
 
 
@@ -89,8 +100,14 @@ def test_what_fails_is_told_and_retried(campaign, simplugin):
     assert failures.startswith("4 runs failed (error):\n")
     assert "number 2 is broken" in failures
     assert "  run 5: platform.parameters.number = 3, platform.seed = 2\n" in failures
-    assert "store: speeds.sqlite; log: speeds.log\n" in rest
-    assert "simplugin campaign retry speeds.sqlite" in rest
+    assert "store: speeds.sqlite; log: speeds.sqlite.log\n" in rest
+    assert rest.endswith("by: simplugin campaign run speeds.toml --retry-failed\n")
+    # What would steer a terminal is shown.
+    assert r"is broken\x1b[31m" in failures
+    status = simplugin("campaign", "status", campaign)
+    assert r"is broken\x1b[31m" in status.stdout
+    log = campaign.with_name("speeds.sqlite.log")
+    assert "\x1b" not in told.stdout + status.stdout + log.read_text()
     assert told.stderr.startswith("2 of 6 done, 4 failed, ")
     assert told.stderr.endswith("; 1 process of this host\n")
     assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == (
@@ -120,12 +137,113 @@ def test_what_fails_is_told_and_retried(campaign, simplugin):
     told = simplugin("campaign", "query", campaign, "SELECT makespan FROM results", "--json")
     assert sorted(json.loads(told.stdout)["rows"]) == [[2.0], [2.0], [3.0], [3.0], [6.0], [6.0]]
 
-    events = [line.split()[1] for line in campaign.with_suffix(".log").read_text().splitlines()]
+    events = [line.split()[1] for line in log.read_text().splitlines()]
     runs = ["run"]
     assert events == [
         *("begun", *runs * 6, "ended:", "begun", *runs * 4, "ended:"),
         *("begun", *runs * 2, "ended:", "begun", "ended:"),
     ]
+
+
+def test_a_retry_has_the_limits_that_the_file_has_now(campaign, simplugin, tmp_path):
+    (tmp_path / "broken.txt").write_text("never")
+    limited = CAMPAIGN.replace("[sweep]", "[campaign]\nwall_limit = 0.1\n\n[sweep]")
+    limited = limited.replace("[1, 2, 3]", "[1]").replace("to = 2", "to = 1")
+    campaign.write_text(limited)
+    words = ("--store", tmp_path / "other.sqlite", "-j", 1)
+    told = simplugin("campaign", "run", campaign, *words)
+    assert (told.returncode, "stopped after 0.1 s" in told.stdout) == (1, True), told.stderr
+    again = f"simplugin campaign run {campaign} --retry-failed --store {tmp_path}/other.sqlite\n"
+    assert told.stdout.endswith(again)
+    # The limit of before holds no more, whichever way it is retried.
+    (tmp_path / "broken.txt").write_text("3")
+    for places in ((tmp_path / "other.sqlite",), (campaign, "--store", tmp_path / "other.sqlite")):
+        campaign.write_text(limited.replace("0.1", "50"))
+        told = simplugin("campaign", "retry", *places, "-j", 1)
+        assert told.returncode == 0
+    with StoreReader(tmp_path / "other.sqlite") as reader:
+        (run,) = reader.runs()
+    assert (run.attempt, run.record.job.wall_limit) == (2, 50.0)
+    told = simplugin("campaign", "status", campaign, "--store", tmp_path / "other.sqlite", "--json")
+    assert json.loads(told.stdout)["campaigns"][0]["done"] == 1
+
+
+def test_a_file_that_changes_during_a_run_makes_another_run_of_it(campaign, tmp_path):
+    """The run reads one state of the file, its key was made of another one."""
+    module = MODULE.replace(
+        "    broken =",
+        """    file = Path(__file__).parent / "deployment.xml"
+    if seed == 1 and number == 1 and "changed" not in file.read_text():
+        file.write_text(file.read_text() + "<!-- changed -->")
+    broken =""",
+    )
+    (tmp_path / "mine.py").write_text(module)
+    (tmp_path / "broken.txt").write_text("")
+    campaign.write_text(CAMPAIGN.replace("[1, 2, 3]", "[1]"))
+    summary = run_campaign(campaign, jobs=1)
+    assert (summary.done, summary.failed) == (2, 0)
+    # At least the run that changed the file itself, but also what waited then.
+    assert summary.changed in (1, 2)
+    after = load_campaign(campaign)
+    keys = {job.key for job in after.jobs()}
+    with StoreReader(campaign.with_suffix(".sqlite")) as reader:
+        assert {record.job.key for record in reader.records()} == keys
+    assert run_campaign(after).before == 2
+
+
+def test_what_a_program_may_say(campaign, tmp_path):
+    made = Campaign.from_scenario(campaign, wall_limit=None, retries=2)
+    assert (made.settings.wall_limit, made.settings.retries) == (None, 2)
+    summary = run_campaign(made, jobs=1, stop=lambda: True, retries=0, keep_going=True)
+    assert (summary.interrupted, summary.done + summary.failed) == (True, 0)
+    with pytest.raises(ScenarioError, match="add a table"):
+        run_campaign(made, slurm=True)
+    user_s = tmp_path / "speeds.sqlite.log"
+    user_s.write_text("day,value\n1,2\n")
+    with pytest.raises(StoreError, match=r"speeds\.sqlite\.log: this is no log of runs"):
+        run_campaign(campaign, jobs=1)
+    assert user_s.read_text() == "day,value\n1,2\n"
+
+
+@pytest.fixture
+def unwritable(campaign):
+    """Return what makes the campaign's directory, moved to where others may look, unwritable."""
+    (campaign.parent / "broken.txt").write_text("")
+    campaign.write_text(CAMPAIGN.replace("[1, 2, 3]", "[3]"))
+    with tempfile.TemporaryDirectory() as directory:
+        shutil.copytree(campaign.parent, directory, dirs_exist_ok=True)
+        us = os.geteuid()
+
+        def make():
+            Path(directory).chmod(0o555)
+            os.seteuid(NOBODY if us == 0 else us)
+
+        yield Path(directory, campaign.name), make
+        os.seteuid(us)
+        Path(directory).chmod(0o755)
+
+
+def test_what_can_be_had_where_nothing_can_be_written(unwritable, simplugin):
+    campaign, make_unwritable = unwritable
+    assert run_campaign(campaign, jobs=1).done == 2
+    make_unwritable()
+    told = simplugin("campaign", "run", campaign)
+    assert told.returncode == 0, told.stderr
+    assert "2 of 2 runs done, 2 of them recorded before" in told.stdout
+    file = campaign.with_suffix(".csv")
+    for suffix in (".csv", ".parquet"):
+        file = campaign.with_suffix(suffix)
+        told = simplugin("campaign", "export", campaign, "-o", file)
+        assert (told.returncode, told.stdout) == (1, "")
+        assert told.stderr.startswith(f"simplugin: {file}: cannot be written: ")
+        assert told.stderr.count("\n") == 1
+    os.seteuid(os.getuid())
+    campaign.write_text(CAMPAIGN)
+    os.seteuid(NOBODY if os.getuid() == 0 else os.getuid())
+    told = simplugin("campaign", "run", campaign)
+    assert (told.returncode, told.stdout) == (1, "")
+    assert "speeds.sqlite: the store cannot be written" in told.stderr
+    assert "name another place with --store" in told.stderr
 
 
 def test_what_would_be_another_run_is_not_retried(campaign, simplugin, tmp_path):
@@ -137,6 +255,8 @@ def test_what_would_be_another_run_is_not_retried(campaign, simplugin, tmp_path)
 
     told = simplugin("campaign", "retry", campaign)
     assert "speeds.sqlite: there is no such store" in told.stderr
+    told = simplugin("campaign", "run", campaign, "--store", store, "--dry-run")
+    assert told.stderr == ""
     (tmp_path / "mine.py").write_text(MODULE + "\n# another\n")
     told = simplugin("campaign", "retry", store)
     assert told.returncode == 1
@@ -147,6 +267,12 @@ def test_what_would_be_another_run_is_not_retried(campaign, simplugin, tmp_path)
     told = simplugin("campaign", "run", campaign, "--store", store, "--slurm")
     assert "add a table [slurm]" in told.stderr
     told = simplugin("campaign", "run", campaign, "--store", store, "--dry-run", "--json")
+    # What was run is an earlier version now.
+    since = "6 runs of an earlier version of this campaign are in the store, the last of campaign 1"
+    assert f"{since}; changed since: a file that it depends on, or the code of" in told.stderr
+    campaign.write_text(CAMPAIGN.replace("to = 2", "to = 3"))
+    other = simplugin("campaign", "run", campaign, "--store", store, "--dry-run")
+    assert f"{since}; changed since: speeds.toml; what is the same" in other.stderr
     document = json.loads(told.stdout)
     assert (document["total"], document["recorded"]) == (6, 0)
     assert document["first"] == VARIED[:3]

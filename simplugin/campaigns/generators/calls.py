@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +96,9 @@ class Generator:
         from simplugin.platforms import Platform
         from simplugin.platforms.graphs import Graph
 
-        self._check_names(parameters)
+        wrong = self.wrong_name(parameters)
+        if wrong is not None:
+            raise wrong[1]
         try:
             made = self.make(**self._further(parameters, directory), **parameters)
         except (TypeError, ValueError, PlatformError, UnitError) as error:
@@ -123,18 +125,26 @@ class Generator:
         asked = self.asks_for_directory and _DIRECTORY[0] not in parameters
         return {_DIRECTORY[0]: directory} if asked and directory is not None else {}
 
-    def _check_names(self, parameters: Mapping[str, Any]) -> None:
-        """Refuse unknown and missing parameters."""
-        known = self.parameters
+    def wrong_name(self, parameters: Iterable[str]) -> tuple[str | None, PlatformError] | None:
+        """Return what is wrong with the names of parameters, as `platform` would raise it.
+
+        Returns
+        -------
+        tuple of str and PlatformError, optional
+            The name that is unknown, None where one is missing, and the error; None if all is
+            right.
+        """
+        given, known = list(parameters), self.parameters
         hidden = {_DIRECTORY[0]} if self.asks_for_directory else set()
-        for name in parameters:
+        for name in given:
             if name not in known and name not in hidden and not self.takes_anything:
                 close = suggestion(name, known, "")
                 hint = f"{close} It takes " if close.endswith("?") else "it takes "
-                raise self._refusal(f"has no parameter {name!r}", hint)
+                return name, self._refusal(f"has no parameter {name!r}", hint)
         for name, each in known.items():
-            if each.default is inspect.Parameter.empty and name not in parameters:
-                raise self._refusal(f"lacks its parameter {name!r}")
+            if each.default is inspect.Parameter.empty and name not in given:
+                return None, self._refusal(f"lacks its parameter {name!r}")
+        return None
 
     def _refusal(self, message: str, hint: str = "it takes ") -> PlatformError:
         """Return an error that tells what the generator takes."""

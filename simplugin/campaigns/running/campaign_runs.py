@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 from simplugin.campaigns.jobs import JobSource
 from simplugin.campaigns.running.coordinator import run_jobs
+from simplugin.campaigns.running.course import Terms
 from simplugin.campaigns.running.on_demand import RunnersOnDemand
 from simplugin.campaigns.running.progress_of_runs import Progress
 from simplugin.campaigns.running.run_log import RunLog
 from simplugin.campaigns.running.summary import Summary
+from simplugin.errors import ScenarioError
 
 if TYPE_CHECKING:
     from simplugin.campaigns.campaign import Campaign
@@ -54,13 +56,17 @@ def run_campaign(
     store: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
     scheduler: str | None = None,
+    slurm: bool = False,
+    retries: int | None = None,
     retry_failed: bool = False,
+    keep_going: bool = False,
     progress: Callable[[Progress], None] | None = None,
+    stop: Callable[[], bool] | None = None,
 ) -> Summary:
     """Run what is not recorded yet of a campaign; record it in its store.
 
     A call that was interrupted, or killed, goes on where it was when it is made again. Beside the
-    store grows a log, with the suffix ``.log``.
+    store grows a log, with ``.log`` after the store's name.
 
     Parameters
     ----------
@@ -72,10 +78,19 @@ def run_campaign(
         Runs at a time on this host; as many as it has processors by default.
     scheduler : str, optional
         Address of a Dask scheduler, such as ``tcp://192.0.2.1:8786``, whose workers run instead.
+    slurm : bool
+        Whether jobs of Slurm run instead, as ``[slurm]`` of the campaign describes them.
+    retries : int, optional
+        How often a run whose process died is tried again, instead of what the campaign says.
     retry_failed : bool
         Whether runs that are recorded as failed are run again.
+    keep_going : bool
+        Whether to go on when nothing is done and the first fifty runs all fail alike.
     progress : callable, optional
         Called about five times a second with a `Progress`.
+    stop : callable, optional
+        Asked several times a second whether to stop: what runs is then ended at once, what was
+        finished is recorded.
 
     Returns
     -------
@@ -85,7 +100,7 @@ def run_campaign(
     Raises
     ------
     ScenarioError
-        The campaign's file says something wrong.
+        The campaign's file says something wrong, or nothing about Slurm where that is asked for.
     StoreError
         Another program writes to the store, or it cannot be written.
     SetupError
@@ -95,19 +110,23 @@ def run_campaign(
 
     if not isinstance(campaign, Campaign):
         campaign = load_campaign(campaign)
-    path = campaign.settings.store if store is None else Path(store)
-    means = Means(jobs=jobs, scheduler=scheduler, report=progress)
-    retries = campaign.settings.retries
-    return run_source(campaign, path, means, retries=retries, retry_failed=retry_failed)
+    settings = campaign.settings
+    section = slurm_section(campaign, campaign.place) if slurm else None
+    terms = Terms(settings.retries if retries is None else retries, retry_failed, keep_going)
+    return run_source(
+        campaign,
+        settings.store if store is None else Path(store),
+        Means(jobs, scheduler, section, report=progress, stop=stop),
+        terms,
+    )
 
 
 def run_source(
     source: JobSource,
     store: Path,
     means: Means,
+    terms: Terms | None = None,
     *,
-    retries: int = 1,
-    retry_failed: bool = False,
     expected: int | None = None,
 ) -> Summary:
     """Run what is not recorded yet, as `run_jobs`, with runners that end with it and a log."""
@@ -123,8 +142,7 @@ def run_source(
             source,
             store,
             runners,
-            retries=retries,
-            retry_failed=retry_failed,
+            terms=terms,
             expected=expected,
             report=means.report,
             log=log,
@@ -132,7 +150,23 @@ def run_source(
         )
 
 
+def slurm_section(campaign: Campaign | None, file: Path) -> SlurmSection:
+    """Return what a campaign says about Slurm.
+
+    Raises
+    ------
+    ScenarioError
+        It says nothing, or is not known.
+    """
+    if campaign is None:
+        message, remedy = "this does not tell what to ask Slurm for", "name the campaign's file"
+    elif campaign.slurm is None:
+        message, remedy = "nothing tells what to ask Slurm for", "add a table [slurm]"
+    else:
+        return campaign.slurm
+    raise ScenarioError(message, file=file, remedy=remedy)
+
+
 def log_path(store: Path) -> Path:
-    """Return where the log of a store is."""
-    path = store.with_suffix(".log")
-    return path if path != store else store.with_name(f"{store.name}.log")
+    """Return where the log of a store is: beside it, with a name that nothing else has."""
+    return store.with_name(f"{store.name}.log")

@@ -37,7 +37,7 @@ def software() -> dict[str, str]:
     # Of the files as they are now: a worker may serve campaigns for weeks.
     code_digest.cache_clear()
     found = versions({"simgrid": simgrid_version()})
-    return {**found, "code of simplugin": code_digest(), "machine": platform.machine()}
+    return {**found, "code of simplugin": code_digest(whole=True), "machine": platform.machine()}
 
 
 def require_same(found: Software, expected: Software, worker: str) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from simplugin.campaigns.campaign import TARGET, Campaign, load_campaign
 from simplugin.campaigns.jobs import Job
 from simplugin.campaigns.keys import Keys
+from simplugin.campaigns.running.recorded_campaigns import recorded_campaign
 from simplugin.campaigns.store import CampaignEntry, StoreReader
-from simplugin.errors import StoreError
+from simplugin.errors import SimpluginError, StoreError
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class FailedJobs:
     store: Path
     entry: CampaignEntry
     campaign: Campaign | None = None
+    _keys: dict[str, Keys] = field(default_factory=dict, compare=False)
 
     @property
     def title(self) -> str:
@@ -69,11 +71,10 @@ class FailedJobs:
         StoreError
             They would be others now.
         """
-        keys: dict[str, Keys] = {}
         with StoreReader(self.store) as reader:
             for record in reader.failures(self.entry.number):
                 job = record.job
-                self._require_same(job, keys)
+                self._require_same(job)
                 if self.campaign is not None:
                     settings = self.campaign.settings
                     job = replace(
@@ -81,7 +82,13 @@ class FailedJobs:
                     )
                 yield job
 
-    def _require_same(self, job: Job, keys: dict[str, Keys]) -> None:
+    def again(self, job: Job) -> Job:
+        """Return the same job as things stand now: with another key if a file has changed."""
+        directory = job.arguments["directory"]
+        known = self._keys.setdefault(directory, Keys(directory))
+        return replace(job, key=known.key_of_run(job.arguments))
+
+    def _require_same(self, job: Job) -> None:
         """Refuse a job that other code or other files would do under the same key."""
         if job.target != TARGET:
             raise StoreError(
@@ -89,9 +96,7 @@ class FailedJobs:
                 file=self.store,
                 remedy="give the command or program that began it again",
             )
-        directory = job.arguments["directory"]
-        known = keys.setdefault(directory, Keys(directory))
-        if known.key(job.arguments["document"]) != job.key:
+        if self.again(job).key != job.key:
             again = f"simplugin campaign run {self.file}" if self.file else "its program again"
             raise StoreError(
                 f"run {job.position} of campaign {self.entry.number} would be another one now: "
@@ -101,8 +106,10 @@ class FailedJobs:
             )
 
 
-def failed_jobs(place: Path, number: int | None = None) -> FailedJobs:
+def failed_jobs(place: Path, number: int | None = None, store: Path | None = None) -> FailedJobs:
     """Find what failed of a campaign.
+
+    Where the campaign's file describes it still, limits and retries are what the file says now.
 
     Parameters
     ----------
@@ -111,6 +118,8 @@ def failed_jobs(place: Path, number: int | None = None) -> FailedJobs:
     number : int, optional
         Of the campaign in the store; without, the one that the file describes now, or the latest
         of the store.
+    store : Path, optional
+        Instead of the store that the campaign's file names.
 
     Raises
     ------
@@ -121,17 +130,22 @@ def failed_jobs(place: Path, number: int | None = None) -> FailedJobs:
     """
     if place.suffix.lower() != ".toml":
         with StoreReader(place) as reader:
-            return FailedJobs(place, reader.latest() if number is None else reader.entry(number))
+            entry = reader.latest() if number is None else reader.entry(number)
+        return FailedJobs(place, entry, _still(entry))
     campaign = load_campaign(place)
-    store = campaign.settings.store
-    with StoreReader(store) as reader:
+    where = campaign.settings.store if store is None else store
+    with StoreReader(where) as reader:
         if number is not None:
-            return FailedJobs(store, reader.entry(number), campaign)
-        entries = [each for each in reader.campaigns() if each.identity == campaign.identity]
-    if not entries:
-        raise StoreError(
-            f"there is no campaign as {place} describes it now",
-            file=store,
-            remedy=f"'simplugin campaign run {place}' runs it; --campaign N chooses another",
-        )
-    return FailedJobs(store, entries[0], campaign)
+            return FailedJobs(where, reader.entry(number), campaign)
+        return FailedJobs(where, recorded_campaign(reader, place, campaign), campaign)
+
+
+def _still(entry: CampaignEntry) -> Campaign | None:
+    """Return a campaign as its file has it, if that is still the one that was recorded."""
+    if not entry.file or not Path(entry.file).is_file():
+        return None
+    try:
+        campaign = load_campaign(entry.file, check=False)
+        return campaign if campaign.identity == entry.identity else None
+    except SimpluginError:
+        return None  # another one, that is wrong

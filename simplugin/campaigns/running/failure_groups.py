@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from simplugin.campaigns.jobs import FailureKind, Job, Record
+from simplugin.campaigns.jobs import Failure, FailureKind, Job, Record
 
 # How many groups are kept apart, and how many runs are shown of each: failures of 100,000 runs
 # must fit into memory and onto a screen.
@@ -79,7 +79,7 @@ def failure_groups(records: Iterable[Record]) -> list[FailureGroup]:
         failure = record.failure
         if failure is None:
             continue
-        alike = (failure.kind, _NUMBER.sub("#", failure.text.partition("\n")[0]))
+        alike = manner_of(failure)
         group = groups.get(alike)
         if group is None and len(groups) < _MOST_GROUPS:
             group = groups[alike] = FailureGroup(failure.kind, failure.text)
@@ -88,6 +88,11 @@ def failure_groups(records: Iterable[Record]) -> list[FailureGroup]:
         group.add(record.job)
     largest = sorted(groups.values(), key=lambda group: -group.count)
     return largest if rest is None else [*largest, rest]
+
+
+def manner_of(failure: Failure) -> tuple[str, str]:
+    """Return what failures have in common that are alike: kind, and message apart from numbers."""
+    return failure.kind, _NUMBER.sub("#", failure.text.partition("\n")[0])
 
 
 def varied_text(varied: Mapping[str, Any]) -> str:

@@ -37,6 +37,9 @@ _PR_SET_CHILD_SUBREAPER = 36
 def main() -> None:
     """Load what runs need, then serve until the caller is gone."""
     control = socket.socket(fileno=int(sys.argv[1]))
+    # While it loads it does not listen, and would outlive a caller that is killed by a second.
+    # Later the caller's thread that started it may end.
+    _end_with_caller(control, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # A core file of a run that crashed helps nobody.
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
@@ -46,11 +49,21 @@ def main() -> None:
     except Exception:
         control.send(pickle.dumps((FAILED, traceback.format_exc()[-60000:])))
         return
+    _end_with_caller(control, 0)
     keeper = Keeper(control)
     try:
         keeper.serve()
     finally:
         keeper.clear()
+
+
+def _end_with_caller(control: socket.socket, number: int) -> None:
+    """Have the system send a signal when the caller's thread ends, or none; end if it is gone."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
+    poll = select.poll()
+    poll.register(control, select.POLLHUP)
+    if poll.poll(0):
+        sys.exit()
 
 
 class Keeper:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shlex
 import socket
 from collections.abc import Sequence
@@ -15,9 +16,13 @@ from typing import BinaryIO, Self
 
 import simplugin
 from simplugin.campaigns.jobs import JobSource, Record
+from simplugin.campaigns.running.printable import printable
 from simplugin.errors import StoreError
 
 _KEY_DIGITS = 12
+_LOOKED_AT = 64
+# Of a log: a date and "begun"; or less of it, if the disk was full.
+_BEGINNING = re.compile(rb"\d{4}-\d\d-\d\dT[\d:.]+Z begun |[-\dT:.]{0,24}(Z( b?e?g?u?n?)?)?\Z")
 
 
 class RunLog:
@@ -80,6 +85,14 @@ class RunLog:
             f"on {record.place}{why}"
         )
 
+    def outdated(self, record: Record) -> None:
+        """Note a run whose result is given up."""
+        job = record.job
+        self._note(
+            f"run {job.position} {job.key[:_KEY_DIGITS]} not recorded: a file that it depends on "
+            f"changed during its {record.duration:.3f} s on {record.place}"
+        )
+
     def interrupted(self, why: str) -> None:
         """Note that somebody or something stopped it."""
         self._note(f"interrupted: {first_line(why)}")
@@ -97,8 +110,7 @@ class RunLog:
         text = "".join(self._lines).encode()
         try:
             if self._stream is None:
-                # Not buffered: what could not be written must not come up again at the end.
-                self._stream = self._path.open("ab", buffering=0)
+                self._stream = self._opened()
             if self._stream.write(text) != len(text):
                 raise OSError(ENOSPC, os.strerror(ENOSPC))
         except OSError as error:
@@ -110,6 +122,20 @@ class RunLog:
             ) from error
         self._lines.clear()
 
+    def _opened(self) -> BinaryIO:
+        """Open the file to write at its end, unless it is something else."""
+        # Not buffered: what could not be written must not come up again at the end.
+        stream = self._path.open("a+b", buffering=0)
+        stream.seek(0)
+        if not _BEGINNING.match(stream.read(_LOOKED_AT)):
+            stream.close()
+            raise StoreError(
+                "this is no log of runs, and stays as it is",
+                file=self._path,
+                remedy="move it elsewhere, or name another store",
+            )
+        return stream
+
     def _note(self, event: str) -> None:
         """Keep a line until the next flush."""
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -117,5 +143,5 @@ class RunLog:
 
 
 def first_line(text: str) -> str:
-    """Return the first line of a message that has one."""
-    return next((line for line in text.splitlines() if line.strip()), text)
+    """Return the first line of a message that has one, as it can be shown."""
+    return printable(next((line for line in text.splitlines() if line.strip()), text))

@@ -33,6 +33,10 @@ class Summary:
         Whether it was asked to stop before the end.
     seconds : float
         How long the command took [s].
+    gave_up : bool
+        Whether it ended before the end since the first fifty runs all failed alike.
+    changed : int
+        How many results were given up since a file had changed during the run.
     """
 
     title: str
@@ -45,6 +49,8 @@ class Summary:
     failures: tuple[FailureGroup, ...]
     interrupted: bool
     seconds: float
+    gave_up: bool = False
+    changed: int = 0
 
     @property
     def missing(self) -> int:
@@ -63,6 +69,8 @@ class Summary:
             "failed": self.failed,
             "missing": self.missing,
             "interrupted": self.interrupted,
+            "gave_up": self.gave_up,
+            "changed": self.changed,
             "seconds": self.seconds,
             "failures": [group.document() for group in self.failures],
         }

@@ -70,6 +70,3 @@ def columns_of(connection: sqlite3.Connection, campaign: int | None = None) -> C
     taken |= set(varied.values())
     metrics = {name: f"metric.{name}" if name in taken else name for name in units}
     return Columns(varied, metrics, {metrics[name]: unit for name, unit in units.items()})
-
-
-_JOBS = "WHERE job IN (SELECT job FROM members WHERE campaign = ?)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -97,4 +97,6 @@ def _replaced(file: Path) -> Iterator[Path]:
     except OSError as error:
         raise SimpluginError(f"{file}: cannot be written: {error.strerror or error}") from error
     finally:
-        new.unlink(missing_ok=True)
+        # Where it could not be made, asking for it may fail too.
+        with suppress(OSError):
+            new.unlink()

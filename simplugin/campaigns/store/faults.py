@@ -18,6 +18,10 @@ _DAMAGED = (
 )
 
 
+class UnwritableError(StoreError):
+    """Here nobody can write to the store: the disk is read-only, or permissions are missing."""
+
+
 @contextmanager
 def told(path: Path, doing: str = "read") -> Iterator[None]:
     """Turn errors of SQLite into a `StoreError` with a remedy."""
@@ -47,8 +51,20 @@ def store_error(path: Path, error: sqlite3.Error, doing: str) -> StoreError:
             remedy="end what else has it open, an SQLite shell for instance",
         )
     if code in (_PERM, _READONLY, _CANTOPEN):
+        if doing == "written":
+            return unwritable(path, str(error))
         remedy = "see to the permissions of the file and of its directory"
         return StoreError(f"the store cannot be {doing}: {error}", file=path, remedy=remedy)
     if code == _CONSTRAINT:
         return StoreError(f"the store refuses a row: {error}", file=path)
     return StoreError(f"the store cannot be {doing}: {error}", file=path)
+
+
+def unwritable(path: Path, why: str) -> UnwritableError:
+    """Return the error of a store that cannot be written where it is."""
+    return UnwritableError(
+        f"the store cannot be written: {why}",
+        file=path,
+        remedy="see to the permissions of the file and of its directory, or name another place"
+        " with --store",
+    )

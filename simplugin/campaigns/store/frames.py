@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from simplugin.campaigns.store.columns import Columns
 
@@ -15,16 +15,17 @@ _LARGEST = 2**63
 
 
 def results(
-    store: str | Path, campaign: int | None = None, *, every: bool = False
+    store: str | Path, campaign: int | Literal["all"] | None = None, *, every: bool = False
 ) -> pandas.DataFrame:
-    """Return a table of the runs in a store, a row each.
+    """Return a table of the runs of a campaign, a row each.
 
     Parameters
     ----------
     store : path
         The store.
-    campaign : int, optional
-        Number of a campaign in it; by default all, and a run that is in two has two rows.
+    campaign : int or "all", optional
+        Number of a campaign in it; by default the one that was begun last. A run that is in two
+        has two rows in the table of all.
     every : bool
         A row for each attempt, not only for those that count.
 
@@ -42,7 +43,8 @@ def results(
     from simplugin.campaigns.store.reading import StoreReader
 
     with StoreReader(store) as reader:
-        return reader.frame(campaign, every=every)
+        number = reader.latest().number if campaign is None else campaign
+        return reader.frame(None if number == "all" else number, every=every)
 
 
 def frame_of(columns: Columns, rows: Iterable[Sequence[Any]]) -> pandas.DataFrame:

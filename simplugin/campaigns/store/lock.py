@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from simplugin.campaigns.store.faults import unwritable
 from simplugin.errors import StoreError
 
 
@@ -32,12 +33,8 @@ class WriterLock:
         try:
             self._descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
-            raise StoreError(
-                f"the store cannot be written: {self._file.name} cannot be made beside it:"
-                f" {error.strerror}",
-                file=store,
-                remedy="see to the permissions of its directory",
-            ) from error
+            why = f"{self._file.name} cannot be made beside it: {error.strerror}"
+            raise unwritable(store, why) from error
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._sign()

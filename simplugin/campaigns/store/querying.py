@@ -16,7 +16,9 @@ from simplugin.campaigns.store.stored_rows import COUNTING
 from simplugin.errors import StoreError
 from simplugin.near_names import perhaps
 
-_TABLES = ("campaigns", "members", "jobs", "runs", "texts", "contents")
+_TABLES = ("units", "campaigns", "members", "jobs", "runs", "texts", "contents")
+# A few milliseconds of SQLite's virtual machine.
+_STEPS = 100_000
 _READING = (
     sqlite3.SQLITE_SELECT,
     sqlite3.SQLITE_READ,
@@ -29,7 +31,7 @@ _VIEW = """
     LEFT JOIN main.texts s ON s.number = r.shape
     LEFT JOIN main.texts b ON b.number = r.provenance_base
     LEFT JOIN main.texts v ON v.number = r.versions
-    WHERE {counting}
+    WHERE {conditions}
 """
 _COLUMNS = {
     "campaign": "m.campaign",
@@ -53,12 +55,16 @@ _COLUMNS = {
 
 
 class Query:
-    """A connection on which nothing but reading is possible, with the view ``results``.
+    """A connection on which nothing but reading is possible, with two views.
+
+    ``results`` has a row for each run, ``units`` one for each metric.
 
     Parameters
     ----------
     path : path
         The store.
+    campaign : int, optional
+        Number of the campaign that the views show; by default all.
 
     Attributes
     ----------
@@ -66,16 +72,20 @@ class Query:
         Those of ``results``; the same as those of `StoreReader.frame`.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, campaign: int | None = None) -> None:
         self._path = path
+        self._interrupted = False
         self._connection = read_only(path)
         try:
-            columns = columns_of(self._connection)
+            columns = columns_of(self._connection, campaign)
             self.columns = columns.names
             # SQLite's own reading of a number in JSON may be wrong in the last bit.
-            self._connection.create_function("cell", -1, _cell, deterministic=True)
-            self._connection.execute(_view(columns))
+            self._connection.create_function("cell", -1, self._told_cell, deterministic=True)
+            self._connection.execute(_view(columns, campaign))
+            self._connection.execute(_units_view(columns))
             self._connection.set_authorizer(_reading_only)
+            # Python looks for signals only when it is called: so Ctrl-C ends a query.
+            self._connection.set_progress_handler(self._go_on, _STEPS)
         except BaseException:
             self._connection.close()
             raise
@@ -102,6 +112,19 @@ class Query:
         """Close the file."""
         self._connection.close()
 
+    def _told_cell(self, text: str | None, *keys: str) -> Any:
+        """Return a value inside JSON; SQLite does not tell which exception ended a function."""
+        try:
+            return _cell(text, *keys)
+        except KeyboardInterrupt:
+            self._interrupted = True
+            raise
+
+    @staticmethod
+    def _go_on() -> int:
+        """Let SQLite go on, unless a signal raises an exception here."""
+        return 0
+
     def _rows(self, answer: sqlite3.Cursor) -> Iterator[tuple[Any, ...]]:
         """Go through an answer."""
         try:
@@ -109,10 +132,12 @@ class Query:
         except sqlite3.Error as error:
             raise self._told(error) from error
 
-    def _told(self, error: Exception) -> StoreError:
+    def _told(self, error: Exception) -> StoreError | KeyboardInterrupt:
         """Say what is wrong with a query, and what there is."""
-        text = str(error)
-        if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_AUTH:
+        text, code = str(error), getattr(error, "sqlite_errorcode", 0)
+        if self._interrupted or code == sqlite3.SQLITE_INTERRUPT:
+            return KeyboardInterrupt()
+        if code == sqlite3.SQLITE_AUTH:
             message, remedy = "a query can only read", "rows are added by running campaigns"
             return StoreError(message, file=self._path, remedy=remedy)
         if "one statement" in text:
@@ -128,13 +153,23 @@ class Query:
         )
 
 
-def _view(columns: Columns) -> str:
-    """Return the statement that makes the view."""
+def _units_view(columns: Columns) -> str:
+    """Return the statement that makes the view of the metrics and their units."""
+    rows = ", ".join(f"({_text(name)}, {_text(unit)})" for name, unit in columns.units.items())
+    told = f"VALUES {rows}" if rows else "SELECT NULL, NULL WHERE 0"
+    return f"CREATE TEMP VIEW units (metric, unit) AS {told}"
+
+
+def _view(columns: Columns, campaign: int | None) -> str:
+    """Return the statement that makes the view of the runs."""
     varied = {column: f"cell(m.varied, {_text(key)})" for key, column in columns.varied.items()}
     metrics = {column: f"cell(r.metrics, {_text(key)})" for key, column in columns.metrics.items()}
     known = _COLUMNS | varied | metrics
     told = ", ".join(f"{known[name]} AS {_quoted(name)}" for name in columns.names)
-    return _VIEW.format(columns=told, counting=COUNTING.replace("FROM runs", "FROM main.runs"))
+    conditions = COUNTING.replace("FROM runs", "FROM main.runs")
+    if campaign is not None:
+        conditions += f" AND m.campaign = {campaign:d}"
+    return _VIEW.format(columns=told, conditions=conditions)
 
 
 def _quoted(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -13,7 +14,6 @@ from simplugin.campaigns.store.columns import Columns, columns_of
 from simplugin.campaigns.store.connections import read_only
 from simplugin.campaigns.store.entries import CampaignEntry
 from simplugin.campaigns.store.faults import told
-from simplugin.campaigns.store.statements import STATE_OF
 from simplugin.campaigns.store.stored_rows import StoredRows, StoredRun
 from simplugin.errors import StoreError
 
@@ -32,6 +32,10 @@ _ENTRIES = """
              AND EXISTS (SELECT 1 FROM runs r WHERE r.job = m.job)) AS tried
         FROM campaigns c
     ) ORDER BY number
+"""
+_VERSIONS = """
+    SELECT t.text FROM members m JOIN runs r ON r.job = m.job JOIN texts t ON t.number = r.versions
+    WHERE m.campaign = ? ORDER BY r.number DESC LIMIT 1
 """
 _SPAN = """
     SELECT min(r.started), max(r.started), avg(r.duration) FILTER (WHERE r.status = 'done')
@@ -104,6 +108,16 @@ class StoreReader:
         message = f"there is no campaign {number} in the store"
         raise StoreError(message, file=self.path, remedy=f"there are {known}" if known else None)
 
+    def described(self, identity: str) -> CampaignEntry | None:
+        """Return the campaign that a source with this identity describes, if there is one."""
+        return next((each for each in self.campaigns() if each.identity == identity), None)
+
+    def versions(self, campaign: int) -> dict[str, str]:
+        """Return the versions that the last runs of a campaign were done with."""
+        with told(self.path):
+            row = self._connection.execute(_VERSIONS, (campaign,)).fetchone()
+        return {} if row is None else dict(json.loads(row[0]))
+
     def span(self, campaign: int) -> tuple[str | None, str | None, float | None]:
         """Return when its first and last run started, and how long one took in the mean [s].
 
@@ -113,12 +127,6 @@ class StoreReader:
         with told(self.path):
             first, last, mean = self._connection.execute(_SPAN, (campaign,)).fetchone()
         return first, last, mean
-
-    def state_of(self, key: str) -> str | None:
-        """Return whether a run is ``"done"``, has only ``"failed"``, or None if it is not there."""
-        with told(self.path):
-            found = self._connection.execute(STATE_OF, (key,)).fetchone()
-        return None if found is None else str(found[0])
 
     def records(
         self, campaign: int | None = None, status: Status | None = None, contents: bool = False

@@ -10,6 +10,7 @@ STATE_OF = """
 JOB_OF_MEMBER = """
     SELECT m.job FROM members m JOIN jobs j ON j.number = m.job
     WHERE m.campaign = ? AND m.position = ? AND j.key = ?
+        AND m.wall_limit IS ? AND m.memory_limit IS ?
 """
 ADD_JOB = "INSERT INTO jobs (key, target, base, arguments) VALUES (?, ?, ?, ?)"
 ADD_MEMBER = """
@@ -19,6 +20,10 @@ ADD_MEMBER = """
     ON CONFLICT (campaign, position) DO UPDATE SET job = excluded.job, varied = excluded.varied,
         wall_limit = excluded.wall_limit, memory_limit = excluded.memory_limit,
         target = excluded.target, base = excluded.base, arguments = excluded.arguments
+"""
+FOLLOW = """
+    UPDATE members SET job = ?
+    WHERE campaign = ? AND job = (SELECT number FROM jobs WHERE key = ?)
 """
 ADD_RUN = """
     INSERT INTO runs (job, attempt, campaign, status, started, duration, place, versions, shape,

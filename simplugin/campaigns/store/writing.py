@@ -14,11 +14,10 @@ from typing import Any, Self
 from simplugin.campaigns.jobs import Failure, Job, JobSource, Measured, Record
 from simplugin.campaigns.store import statements
 from simplugin.campaigns.store.exact_json import text_of
-from simplugin.campaigns.store.faults import told
+from simplugin.campaigns.store.faults import told, unwritable
 from simplugin.campaigns.store.lock import WriterLock
 from simplugin.campaigns.store.schema import make_empty, require_store, require_there
 from simplugin.campaigns.store.texts import SharedTexts
-from simplugin.errors import StoreError
 
 # How long to wait for a program that has the file locked, a shell of SQLite for instance [s].
 _PATIENCE = 10.0
@@ -106,6 +105,12 @@ class Store:
         with self._whole():
             self._member(campaign, job)
 
+    def follow(self, campaign: int, key: str, job: Job) -> None:
+        """Have the positions of a campaign that have a key have that of another job."""
+        with self._whole():
+            number = self._member(campaign, job)
+            self._connection.execute(statements.FOLLOW, (number, campaign, key))
+
     def append(self, campaign: int, record: Record) -> None:
         """Add a run that was tried; durable after the next `commit`.
 
@@ -163,7 +168,8 @@ class Store:
 
     def _member(self, campaign: int, job: Job) -> int:
         """Return the number of a job, which becomes a member of the campaign if it is not."""
-        found = self._row(statements.JOB_OF_MEMBER, campaign, job.position, job.key)
+        limits = (job.wall_limit, job.memory_limit)
+        found = self._row(statements.JOB_OF_MEMBER, campaign, job.position, job.key, *limits)
         if found is not None:
             return int(found[0])
         target = self._texts.number_of(job.target)
@@ -174,9 +180,9 @@ class Store:
         if found is None or found[1:] == document:
             document = (None, None, None)
         varied = text_of(job.varied)
-        limits = (job.wall_limit, job.memory_limit)
         row = (campaign, job.position, number, varied, *limits, *document)
-        # What another version of the code did at this position stays, but is no member any more.
+        # What another version of the code did at this position stays, but is no member any more;
+        # limits are those of the last attempt.
         self._connection.execute(statements.ADD_MEMBER, row)
         return int(number)
 
@@ -265,8 +271,7 @@ def _make_directory(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        message = f"the store cannot be made: {path.parent}: {error.strerror}"
-        raise StoreError(message, file=path) from error
+        raise unwritable(path, f"{path.parent}: {error.strerror}") from error
 
 
 def _number(value: float) -> float:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from simplugin.cli.campaign.export import export
+from simplugin.cli.campaign.options import Store
 from simplugin.cli.campaign.query import query
 from simplugin.cli.campaign.status import status
 from simplugin.cli.ending import plain_errors
@@ -33,14 +34,16 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object inst
 @campaign_app.command()
 def run(
     campaign: Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="What to run.")],
-    store: Annotated[
-        Path | None, typer.Option("--store", metavar="FILE", help="Instead of the campaign's.")
-    ] = None,
+    store: Store = None,
     jobs: Jobs = None,
     scheduler: Scheduler = None,
     slurm: Slurm = False,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run again what is recorded as failed.")
+    ] = False,
+    keep_going: Annotated[
+        bool,
+        typer.Option("--keep-going", help="Go on when the first 50 runs all fail alike."),
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be run, and run nothing.")
@@ -52,9 +55,9 @@ def run(
     What was interrupted, however it was, goes on with the same command. Exit status 1 where runs
     failed.
     """
-    from simplugin.cli.campaign.running import run_command
-
     with plain_errors():
+        from simplugin.cli.campaign.running import run_command
+
         raise typer.Exit(
             run_command(
                 campaign,
@@ -63,6 +66,7 @@ def run(
                 scheduler,
                 slurm=slurm,
                 retry_failed=retry_failed,
+                keep_going=keep_going,
                 dry_run=dry_run,
                 as_json=as_json,
             )
@@ -74,6 +78,7 @@ def retry(
     place: Annotated[
         Path, typer.Argument(metavar="STORE|CAMPAIGN.toml", help="Where the failed runs are.")
     ],
+    store: Store = None,
     jobs: Jobs = None,
     scheduler: Scheduler = None,
     slurm: Slurm = False,
@@ -83,11 +88,13 @@ def retry(
     as_json: AsJson = False,
 ) -> None:
     """Run again what failed."""
-    from simplugin.cli.campaign.running import retry_command
-
     with plain_errors():
+        from simplugin.cli.campaign.running import retry_command
+
         raise typer.Exit(
-            retry_command(place, jobs, scheduler, slurm=slurm, campaign=campaign, as_json=as_json)
+            retry_command(
+                place, store, jobs, scheduler, slurm=slurm, campaign=campaign, as_json=as_json
+            )
         )
 
 

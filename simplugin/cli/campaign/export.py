@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from simplugin.cli.campaign.options import Shown, Store
 from simplugin.cli.ending import plain_errors
 
 
@@ -16,10 +17,8 @@ def export(
         Path,
         typer.Option("-o", "--output", metavar="FILE", help="What to write: .csv or .parquet."),
     ],
-    campaign: Annotated[
-        int | None,
-        typer.Option("--campaign", metavar="N", help="This one only; see `campaign status`."),
-    ] = None,
+    store: Store = None,
+    campaign: Shown = None,
     all_attempts: Annotated[
         bool,
         typer.Option("--all-attempts", help="Also attempts that failed before a later one."),
@@ -28,11 +27,11 @@ def export(
         bool, typer.Option("--json", help="Print one JSON object instead of a line.")
     ] = False,
 ) -> None:
-    """Write a table of the runs, a row each.
+    """Write a table of the runs of a campaign, a row each.
 
     Numbers are written so that nothing of them is lost.
     """
-    from simplugin.cli.campaign.reading import export_command
-
     with plain_errors():
-        export_command(place, output, campaign, every=all_attempts, as_json=as_json)
+        from simplugin.cli.campaign.reading import export_command
+
+        export_command(place, output, store, campaign, every=all_attempts, as_json=as_json)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from simplugin.cli.campaign.options import Shown, Store
 from simplugin.cli.ending import plain_errors
 
 
@@ -19,6 +20,8 @@ def query(
             help='For instance: SELECT "scheduler.name", avg(makespan) FROM results GROUP BY 1',
         ),
     ],
+    store: Store = None,
+    campaign: Shown = None,
     as_csv: Annotated[
         bool, typer.Option("--csv", help="Print comma-separated values instead of a table.")
     ] = False,
@@ -28,10 +31,10 @@ def query(
 ) -> None:
     """Ask a store in SQL; nothing can be changed.
 
-    The table results has a row for each run, with the columns of `campaign export`. Names with
-    dots are quoted.
+    The table results has a row for each run of a campaign, with the columns of `campaign export`;
+    units has the unit of each metric. Names with dots are quoted.
     """
-    from simplugin.cli.campaign.reading import query_command
-
     with plain_errors():
-        query_command(place, sql, as_csv=as_csv, as_json=as_json)
+        from simplugin.cli.campaign.reading import query_command
+
+        query_command(place, sql, store, campaign, as_csv=as_csv, as_json=as_json)

@@ -16,16 +16,20 @@ from rich.table import Table
 from rich.text import Text
 
 from simplugin.campaigns.running.failure_groups import FailureGroup, failure_groups, varied_text
+from simplugin.campaigns.running.printable import printable
 from simplugin.campaigns.store import CampaignEntry, StoreReader
 from simplugin.campaigns.store.exact_json import text_of
 from simplugin.campaigns.store.exporting import export
 from simplugin.campaigns.store.querying import Query
+from simplugin.cli.campaign.shown import shown_campaign, store_of
 from simplugin.cli.paths import short
 from simplugin.errors import SimpluginError
 
 # How many kinds of failure are shown, and how much of a message; the store has all of it.
 _MOST_GROUPS = 10
 _MOST_CHARACTERS = 300
+# Nobody knows how wide a file or the next program is.
+_UNFOLDED = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -39,25 +43,16 @@ class _Standing:
     failures: list[FailureGroup]
 
 
-def store_of(place: Path) -> Path:
-    """Return a store that is named directly, or by the campaign file that it belongs to."""
-    if place.suffix.lower() != ".toml":
-        return place
-    from simplugin.campaigns.campaign import load_campaign
-
-    return load_campaign(place).settings.store
-
-
-def status_command(place: Path, *, as_json: bool) -> None:
+def status_command(place: Path, store: Path | None, *, as_json: bool) -> None:
     """Print how far the campaigns of a store are."""
-    store = store_of(place)
+    store = store_of(place, store)
     with StoreReader(store) as reader:
         standings = [_standing(reader, entry) for entry in reader.campaigns()]
     if as_json:
         document = {"store": str(store), "campaigns": [_document(each) for each in standings]}
         sys.stdout.write(text_of(document) + "\n")
         return
-    console = Console(highlight=False)
+    console = _console()
     if not standings:
         console.print(Text(f"{short(store)}: no campaign yet"))
         return
@@ -67,11 +62,17 @@ def status_command(place: Path, *, as_json: bool) -> None:
 
 
 def export_command(
-    place: Path, output: Path, campaign: int | None, *, every: bool, as_json: bool
+    place: Path,
+    output: Path,
+    store: Path | None,
+    campaign: str | None,
+    *,
+    every: bool,
+    as_json: bool,
 ) -> None:
     """Write a table of the runs."""
-    store = store_of(place)
-    rows, columns = export(store, output, campaign, every=every)
+    path, number = shown_campaign(place, store, campaign)
+    rows, columns = export(path, output, number, every=every)
     if as_json:
         document = {"file": str(output), "rows": rows, "columns": columns}
         sys.stdout.write(json.dumps(document) + "\n")
@@ -80,11 +81,19 @@ def export_command(
     sys.stdout.write(f"wrote {short(output)}: {count} of {columns} columns\n")
 
 
-def query_command(place: Path, sql: str, *, as_csv: bool, as_json: bool) -> None:
+def query_command(
+    place: Path,
+    sql: str,
+    store: Path | None,
+    campaign: str | None,
+    *,
+    as_csv: bool,
+    as_json: bool,
+) -> None:
     """Print the answer to a query."""
     if as_csv and as_json:
         raise SimpluginError("--csv and --json exclude each other; give one of them")
-    with closing(Query(store_of(place))) as query:
+    with closing(Query(*shown_campaign(place, store, campaign))) as query:
         names, rows = query.run(sql)
         if as_csv:
             writer = csv.writer(sys.stdout, lineterminator="\n")
@@ -128,7 +137,7 @@ def _campaigns_table(title: str, standings: Sequence[_Standing]) -> Table:
         counts = (entry.total, entry.done, entry.failed, entry.missing)
         table.add_row(
             str(entry.number),
-            Text(entry.title or entry.file or "without a title"),
+            Text(printable(entry.title or entry.file or "without a title")),
             *map(str, counts),
             "" if each.mean is None else f"{each.mean:.3g}",
             f"{_date(each.first)}\n{_date(each.last)}",
@@ -147,7 +156,7 @@ def _print_failures(console: Console, standing: _Standing) -> None:
         others = ", in different ways, for instance" if group.mixed else ""
         count = f"{group.count} run" if group.count == 1 else f"{group.count} runs"
         where = f"campaign {standing.entry.number}: {count} failed"
-        told = group.text.strip()
+        told = printable(group.text.strip())
         if len(told) > _MOST_CHARACTERS:
             told = told[:_MOST_CHARACTERS] + " ..."
         console.print()
@@ -178,11 +187,21 @@ def _print_rows(names: list[str], rows: Iterator[tuple[Any, ...]]) -> None:
         table.add_column(Text(name), justify="right" if numbers else "left", overflow="fold")
     for row in answer:
         table.add_row(*(Text(_readable(cell)) for cell in row))
-    Console(highlight=False).print(table)
+    _console().print(table)
+
+
+def _console() -> Console:
+    """Return standard output, whose lines are folded at the width of a terminal only."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _UNFOLDED
+    return console
 
 
 def _readable(cell: Any) -> str:
     """Show a cell."""
     if isinstance(cell, bytes):
         return f"<{len(cell)} bytes>"
-    return "" if cell is None else f"{cell:.10g}" if isinstance(cell, float) else str(cell)
+    if isinstance(cell, float):
+        return f"{cell:.10g}"
+    return "" if cell is None else printable(str(cell))

@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
+from simplugin.cli.campaign.options import Store
 from simplugin.cli.ending import plain_errors
 
 
 def status(
     place: Annotated[Path, typer.Argument(metavar="STORE|CAMPAIGN.toml", help="What to look at.")],
+    store: Store = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object instead of tables.")
     ] = False,
@@ -20,7 +22,7 @@ def status(
 
     Also while one is running.
     """
-    from simplugin.cli.campaign.reading import status_command
-
     with plain_errors():
-        status_command(place, as_json=as_json)
+        from simplugin.cli.campaign.reading import status_command
+
+        status_command(place, store, as_json=as_json)

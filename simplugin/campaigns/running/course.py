@@ -1,0 +1,338 @@
+"""A campaign on its way: jobs go out, records come back and are recorded."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from simplugin.campaigns.jobs import Failure, Job, JobSource, Record, Runners
+from simplugin.campaigns.running.failure_groups import manner_of
+from simplugin.campaigns.running.progress_of_runs import Pace, Progress
+from simplugin.campaigns.running.run_log import RunLog
+from simplugin.errors import SimpluginError, StoreError
+
+if TYPE_CHECKING:
+    from simplugin.campaigns.store import Store
+
+# So many runs, the first ones, that all fail alike: so would the others.
+HOPELESS = 50
+_TELLING = ("error", "crash")
+# How often a run is done anew because its files changed meanwhile.
+_MOST_CHANGES = 3
+# Seconds. What is finished is on the disk at most two commit periods later.
+_COMMIT_PERIOD = 0.1
+_REPORT_PERIOD = 0.2
+# How long to go on handing over or passing by what is recorded, before looking at what is finished.
+_FEEDING = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """On which terms a campaign is run.
+
+    Attributes
+    ----------
+    retries : int
+        How often a run whose process died is tried again. Every attempt is recorded, together
+        with the last one: a command that is killed in between leaves nothing of them.
+    retry_failed : bool
+        Whether runs that are recorded as failed are run again.
+    keep_going : bool
+        Whether to go on when nothing is done and the first fifty runs all fail alike.
+    """
+
+    retries: int = 1
+    retry_failed: bool = False
+    keep_going: bool = False
+
+
+@dataclass(slots=True)
+class _Flight:
+    """A run that was handed over."""
+
+    crashed: list[Record] = field(default_factory=list)  # attempts that are not recorded yet
+    twins: int = 0  # other positions of the campaign with the same key
+    changes: int = 0  # how often its files changed while it ran
+
+
+@dataclass(slots=True)
+class Course:
+    """A campaign on its way, between its beginning and its end."""
+
+    store: Store
+    campaign: int
+    source: JobSource
+    runners: Runners
+    total: int
+    terms: Terms
+    report: Callable[[Progress], None] | None
+    log: RunLog | None
+    stop: Callable[[], bool]
+    # What came of it so far.
+    before: int = 0
+    done: int = 0
+    failed: int = 0
+    changed: int = 0
+    interrupted: bool = False
+    gave_up: bool = False
+    # Under way: jobs by their keys, those to be handed over, and whether more may come.
+    _jobs: Iterator[Job] = field(init=False)
+    _flights: dict[str, _Flight] = field(default_factory=dict)
+    _due: deque[Job] = field(default_factory=deque)
+    _more: bool = True
+    _failed_now: set[str] = field(default_factory=set)
+    # The failure that all had so far that were finished, and how many these are.
+    _alike: tuple[str, str] | None = None
+    _alike_count: int = 0
+    # What is in the store but not on the disk, and whether a call of the store has not returned.
+    _dirty: bool = False
+    _writing: bool = False
+    # Dates, and how many runs came back.
+    _began: float = field(init=False)
+    _reported: float = field(init=False)
+    _committed: float = field(init=False)
+    _finished: int = 0
+    _pace: Pace = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Start the clock."""
+        self._jobs = self.source.jobs()
+        self._began = self._reported = self._committed = monotonic()
+        self._pace = Pace(self._began)
+
+    def run(self) -> None:
+        """Go on until all is done, or until asked to stop."""
+        try:
+            while self._more or self._flights:
+                if self._is_to_end():
+                    break
+                fed = self._feed()
+                self._take(self.runners.finished(self._patience() if fed else 0.0))
+                if self._dirty and self._patience() == 0.0:
+                    self._commit()
+                self._tell()
+        except BaseException as error:
+            self._abandon(error)
+            raise
+        self._commit()
+        if self.log is not None:
+            seconds = monotonic() - self._began
+            self.log.ended(self.done, self.failed, self.total, seconds, self.runners.describe())
+            self.log.flush()
+        self._tell(at_once=True)
+
+    def _feed(self) -> bool:
+        """Hand over jobs and pass by what is recorded; False if somebody wants still more."""
+        end = monotonic() + _FEEDING
+        while self.runners.wanted > 0:
+            if self._due:
+                self.runners.submit(self._due.popleft())
+                continue
+            job = next(self._jobs, None) if self._more else None
+            if job is None:
+                self._more = False
+                return True
+            self._place(job)
+            if monotonic() > end or self.stop():
+                return False
+        return True
+
+    def _place(self, job: Job, twins: int = 0, changes: int = 0) -> None:
+        """Have a job run, if it is not recorded or under way; for so many more positions too."""
+        flight = self._flights.get(job.key)
+        if flight is not None:
+            flight.twins += 1 + twins
+            self._note(job)
+            return
+        state = self.store.state_of(job.key)
+        retried = self.terms.retry_failed and job.key not in self._failed_now
+        if state == "done":
+            self.done += 1 + twins
+        elif state == "failed" and not retried:
+            self.failed += 1 + twins
+        else:
+            self._flights[job.key] = _Flight(twins=twins, changes=changes)
+            self._due.append(job)
+            return
+        self.before += 1 + twins
+        self._note(job)
+
+    def _take(self, records: list[Record]) -> None:
+        """Record what is finished; try again what crashed, and what its files changed under."""
+        for each in records:
+            record = self._still_valid(each)
+            if record is None:
+                continue
+            key = record.job.key
+            flight = self._flights[key]
+            if _is_crash(record) and len(flight.crashed) < self.terms.retries:
+                flight.crashed.append(record)
+                self._due.append(record.job)
+                if self.log is not None:
+                    self.log.ran(record, again=True)
+                continue
+            record = self._append([*flight.crashed, record])
+            del self._flights[key]
+            self._count(record, 1 + flight.twins)
+            self.before += flight.twins
+            if self.log is not None:
+                self.log.ran(record)
+
+    def _still_valid(self, record: Record) -> Record | None:
+        """Return a record under a key that is still right; None if its job is to be done anew.
+
+        The key was made of files as they were when the job was made, the run read them later.
+        """
+        old = record.job.key
+        try:
+            now = self.source.again(record.job)
+        except SimpluginError as error:
+            text = f"nobody knows what it was a run of: {error}"
+            return replace(record, measured=None, failure=Failure("error", text))
+        if now.key == old:
+            return record
+        self.changed += 1
+        flight = self._flights.pop(old)
+        if flight.twins:
+            self._follow(old, now)
+        if self.log is not None:
+            self.log.outdated(record)
+        known = now.key in self._flights or self.store.state_of(now.key) is not None
+        if known or flight.changes < _MOST_CHANGES:
+            self._place(now, flight.twins, flight.changes + 1)
+            return None
+        self._flights[now.key] = _Flight(twins=flight.twins)
+        text = "a file that it depends on changed during each attempt; run it when files stay"
+        return replace(record, job=now, measured=None, failure=Failure("error", text))
+
+    def _count(self, record: Record, positions: int) -> None:
+        """Count a run that was finished, for all positions that it is the run of."""
+        self._finished += 1
+        if record.failure is None:
+            self.done += positions
+            return
+        self.failed += positions
+        self._failed_now.add(record.job.key)
+        manner = manner_of(record.failure)
+        if self._finished == 1:
+            self._alike = manner
+        # What took too long or too much says nothing about others, which may be smaller.
+        self._alike_count += manner == self._alike and record.failure.kind in _TELLING
+
+    def _is_to_end(self) -> bool:
+        """End what runs if somebody asks to stop, or if all that was run failed alike."""
+        if self.stop():
+            self.interrupted = True
+            self._wind_up("asked to stop")
+        elif (
+            self._alike_count == self._finished >= HOPELESS
+            and not self.done
+            and not self.terms.keep_going
+            and self.failed < self.total
+        ):
+            self.gave_up = True
+            self._wind_up(f"the first {self._finished} runs all failed alike")
+        return self.interrupted or self.gave_up
+
+    def _note(self, job: Job) -> None:
+        """Make a recorded run a member of the campaign."""
+        self._writing = True
+        self.store.note(self.campaign, job)
+        self._writing = False
+        self._dirty = True
+
+    def _follow(self, old: str, job: Job) -> None:
+        """Have the positions that had the key of a job have that which it has now."""
+        self._writing = True
+        self.store.follow(self.campaign, old, job)
+        self._writing = False
+        self._dirty = True
+
+    def _append(self, attempts: list[Record]) -> Record:
+        """Record all attempts of a run, together; return the last one as it was recorded."""
+        self._writing = True
+        for record in attempts:
+            recorded = self._appended(record)
+        self._writing = False
+        self._dirty = True
+        return recorded
+
+    def _appended(self, record: Record) -> Record:
+        """Record an attempt; what cannot be recorded is a failure of the run, not of the store."""
+        try:
+            self.store.append(self.campaign, record)
+        except StoreError as error:
+            if record.measured is None or error.file is not None:
+                raise
+            failure = Failure("error", f"what came out cannot be recorded: {error}")
+            record = replace(record, measured=None, failure=failure)
+            self.store.append(self.campaign, record)
+        return record
+
+    def _commit(self) -> None:
+        """Make durable what is recorded, then log it."""
+        if self._dirty:
+            self._writing = True
+            self.store.commit()
+            self._writing = False
+            self._dirty = False
+        self._committed = monotonic()
+        if self.log is not None:
+            self.log.flush()
+
+    def _patience(self) -> float:
+        """Return how long the next commit, if one is due, can wait [s]."""
+        if not self._dirty:
+            return _COMMIT_PERIOD
+        return max(0.0, self._committed + _COMMIT_PERIOD - monotonic())
+
+    def _tell(self, *, at_once: bool = False) -> None:
+        """Report how far it is, if it is time to."""
+        now = monotonic()
+        if self.report is None or (now - self._reported < _REPORT_PERIOD and not at_once):
+            return
+        self._reported = now
+        self._pace.note(now, self._finished)
+        self.report(
+            Progress(
+                total=self.total,
+                done=self.done,
+                failed=self.failed,
+                before=self.before,
+                running=self.runners.running,
+                seconds=now - self._began,
+                rate=self._pace.rate,
+                left=self._pace.left(self.total - self.done - self.failed),
+                runners=self.runners.describe(),
+            )
+        )
+
+    def _wind_up(self, why: str) -> None:
+        """End what runs, and record what was finished before that."""
+        finished = self.runners.finished(0.0)
+        self.runners.close()
+        # Whoever asked us to stop may have stopped our processes too: no crash counts now.
+        self._take([each for each in finished if not _is_crash(each)])
+        if self.log is not None:
+            self.log.interrupted(why)
+
+    def _abandon(self, error: BaseException) -> None:
+        """End what runs; record what was finished, unless that is what went wrong."""
+        try:
+            if isinstance(error, KeyboardInterrupt) and not self._writing:
+                self._take(self.runners.finished(0.0))
+        finally:
+            self.runners.close()
+        if self._writing:  # in the middle: the store goes back to what it had
+            return
+        if self.log is not None:
+            self.log.interrupted(f"{type(error).__name__}: {error}")
+        self._commit()
+
+
+def _is_crash(record: Record) -> bool:
+    """Whether the run's process died."""
+    return record.failure is not None and record.failure.kind == "crash"
