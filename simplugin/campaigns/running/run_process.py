@@ -235,6 +235,9 @@ class RunProcess:
             stopped, self._stopped = self._stopped, False
         if self._closed:
             self._dispose()
+        elif stopped and self._kept is not None and self._kept.worker is not None:
+            # Its keeper ends it sooner or later, until when it seems to wait for a job.
+            self._kept.end_worker()
         if stopped or self._closed:
             raise StoppedError("the run was ended from outside")
 
