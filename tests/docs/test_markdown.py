@@ -22,7 +22,7 @@ BLOCK = re.compile(r"^```(\w+)[ \t]*(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 # What the pages may name, as from the project's root.
 SHOWN = ("scenarios", "platforms_xml", "deployments")
 # Commands that need no process of their own; modules beside a scenario are forgotten afterwards.
-QUICK = ("check", "deploy", "platform", "run")
+QUICK = ("campaign", "check", "deploy", "platform", "regress", "report", "run")
 # Pages may run something on "platform.xml".
 PLATFORM = """<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
