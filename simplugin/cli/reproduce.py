@@ -53,6 +53,9 @@ def reproduce_command(
         for path in written:
             sys.stdout.write(f"wrote {short(path)}\n")
         sys.stdout.write(f"{_kept(found.summary)}\n")
+        if found.together:
+            place = short(found.summary.store)
+            sys.stdout.write(f"each claim: simplugin report {place} -o DIR\n")
     return _tell_failures(found.summary)
 
 
@@ -71,12 +74,16 @@ def _tell_failures(summary: Summary) -> int:
 
 
 def _print_tables(found: Reproduction) -> None:
-    """Print the claims of each capability, for humans."""
-    from simplugin.reports.claims import claims_table
+    """Print the claims of a capability, or how many there are of each, for humans."""
+    from simplugin.reports.claims import claims_summary, claims_table
 
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, _LEAST_WIDTH)
+    if found.together:
+        # Thousands of lines would be read by nobody; each has a page.
+        console.print(claims_summary(found.claims))
+        return
     for name, claims in found.claims.items():
         console.print(claims_table(claims, name))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -40,6 +40,18 @@ def claims_table(claims: Sequence[Claim], title: str = "") -> Table:
         table.add_row(words, _shown(claim.paper), measured, _VERDICTS[claim.agrees])
     agreeing = sum(claim.agrees for claim in claims)
     table.caption = f"{agreeing} of {len(claims)} claims agree"
+    return table
+
+
+def claims_summary(claims: Mapping[str, Sequence[Claim]]) -> Table:
+    """Return how many claims of each capability agree."""
+    table = house_table("Claims of papers")
+    table.add_column("capability")
+    for name in ("claims", "agree", "disagree"):
+        table.add_column(name, justify="right")
+    for name, each in claims.items():
+        agreeing = sum(claim.agrees for claim in each)
+        table.add_row(name, str(len(each)), str(agreeing), str(len(each) - agreeing))
     return table
 
 

@@ -1,6 +1,11 @@
 """The page of a reproduction, in Markdown."""
 
+import io
+
+from rich.console import Console
+
 from simplugin.claims import Claim
+from simplugin.reports.claims import claims_summary
 from simplugin.reports.claims_page import Measurement, claims_page
 
 CLAIMS = [
@@ -37,3 +42,11 @@ def test_each_claim_is_a_line_under_its_verdict():
 
 def test_nothing_stands_under_a_verdict_that_no_claim_has():
     assert "What disagrees" not in claims_page(CLAIMS[1:], MEASUREMENT)
+
+
+def test_many_claims_are_counted_by_capability():
+    out = io.StringIO()
+    Console(file=out, width=80).print(claims_summary({"one": CLAIMS, "two": CLAIMS[:1]}))
+    rows = [line.split() for line in out.getvalue().splitlines()]
+    assert ["one", "2", "1", "1"] in rows
+    assert ["two", "1", "0", "1"] in rows
