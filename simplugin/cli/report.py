@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from simplugin.reports.page.contents import Value
 
 _FIGURES = "figures"
-# Campaigns that a message names.
-_MOST_NAMED = 6
 
 
 def report_command(
@@ -82,49 +79,9 @@ def _entry(
         return reader.entry(number)
     if campaign is None:
         return reader.latest()
-    entries = reader.campaigns()
-    for entry in entries:
-        if entry.identity == campaign.identity:
-            return entry
-    raise _not_there(reader, place, campaign, entries)
+    from simplugin.campaigns.running.recorded_campaigns import recorded_campaign
 
-
-def _not_there(
-    reader: StoreReader, place: Path, campaign: Campaign, entries: list[CampaignEntry]
-) -> StoreError:
-    """Say which campaigns are there instead of the one that a file describes now."""
-    run = f"`simplugin campaign run {place}` does its runs"
-    message = f"there is no campaign as {place} describes it now"
-    if not entries:
-        return StoreError(message, file=reader.path, remedy=run)
-    file = os.path.abspath(place)
-    before = [
-        each
-        for each in entries
-        if (each.file and os.path.abspath(each.file) == file)
-        or (campaign.title and each.title == campaign.title)
-    ]
-    if before:
-        message += (
-            f"; it was run before the file, a file that it names, or simplugin changed:"
-            f" {_listed(before)}"
-        )
-    else:
-        message += f"; there is {_listed(entries)}"
-    number = (before or entries)[-1].number
-    remedy = f"{run}; --campaign {number} reports that one"
-    return StoreError(message, file=reader.path, remedy=remedy)
-
-
-def _listed(entries: list[CampaignEntry]) -> str:
-    """Name campaigns, the latest ones if there are many."""
-    names = [
-        f"{each.number} ({each.title or each.file}, {each.done} of {each.total} runs done,"
-        f" begun {each.begun[:10]})"
-        for each in entries[-_MOST_NAMED:]
-    ]
-    some = "the latest are " if len(entries) > _MOST_NAMED else ""
-    return some + ", ".join(f"campaign {name}" for name in names)
+    return recorded_campaign(reader, place, campaign)
 
 
 def _grouped(report: CampaignReport, group: str | None, baseline: str | None) -> CampaignReport:

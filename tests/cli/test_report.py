@@ -220,7 +220,7 @@ def test_a_campaign_file_is_never_reported_as_another(simplugin, tmp_path, monke
         str(file), "trees.toml"
     )
     assert "campaign 1 (Trees, 1 of 2 runs done, begun 20" in changed.stderr
-    assert "--campaign 1 reports that one" in changed.stderr
+    assert "--campaign 1 takes that one" in changed.stderr
     assert "Others" not in changed.stderr
     assert simplugin(*words, "--campaign", 1).returncode == 0
     # Nothing of this name: all that there is.
