@@ -1,12 +1,10 @@
-"""What is kept of a run for reports: curves, charts, tables and claims as JSON has them.
+"""What is kept of a run for reports: curves, charts, tables and claims as plain containers.
 
-JSON has no NaN and no infinity; these become ``{"float": "nan"}``, ``{"float": "inf"}`` and
-``{"float": "-inf"}``. Every other number comes back to the last bit.
+Numbers are as they are; the store has a way to write NaN and infinities, which JSON lacks.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
 
 # Of a run; the first ones by their end.
 MOST_ACTIVITIES = 20_000
-_FLOAT = "float"
-_UNUSUAL = ("nan", "inf", "-inf")
 # Columns of activities; of the trace all that a Gantt chart needs.
 _TEXTS = ("actor", "resource", "kind", "label", "state")
 _NUMBERS = ("start", "end", "amount")
@@ -61,31 +57,20 @@ def contents_of(outcome: Outcome, title: str = "") -> dict[str, Any]:
     return found
 
 
-def as_json(value: Any) -> Any:
-    """Return plain data, arrays included, as strict JSON has it."""
+def _plain(value: Any) -> Any:
+    """Return containers and arrays as lists and mappings, what is no number or text by `repr`."""
     if isinstance(value, np.ndarray | np.generic):
-        return as_json(value.tolist())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else {_FLOAT: repr(value)}
+        return _plain(value.tolist())
     if isinstance(value, Mapping):
-        return {str(key): as_json(each) for key, each in value.items()}
+        return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [as_json(each) for each in value]
-    return value if value is None or isinstance(value, bool | int | str) else repr(value)
-
-
-def from_json(value: Any) -> Any:
-    """Return what `as_json` was given; tuples and arrays as lists."""
-    if isinstance(value, dict):
-        if len(value) == 1 and value.get(_FLOAT) in _UNUSUAL:
-            return float(value[_FLOAT])
-        return {key: from_json(each) for key, each in value.items()}
-    return [from_json(each) for each in value] if isinstance(value, list) else value
+        return [_plain(each) for each in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
 
 
 def figure_document(figure: Figure) -> dict[str, Any]:
-    """Return curves as plain containers, for JSON."""
-    found: dict[str, Any] = as_json(
+    """Return curves as plain containers."""
+    found: dict[str, Any] = _plain(
         {
             "name": figure.name,
             "title": figure.title,
@@ -109,15 +94,15 @@ def figure_document(figure: Figure) -> dict[str, Any]:
 
 def figure_from(document: Mapping[str, Any]) -> Figure:
     """Return the curves that `figure_document` wrote down; points as arrays."""
-    given = from_json(dict(document))
+    given = dict(document)
     series = {each["name"]: (np.array(each["x"]), np.array(each["y"])) for each in given["series"]}
     names = {name: tuple(listed) for name, listed in given["names"]}
     return Figure(**given | {"series": series, "lines": dict(given["lines"]), "names": names})
 
 
 def chart_document(chart: ScheduleChart) -> dict[str, Any]:
-    """Return a schedule as plain containers, for JSON."""
-    found: dict[str, Any] = as_json(
+    """Return a schedule as plain containers."""
+    found: dict[str, Any] = _plain(
         {
             "name": chart.name,
             "title": chart.title,
@@ -137,7 +122,7 @@ def chart_document(chart: ScheduleChart) -> dict[str, Any]:
 
 def chart_from(document: Mapping[str, Any]) -> ScheduleChart:
     """Return the schedule that `chart_document` wrote down."""
-    given = from_json(dict(document))
+    given = dict(document)
     bars = tuple(
         Bar(group, tuple(processors), start, finish, label)
         for group, processors, start, finish, label in given["bars"]
@@ -153,32 +138,32 @@ def chart_from(document: Mapping[str, Any]) -> ScheduleChart:
 
 
 def listing_document(listing: Listing) -> dict[str, Any]:
-    """Return a table as plain containers, for JSON."""
-    found: dict[str, Any] = as_json(listing.document())
+    """Return a table as plain containers."""
+    found: dict[str, Any] = _plain(listing.document())
     return found
 
 
 def listing_from(document: Mapping[str, Any]) -> Listing:
     """Return the table that `listing_document` wrote down."""
-    given = from_json(dict(document))
+    given = dict(document)
     columns = tuple((each["name"], each["unit"]) for each in given["columns"])
     lines = tuple(tuple(line) for line in given["lines"])
     return Listing(given["title"], columns, lines, given.get("note", ""))
 
 
 def claim_document(claim: Claim) -> dict[str, Any]:
-    """Return a claim as plain containers, for JSON."""
-    found: dict[str, Any] = as_json(claim.document())
+    """Return a claim as plain containers."""
+    found: dict[str, Any] = _plain(claim.document())
     return found
 
 
 def claim_from(document: Mapping[str, Any]) -> Claim:
     """Return the claim that `claim_document` wrote down."""
-    return Claim(**from_json(dict(document)))
+    return Claim(**dict(document))
 
 
 def activities_document(result: Result, most: int = MOST_ACTIVITIES) -> dict[str, Any]:
-    """Return the activities of a simulation as plain containers, for JSON.
+    """Return the activities of a simulation as plain containers.
 
     Parameters
     ----------
@@ -202,7 +187,7 @@ def activities_document(result: Result, most: int = MOST_ACTIVITIES) -> dict[str
     # A transfer's resource is "source->destination", a parallel task's "host,host".
     ends = re.compile("->|,")
     used = {end for name in trace.resource_names for end in (name, *ends.split(name))}
-    found: dict[str, Any] = as_json(
+    found: dict[str, Any] = _plain(
         {
             "columns": columns,
             "total": len(trace),
@@ -224,7 +209,7 @@ def result_from(document: Mapping[str, Any]) -> Result:
     from simplugin.simulation.result import HostTotals, LinkTotals, Returned
     from simplugin.simulation.trace import KINDS, STATES, Trace
 
-    given = from_json(dict(document))
+    given = dict(document)
     columns = given["columns"]
     resources, resource_code = _coded(columns["resource"])
     labels, label_code = _coded(columns["label"])
@@ -240,7 +225,7 @@ def result_from(document: Mapping[str, Any]) -> Result:
         label_names=labels,
     )
     actors = zip(given["actor_names"], given["actor_hosts"], strict=False)
-    unknown = np.full(len(given["hosts"]), math.nan)
+    unknown = np.full(len(given["hosts"]), np.nan)
     return Result(
         clock=given["clock"],
         returned=tuple(Returned(name, host, None, "ended") for name, host in actors),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from simplugin.campaigns import reproduction_runs
-from simplugin.campaigns.contents import as_json, claim_document, figure_document
+from simplugin.campaigns.contents import claim_document, figure_document
 from simplugin.campaigns.jobs import Failure, Job, Measured, Record
 from simplugin.campaigns.store import Store
 from simplugin.claims import Claim
@@ -54,7 +54,7 @@ def store(tmp_path_factory):
         },
         "total": 5,
     }  # fmt: skip
-    kept = {"figures": [], "listings": [], "activities": as_json(activities)}
+    kept = {"figures": [], "listings": [], "activities": activities}
     with Store.open(path) as writer:
         grid = Source("A grid", "1" * 64, 8)
         number = writer.begin(grid)
