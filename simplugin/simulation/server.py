@@ -9,7 +9,6 @@ happened.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import gc
 import importlib
@@ -23,10 +22,9 @@ import traceback
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from simplugin.simulation import child, guard, surroundings
+from simplugin.simulation import child, forks, guard, surroundings
 from simplugin.simulation.wire import ENDED, NOT_STARTED, STARTED, STATUS
 
-_PR_SET_PDEATHSIG = 1
 _MESSAGE = 1 << 18
 _RUN_FDS = 4
 
@@ -64,7 +62,6 @@ class Server:
     def __post_init__(self) -> None:
         """Make ends of children wake up the loop."""
         guard.forbid("the module asks for a simulation while a server imports it")
-        self._libc = ctypes.CDLL(None, use_errno=True)
         self._wakeup, wakeup_end = socket.socketpair()
         self._wakeup.setblocking(False)
         wakeup_end.setblocking(False)
@@ -141,13 +138,7 @@ class Server:
         """Run one simulation in the process just forked, and never come back."""
         code = 1
         try:
-            os.setpgid(0, 0)
-            self._libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            if os.getppid() != server:
-                os._exit(1)
-            signal.set_wakeup_fd(-1)
-            for number in (signal.SIGCHLD, signal.SIGINT):
-                signal.signal(number, signal.SIG_DFL)
+            forks.part_from(server, signal.SIGCHLD, signal.SIGINT)
             os.dup2(stdout, 1)
             os.dup2(stderr, 2)
             os.close(stdout)

@@ -27,10 +27,10 @@ from typing import NoReturn
 
 from simplugin.campaigns.running import child
 from simplugin.campaigns.running.memory import descendants
+from simplugin.simulation import forks
 
 READY, FAILED, STARTED, ENDED = "ready", "failed", "started", "ended"
 START, END = b"start", b"end"
-_PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -59,7 +59,7 @@ def main() -> None:
 
 def _end_with_caller(control: socket.socket, number: int) -> None:
     """Have the system send a signal when the caller's thread ends, or none; end if it is gone."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
+    forks.signal_at_parents_end(number)
     poll = select.poll()
     poll.register(control, select.POLLHUP)
     if poll.poll(0):
@@ -79,9 +79,8 @@ class Keeper:
         self.control = control
         self.worker: int | None = None
         self._directory: str | None = None
-        self._libc = ctypes.CDLL(None, use_errno=True)
         # What loses its parent becomes a child of the keeper, which thus finds it.
-        self._libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         self._wakeup, wakeup_end = socket.socketpair()
         self._wakeup.setblocking(False)
         wakeup_end.setblocking(False)
@@ -160,15 +159,8 @@ class Keeper:
         """Do jobs in the process just forked, and never come back."""
         code = 1
         try:
-            # A run that kills its process group must not kill the keeper.
-            os.setpgid(0, 0)
-            # Bound to the thread that forked: the keeper has only this one.
-            self._libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            if os.getppid() != keeper:
-                os._exit(1)
-            signal.set_wakeup_fd(-1)
-            for number in (signal.SIGCHLD, signal.SIGTERM):
-                signal.signal(number, signal.SIG_DFL)
+            # The keeper has only the thread that forked.
+            forks.part_from(keeper, signal.SIGCHLD, signal.SIGTERM)
             for mine in (self.control, self._wakeup, self._wakeup_end):
                 mine.close()
             if self._directory is not None:
