@@ -16,6 +16,8 @@ SOURCES := $(wildcard cpp/*)
 CPP     := $(wildcard cpp/*.cpp cpp/*.hpp benchmarks/*.cpp benchmarks/*.hpp)
 # In the order of their names: the documentation, few tests that take long, must not come last.
 PYTEST  := -n 2 --dist loadfile --no-loadscope-reorder
+# Compiled once, not by each of the many processes that tests start.
+unexport PYTHONDONTWRITEBYTECODE
 BUILD   := --no-build-isolation -C cmake.define.SIMPLUGIN_WERROR=ON
 
 .PHONY: help
@@ -50,10 +52,11 @@ demo: install
 	$(BIN)/simplugin reproduce all --quick -o out/reproductions
 	$(BIN)/simplugin report out/reproductions/store.sqlite -o out/reproductions/report
 
-# The wheel, which takes over the plug-in's objects, is made beside the checks of style and types.
+# The wheel, which takes over the plug-in's objects, is made beside the checks of style and types, and
+# the tests are compiled.
 .PHONY: test
 test: browser install
-	@$(MAKE) --no-print-directory -j 2 lint wheel
+	@$(MAKE) --no-print-directory -j 2 lint wheel collection
 	echo "== Tests"
 	$(BIN)/python -m pytest $(PYTEST) --wheel="$$(echo dist/*.whl)" tests
 
@@ -72,6 +75,10 @@ lint: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(if $(CPP),$(BIN)/clang-format --dry-run -Werror $(CPP))
+
+.PHONY: collection
+collection: install
+	@$(BIN)/python -m pytest --collect-only -qq tests >/dev/null
 
 .PHONY: format
 format: install

@@ -34,6 +34,8 @@ def session(pytester, monkeypatch):
     # The explanations are to be cut as on a terminal, wherever this runs.
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    # Byte code would stand for what is changed within a second, at the same size.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
     def run(*words):
         return pytester.runpytest_inprocess(*PLAIN, *words)
