@@ -31,7 +31,8 @@ help:
 	@echo "make format   reformat Python and C++"
 	@echo "make simgrid  SimGrid in the cache outside the checkout"
 	@echo "make constraints  newer versions of what the checks run with"
-	@echo "make clean    remove what was built here (the cache and $(VENV)/ stay)"
+	@echo "make browser  Chromium, in which tests open reports"
+	@echo "make clean    remove what was built here (the cache, $(VENV)/ and results in out/ stay)"
 
 .PHONY: demo
 demo: install
@@ -141,5 +142,5 @@ browser:
 
 .PHONY: clean
 clean:
-	@rm -rf build dist out .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	@rm -rf build dist .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	rm -f $(STAMPS)/plugin

@@ -69,7 +69,7 @@ PAGE = """# Sizes and times of platforms
 
     {command}
 
-on {date}, on a shared machine with {cpus} cores. `generate` is the time from the command's
+on {date}, on {cpus} cores. `generate` is the time from the command's
 arguments to the platform as data, `write` that to check it and to write it as XML, `read` that
 from the file to data again, `check` that of `simplugin check`, `SimGrid loads` that from the file
 to complete routing tables in SimGrid 4.1, all in real time, and `memory` what SimGrid's process

@@ -130,11 +130,12 @@ def reproduce(
             "-o",
             "--output",
             metavar="DIR",
-            help="For claims, figures and the store; without, the store is in out/reproductions.",
+            help="For pages, figures and the store; without, only the store, in out/reproductions.",
         ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="Parts at a time; one for each processor.")
+        int | None,
+        typer.Option("--jobs", "-j", min=1, help="Parts at a time; by default one a core."),
     ] = None,
     scheduler: Annotated[
         str | None,
@@ -211,10 +212,12 @@ def regress(
         Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML there.")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="Runs at a time; one per core without.")
+        int | None,
+        typer.Option("--jobs", "-j", min=1, help="Runs at a time; by default one a core."),
     ] = None,
     wall_limit: Annotated[
-        float, typer.Option("--wall-limit", min=0.001, help="Real time that a run may take [s].")
+        float,
+        typer.Option("--wall-limit", min=0.001, help="Real time that a run may take, in seconds."),
     ] = 600.0,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object instead of a table.")

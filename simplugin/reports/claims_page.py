@@ -40,7 +40,7 @@ class Measurement:
 
 
 def claims_page(claims: Sequence[Claim], measurement: Measurement) -> str:
-    """Return the page: how it was measured, what disagrees and why, and all claims."""
+    """Return the page: how it was measured, what disagrees, and what agrees."""
     first, last = measurement.dates
     days = first if first == last else f"{first} to {last}"
     versions = ", ".join(f"{name} {version}" for name, version in measurement.versions.items())
@@ -50,9 +50,9 @@ def claims_page(claims: Sequence[Claim], measurement: Measurement) -> str:
     lines.append(
         f"Measured {days} with {versions}, in {measurement.seconds / 60:.0f} minutes one part"
         f" after the other. {len(agreeing)} of {len(claims)} claims agree. Below each stands how it"
-        " is judged, and what it was measured on: platforms, seeds, readings."
+        " is judged, why it disagrees as far as that was found, and what it was measured on."
     )
-    sections = (("What disagrees, and why", disagreeing), ("What agrees", agreeing))
+    sections = (("What disagrees", disagreeing), ("What agrees", agreeing))
     for heading, found in sections:
         if found:
             lines += ["", f"## {heading}", ""]

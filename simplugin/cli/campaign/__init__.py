@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from simplugin.cli.campaign.export import export
-from simplugin.cli.campaign.options import Store
+from simplugin.cli.campaign.options import AsJson, Store
 from simplugin.cli.campaign.query import query
 from simplugin.cli.campaign.status import status
 from simplugin.cli.ending import plain_errors
@@ -28,7 +28,6 @@ Scheduler = Annotated[
     typer.Option("--scheduler", metavar="ADDRESS", help="Of a running Dask cluster: tcp://..."),
 ]
 Slurm = Annotated[bool, typer.Option("--slurm", help="Start Dask workers through Slurm.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 
 @campaign_app.command()
@@ -83,7 +82,12 @@ def retry(
     scheduler: Scheduler = None,
     slurm: Slurm = False,
     campaign: Annotated[
-        int | None, typer.Option("--campaign", metavar="N", help="By default the latest.")
+        int | None,
+        typer.Option(
+            "--campaign",
+            metavar="N",
+            help="By default that of the file, or the latest of the store.",
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
