@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from simplugin.campaigns.outputs import plain
 from simplugin.campaigns.reproduce import Reproduction, reproduce
 from simplugin.cli.campaign.running_display import RunsDisplay
 from simplugin.cli.paths import short
+from simplugin.cli.store_place import warn_of_network
 from simplugin.errors import SimpluginError
 
 if TYPE_CHECKING:
-    from simplugin.campaigns.running.coordinator import Summary
+    from simplugin.campaigns.running.summary import Summary
 
 # Of the store, unless one is asked for.
 _DIRECTORY = Path("out/reproductions")
@@ -35,6 +35,7 @@ def reproduce_command(
 ) -> int:
     """Measure claims, print them, write them and the figures; return the exit status."""
     store = (_DIRECTORY if directory is None else directory) / "store.sqlite"
+    warn_of_network(store)
     with RunsDisplay(Console(stderr=True)) as display:
         found = reproduce(
             name,
@@ -47,7 +48,7 @@ def reproduce_command(
         )
     written = [] if directory is None else _written(found, directory, quick=quick)
     if as_json:
-        sys.stdout.write(json.dumps(plain(found.document()), allow_nan=False) + "\n")
+        sys.stdout.write(json.dumps(found.document(), allow_nan=False) + "\n")
     else:
         _print_tables(found)
         for path in written:
@@ -93,10 +94,10 @@ def _written(found: Reproduction, directory: Path, *, quick: bool) -> list[Path]
     from simplugin.reports.claims_page import Measurement, claims_page
     from simplugin.reports.curves import curves
 
-    document = json.dumps(plain(found.document()), indent=1, allow_nan=False)
+    document = json.dumps(found.document(), indent=1, allow_nan=False)
     written = [_write(directory / "claims.json", document + "\n")]
     for name, facts in found.facts.items():
-        command = f"simplugin reproduce {name}{' --quick' if quick else ''}"
+        command = f"simplugin reproduce {name}{' --quick' if quick else ''} -o DIR"
         told = Measurement(
             f"Reproduction of {name}", command, facts.dates, facts.versions, facts.seconds
         )

@@ -15,15 +15,21 @@ from simplugin.campaigns.running.campaign_runs import Means, run_source, slurm_s
 from simplugin.campaigns.running.course import Terms
 from simplugin.campaigns.running.failed_jobs import failed_jobs
 from simplugin.campaigns.running.printable import printable
-from simplugin.campaigns.running.recorded_campaigns import earlier_versions, what_changed
+from simplugin.campaigns.running.recorded_campaigns import (
+    command_that_goes_on,
+    earlier_versions,
+    what_changed,
+)
 from simplugin.campaigns.store import StoreReader
 from simplugin.campaigns.store.exact_json import text_of
 from simplugin.cli.campaign.dry_run import tell_what_would_be_run
-from simplugin.cli.campaign.run_summary import print_summary, runs
+from simplugin.cli.campaign.run_summary import print_summary
 from simplugin.cli.campaign.running_display import RunsDisplay
 from simplugin.cli.campaign.shown import is_file, store_of
+from simplugin.cli.campaign.wording import runs
 from simplugin.cli.paths import short
 from simplugin.cli.stop_signals import BY_SIGNAL, stop_signals
+from simplugin.cli.store_place import warn_of_network
 
 if TYPE_CHECKING:
     from simplugin.campaigns.jobs import JobSource
@@ -53,7 +59,7 @@ def run_command(
         return 0
     section = slurm_section(campaign, file) if slurm else None
     terms = Terms(campaign.settings.retries, retry_failed, keep_going)
-    again = _again(campaign, place)
+    again = command_that_goes_on(Path(short(campaign.place)), Path(short(place)), "--retry-failed")
     asked = _Asked(campaign, place, jobs, scheduler, section, terms, again)
     return _run(asked, expected=None, as_json=as_json)
 
@@ -100,6 +106,7 @@ class _Asked:
 
 def _run(asked: _Asked, *, expected: int | None, as_json: bool) -> int:
     """Run with a display, mindful of signals; tell how it ended."""
+    warn_of_network(asked.store)
     display = RunsDisplay(Console(stderr=True))
     with stop_signals() as stopped:
         with display:
@@ -119,14 +126,6 @@ def _run(asked: _Asked, *, expected: int | None, as_json: bool) -> int:
     if summary.interrupted:
         return BY_SIGNAL + stopped[0]
     return _SOME_FAILED if summary.failed else 0
-
-
-def _again(campaign: Campaign, store: Path) -> str:
-    """Return the command that runs again what failed of a campaign."""
-    words = ["simplugin", "campaign", "run", short(campaign.place), "--retry-failed"]
-    if store.resolve() != campaign.settings.store.resolve():
-        words += ["--store", short(store)]
-    return shlex.join(words)
 
 
 def _tell_of_earlier_versions(campaign: Campaign, store: Path) -> None:
