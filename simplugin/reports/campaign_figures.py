@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -13,11 +12,11 @@ import numpy as np
 from simplugin.errors import SimpluginError
 from simplugin.reports.curves import draw_curves
 from simplugin.reports.distributions import draw_boxes, draw_ecdfs
-from simplugin.reports.fallback_fonts import MissingLetters, absence, write_all_letters
+from simplugin.reports.fallback_fonts import absence, write_all_letters
 from simplugin.reports.groups import number, rows_by_group, values_by_group, varied_within
-from simplugin.reports.image_files import save
+from simplugin.reports.image_files import write_image
 from simplugin.reports.page.activity_charts import activity_chart
-from simplugin.reports.paper_sheet import DPI, Width
+from simplugin.reports.paper_sheet import DPI
 from simplugin.reports.parameter_plots import draw_parameter
 from simplugin.reports.profile_plots import draw_profiles
 from simplugin.reports.profiles import profiles
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
 
 # The one that is drawn faster decides where everything is.
 _SUFFIXES = (".png", ".pdf")
-# What a file of each width is called behind its kind.
-_ENDINGS: dict[Width, str] = {"column": "", "page": "-wide"}
 # Fewer instances make no profile.
 _LEAST_INSTANCES = 2
 # Numbers that stand for draws, not for a size.
@@ -47,14 +44,11 @@ _MAIN_RUNS = 2
 
 Which = Literal["main", "all"]
 _WHICH: tuple[Which, ...] = ("main", "all")
-_Draw = Callable[[Width], "Figure"]
+_Draw = Callable[[], "Figure"]
 
 
 def write_figures(
-    report: CampaignReport,
-    directory: str | PathLike[str],
-    which: Which = "main",
-    widths: Sequence[Width] = ("column",),
+    report: CampaignReport, directory: str | PathLike[str], which: Which = "main"
 ) -> WrittenFigures:
     """Write the figures of a campaign as PDF and PNG.
 
@@ -78,9 +72,6 @@ def write_figures(
         Of which metrics and runs. The main metrics are those of which it is known whether less or
         more is better, such as the one that an optimum is known of and the gap to it, or the first
         if there are none; the main runs are the first two that were kept.
-    widths : sequence of {"column", "page"}
-        How wide the figures of metrics are, 3.4 or 7 inches; names of the latter end with
-        ``-wide``.
 
     Returns
     -------
@@ -103,7 +94,7 @@ def write_figures(
     files = _Files(target)
     for metric in _metrics(report, which):
         for kind, draw in _figures_of(report, metric):
-            files.add(f"{_file_name(metric.name)}-{kind}", draw, widths)
+            files.add(f"{_file_name(metric.name)}-{kind}", draw)
     for run, kept in enumerate(report.kept[: _MAIN_RUNS if which == "main" else None]):
         for name, drawn in _figures_of_run(kept, run):
             files.add(name, drawn)
@@ -125,25 +116,20 @@ class _Files:
         self._directory = directory
         self._names: set[str] = set()
 
-    def add(self, wanted: str, draw: _Draw, widths: Sequence[Width] | None = None) -> None:
-        """Draw a figure once for each width, and write it in both formats."""
+    def add(self, wanted: str, draw: _Draw) -> None:
+        """Draw a figure once, and write it in both formats."""
         name = _unused(wanted, self._names)
-        for width in widths or ("column",):
-            try:
-                figure = draw(width)
-            except SimpluginError as error:
-                self.written.remarks.append(f"no figure {name}: {error}")
-                return
-            self.absent |= dict.fromkeys(write_all_letters(figure))
-            ending = _ENDINGS[width] if widths else ""
-            for suffix in _SUFFIXES:
-                path = self._directory / f"{name}{ending}{suffix}"
-                with warnings.catch_warnings():
-                    # Said once for all of them.
-                    warnings.simplefilter("ignore", MissingLetters)
-                    save(figure, path, dpi=DPI)
-                figure.set_layout_engine("none")
-                self.written.append(path)
+        try:
+            figure = draw()
+        except SimpluginError as error:
+            self.written.remarks.append(f"no figure {name}: {error}")
+            return
+        self.absent |= dict.fromkeys(write_all_letters(figure))
+        for suffix in _SUFFIXES:
+            path = self._directory / f"{name}{suffix}"
+            write_image(figure, path, dpi=DPI)
+            figure.set_layout_engine("none")
+            self.written.append(path)
 
 
 def _metrics(report: CampaignReport, which: Which) -> Sequence[Column]:
@@ -162,12 +148,12 @@ def _figures_of(report: CampaignReport, metric: Column) -> Iterator[tuple[str, _
     if len(np.unique(every)) < 2:
         return
     label, unit = metric.name, metric.unit
-    yield "box", lambda width: draw_boxes(groups, label=label, unit=unit, width=width)
-    yield "ecdf", lambda width: draw_ecdfs(groups, label=label, unit=unit, width=width)
+    yield "box", lambda: draw_boxes(groups, label=label, unit=unit)
+    yield "ecdf", lambda: draw_ecdfs(groups, label=label, unit=unit)
     if metric.sense is not None and len(groups) > 1 and float(every.min()) > 0:
         compared = profiles(values, sense=metric.sense)
         if compared.n >= _LEAST_INSTANCES:
-            yield "profile", lambda width: draw_profiles(compared, label=label, width=width)
+            yield "profile", lambda: draw_profiles(compared, label=label)
     rows = rows_by_group(report)
     for parameter in varied_within(report):
         if parameter.numeric and not _SEEDS.search(parameter.name):
@@ -184,10 +170,10 @@ def _over(metric: Column, parameter: Column, rows: dict[str, list[int]]) -> tupl
         for name, chosen in rows.items()
     }
 
-    def draw(width: Width) -> Figure:
+    def draw() -> Figure:
         return draw_parameter(
             series, parameter=parameter.name, parameter_unit=parameter.unit, label=metric.name,
-            unit=metric.unit, width=width,
+            unit=metric.unit,
         )  # fmt: skip
 
     return f"over-{_file_name(parameter.name)}", draw
@@ -203,12 +189,12 @@ def _figures_of_run(kept: KeptRun, run: int) -> Iterator[tuple[str, _Draw]]:
         chart = activity_chart(kept.activities, title=kept.title)
     if chart is not None and chart.bars:
         shown = chart
-        yield f"{start}-gantt", lambda _: schedule_figure(shown)
+        yield f"{start}-gantt", lambda: schedule_figure(shown)
 
 
 def _curves(each: Curves) -> _Draw:
-    """Return what draws a figure of curves, which has one width."""
-    return lambda _: draw_curves([each])
+    """Return what draws a figure of curves."""
+    return lambda: draw_curves([each])
 
 
 def _file_name(name: str) -> str:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from simplugin.errors import SimpluginError
-from simplugin.near_names import perhaps
 from simplugin.reports.statistics import (
     LEVEL,
     Interval,
@@ -138,47 +136,6 @@ def paired(
         wilcoxon=ranks,
         adjusted=ranks,
     )
-
-
-def against(
-    groups: Mapping[str, Values],
-    baseline: str,
-    *,
-    sense: Literal["min", "max"] = "min",
-    level: float = LEVEL,
-) -> dict[str, Comparison]:
-    """Compare all other groups with one of them, p-values corrected after Holm.
-
-    Parameters
-    ----------
-    groups : mapping of str to mapping of key to float or None
-        What each group gave, by what groups have in common.
-    baseline : str
-        Name of the group to compare with.
-    sense : {"min", "max"}
-        Whether less or more is better.
-    level : float
-        Of each interval; intervals are not corrected.
-
-    Returns
-    -------
-    dict of str to Comparison
-        For each group but the baseline, in their order.
-
-    Raises
-    ------
-    SimpluginError
-        There is no group of the name of the baseline.
-    """
-    if baseline not in groups:
-        hint = perhaps(baseline, groups) or f"there are {', '.join(groups)}"
-        raise SimpluginError(f"there is no group {baseline!r} to compare with; {hint}")
-    found = {
-        name: paired(values, groups[baseline], sense=sense, level=level)
-        for name, values in groups.items()
-        if name != baseline
-    }
-    return corrected(found)
 
 
 def corrected(found: Mapping[str, Comparison]) -> dict[str, Comparison]:

@@ -93,9 +93,7 @@ def draw_boxes(
     groups: Groups, *, label: str, unit: str = "", log: bool | None = None, width: Width = "column"
 ) -> Figure:
     """Return the drawing that `box_plot` writes."""
-    samples = _samples(groups)
-    every = np.concatenate([sample for sample, _ in samples.values()])
-    log = logarithmic(every, log)
+    samples, every, log = _samples(groups, log)
     names = [wrapped(name, _NAMES * WIDTHS[width], SMALL_FONT) for name in samples]
     rows = [max(_ROW, (lines_of(name) * LINE + 0.5) * SMALL_FONT * POINT) for name in names]
     figure, axes = sheet(width, sum(rows) + 0.75)
@@ -121,15 +119,18 @@ def draw_boxes(
     return figure
 
 
-def _samples(groups: Groups) -> dict[str, tuple[NDArray[np.float64], int]]:
-    """Return the finite values of each group, and how many were left out."""
+def _samples(
+    groups: Groups, log: bool | None
+) -> tuple[dict[str, tuple[NDArray[np.float64], int]], NDArray[np.float64], bool]:
+    """Return the finite values of each group and how many were left out, all, and the scale."""
     if not groups:
         raise SimpluginError("there are no groups to draw")
     found = {}
     for name, values in groups.items():
         sample, missing, infinite = finite(values)
         found[name] = (sample, missing + infinite)
-    return found
+    every = np.concatenate([sample for sample, _ in found.values()])
+    return found, every, logarithmic(every, log)
 
 
 def _row(axes: Axes, sample: NDArray[np.float64], place: float, number: int, log: bool) -> None:
@@ -182,40 +183,25 @@ def _key_of_boxes(figure: Figure, log: bool, width: Width) -> None:
     write_key(figure, ["median", means], [bar, diamond], width, marks=True)
 
 
-def ecdf_plot(
-    groups: Groups,
-    path: str | PathLike[str],
-    *,
-    label: str,
-    unit: str = "",
-    log: bool | None = None,
-    width: Width = "column",
-) -> None:
-    """Draw the empirical distribution function of each group.
+def draw_ecdfs(
+    groups: Groups, *, label: str, unit: str = "", log: bool | None = None, width: Width = "column"
+) -> Figure:
+    """Return a drawing of the empirical distribution function of each group.
 
     Parameters
     ----------
     groups : mapping of str to sequence of float or None
         Values by group, one for each run that was tried. What is missing or infinite is never
         reached, so that a curve may end below 1.
-    path, label, unit, log, width
+    label, unit, log, width
         As `box_plot` takes them.
 
     Raises
     ------
     SimpluginError
-        As for `box_plot`.
+        There is no group, or a logarithmic axis was asked for values that have no place there.
     """
-    write_sheet(draw_ecdfs(groups, label=label, unit=unit, log=log, width=width), path)
-
-
-def draw_ecdfs(
-    groups: Groups, *, label: str, unit: str = "", log: bool | None = None, width: Width = "column"
-) -> Figure:
-    """Return the drawing that `ecdf_plot` writes."""
-    samples = _samples(groups)
-    every = np.concatenate([sample for sample, _ in samples.values()])
-    log = logarithmic(every, log)
+    samples, every, log = _samples(groups, log)
     sizes = {len(values) for values in groups.values()}
     alike = len(sizes) == 1
     names = [

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 # The group of a campaign in which nothing is compared.
 ALL_RUNS = "all runs"
-_LARGEST_WHOLE = 2**53
 # Parameters of one scheduler say nothing about the runs of another.
 _SCHEDULER, _ITS_PARAMETERS = "scheduler.name", "scheduler.parameters."
 
@@ -31,17 +30,8 @@ def rows_by_group(report: CampaignReport) -> dict[str, list[int]]:
     if report.group is None:
         return {ALL_RUNS: list(range(len(report.position)))}
     column = report.column(report.group)
-    values = column.distinct()
-    without = None in column.values
-    others = {NO_VALUE} if without else set()
-    others |= {_written(value) for value in values if not isinstance(value, str)}
-    names = {
-        identity(value): f'"{value}"'
-        if isinstance(value, str) and value in others
-        else _written(value)
-        for value in values
-    }
-    if without:
+    names = column.names()
+    if None in column.values:
         names[identity(None)] = NO_VALUE
     groups: dict[str, list[int]] = {name: [] for name in names.values()}
     for row, value in enumerate(column.values):
@@ -175,13 +165,3 @@ def _rows_of(groups: dict[str, list[int]], name: str) -> list[int]:
         hint = perhaps(name, groups) or f"there are {', '.join(groups)}"
         raise SimpluginError(f"there is no group {name!r}; {hint}")
     return groups[name]
-
-
-def _written(value: Value) -> str:
-    """Write a value as the name of a group, as the page has it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    # Whole numbers without a point, as long as all their digits are known.
-    if isinstance(value, float) and value.is_integer() and abs(value) < _LARGEST_WHOLE:
-        return str(int(value))
-    return str(value)

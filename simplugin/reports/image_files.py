@@ -45,11 +45,16 @@ def save(figure: Figure, path: Path, *, dpi: int = 150) -> None:
     SimpluginError
         The file cannot be written.
     """
-    from matplotlib import rc_context
-
     absent = write_all_letters(figure)
     if absent:
         warnings.warn(absence(absent), MissingLetters, stacklevel=3)
+    write_image(figure, path, dpi=dpi)
+
+
+def write_image(figure: Figure, path: Path, *, dpi: int) -> None:
+    """Write a figure of which `write_all_letters` was asked what it lacks, as `save` does."""
+    from matplotlib import rc_context
+
     dates: dict[str, dict[str, Any]] = {
         ".svg": {"Date": None},
         ".pdf": {"CreationDate": None},
@@ -57,7 +62,7 @@ def save(figure: Figure, path: Path, *, dpi: int = 150) -> None:
     # Type 42: letters stay letters, as publishers demand.
     settings: Any = {"svg.hashsalt": "simplugin", "svg.fonttype": "none", "pdf.fonttype": 42}
     with rc_context(settings), warnings.catch_warnings():
-        # Said above, once a figure and with a way out.
+        # `save` says so once a figure, and with a way out.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         try:
             figure.savefig(path, dpi=dpi, metadata=dates.get(path.suffix.lower()))

@@ -68,7 +68,22 @@ def _check_sizes(values: NDArray[np.float64], log: bool) -> None:
 def name_axis(
     axes: Axes, which: str, values: NDArray[np.float64], label: str, unit: str, log: bool
 ) -> None:
-    """Set scale, label and ticks of the x or y axis for finite values."""
+    """Set scale, label and ticks of an axis.
+
+    Parameters
+    ----------
+    axes : Axes
+        What it belongs to.
+    which : {"x", "y"}
+        Which axis.
+    values : float64, shape (n,)
+        What is drawn along it, in SI units and finite; the largest decides which prefix or power
+        of 1000 a linear axis has.
+    label, unit : str
+        What was measured, and its SI unit; no unit is shown if it is empty.
+    log : bool
+        Whether the axis is logarithmic, as `logarithmic` decides.
+    """
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axis = axes.xaxis if which == "x" else axes.yaxis
@@ -91,7 +106,21 @@ def name_axis(
 
 
 def tick_values(axes: Axes, values: NDArray[np.float64], inches: float, log: bool) -> None:
-    """Put ticks of the x axis at the few values that there are, where they have room."""
+    """Put ticks of the x axis at the values of a parameter.
+
+    With more than eight values, or where names would touch each other, ticks stay as they are.
+
+    Parameters
+    ----------
+    axes : Axes
+        What the axis belongs to.
+    values : float64, shape (n,)
+        The values, ascending and each once.
+    inches : float
+        How far the last one is from the first on paper [inch].
+    log : bool
+        Whether the axis is logarithmic.
+    """
     from matplotlib.ticker import NullFormatter, NullLocator
 
     names = [f"{value:g}" for value in values.tolist()]

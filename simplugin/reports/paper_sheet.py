@@ -54,7 +54,20 @@ def ink(number: int) -> Ink:
 
 
 def sheet(width: Width, height: float) -> tuple[Figure, Axes]:
-    """Return an empty figure of a height [inch] and its axes."""
+    """Return an empty figure and its axes.
+
+    Parameters
+    ----------
+    width : {"column", "page"}
+        3.4 or 7 inches.
+    height : float
+        [inch].
+
+    Raises
+    ------
+    SimpluginError
+        The width is neither.
+    """
     from matplotlib.figure import Figure
 
     if width not in WIDTHS:
@@ -130,7 +143,21 @@ def write_key(
     *,
     marks: bool = False,
 ) -> None:
-    """Write below everything what lines, or marks without lines, stand for."""
+    """Write below everything what lines, or marks without lines, stand for.
+
+    Parameters
+    ----------
+    figure : Figure
+        What it belongs to.
+    names : sequence of str
+        All in full: long ones are broken into lines.
+    handles : sequence of matplotlib artists
+        For each name the line or mark that is shown before it.
+    width : {"column", "page"}
+        Of the figure, 3.4 or 7 inches.
+    marks : bool
+        Whether handles are marks, which take less room than lines.
+    """
     _, columns, texts = _key_layout(names, width)
     letter = SMALL_FONT * POINT
     sample = _MARK if marks else _LINE

@@ -16,13 +16,10 @@ from simplugin.reports.paper_sheet import (
     key_height,
     sheet,
     write_key,
-    write_sheet,
 )
 from simplugin.reports.statistics import Summary, summary
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
@@ -44,9 +41,8 @@ _FURTHEST = 1e20
 _BEYOND = 1.5
 
 
-def parameter_plot(
+def draw_parameter(
     series: Series,
-    path: str | PathLike[str],
     *,
     parameter: str,
     label: str,
@@ -55,19 +51,17 @@ def parameter_plot(
     log_parameter: bool | None = None,
     log: bool | None = None,
     width: Width = "column",
-) -> None:
-    """Draw the mean at each value of a parameter with its 95 % interval, a line a group.
+) -> Figure:
+    """Return a drawing of the mean at each value of a parameter, a line a group.
 
-    Means are arithmetic, or geometric on a logarithmic axis, where intervals are those of the
-    logarithms. A mean of one value is hollow and has no interval. Groups stand a little side by
-    side, so that intervals can be told apart.
+    Means have their 95 % intervals. They are arithmetic, or geometric on a logarithmic axis, where
+    intervals are those of the logarithms. A mean of one value is hollow and has no interval.
+    Groups stand a little side by side, so that intervals can be told apart.
 
     Parameters
     ----------
     series : mapping of str to (sequence, sequence)
         Of each group the parameter of each run, and what was measured.
-    path : path
-        A PNG, PDF or SVG file, by its suffix; an existing file is replaced.
     parameter, parameter_unit : str
         Name and SI unit of the parameter.
     label, unit : str
@@ -81,28 +75,9 @@ def parameter_plot(
     Raises
     ------
     SimpluginError
-        There is nothing to draw, a logarithmic axis was asked for values that have no place
-        there, the suffix is unknown, or the file cannot be written.
+        There is nothing to draw, or a logarithmic axis was asked for values that have no place
+        there.
     """
-    figure = draw_parameter(
-        series, parameter=parameter, label=label, parameter_unit=parameter_unit, unit=unit,
-        log_parameter=log_parameter, log=log, width=width,
-    )  # fmt: skip
-    write_sheet(figure, path)
-
-
-def draw_parameter(
-    series: Series,
-    *,
-    parameter: str,
-    label: str,
-    parameter_unit: str = "",
-    unit: str = "",
-    log_parameter: bool | None = None,
-    log: bool | None = None,
-    width: Width = "column",
-) -> Figure:
-    """Return the drawing that `parameter_plot` writes."""
     means = {name: over_parameter(*columns) for name, columns in series.items()}
     means = {name: found for name, found in means.items() if found}
     if not means:

@@ -9,11 +9,9 @@ import numpy as np
 from simplugin.errors import SimpluginError
 from simplugin.reports.distributions import draw_steps
 from simplugin.reports.paper_axes import logarithmic, name_axis
-from simplugin.reports.paper_sheet import FONT, Width, key_height, sheet, write_key, write_sheet
+from simplugin.reports.paper_sheet import FONT, Width, key_height, sheet, write_key
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -28,17 +26,13 @@ _FARTHEST = 1000.0
 _APART = 0.3
 
 
-def profile_plot(
-    profiles: Profiles, path: str | PathLike[str], *, label: str, width: Width = "column"
-) -> None:
-    """Draw on which part of the instances each group is within a factor of the best.
+def draw_profiles(profiles: Profiles, *, label: str, width: Width = "column") -> Figure:
+    """Return a drawing of the part of the instances on which each group is how close to the best.
 
     Parameters
     ----------
     profiles : Profiles
         As `profiles.profiles` computes them.
-    path : path
-        A PNG, PDF or SVG file, by its suffix; an existing file is replaced.
     label : str
         What was measured.
     width : {"column", "page"}
@@ -47,14 +41,8 @@ def profile_plot(
     Raises
     ------
     SimpluginError
-        There is no instance, a group is so far from the best that no axis shows it, the suffix is
-        unknown, or the file cannot be written.
+        There is no instance, or a group is so far from the best that no axis shows it.
     """
-    write_sheet(draw_profiles(profiles, label=label, width=width), path)
-
-
-def draw_profiles(profiles: Profiles, *, label: str, width: Width = "column") -> Figure:
-    """Return the drawing that `profile_plot` writes."""
     if not profiles.n:
         raise SimpluginError(f"no instance has values of {label} in all groups; nothing to draw")
     names = list(profiles.ratios)

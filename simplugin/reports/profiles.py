@@ -39,10 +39,6 @@ class Profiles:
     apart: int
     unsolved: int
 
-    def within(self, group: str, factor: float) -> float:
-        """Return the part of the instances on which a group is within a factor of the best."""
-        return float(np.searchsorted(self.ratios[group], factor, side="right")) / max(self.n, 1)
-
 
 def profiles(groups: Mapping[str, Values], *, sense: Literal["min", "max"] = "min") -> Profiles:
     """Compute performance profiles.

@@ -307,7 +307,7 @@ def t_quantile(freedom: int, level: float = LEVEL) -> float:
 
 
 def cumulated(
-    values: Sequence[float | int | None], tried: int | None = None
+    values: Sequence[float | int | None],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the empirical distribution function: its steps, and the part of runs up to each.
 
@@ -316,27 +316,17 @@ def cumulated(
     values : sequence of float or None
         One a run. What is missing or infinite is never reached, so that the last part is below 1:
         a policy that fails on half of all runs is not as good as what it does on the others.
-    tried : int, optional
-        Runs that were tried, where `values` does not have them all.
 
     Returns
     -------
     steps, parts : float64, shape (n,)
-        The finite values, ascending and each once, and the part of the runs that were tried that
-        have at most so much.
-
-    Raises
-    ------
-    SimpluginError
-        There are more values than runs that were tried.
+        The finite values, ascending and each once, and the part of the runs that have at most so
+        much.
     """
-    runs = len(values) if tried is None else tried
-    if runs < len(values):
-        raise SimpluginError(f"{len(values)} values of {runs} runs; a run has one value at most")
     sample, _, _ = finite(values)
     steps, counts = np.unique(sample, return_counts=True)
     below = sum(1 for each in values if each == -math.inf)
-    return steps, (below + np.cumsum(counts)) / max(runs, 1)
+    return steps, (below + np.cumsum(counts)) / max(len(values), 1)
 
 
 def exact_mean(sample: NDArray[np.float64]) -> float:

@@ -61,7 +61,7 @@ def run(platform=None, flops=None, options=None, names=NAMES, actor="worker"):
     placements = [Placement("server", serve, args=(names, 0, 1e7), name="server")]
     placements += [Placement(name, compute, args=(amounts[name],), name=actor) for name in names]
     result = simulate(platform or star(), placements, options=options)
-    return snapshot_of_result("star", result)
+    return snapshot_of_result("star", result, {})
 
 
 @pytest.fixture(scope="module")
@@ -116,9 +116,9 @@ def test_an_actor_more_is_told():
         await me.sleep_for(0.25)
 
     placements = [Placement("a", nap, name="sleeper")]
-    alone = snapshot_of_result("x", simulate(star(), placements))
+    alone = snapshot_of_result("x", simulate(star(), placements), {})
     both = snapshot_of_result(
-        "x", simulate(star(), [*placements, Placement("b", nap, name="other")])
+        "x", simulate(star(), [*placements, Placement("b", nap, name="other")]), {}
     )
     found, comparison = first(alone, both)
     assert (found.actor, found.recorded, found.now.kind) == ("other", None, "sleep")

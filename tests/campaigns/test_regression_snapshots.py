@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.campaigns.regression.activities import (
-    COLUMNS,
     Activities,
     Activity,
     activities_of_chart,
@@ -106,7 +105,7 @@ def test_a_diff_shows_a_metric_a_line_and_no_date(tmp_path):
         ("one.json", b"\xff"),
         ("one.trace.csv.gz", b"no gzip"),
         ("one.trace.csv.gz", gzip.compress(b"a,b\n", mtime=0)),
-        ("one.trace.csv.gz", gzip.compress(",".join(COLUMNS).encode() + b"\n1\n", mtime=0)),
+        ("one.trace.csv.gz", gzip.compress(f"{','.join(Activity._fields)}\n1\n".encode())),
     ],
 )  # fmt: skip
 def test_a_damaged_file_is_told(tmp_path, name, content):
@@ -154,6 +153,23 @@ def test_wrong_types_inside_are_told(tmp_path):
                 # What can be read can be compared and told.
                 explain(compare(read, good, ToleranceFile({"metrics": {"t": 1}}, "x").of("s")))
     assert refused > 150
+
+
+def test_what_is_missing_is_told(tmp_path):
+    file = tmp_path / "one.json"
+    write_snapshot(Snapshot("s", (), activities=Activities((ONE,), 1)), file)
+    whole = json.loads(file.read_text())
+    # These tell people what follows from the others.
+    top, inner = set(whole) - {"gap"}, set(whole["activities"]) - {"recorded"}
+    assert {"sources", "sharing"} <= top | inner
+    for damaged, key in [
+        *((whole | {}, key) for key in top),
+        *((whole | {"activities": dict(whole["activities"])}, key) for key in inner),
+    ]:
+        del (damaged if key in top else damaged["activities"])[key]
+        file.write_text(json.dumps(damaged))
+        with pytest.raises(SimpluginError, match=rf"KeyError: '{key}'\); restore it, or delete it"):
+            read_snapshot(file)
 
 
 def test_somebody_elses_file_is_no_recorded_result(tmp_path):
@@ -348,9 +364,15 @@ def test_names_of_files_are_safe_and_differ():
 
 
 def test_junit_has_a_case_for_each(tmp_path):
+    wild = "  <x> \x1b[31m\u202e\ud800 & é"
     checked = [
         Checked("a.toml", "ok", duration=1.5),
-        Checked("b.toml", "moved", explanation=("1 moved", "  <x> \x1b[31m & é"), duration=0.25),
+        Checked(
+            "b.toml",
+            "moved",
+            explanation=("1 moved", wild),
+            duration=0.25,
+        ),
         Checked("c.toml", "failed", explanation=("crash: signal 6",)),
         Checked("d.toml", "new", recorded=True),
     ]
@@ -368,5 +390,5 @@ def test_junit_has_a_case_for_each(tmp_path):
     assert [[inner.tag for inner in case] for case in cases] == [[], ["failure"], ["error"], []]
     failure = cases[1][0]
     assert failure.get("message") == "1 moved"
-    # The control character is not allowed in XML, not even escaped.
-    assert failure.text == "1 moved\n  <x> \ufffd[31m & é"
+    # XML can have neither a control character nor a surrogate; U+202E would reverse the rest.
+    assert failure.text == "1 moved\n  <x> \\x1b[31m\\u202e\\ud800 & é"

@@ -13,7 +13,7 @@ from simplugin.errors import SimpluginError
 from simplugin.figures import Figure
 from simplugin.listings import Listing
 from simplugin.reports.campaign_figures import write_figures
-from simplugin.reports.comparisons import against
+from simplugin.reports.comparisons import paired
 from simplugin.reports.distributions import box_plot, draw_boxes, draw_ecdfs
 from simplugin.reports.groups import compared, pairing_columns, values_by_group
 from simplugin.reports.page.contents import CampaignReport, Column, KeptRun
@@ -267,7 +267,7 @@ def test_runs_of_a_campaign_are_paired_by_what_else_was_varied():
     values = values_by_group(report, report.column("makespan"))
     assert list(values["fcfs"].values())[-1] == pytest.approx(20.75)
     assert list(values["wps"].values())[-1] is None
-    [found] = against(values, "fcfs").values()
+    found = paired(values["wps"], values["fcfs"])
     assert compared(report, report.column("makespan"), "fcfs") == {"wps": found}
     assert (found.n, found.missing, found.wins) == (5, 1, 5)
     ratios = [(100 / h + s) / (150 / h + s) for s in range(3) for h in (4, 8)][:5]
@@ -317,9 +317,9 @@ def test_a_campaign_in_which_nothing_is_compared(tmp_path, report_of):
     report = report_of(
         Column("makespan", [1.0, 2.0, 4.0], "s", sense="min"), Column("gap", [None] * 3)
     )
-    written = write_figures(report, tmp_path, widths=("page",))
+    written = write_figures(report, tmp_path)
     assert {path.name for path in written} == {
-        f"makespan-{kind}-wide.{end}" for kind in ("box", "ecdf") for end in ("png", "pdf")
+        f"makespan-{kind}.{end}" for kind in ("box", "ecdf") for end in ("png", "pdf")
     }
 
 

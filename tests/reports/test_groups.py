@@ -7,6 +7,7 @@ import pytest
 from simplugin.errors import SimpluginError
 from simplugin.reports.groups import compared, pairing_columns, rows_by_group
 from simplugin.reports.page.contents import Column
+from simplugin.reports.page.documents import report_document
 
 
 def test_no_run_is_lost_where_names_of_groups_are_alike(report_of):
@@ -14,6 +15,17 @@ def test_no_run_is_lost_where_names_of_groups_are_alike(report_of):
     report = report_of(Column("g", alike, role="varied"), group="g")
     found = {"1": [1, 2], "2.5": [3], '"1"': [4], "true": [5], '"(none)"': [6], "(none)": [0, 7]}
     assert list(rows_by_group(report).items()) == list(found.items())
+
+
+def test_groups_have_the_names_that_the_page_gives_them(report_of):
+    # As JavaScript writes numbers, whichever of two equal ones comes first.
+    values = [1.0, "a", 1, "1", 2.5, 1e-5, -1e-7, 1e21, 1e16, -0.0, math.nan, -math.inf, 2**70]
+    names = ["1", "a", '"1"', "2.5", "0.00001", "-1e-7", "1e+21", "10000000000000000", "0", "NaN"]
+    names += ["-Infinity", str(2**70)]
+    report = report_of(Column("g", values, role="varied"), group="g")
+    assert list(rows_by_group(report)) == names
+    [column] = [each for each in report_document(report)["columns"] if each["name"] == "g"]
+    assert column["texts"] == names
 
 
 def test_parameters_of_schedulers_pair_runs_only_where_both_have_them(report_of):

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from simplugin.charts import ScheduleChart
     from simplugin.simulation import Result, Trace
 
-COLUMNS = ("actor", "resource", "kind", "label", "start", "end", "amount", "state")
-
 
 class Activity(NamedTuple):
     """One thing that an actor did.
@@ -141,7 +139,7 @@ def write_activities(activities: Activities, path: Path) -> None:
     """Write the rows as compressed CSV: the same bytes for the same rows."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
-    writer.writerow(COLUMNS)
+    writer.writerow(Activity._fields)
     writer.writerows(activities.rows)
     path.write_bytes(gzip.compress(text.getvalue().encode(), 9, mtime=0))
 
@@ -157,7 +155,7 @@ def read_rows(path: Path) -> tuple[Activity, ...]:
     try:
         with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
             reader = csv.reader(file)
-            if tuple(next(reader, ())) != COLUMNS:
+            if tuple(next(reader, ())) != Activity._fields:
                 raise ValueError("its first line does not name the columns of a trace")
             return tuple(_activity(*row) for row in reader)
     except (OSError, EOFError, ValueError, TypeError, csv.Error) as error:

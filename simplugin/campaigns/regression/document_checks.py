@@ -34,10 +34,8 @@ def check_document(document: Any) -> None:
     _expect(document["subject"], _is_text, "subject", "a text")
     _expect(document["digest"], _is_text_or_none, "digest", "a text")
     _expect(document["settings"], _is_table, "settings", "an object")
-    for name in ("options", "versions"):
+    for name in ("options", "versions", "sources"):
         _expect(document[name], _is_table_of(_is_text), name, "an object of texts")
-    sources = document.get("sources", {})
-    _expect(sources, _is_table_of(_is_text), "sources", "an object of texts")
     _check_metrics(document)
     found = document["activities"]
     if found is not None:
@@ -45,7 +43,7 @@ def check_document(document: Any) -> None:
         _expect(found["total"], _is_count, "activities.total", "a count")
         namesakes = found["namesakes"]
         _expect(namesakes, _is_table_of(_is_count), "activities.namesakes", "an object of counts")
-        sharing, of_counts = found.get("sharing", {}), _is_table_of(_is_count)
+        sharing, of_counts = found["sharing"], _is_table_of(_is_count)
         _expect(sharing, _is_table_of(of_counts), "activities.sharing", "an object of such")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from simplugin.campaigns.regression.checking import Checked
-from simplugin.campaigns.regression.printable import printable
+from simplugin.campaigns.running.printable import printable
 from simplugin.errors import SimpluginError
 
 SUITE = "simplugin regress"

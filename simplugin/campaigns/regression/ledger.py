@@ -104,15 +104,15 @@ class Ledger:
         remove : bool
             Whether to delete.
         """
+        from simplugin.campaigns.regression.snapshots import trace_path
+
         for path in self._orphans({file_of(each) for each in given}):
             (self.removed if remove else self.unused).append(str(path))
             if remove and path.is_dir():
                 shutil.rmtree(path)
             elif remove:
                 path.unlink()
-                path.with_name(f"{path.name.removesuffix('.json')}.trace.csv.gz").unlink(
-                    missing_ok=True
-                )
+                trace_path(path).unlink(missing_ok=True)
 
     def summary(self) -> list[str]:
         """Return lines for the end of the session; none if there is nothing to be told."""

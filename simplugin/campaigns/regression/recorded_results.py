@@ -216,10 +216,9 @@ def snapshot_of(subject: str, value: object) -> Snapshot:
     from simplugin.simulation import Result
 
     if isinstance(value, Outcome):
-        known = versions(value.row.provenance)
-        return snapshots.snapshot_of_outcome(subject, value, versions=known)
+        return snapshots.snapshot_of_outcome(subject, value, versions(value.row.provenance))
     if isinstance(value, Result):
-        return snapshots.snapshot_of_result(subject, value, versions=versions(value.provenance))
+        return snapshots.snapshot_of_result(subject, value, versions(value.provenance))
     if isinstance(value, Row):
         return snapshots.snapshot_of_row(subject, value, versions(value.provenance))
     numbers = value if isinstance(value, Mapping) else {_VALUE: value}

@@ -38,8 +38,8 @@ def record(arguments: Mapping[str, Any]) -> Measured:
     snapshot = snapshot_of_outcome(
         arguments["subject"],
         outcome,
-        arguments["activities"],
         versions(outcome.row.provenance),
+        arguments["activities"],
     )
     # Of the activities, more is needed for the comparison than a snapshot has on disk.
     write_snapshot(replace(snapshot, activities=None), arguments["to"])

@@ -37,7 +37,6 @@ _SETTINGS = (
     "platform_sha256",
     "content_sha256",
 )
-_VERSIONS = ("simplugin", "simgrid", "python", "numpy", "scipy", "cvxpy", "highspy", "clarabel")
 
 
 @dataclass(frozen=True)
@@ -106,39 +105,36 @@ class Snapshot:
         }
 
 
-def snapshot_of_row(subject: str, row: Row, versions: Mapping[str, str] | None = None) -> Snapshot:
+def snapshot_of_row(subject: str, row: Row, versions: Mapping[str, str]) -> Snapshot:
     """Return what a row says."""
     known = row.provenance
-    found = {name: str(known[name]) for name in _VERSIONS if name in known}
     return Snapshot(
         subject,
         tuple(Metric(each.name, plain_number(each.value), each.unit) for each in row),
         row.best,
         settings={name: known[name] for name in _SETTINGS if name in known},
         options={name: str(value) for name, value in known.get("options", {}).items()},
-        versions={**found, **(versions or {})},
+        versions=versions,
     )
 
 
-def snapshot_of_result(
-    subject: str, result: Result, most: int = ACTIVITIES, versions: Mapping[str, str] | None = None
-) -> Snapshot:
-    """Return what a simulation gave, with at most so many of its activities."""
+def snapshot_of_result(subject: str, result: Result, versions: Mapping[str, str]) -> Snapshot:
+    """Return what a simulation gave."""
     from simplugin.campaigns.actors import metrics
 
     row = Row(metrics(result), result.provenance)
     return _with_activities(
-        snapshot_of_row(subject, row, versions), result, activities_of(result, most)
+        snapshot_of_row(subject, row, versions), result, activities_of(result, ACTIVITIES)
     )
 
 
 def snapshot_of_outcome(
-    subject: str,
-    outcome: Outcome,
-    most: int = ACTIVITIES,
-    versions: Mapping[str, str] | None = None,
+    subject: str, outcome: Outcome, versions: Mapping[str, str], most: int = ACTIVITIES
 ) -> Snapshot:
-    """Return what a scenario gave; without a trace, the bars of its schedule are its activities."""
+    """Return what a scenario gave, with at most so many of its activities.
+
+    Without a trace, the bars of its schedule are its activities.
+    """
     activities = activities_of(outcome.result, most)
     if activities is None and outcome.schedule is not None:
         activities = activities_of_chart(outcome.schedule, most)
@@ -228,7 +224,7 @@ def _snapshot_from(document: Mapping[str, Any], trace: Path) -> Snapshot:
     # A repository may leave traces out; what moved is then told without where it began.
     if counts is not None and trace.exists():
         activities = Activities(
-            read_rows(trace), counts["total"], counts["namesakes"], counts.get("sharing", {})
+            read_rows(trace), counts["total"], counts["namesakes"], counts["sharing"]
         )
     best = document["best"]
     return Snapshot(
@@ -243,7 +239,7 @@ def _snapshot_from(document: Mapping[str, Any], trace: Path) -> Snapshot:
         document["options"],
         document["versions"],
         activities,
-        document.get("sources", {}),
+        document["sources"],
     )
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Literal
 
 from simplugin.charts import ScheduleChart
@@ -23,6 +25,8 @@ _SCHEDULER = "scheduler.name"
 _SEED = "seed"
 # The group of runs that have no value of what groups are made by.
 NO_VALUE = "(none)"
+# Sizes between which JavaScript writes numbers without exponents.
+_LEAST_PLAIN, _MOST_PLAIN = 1e-6, 1e21
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +68,21 @@ class Column:
             if value is not None:
                 found.setdefault(identity(value), value)
         return sorted(found.values(), key=_by_size) if self.numeric else list(found.values())
+
+    def names(self) -> dict[Hashable, str]:
+        """Return how the distinct values are written, by `identity`.
+
+        Texts that look like another value, or like none, are in quotes.
+        """
+        values = self.distinct()
+        others = {_written(value) for value in values if not isinstance(value, str)}
+        if None in self.values:
+            others.add(NO_VALUE)
+        return {
+            identity(value): f'"{value}"' if isinstance(value, str) and value in others
+            else _written(value)
+            for value in values
+        }  # fmt: skip
 
     def place_of(self, value: Value) -> int | None:
         """Return the number of a value among the distinct ones; what has none comes behind."""
@@ -121,8 +140,6 @@ class CampaignReport:
         Kind of failure and message, one a run; empty for those that are done.
     total : int
         Runs of the campaign, also those that were not tried yet.
-    file : str
-        Where the campaign was read; empty if a program made it.
     facts : mapping of str to str
         What there is to say in the first place, by its name: dates, versions, command.
     kept : tuple of KeptRun
@@ -150,7 +167,6 @@ class CampaignReport:
     failure: Sequence[str] = ()
     error: Sequence[str] = ()
     total: int = 0
-    file: str = ""
     facts: Mapping[str, str] = field(default_factory=dict)
     kept: tuple[KeptRun, ...] = ()
     claims: Mapping[str, tuple[Claim, ...]] = field(default_factory=dict)
@@ -254,6 +270,20 @@ def identity(value: Value) -> Hashable:
     if isinstance(value, bool | str) or value is None:
         return (type(value).__name__, value)
     return ("number", "nan" if math.isnan(value) else value)
+
+
+def _written(value: Value) -> str:
+    """Write a value as JavaScript does, which names the groups of a column of numbers."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, float):
+        return str(value)
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    digits = repr(float(value)).removesuffix(".0")
+    if value == 0 or _LEAST_PLAIN <= abs(value) < _MOST_PLAIN:
+        return format(Decimal(digits), "f").removeprefix("-" if value == 0 else "")
+    return re.sub(r"e([+-])0*", r"e\1", digits)
 
 
 def _by_size(value: Value) -> tuple[bool, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +15,7 @@ from simplugin.figures import Figure
 from simplugin.listings import Listing
 from simplugin.reports.page.activity_charts import activity_chart
 from simplugin.reports.page.colour_rules import count_of_colours
-from simplugin.reports.page.contents import NO_VALUE, CampaignReport, Column, KeptRun, identity
+from simplugin.reports.page.contents import CampaignReport, Column, KeptRun, identity
 
 # Points of a curve beyond which a page gets large and no clearer.
 _MOST_POINTS = 1000
@@ -109,7 +109,7 @@ def _column(column: Column, **more: Any) -> dict[str, Any]:
         "numeric": column.numeric,
     } | more
     if not column.numeric:
-        names = _names(column)
+        names = column.names()
         numbers = {each: number for number, each in enumerate(names)}
         return document | {
             "texts": list(names.values()),
@@ -132,29 +132,6 @@ def _column(column: Column, **more: Any) -> dict[str, Any]:
         values[at] = None
     document |= {"values": values}
     return document | ({"special": apart} if apart else {}) | ({"long": long} if long else {})
-
-
-def _names(column: Column) -> dict[Hashable, str]:
-    """Return how the values of a column are written, texts that look like others in quotes."""
-    values = column.distinct()
-    others = {_text(value) for value in values if not isinstance(value, str)}
-    if None in column.values:
-        others.add(NO_VALUE)
-    return {
-        identity(value): f'"{value}"'
-        if isinstance(value, str) and value in others
-        else _text(value)
-        for value in values
-    }
-
-
-def _text(value: object) -> str:
-    """Write a value that is shown as a text."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return repr(value) if isinstance(value, float | int) else json.dumps(value, default=str)
 
 
 def _kept(kept: KeptRun) -> dict[str, Any]:

@@ -53,7 +53,7 @@ function drawCurves(target, figure) {
 function oneSeries(each, { name, number, dash }, across, up, bars) {
   const colour = colourOf(number);
   const finite = each.y.map((value, at) => at).filter((at) => Number.isFinite(each.y[at]));
-  if (!each.names && finite.length !== 1) return drawn("path", { d: curvePath(each, across, up, bars), class: "curve", stroke: colour, "stroke-dasharray": DASHES[dash % DASHES.length] }, drawn("title", {}, name));
+  if (!each.names && finite.length !== 1) return drawn("path", { d: curvePath(each, across, up, bars), class: "curve", stroke: colour, "stroke-dasharray": dashOf(dash) }, drawn("title", {}, name));
   const points = drawn("g", { fill: colour });
   for (const at of finite) {
     const [x, y] = [across(each.x[at]), up(each.y[at])];
@@ -73,7 +73,7 @@ function pointName(name, x, y, [start, end]) {
 
 function keyOf(keys, lines) {
   const sample = (attributes) => drawn("svg", { width: 26, height: 10, "aria-hidden": "true" }, drawn("line", { x1: 1, x2: 25, y1: 5, y2: 5, ...attributes }));
-  const curves = keys.map(({ name, number, dash }) => element("li", {}, sample({ class: "curve", stroke: colourOf(number), "stroke-dasharray": DASHES[dash % DASHES.length] }), name));
+  const curves = keys.map(({ name, number, dash }) => element("li", {}, sample({ class: "curve", stroke: colourOf(number), "stroke-dasharray": dashOf(dash) }), name));
   const levels = lines.map(([name, level], at) => element("li", {}, sample({ class: "level", "stroke-dasharray": DASHES[1 + (at % 4)] }), `${name} (${shown(level)})`));
   return element("ul", { class: "legend" }, ...(keys.length + lines.length > 1 ? [...curves, ...levels] : []));
 }
@@ -92,7 +92,7 @@ function drawSchedule(target, chart) {
     height += size * lane + gap;
   });
   const svg = sheet(width, height + 46, `Gantt chart: ${chart.title}`);
-  const end = Math.max(...chart.finish, ...chart.dates.map(([, date]) => date), 0) || 1;
+  const end = Math.max(extent(chart.finish)?.[1] ?? 0, ...chart.dates.map(([, date]) => date)) || 1;
   const across = spanned(scaled(0, end, left, width - RIGHT, { count: (width - left) / 90, pad: 0 }), left, width - RIGHT);
   acrossAxis(svg, across, 8, height, "time [s]");
   nameClusters(svg, chart, tops, lane, left, width);

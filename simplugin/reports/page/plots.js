@@ -149,7 +149,7 @@ function boxPlot(target, column, groups) {
   kept.forEach((group, at) => {
     const middle = 6 + (at + 0.5) * lane;
     svg.append(drawn("text", { x: left - 10, y: middle + 4, "text-anchor": "end" }, drawn("title", {}, group.name), cut(group.name, room)));
-    svg.append(boxOf(summary(group.values).sorted, scale, middle, lane * 0.27, colourOf(group.number), everyDot));
+    svg.append(boxOf(Float64Array.from(group.values).sort(), scale, middle, lane * 0.27, colourOf(group.number), everyDot));
     svg.append(meanMark(group.values, scale, middle));
   });
   return target.replaceChildren(svg);

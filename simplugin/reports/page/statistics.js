@@ -77,7 +77,6 @@ function summary(values, missing = 0) {
     median: quantile(sorted, 0.5),
     q3: quantile(sorted, 0.75),
     max: quantile(sorted, 1),
-    sorted,
   };
 }
 

@@ -80,8 +80,7 @@ function runRow(row) {
     const kind = column.numeric ? "number" : column.name === "status" && text === "failed" ? "bad" : null;
     return element("td", { class: kind, "data-column": column.name, title: long ? text : null }, long ? `${text.slice(0, 39)}\u2026` : text);
   });
-  const made = element("tr", { class: open ? "open" : null },
-    element("th", { scope: "row", class: "number" }, button), ...cells);
+  const made = element("tr", {}, element("th", { scope: "row", class: "number" }, button), ...cells);
   return open ? [made, details(row)] : [made];
 }
 

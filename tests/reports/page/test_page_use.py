@@ -156,6 +156,25 @@ def test_single_runs(page):
     assert "1.5" in page.one("#kept .listing td.number").text
 
 
+def test_schedules_may_have_more_bars_than_a_call_has_arguments(page):
+    bars = 130_000
+    path = page.driver.execute_script(
+        """const column = (value) => new Array(arguments[0]).fill(value);
+        const finish = column(1);
+        finish[7] = 40;
+        const target = element("div");
+        drawSchedule(target, { title: "", facts: "", clusters: [["h", 1]], groups: ["a"],
+          labels: [""], dates: [], group: column(0), start: column(0), finish,
+          label: column(0), first: column(0), count: column(1) });
+        return target.querySelector("svg g path").getAttribute("d");""",
+        bars,
+    )
+    assert path.count("z") == bars
+    # The last one ends where the frame does.
+    ends = {float(end) for end in re.findall(r"H([\d.]+)v", path)}
+    assert max(ends) == 600 - 22
+
+
 def test_claims_by_verdict(page):
     assert page.one("#claims-count").text == "4 of 7 claims agree."
     assert len(page.all("#claims-body tr")) == 7
