@@ -1,4 +1,4 @@
-"""Scenarios: loading and running them; later, many of them."""
+"""Scenarios and campaigns of many runs: loading them, running them, and their results."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ class Campaign:
         IndexError
             There is no such position.
         ScenarioError
-            A key leads into nothing there.
+            A key leads into nothing there, or a file that is named cannot be read.
         """
         point = self.variations.point(position)
         try:
@@ -184,7 +184,13 @@ class Campaign:
         return found
 
     def again(self, job: Job) -> Job:
-        """Return the same job as things stand now: with another key if a file has changed."""
+        """Return the same job as things stand now: with another key if a file has changed.
+
+        Raises
+        ------
+        ScenarioError
+            A file that it names cannot be read.
+        """
         key = self._keys.key_of_run(job.arguments)
         return job if key == job.key else replace(job, key=key)
 
@@ -212,32 +218,18 @@ def load_campaign(path: str | os.PathLike[str], *, check: bool = True) -> Campai
         A TOML file: a scenario, which may also have ``[campaign]``, ``[sweep]``,
         ``[[variations]]`` and ``[slurm]``.
     check : bool
-        Whether to look at each value that is swept; who only asks what is recorded need not.
+        Whether to try the values that are swept, and to import the modules that are named; who
+        only asks what is recorded need not.
 
     Raises
     ------
     ScenarioError
-        It cannot be read, has an unknown key or a value out of range, or sweeps what is not there;
-        with key, line and remedy.
+        It cannot be read, has an unknown key, or sweeps what makes no sense; if checked, also if a
+        value is out of range or what it names is not there; with key, line and remedy.
     """
     file = Path(path)
     document, text = read_toml(file)
     return _campaign(document, file, text, by_program=False, check=check)
-
-
-def campaign_from(document: Mapping[str, Any], file: Path, text: str = "") -> Campaign:
-    """Check a campaign that was read already.
-
-    Parameters
-    ----------
-    document : mapping
-        As `tomllib` reads it.
-    file : Path
-        Paths are relative to its directory.
-    text : str
-        The file's contents, for the lines in messages.
-    """
-    return _campaign(document, file, text, by_program=False)
 
 
 def _campaign(
@@ -257,9 +249,9 @@ def _campaign(
         variations = variations_of(scenario, sweep, listed)
     except SweepError as error:
         raise scenario_error([error.complaint], file, text) from None
+    refuse_uncountable(variations, file, text)
     if check:
-        refuse_uncountable(variations, file, text)
-    refuse_wrong_values(variations, file, text)
+        refuse_wrong_values(variations, file, text)
     return Campaign(
         title=document.get("title", ""),
         place=file,

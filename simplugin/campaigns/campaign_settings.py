@@ -118,8 +118,8 @@ class CampaignSettings:
     """
 
     store: Path
-    wall_limit: float | None = 3600.0
-    memory_limit: int | None = None
-    retries: int = 1
-    keep: int = 8
-    inputs: tuple[str, ...] = ()
+    wall_limit: float | None
+    memory_limit: int | None
+    retries: int
+    keep: int
+    inputs: tuple[str, ...]

@@ -5,12 +5,10 @@ Numbers are as they are; the store has a way to write NaN and infinities, which 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simplugin.charts import Bar, ScheduleChart
 from simplugin.claims import Claim
@@ -23,9 +21,8 @@ if TYPE_CHECKING:
 
 # Of a run; the first ones by their end.
 MOST_ACTIVITIES = 20_000
-# Columns of activities; of the trace all that a Gantt chart needs.
-_TEXTS = ("actor", "resource", "kind", "label", "state")
-_NUMBERS = ("start", "end", "amount")
+# Of the trace all that a Gantt chart needs.
+_COLUMNS = ("actor", "resource", "kind", "label", "start", "end", "state")
 
 
 def contents_of(outcome: Outcome, title: str = "") -> dict[str, Any]:
@@ -42,8 +39,8 @@ def contents_of(outcome: Outcome, title: str = "") -> dict[str, Any]:
     -------
     dict
         ``title``; ``figures``, a list for `figure_from`; ``listings``, for `listing_from`; and if
-        there is one ``schedule``, for `chart_from`, else if there is a trace ``activities``, for
-        `result_from`.
+        there is one ``schedule``, for `chart_from`, else if there is a trace ``activities``, as
+        `activities_document` writes them.
     """
     found: dict[str, Any] = {
         "title": title,
@@ -162,87 +159,21 @@ def claim_from(document: Mapping[str, Any]) -> Claim:
     return Claim(**dict(document))
 
 
-def activities_document(result: Result, most: int = MOST_ACTIVITIES) -> dict[str, Any]:
-    """Return the activities of a simulation as plain containers.
+def activities_document(result: Result) -> dict[str, Any]:
+    """Return the activities of a simulation as plain containers, those that end first.
 
     Parameters
     ----------
     result : Result
         With its trace.
-    most : int
-        How many to keep; those that end first.
 
     Returns
     -------
     dict
         ``columns``, a list each: texts ``actor``, ``resource``, ``kind``, ``label`` and ``state``,
-        numbers ``start``, ``end`` [s], ``amount`` [flop, byte or s] and ``actor_code``, which
-        tells actors of the same name apart; ``total``, how many there were; ``clock``, the end
-        date [s]; ``hosts``, those on which something was done; ``actor_names`` and
-        ``actor_hosts``, of all actors.
+        numbers ``start`` and ``end`` [s]; ``total``, how many there were.
     """
     trace = result.trace
-    columns: dict[str, Any] = {name: getattr(trace, name)[:most] for name in _TEXTS + _NUMBERS}
-    columns["actor_code"] = trace.actor_code[:most]
-    # A transfer's resource is "source->destination", a parallel task's "host,host".
-    ends = re.compile("->|,")
-    used = {end for name in trace.resource_names for end in (name, *ends.split(name))}
-    found: dict[str, Any] = _plain(
-        {
-            "columns": columns,
-            "total": len(trace),
-            "clock": result.clock,
-            "hosts": [name for name in result.hosts.name if name in used],
-            "actor_names": trace.actor_names,
-            "actor_hosts": [each.host for each in result.returned],
-        }
-    )
+    columns = {name: getattr(trace, name)[:MOST_ACTIVITIES] for name in _COLUMNS}
+    found: dict[str, Any] = _plain({"columns": columns, "total": len(trace)})
     return found
-
-
-def result_from(document: Mapping[str, Any]) -> Result:
-    """Return the part of a result that `activities_document` wrote down, as Gantt charts need it.
-
-    Hosts are those that something was done on; totals are not known.
-    """
-    from simplugin.simulation import Result
-    from simplugin.simulation.result import HostTotals, LinkTotals, Returned
-    from simplugin.simulation.trace import KINDS, STATES, Trace
-
-    given = dict(document)
-    columns = given["columns"]
-    resources, resource_code = _coded(columns["resource"])
-    labels, label_code = _coded(columns["label"])
-    trace = Trace(
-        actor_code=columns["actor_code"],
-        resource_code=resource_code,
-        kind_code=_positions(columns["kind"], KINDS),
-        label_code=label_code,
-        **{name: columns[name] for name in _NUMBERS},
-        state_code=_positions(columns["state"], STATES),
-        actor_names=tuple(given["actor_names"]),
-        resource_names=resources,
-        label_names=labels,
-    )
-    actors = zip(given["actor_names"], given["actor_hosts"], strict=False)
-    unknown = np.full(len(given["hosts"]), np.nan)
-    return Result(
-        clock=given["clock"],
-        returned=tuple(Returned(name, host, None, "ended") for name, host in actors),
-        hosts=HostTotals(tuple(given["hosts"]), unknown, unknown, unknown),
-        links=LinkTotals((), np.empty(0), np.empty(0)),
-        trace=trace,
-        provenance={"trace": True},
-    )
-
-
-def _coded(texts: list[str]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
-    """Return distinct texts, and the position of each; -1 for the empty one, which is none."""
-    names = tuple(name for name in dict.fromkeys(texts) if name)
-    codes = {"": -1} | {name: code for code, name in enumerate(names)}
-    return names, np.array([codes[text] for text in texts], dtype=np.int32)
-
-
-def _positions(texts: list[str], known: tuple[str, ...]) -> NDArray[np.int8]:
-    """Return the position of each text among the known ones."""
-    return np.array([known.index(text) for text in texts], dtype=np.int8)

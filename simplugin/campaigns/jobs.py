@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Literal, Protocol
 
 from simplugin.rows import Row
@@ -97,7 +98,7 @@ class Record:
     duration : float
         How long it took [s of real time].
     place : str
-        Where: ``host:process``.
+        Where: ``host:process``; of a run that was lost with its worker the worker's.
     versions : mapping of str to str
         Of Python and of the packages that had a part in it.
     """
@@ -109,6 +110,11 @@ class Record:
     duration: float
     place: str
     versions: Mapping[str, str] = field(default_factory=dict)
+
+
+def now() -> str:
+    """Return the date as records have it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 class JobSource(Protocol):
@@ -156,7 +162,13 @@ class JobSource(Protocol):
         ...
 
     def again(self, job: Job) -> Job:
-        """Return the same job as things stand now: with another key if a file has changed."""
+        """Return the same job as things stand now: with another key if a file has changed.
+
+        Raises
+        ------
+        SimpluginError
+            Nobody can tell, as when a file is gone; the run is recorded as failed then.
+        """
         ...
 
 

@@ -16,9 +16,10 @@ import simplugin
 from simplugin.campaigns.named_files import NamedFiles
 from simplugin.campaigns.running.versions import versions
 
-# Tables and keys that say how a run is shown, written or limited, not what comes out.
-_WITHOUT = ("title", "campaign", "output", "slurm")
-_LIMITS = ("wall_limit", "memory_limit")
+# What says how a run is shown, written or limited, not what comes out: tables and keys of a file,
+# and keys of its [simulation].
+IDLE = ("title", "campaign", "output", "slurm")
+LIMITS = ("wall_limit", "memory_limit")
 # Parts of the package that only show results.
 _SHOWING = ("cli", "reports")
 # Those that say which runs there are, have them done and record them, but have no part in what one
@@ -51,35 +52,6 @@ _NUMERIC = {"numpy", "scipy", "cvxpy", "highspy", "clarabel"}
 _LIBRARY = re.compile(r"^libsimgrid\.so\.(\d+(?:\.\d+)+)$")
 
 
-def key_of(
-    document: Mapping[str, Any],
-    directory: str | os.PathLike[str],
-    inputs: Iterable[str] = (),
-) -> str:
-    """Return the SHA-256 of everything that determines what comes out of a scenario.
-
-    That is the document without its title, ``[output]``, ``[campaign]``, ``[slurm]`` and limits;
-    the contents of the files that it names; the modules of the functions that it names, with those
-    beside it that they import; the code of this package that runs scenarios; and the versions of
-    SimGrid, NumPy and the solvers.
-
-    Parameters
-    ----------
-    document : mapping
-        A scenario as `tomllib` reads it. 1 and 1.0 differ; the order of keys does not matter.
-    directory : path
-        Where its paths start.
-    inputs : iterable of str
-        Paths and patterns of further files that decide what comes out.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
-    """
-    return Keys(directory).key(document, inputs)
-
-
 class Keys:
     """Keys of many scenarios of one directory; contents of unchanged files are read once.
 
@@ -93,15 +65,50 @@ class Keys:
         self._files = NamedFiles(directory)
 
     def key(self, document: Mapping[str, Any], inputs: Iterable[str] = ()) -> str:
-        """Return the key of a scenario, as `key_of` does."""
+        """Return the SHA-256 of everything that determines what comes out of a scenario.
+
+        That is the document without its title, ``[output]``, ``[campaign]``, ``[slurm]`` and
+        limits; the contents of the files that it names; the modules of the functions that it
+        names, with those beside it that they import; the code of this package that runs
+        scenarios; and the versions of SimGrid, NumPy and the solvers.
+
+        Parameters
+        ----------
+        document : mapping
+            A scenario as `tomllib` reads it. 1 and 1.0 differ; the order of keys does not matter.
+        inputs : iterable of str
+            Paths and patterns of further files that decide what comes out.
+
+        Returns
+        -------
+        str
+            64 hexadecimal digits.
+
+        Raises
+        ------
+        ScenarioError
+            A file that is named cannot be read.
+        """
         return self.digest_of(determining(document), inputs)
 
     def key_of_run(self, arguments: Mapping[str, Any]) -> str:
-        """Return the key that a run with the arguments of a campaign's job has now."""
+        """Return the key that a run with the arguments of a campaign's job has now.
+
+        Raises
+        ------
+        ScenarioError
+            A file that is named cannot be read.
+        """
         return self.key(arguments["document"], arguments.get("inputs", ()))
 
     def digest_of(self, value: Any, inputs: Iterable[str] = ()) -> str:
-        """Return the SHA-256 of plain data, of the files that it names, and of the code."""
+        """Return the SHA-256 of plain data, of the files that it names, and of the code.
+
+        Raises
+        ------
+        ScenarioError
+            A file that is named cannot be read.
+        """
         parts = [*software(), canonical_json(value)]
         parts += self._files.digests(value, inputs)
         return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
@@ -109,11 +116,11 @@ class Keys:
 
 def determining(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return what of a scenario determines what comes out."""
-    found = {name: value for name, value in document.items() if name not in _WITHOUT}
+    found = {name: value for name, value in document.items() if name not in IDLE}
     simulation = found.get("simulation")
     if isinstance(simulation, Mapping):
         found["simulation"] = {
-            name: value for name, value in simulation.items() if name not in _LIMITS
+            name: value for name, value in simulation.items() if name not in LIMITS
         }
     return found
 
@@ -137,7 +144,7 @@ def software() -> list[str]:
 def code_digest(*, whole: bool = False) -> str:
     """Return the SHA-256 of this package's code, compiled modules and data included.
 
-    It is computed once a process.
+    What it finds is kept; ``code_digest.cache_clear()`` has it look again.
 
     Parameters
     ----------

@@ -52,6 +52,11 @@ class NamedFiles:
             Containers, texts and numbers.
         inputs : iterable of str
             Further paths and patterns.
+
+        Raises
+        ------
+        ScenarioError
+            A file that is named cannot be read.
         """
         lines: dict[str, None] = {}
         for text in dict.fromkeys(_texts(value)):
@@ -67,7 +72,13 @@ class NamedFiles:
             yield from self._of_module(match[1])
 
     def of_path(self, text: str) -> Iterator[str]:
-        """Yield the lines of the files that a path or a pattern names; none if there are none."""
+        """Yield the lines of the files that a path or a pattern names; none if there are none.
+
+        Raises
+        ------
+        ScenarioError
+            One of them cannot be read.
+        """
         if not text or "\0" in text or "\n" in text:
             return
         path = self._path(text)

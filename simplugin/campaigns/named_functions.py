@@ -17,7 +17,8 @@ from simplugin.errors import PlatformError, ScenarioError
 
 _NAME = ("scheduler", "name")
 _PARAMETERS = ("scheduler", "parameters")
-# Of kind "bags": what schedulers are given by place, and parameters that are not the policy's own.
+# Of both families of schedulers for workloads of kind "bags": how much policies are given by place,
+# and parameters that are not the policy's own.
 _BY_PLACE = {"bags": 2, "pricing": 0}
 _FURTHER = {
     "bags": ("buffer", "measure", "errors", "shuffle"),
@@ -56,8 +57,8 @@ class NamedFunctions:
         for name, reference in workload.get("functions", {}).items():
             if self._is_new("function", reference):
                 yield from _of_reference(reference, ("workload", "functions", name))
-        counted = [each.get("count") is None for each in workload.get("applications", ())]
-        about = [workload["kind"], scheduler, all(counted), bool(workload.get("sites"))]
+        endless = all(each.get("count") is None for each in workload.get("applications", ()))
+        about = [workload["kind"], scheduler, endless, bool(workload.get("sites"))]
         if self._is_new("scheduler", *about):
             yield from self._of_scheduler(document)
 
@@ -115,10 +116,6 @@ def _of_generator(platform: Mapping[str, Any]) -> Iterator[Complaint]:
         return
     parameters = dict(platform.get("parameters", {}))
     if platform.get("seed") is not None:
-        if "seed" in parameters:
-            message = "the seed is given twice, in [platform] and among its parameters"
-            yield Complaint(("platform", "seed"), message, "remove one of the two")
-            return
         parameters["seed"] = platform["seed"]
     try:
         wrong = generator_called(name, "beside the scenario").wrong_name(parameters)

@@ -21,8 +21,8 @@ from simplugin.claims import Claim
 from simplugin.figures import Figure
 
 if TYPE_CHECKING:
-    from simplugin.campaigns.running.coordinator import Summary
     from simplugin.campaigns.running.progress_of_runs import Progress
+    from simplugin.campaigns.running.summary import Summary
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ _Kept = TypeVar("_Kept")
 def _recorded(store: Path, campaign: int) -> _Recorded:
     """Return what was measured, in the order of the parts."""
     with StoreReader(store) as reader:
-        return sorted(reader.contents(campaign), key=lambda each: each[0].job.position)
+        return list(reader.contents(campaign))
 
 
 def _of(record: Record) -> str:

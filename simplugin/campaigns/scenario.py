@@ -103,9 +103,6 @@ class Scenario:
             return section.file
         name, parameters = section.generator, dict(section.parameters)
         if section.seed is not None:
-            if "seed" in parameters:
-                message = "the seed is given twice, in [platform] and among its parameters"
-                raise self.error(message, "platform", "seed", remedy="remove one of the two")
             parameters["seed"] = section.seed
         try:
             generator = generator_called(name, "beside the scenario")

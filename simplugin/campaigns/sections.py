@@ -71,6 +71,16 @@ class PlatformSection(Section):
     parameters: dict[str, Any] = Field(default_factory=dict)
     seed: Annotated[int, Field(ge=0)] | None = None
 
+    @field_validator("seed")
+    @classmethod
+    def _one_seed(cls, seed: int | None, info: ValidationInfo) -> int | None:
+        """Refuse a second seed."""
+        if seed is not None and "seed" in info.data.get("parameters", {}):
+            raise ValueError(
+                "the seed is given twice, in [platform] and among its parameters; remove one"
+            )
+        return seed
+
     @model_validator(mode="after")
     def _one_source(self) -> PlatformSection:
         """Refuse no source and two of them."""

@@ -6,12 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from simplugin.campaigns.complaints import Complaint
-from simplugin.campaigns.keys import canonical_json
+from simplugin.campaigns.keys import IDLE, LIMITS, canonical_json
 from simplugin.campaigns.substitutions import Path, dotted
-
-# What runs of a campaign do not depend on: tables, and keys of ``[simulation]``.
-_IDLE = ("title", "campaign", "output", "slurm")
-_LIMITS = ("wall_limit", "memory_limit")
 
 
 class SweepError(ValueError):
@@ -51,10 +47,10 @@ def refuse_idle(path: Path, source: Path, *, swept: bool) -> None:
         No run depends on it.
     """
     written, key = dotted(source), dotted(path)
-    if path[0] in _IDLE:
+    if path[0] in IDLE:
         remedy = "remove it; one of [[variations]] may have a name to tell it by"
         raise sweep_error(source, f"{written}: no run of a campaign depends on {key}", remedy)
-    if swept and path[0] == "simulation" and len(path) > 1 and path[1] in _LIMITS:
+    if swept and path[0] == "simulation" and len(path) > 1 and path[1] in LIMITS:
         remedy = f"set it once, in [simulation], or give [campaign] a {path[1]}"
         raise sweep_error(source, f"{written}: what runs compute does not depend on it", remedy)
 

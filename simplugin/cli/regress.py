@@ -18,8 +18,8 @@ from rich.text import Text
 from simplugin.campaigns.regression.checking import Checked, Limits, Means, check_recorded
 from simplugin.campaigns.regression.explanation import relative_text
 from simplugin.campaigns.regression.junit import check_writable, write_junit
-from simplugin.campaigns.regression.printable import printable
 from simplugin.campaigns.regression.tolerances import is_tolerance
+from simplugin.campaigns.running.printable import printable
 from simplugin.cli.stop_signals import BY_SIGNAL, stop_signals
 from simplugin.errors import SimpluginError
 

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Literal
 from rich.console import Console
 
 from simplugin.campaigns.store import StoreReader
+from simplugin.cli.campaign.shown import chosen_entry, store_of
 from simplugin.cli.paths import short
 from simplugin.cli.report_contents import campaign_report
 from simplugin.errors import SimpluginError, StoreError
 from simplugin.reports.page import write_page
 
 if TYPE_CHECKING:
-    from simplugin.campaigns.campaign import Campaign
-    from simplugin.campaigns.store import CampaignEntry
     from simplugin.reports.page import CampaignReport
     from simplugin.reports.page.contents import Value
 
@@ -36,10 +35,9 @@ def report_command(
 ) -> None:
     """Write the page of a campaign, and its figures beside it."""
     console = Console(stderr=True)
-    described = _described(place)
-    store = place if described is None else described.settings.store
+    store = store_of(place)
     with _working(console, "reading"), StoreReader(store) as reader:
-        entry = _entry(reader, campaign, place, described)
+        entry = chosen_entry(reader, place, campaign)
         report = campaign_report(reader, entry)
     report = _grouped(report, group, baseline)
     if not len(report.position):
@@ -60,28 +58,6 @@ def report_command(
     if written:
         sys.stdout.write(f"wrote {len(written)} figures to {short(directory / _FIGURES)}\n")
     sys.stdout.write(f"wrote {short(page)}\n")
-
-
-def _described(place: Path) -> Campaign | None:
-    """Read a campaign file; None if a store is given."""
-    if place.suffix.lower() != ".toml":
-        return None
-    from simplugin.campaigns.campaign import load_campaign
-
-    return load_campaign(place)
-
-
-def _entry(
-    reader: StoreReader, number: int | None, place: Path, campaign: Campaign | None
-) -> CampaignEntry:
-    """Choose the campaign: by its number, as its file has it now, or the latest of a store."""
-    if number is not None:
-        return reader.entry(number)
-    if campaign is None:
-        return reader.latest()
-    from simplugin.campaigns.running.recorded_campaigns import recorded_campaign
-
-    return recorded_campaign(reader, place, campaign)
 
 
 def _grouped(report: CampaignReport, group: str | None, baseline: str | None) -> CampaignReport:

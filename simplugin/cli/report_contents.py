@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,7 +61,6 @@ def campaign_report(reader: StoreReader, entry: CampaignEntry) -> CampaignReport
         failure=table.failure,
         error=table.error,
         total=entry.total,
-        file=entry.file,
         facts=_facts(reader, entry, table),
         kept=tuple(kept),
         claims={name: tuple(each) for name, each in claims.items()},
@@ -202,7 +202,10 @@ def _facts(reader: StoreReader, entry: CampaignEntry, table: _Table) -> dict[str
     versions = [f"{name} {_some(list(found))}" for name, found in table.versions.items()]
     facts["versions"] = ", ".join(versions)
     if file:
-        facts["resumed or run again by"] = f"simplugin campaign run {file}"
+        from simplugin.campaigns.running.recorded_campaigns import command_that_goes_on
+
+        command = command_that_goes_on(Path(file), Path(short(reader.path)))
+        facts["resumed or run again by"] = command
     if command := _reproduced_by(reader.path, entry.title, table):
         facts["resumed or measured again by"] = command
     return {name: text for name, text in facts.items() if text}
@@ -215,8 +218,9 @@ def _reproduced_by(store: Path, title: str, table: _Table) -> str:
     for name in (*CAPABILITIES, ALL):
         for quick in (False, True):
             if ReproductionJobs.of(name, quick=quick, figures=False).title == title:
-                output = f" -o {short(store.parent)}" if store.name == _STORE else ""
-                return f"simplugin reproduce {name}{' --quick' if quick else ''}{output}"
+                words = ["simplugin", "reproduce", name, *(["--quick"] if quick else [])]
+                output = ["-o", short(store.parent)] if store.name == _STORE else []
+                return shlex.join([*words, *output])
     return ""
 
 

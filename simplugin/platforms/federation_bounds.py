@@ -94,6 +94,11 @@ def require_at_most(what: str, value: float, most: int, field: str) -> None:
         Its bound.
     field : str
         Where it stands.
+
+    Raises
+    ------
+    FederationError
+        It is greater.
     """
     if value > most:
         raise FederationError(

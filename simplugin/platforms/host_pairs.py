@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from simplugin.platforms.platform import Platform
 
-# SimGrid finds some ten thousand routes a second, fewer where it searches for shortest paths.
+# Of hosts that stand for others, and as many again within clusters that are not flat. SimGrid
+# finds some ten thousand routes a second, fewer where it searches for shortest paths.
 MOST_PAIRS = 100_000
 # A torus of 10,000 hosts takes some seconds for so many, as its routes are long.
 _SAMPLE_WITHIN = 5000
@@ -43,7 +44,7 @@ class HostPairs:
     complete: bool
 
 
-def telling_pairs(platform: Platform, most: int = MOST_PAIRS) -> HostPairs:
+def telling_pairs(platform: Platform) -> HostPairs:
     """Choose the pairs of hosts to ask SimGrid for.
 
     Explicit hosts each stand for themselves, and one host of a cluster or of a cabinet stands for
@@ -60,9 +61,6 @@ def telling_pairs(platform: Platform, most: int = MOST_PAIRS) -> HostPairs:
     ----------
     platform : Platform
         Any platform.
-    most : int
-        How many pairs at most of those that stand for others, and as many again within clusters
-        that are not flat; pairs within flat clusters come on top.
 
     Returns
     -------
@@ -84,12 +82,14 @@ def telling_pairs(platform: Platform, most: int = MOST_PAIRS) -> HostPairs:
                 shaped.append(element)
             else:
                 pairs += permutations(first, 2)
-    pairs[:0] = _pairs(len(hosts), hosts.__getitem__, most)
+    pairs[:0] = _pairs(len(hosts), hosts.__getitem__, MOST_PAIRS)
     needed = [_ordered(cluster.host_count) for cluster in shaped]
-    share = most if sum(needed) <= most else max(min(most // len(shaped), _SAMPLE_WITHIN), 2)
+    share = MOST_PAIRS
+    if sum(needed) > MOST_PAIRS:
+        share = max(min(MOST_PAIRS // len(shaped), _SAMPLE_WITHIN), 2)
     for cluster in shaped:
         pairs += _pairs(cluster.host_count, _host_at(cluster), share)
-    complete = _ordered(len(hosts)) <= most and all(count <= share for count in needed)
+    complete = _ordered(len(hosts)) <= MOST_PAIRS and all(count <= share for count in needed)
     if len(pairs) > _MOST_ORDERED:
         order = np.random.default_rng(_SEED).permutation(len(pairs))
         pairs = [pairs[at] for at in order]

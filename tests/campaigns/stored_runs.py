@@ -4,7 +4,7 @@ import hashlib
 import resource
 import signal
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 from simplugin.campaigns.jobs import Failure, Job, Measured, Record
@@ -62,6 +62,16 @@ def failed(number, text="it broke", kind="error", **changes):
 def _record(job, measured, failure, number):
     started = f"2026-11-22T05:00:{number % 60:02}+00:00"
     return Record(job, measured, failure, started, 0.25, "here:1", VERSIONS)
+
+
+def records_of(reader, campaign=None):
+    """Return the records of a store by position, with what is kept of some of them."""
+    records = [run.record for run in reader.runs(campaign)]
+    kept = {each.job.position: each.measured for each, _ in reader.contents(campaign)}
+    return [
+        replace(record, measured=kept.get(record.job.position, record.measured))
+        for record in records
+    ]
 
 
 def write_on(path, batch, limit):

@@ -180,6 +180,7 @@ def test_all_that_is_wrong_is_told_at_once(written):
         ("[sweep]", "[[variations]]\nworkload.kind = 'x'\n[sweep]", "0.workload.kind: 'x'", "'x'"),
         ("random_tree", "randm_tree", "no generator 'randm_tree'; did you", "randm_tree"),
         ("n_hosts = 5", "n_host = 5", "no parameter 'n_host'; did you mean 'n_hosts'", "n_host"),
+        ("degree = 2", "degree = 2, seed = 4", "sweep.platform.seed: 1 will not do", "from = 1"),
         ("platform.seed", "platform.parameters.sed", "sweep.platform.parameters.sed: gen", "sed"),
         ("bags.lag", "own:nosuch", "there is no module 'own'", "own:nosuch"),
         ("bags.lag", "json:nosuch", "sweep.scheduler.name: module 'json' has no", "json:nosuch"),
@@ -234,6 +235,17 @@ def test_modules_that_are_looked_up_are_forgotten(written, tmp_path):
     assert load_campaign(path).total == 40
     assert "own_policies" not in sys.modules
     assert str(tmp_path) not in sys.path
+
+
+def test_who_asks_what_is_recorded_needs_no_right_values(written, tmp_path):
+    (tmp_path / "own_policies.py").write_text("raise SystemExit('imported')\n")
+    path = written(("bags.lag", "own_policies:one"), ("[10, 20]", '[10, "ten"]'))
+    assert load_campaign(path, check=False).total == 40
+    assert "'ten'" in str(refused(path))
+    # More runs than a store can number are none of a store.
+    path = written(("to = 10 }", "to = 9223372036854775807 }"))
+    with pytest.raises(ScenarioError, match=r"10\^19 runs"):
+        load_campaign(path, check=False)
 
 
 def test_a_conflict_with_the_scenario_names_what_was_swept(written):

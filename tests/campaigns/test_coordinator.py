@@ -131,7 +131,7 @@ def test_each_key_is_run_once_and_every_position_is_a_member(tmp_path):
     with StoreReader(tmp_path / "x.sqlite") as reader:
         (entry,) = reader.campaigns()
         assert (entry.total, entry.done, entry.missing) == (6, 6, 0)
-        records = list(reader.records(entry.number))
+        records = [run.record for run in reader.runs(entry.number)]
     assert [record.measured.row["square"] for record in records] == [1, 4, 1, 9, 1, 4]
     assert [record.job.position for record in records] == list(range(6))
 
@@ -324,7 +324,7 @@ def test_no_outcome_is_recorded_under_the_key_of_another_state(keys, changes, ro
         assert summary.done + summary.failed == len(keys)
         with StoreReader(store) as reader:
             (entry,) = reader.campaigns()
-            records = list(reader.records())
+            records = [run.record for run in reader.runs()]
         assert (entry.done, entry.failed) == (summary.done, summary.failed)
     assert [record.job.position for record in records] == list(range(len(keys)))
     for record, key in zip(records, keys, strict=True):

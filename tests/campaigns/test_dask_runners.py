@@ -211,7 +211,8 @@ def all_finished(runners):
 def outcomes(store):
     """Return what was recorded, by key; nothing twice."""
     with closing(StoreReader(store)) as reader:
-        records = list(reader.records(contents=True))
+        records = [run.record for run in reader.runs()]
+        kept = {record.job.key: contents for record, contents in reader.contents()}
         assert all(record.failure is None for record in records)
         assert len({record.job.key for record in records}) == len(records)
         return {
@@ -219,7 +220,7 @@ def outcomes(store):
                 record.job.position,
                 record.measured.digest,
                 record.measured.row,
-                record.measured.contents,
+                kept.get(record.job.key),
                 dict(record.versions),
             )
             for record in records
@@ -281,6 +282,8 @@ def test_runs_end_with_their_limit_their_runners_and_their_coordinator(cluster, 
         assert record.failure.kind == "error"
         assert absent in record.failure.text
         assert "same paths" in record.failure.text
+        # To the millisecond, as of all records.
+        assert len(record.started) == len("2026-11-22T05:00:00.000+00:00")
         for number in range(len(cluster.workers)):
             runners.submit(held_job(marks[1], number))
         process = process_of(marks[1])
@@ -305,7 +308,7 @@ def test_runs_end_with_their_limit_their_runners_and_their_coordinator(cluster, 
 def test_lost_workers_wrong_workers_and_a_lost_scheduler_are_told(
     cluster, this_host, tmp_path, monkeypatch
 ):
-    cluster.with_workers(1)
+    (worker,) = cluster.with_workers(1).workers
     cluster.give_no_second_chances()
     with closing(DaskRunners(cluster.address)) as runners:
         until(lambda: runners.describe().startswith("1 worker "))
@@ -313,6 +316,7 @@ def test_lost_workers_wrong_workers_and_a_lost_scheduler_are_told(
         (record,) = all_finished(runners)
         assert record.failure.kind == "crash"
         assert "1 worker of the Dask cluster was lost while it had this run" in record.failure.text
+        assert record.place == f"127.0.0.1:{worker.pid}"
         until(lambda: runners.describe() == f"no workers at {cluster.address} yet")
         assert runners.wanted == 1
         # One that joins later is asked what it has before it does anything.

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import simplugin
 from simplugin.campaigns import keys
-from simplugin.campaigns.keys import Keys, canonical_json, code_digest, key_of, simgrid_version
+from simplugin.campaigns.keys import Keys, canonical_json, code_digest, simgrid_version
 from simplugin.campaigns.named_modules import modules_beside
 from simplugin.errors import ScenarioError
 from simplugin.platforms import Host, Platform, Zone
@@ -24,6 +24,11 @@ PLAIN = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=8,
 )
+
+
+def key_of(document, directory):
+    """The key of a scenario, by one that has read no file yet."""
+    return Keys(directory).key(document)
 
 
 def exactly(value):

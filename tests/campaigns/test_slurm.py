@@ -149,7 +149,7 @@ def test_a_campaign_on_slurm_has_the_results_of_this_host(tmp_path):
     outcomes = []
     for name in ("slurm.sqlite", "local.sqlite"):
         with closing(StoreReader(tmp_path / name)) as reader:
-            found = [(each.job.key, each.measured) for each in reader.records()]
+            found = [(run.record.job.key, run.record.measured) for run in reader.runs()]
         outcomes.append({key: (measured.digest, measured.row) for key, measured in found})
     assert len(outcomes[0]) == 6
     assert outcomes[0] == outcomes[1]

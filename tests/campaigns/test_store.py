@@ -19,7 +19,7 @@ from simplugin.errors import StoreError
 from simplugin.rows import Best, Metric, Row
 
 with importable(Path(__file__).parent):
-    from stored_runs import VERSIONS, Source, done, failed, job, key_of
+    from stored_runs import VERSIONS, Source, done, failed, job, key_of, records_of
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=5),
@@ -73,13 +73,13 @@ def test_records_come_back_to_the_last_bit(tmp_path_factory, data):
         for record in given_:
             store.append(campaign, record)
     with StoreReader(path) as reader:
-        found = list(reader.records(campaign, contents=True))
+        found = records_of(reader, campaign)
         for before, after in zip(given_, found, strict=True):
             if before.failure is not None:  # what cannot be written is escaped
                 text = before.failure.text.encode("utf-8", "backslashreplace").decode()
                 before = replace(before, failure=replace(before.failure, text=text))
             assert told(after) == told(before)
-            assert told(reader.record(before.job.key).job) == told(before.job)
+            assert reader.state_of(before.job.key) == ("failed" if before.failure else "done")
         kept = [
             r.measured.contents for r in given_ if r.measured and r.measured.contents is not None
         ]
@@ -104,23 +104,19 @@ def test_a_key_is_done_once_any_attempt_is(tmp_path):
             store.append(campaign, record)
             assert store.state_of(record.job.key) == state
     with StoreReader(path) as reader:
-        assert list(reader.records()) == [done(1), failed(2, "second")]
-        assert list(reader.records(status="done")) == [done(1)]
+        assert records_of(reader) == [done(1), failed(2, "second")]
+        assert [(run.attempt, run.record) for run in reader.runs(status="done")] == [(3, done(1))]
         assert list(reader.failures(campaign)) == [failed(2, "second")]
-        every = [
-            (run.record.job.position, run.attempt, run.record.failure and run.record.failure.text)
-            for run in reader.runs(every=True)
-        ]
-        assert every == [
+        every = reader.frame(every=True)[["position", "attempts", "error"]].fillna("")
+        assert list(every.itertuples(index=False, name=None)) == [
             (1, 1, "first"),
             (1, 2, "second"),
-            (1, 3, None),
+            (1, 3, ""),
             (1, 4, "too late"),
             (2, 1, "first"),
             (2, 2, "second"),
         ]
         assert list(reader.frame()["attempts"]) == [3, 2]
-        assert list(reader.frame(every=True)["attempts"]) == [1, 2, 3, 4, 1, 2]
 
 
 def test_campaigns_share_what_is_recorded(tmp_path):
@@ -149,16 +145,17 @@ def test_campaigns_share_what_is_recorded(tmp_path):
         assert (second.done, second.failed, second.missing) == (3, 0, 1)
         assert second.text == two.text
         assert reader.latest() == second
-        assert [record.job for record in reader.records(2)] == [
+        assert [record.job for record in records_of(reader, 2)] == [
             moved,
             job(7, position=1, varied={"case": "c"}),
             job(7, position=2, varied={"case": "d"}),
         ]
-        assert list(reader.records(1)) == [done(0), done(1), done(2)]
-        assert reader.record(key_of(1)).job == moved  # as the newest campaign has it
-        assert len(list(reader.records())) == 6
+        assert records_of(reader, 1) == [done(0), done(1), done(2)]
+        assert len(records_of(reader)) == 6
         with pytest.raises(StoreError, match=r"no campaign 3 .*are 1 \(Numbers\), 2 \(More\)"):
-            list(reader.records(3))
+            list(reader.runs(3))
+        with pytest.raises(StoreError, match="no campaign 3"):
+            list(reader.contents(3))
         with closing(sqlite3.connect(path)) as connection:
             assert connection.execute("SELECT count(*) FROM runs").fetchone() == (4,)
 
@@ -171,9 +168,11 @@ def test_a_position_follows_the_code(tmp_path):
         store.append(campaign, done(0))
         store.append(campaign, done(5, position=0))
     with StoreReader(path) as reader:
-        assert list(reader.records()) == [done(5, position=0)]
+        assert records_of(reader) == [done(5, position=0)]
         assert reader.latest().done == 1
-        assert reader.record(key_of(0)) is None  # no member any more
+        # No member any more, but there for a campaign that has it again.
+        assert reader.state_of(key_of(0)) == "done"
+        assert reader.state_of(key_of(1)) is None
     with Store.open(path) as store:
         assert store.state_of(key_of(0)) == "done"
 
@@ -218,7 +217,7 @@ def test_the_table_has_a_column_for_everything(tmp_path):
     assert table["digest"][1] == key_of(1, "digest")
     # Each metric is what the record has.
     with StoreReader(path) as reader:
-        for record, (_, line) in zip(reader.records(), table.iterrows(), strict=True):
+        for record, (_, line) in zip(records_of(reader), table.iterrows(), strict=True):
             flat = record.measured.row.flat() if record.measured else {}
             for name, value in flat.items():
                 cell = line.get(f"metric.{name}", line.get(name))
@@ -238,5 +237,5 @@ def test_memory_does_not_grow_with_what_is_written(tmp_path):
         assert all(len(bases) <= 4 for bases in texts._bases.values())
         assert len(texts._bases) == 2
     with StoreReader(tmp_path / "store.sqlite") as reader:
-        found = list(reader.records())
+        found = records_of(reader)
         assert found[299].job.arguments == {f"299 {n}": f"{299 * n}" for n in range(20)}

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.campaigns.store.exact_json import document_of, text_of, value_of
+from simplugin.campaigns.store.exact_json import text_of, value_of
 from simplugin.campaigns.store.patches import applied, exact_difference
 from simplugin.campaigns.store.schema import script
 from simplugin.campaigns.store.texts import SharedTexts
@@ -67,9 +67,9 @@ def test_what_stands_for_nan_and_what_is_refused():
 
 @given(DOCUMENTS, DOCUMENTS)
 def test_a_difference_leads_exactly_to_the_document(base, document):
-    base = document_of(text_of(base))
+    base = json.loads(text_of(base))
     text = text_of(document)
-    patch = exact_difference(base, document_of(text), text)
+    patch = exact_difference(base, json.loads(text), text)
     if patch is not None:
         assert json.dumps(applied(base, patch), separators=(",", ":")) == text
 
@@ -110,8 +110,8 @@ def test_sqlite_puts_packed_documents_together(documents):
         packed = [texts.packed("any", document) for document in documents]
         for (base, patch), document in zip(packed, documents, strict=True):
             text = connection.execute("SELECT text FROM texts WHERE number = ?", (base,)).fetchone()
-            whole = applied(document_of(text[0]), document_of(patch))
-            assert same(value_of(json.dumps(whole)), document_of_value(document))
+            whole = applied(json.loads(text[0]), json.loads(patch))
+            assert same(value_of(json.dumps(whole)), value_again(document))
         # The same documents again need no new texts.
         count = "SELECT count(*) FROM texts"
         before = connection.execute(count).fetchone()
@@ -121,7 +121,7 @@ def test_sqlite_puts_packed_documents_together(documents):
         assert connection.execute(count).fetchone() == before
 
 
-def document_of_value(value):
+def value_again(value):
     return value_of(text_of(value))
 
 

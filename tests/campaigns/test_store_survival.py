@@ -18,7 +18,7 @@ from simplugin.errors import StoreError
 
 with importable(Path(__file__).parent):
     import stored_runs
-    from stored_runs import Source, done, failed, job, key_of
+    from stored_runs import Source, done, failed, job, key_of, records_of
 
 PROGRAM = Path(stored_runs.__file__)
 BATCH = 7
@@ -51,7 +51,7 @@ def recorded(path):
             for table in ("runs", "jobs", "members", "contents")
         )
     with StoreReader(path) as reader:
-        for number, record in enumerate(reader.records(contents=True)):
+        for number, record in enumerate(records_of(reader)):
             contents_of = {"bars": [number] * 50} if number % 3 == 0 else None
             assert record == done(number, contents=contents_of)
         assert reader.campaigns()[0].done == runs
@@ -132,7 +132,7 @@ def test_a_second_writer_is_refused_while_reading_goes_on(tmp_path):
         with pytest.raises(StoreError, match=f"process {process.pid} on .*writes to the store"):
             Store.open(path)
         with StoreReader(path) as reader:
-            numbers = [record.job.position for record in reader.records()]
+            numbers = [run.record.job.position for run in reader.runs()]
         assert len(numbers) >= told
         assert numbers == list(range(len(numbers)))
         assert len(numbers) % BATCH == 0
@@ -238,20 +238,20 @@ def test_a_truncated_store_is_told(tmp_path):
     whole = path.read_bytes()
     assert len(whole) > 100_000
     path.write_bytes(whole[: len(whole) // 2])
-    for attempt in (Store.open, lambda path: list(StoreReader(path).records())):
+    for attempt in (Store.open, lambda path: list(StoreReader(path).runs())):
         with pytest.raises(StoreError, match=r"damaged.*keep it, and make a new store"):
             attempt(path)
     # Damaged in its middle, where opening does not look.
     path.write_bytes(whole[:8192] + b"\xff" * (len(whole) - 8192))
     with pytest.raises(StoreError, match="damaged"), StoreReader(path) as reader:
-        list(reader.records())
+        list(reader.runs())
 
 
 def test_a_store_that_is_not_there(tmp_path):
     path = tmp_path / "no" / "store.sqlite"
-    for attempt in (StoreReader, lambda path: Store.open(path, create=False)):
-        with pytest.raises(StoreError, match=r"no such store; .*campaign run CAMPAIGN\.toml"):
-            attempt(path)
+    with pytest.raises(StoreError, match=r"no such store; .*campaign run CAMPAIGN\.toml"):
+        StoreReader(path)
+    for attempt in (StoreReader, Store.open):
         with pytest.raises(StoreError, match="this is a directory, no store"):
             attempt(tmp_path)
     assert not path.parent.exists()
@@ -274,7 +274,7 @@ def test_an_exception_rolls_back_what_was_not_committed(tmp_path):
     with pytest.raises(ZeroDivisionError):
         add_and_divide(path)
     with StoreReader(path) as reader:
-        assert [record.job.position for record in reader.records()] == [0]
+        assert [run.record.job.position for run in reader.runs()] == [0]
 
 
 def test_a_record_that_cannot_be_kept_leaves_the_others(tmp_path):
@@ -289,6 +289,6 @@ def test_a_record_that_cannot_be_kept_leaves_the_others(tmp_path):
         store.append(campaign, failed(2))
         store.note(campaign, job(3))
     with StoreReader(path) as reader:
-        assert list(reader.records()) == [done(0), failed(2)]
+        assert records_of(reader) == [done(0), failed(2)]
         entry = reader.latest()
         assert (entry.done, entry.failed, entry.missing) == (1, 1, 8)

@@ -16,6 +16,7 @@ import pytest
 from simplugin.campaigns import load_campaign, results
 from simplugin.campaigns.jobs import Failure, Job, Measured, Record
 from simplugin.campaigns.store import Store, StoreReader
+from simplugin.campaigns.store.exporting import export
 from simplugin.errors import SetupError
 from simplugin.rows import Best, Metric, Row
 
@@ -121,6 +122,9 @@ def test_which_campaign_is_shown(simplugin, store, tmp_path):
     assert f"there is no campaign as {file} describes it now; there is campaign 1 (Two sch" in (
         told.stderr
     )
+    assert f"`simplugin campaign run {file}` does its runs" in told.stderr
+    told = simplugin("campaign", *asked, "--store", store)
+    assert f"`simplugin campaign run {file} --store {store}` does its runs" in told.stderr
     with Store.open(path) as opened:
         now = Source()
         now.identity, now.title = load_campaign(file).identity, "Now"
@@ -233,6 +237,20 @@ def test_parquet_is_the_table(simplugin, store, tmp_path):
         table = reader.frame()
     pd.testing.assert_frame_equal(pd.read_parquet(file), table, check_dtype=False)
     assert pd.read_parquet(file)["makespan"].iloc[1] == AWKWARD
+
+
+@pytest.mark.parametrize("failed", [(), (record(4, failure=Failure("error", "no")),)])
+def test_parquet_has_integers_beyond_64_bits_as_texts(tmp_path, failed):
+    store, file = tmp_path / "results.sqlite", tmp_path / "runs.parquet"
+    with Store.open(store) as opened:
+        campaign = opened.begin(Source)
+        for each in (record(0, 2**70), record(2, 3), *failed):
+            opened.append(campaign, each)
+    assert export(store, file)[0] == 2 + len(failed)
+    found = pd.read_parquet(file)
+    assert list(found["makespan"])[:2] == [str(2**70), "3"]
+    assert found["makespan"].isna().tolist() == [False, False, *(True for _ in failed)]
+    assert list(found["position"])[:2] == [0, 2]
 
 
 def test_parquet_without_pyarrow(simplugin, store, tmp_path, monkeypatch):

@@ -12,9 +12,15 @@ import pytest
 from rich.console import Console
 
 from simplugin.campaigns import Campaign, load_campaign, run_campaign
+from simplugin.campaigns.jobs import Job
+from simplugin.campaigns.running.failure_groups import FailureGroup
 from simplugin.campaigns.running.progress_of_runs import Progress
+from simplugin.campaigns.running.recorded_campaigns import command_that_goes_on
+from simplugin.campaigns.running.summary import Summary
 from simplugin.campaigns.store import StoreReader
+from simplugin.cli import store_place
 from simplugin.cli.campaign import running_display
+from simplugin.cli.campaign.run_summary import print_summary
 from simplugin.cli.campaign.running_display import (
     RunsDisplay,
     duration_text,
@@ -81,7 +87,7 @@ def campaign(tmp_path):
     return tmp_path / "speeds.toml"
 
 
-def test_what_fails_is_told_and_retried(campaign, simplugin):
+def test_what_fails_is_told_and_retried(campaign, simplugin, monkeypatch):
     handlers = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
     told = simplugin("campaign", "run", "speeds.toml", "--dry-run", cwd=campaign.parent)
     assert told.stdout.splitlines() == [
@@ -128,10 +134,13 @@ def test_what_fails_is_told_and_retried(campaign, simplugin):
     (campaign.parent / "broken.txt").write_text("")
     told = simplugin("campaign", "retry", campaign, "-j", 1)
     assert (told.returncode, told.stdout.partition(",")[0]) == (0, "2 of 2 runs done")
+    monkeypatch.setattr(store_place, "network_file_system", lambda store: store.name)
     told = simplugin("campaign", "run", campaign, "--json")
     assert told.returncode == 0
     assert json.loads(told.stdout)["before"] == 6
-    assert told.stderr.endswith("; nothing to run\n")
+    warning, *_, last = told.stderr.splitlines()
+    assert "speeds.sqlite is on a network file system (speeds.sqlite), on which" in warning
+    assert last.endswith("; nothing to run")
 
     # 6 Gflop take 6 s / speed.
     told = simplugin("campaign", "query", campaign, "SELECT makespan FROM results", "--json")
@@ -168,6 +177,32 @@ def test_a_retry_has_the_limits_that_the_file_has_now(campaign, simplugin, tmp_p
     assert json.loads(told.stdout)["campaigns"][0]["done"] == 1
 
 
+def test_the_command_that_goes_on_names_a_store_that_its_file_does_not(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file, others = Path("my trees.toml"), Path("others.sqlite")
+    file.write_text('campaign.store = "others.sqlite"\n[nothing.known]\n')
+    plain = "simplugin campaign run 'my trees.toml'"
+    assert command_that_goes_on(file, others) == plain
+    assert command_that_goes_on(file, others.resolve(), "--json") == f"{plain} --json"
+    default = file.with_suffix(".sqlite")
+    assert command_that_goes_on(file, default) == f"{plain} --store 'my trees.sqlite'"
+    file.write_text("")
+    assert command_that_goes_on(file, default) == plain
+    file.unlink()  # nobody knows what will be there
+    assert command_that_goes_on(file, default) == f"{plain} --store 'my trees.sqlite'"
+
+
+def test_a_failed_run_of_which_nothing_is_varied_is_told(capsys, tmp_path):
+    job = Job("0" * 64, 0, "lab:run", {})
+    group = FailureGroup("wall_limit", "took too long", count=1, first=[job])
+    fields = (1, 1, 0, 0, 1, (group,), False, 1.0)
+    summary = Summary("", tmp_path / "x.sqlite", *fields)
+    print_summary(summary, "again")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "1 run failed (wall limit):"
+    assert lines[2] == "  run 0: nothing varied"
+
+
 def test_a_file_that_changes_during_a_run_makes_another_run_of_it(campaign, tmp_path):
     """The run reads one state of the file, its key was made of another one."""
     module = MODULE.replace(
@@ -187,7 +222,7 @@ def test_a_file_that_changes_during_a_run_makes_another_run_of_it(campaign, tmp_
     after = load_campaign(campaign)
     keys = {job.key for job in after.jobs()}
     with StoreReader(campaign.with_suffix(".sqlite")) as reader:
-        assert {record.job.key for record in reader.records()} == keys
+        assert {run.record.job.key for run in reader.runs()} == keys
     assert run_campaign(after).before == 2
 
 
@@ -208,6 +243,10 @@ def test_what_a_program_may_say(campaign, tmp_path):
 @pytest.fixture
 def unwritable(campaign):
     """Return what makes the campaign's directory, moved to where others may look, unwritable."""
+    # Another user may not read the installation of Python.
+    import pandas  # noqa: F401
+    import pyarrow.parquet  # noqa: F401
+
     (campaign.parent / "broken.txt").write_text("")
     campaign.write_text(CAMPAIGN.replace("[1, 2, 3]", "[3]"))
     with tempfile.TemporaryDirectory() as directory:
@@ -257,11 +296,14 @@ def test_what_would_be_another_run_is_not_retried(campaign, simplugin, tmp_path)
     assert "speeds.sqlite: there is no such store" in told.stderr
     told = simplugin("campaign", "run", campaign, "--store", store, "--dry-run")
     assert told.stderr == ""
+    assert "\n6 recorded in " in told.stdout
     (tmp_path / "mine.py").write_text(MODULE + "\n# another\n")
     told = simplugin("campaign", "retry", store)
     assert told.returncode == 1
     assert "run 2 of campaign 1 would be another one now" in told.stderr
-    assert f"run simplugin campaign run {campaign}" in told.stderr
+    # Its file does not name the store.
+    again = f"run `simplugin campaign run {campaign} --store {store}`, which"
+    assert again in told.stderr
     told = simplugin("campaign", "retry", store, "--slurm")
     assert "name the campaign's file" in told.stderr
     told = simplugin("campaign", "run", campaign, "--store", store, "--slurm")

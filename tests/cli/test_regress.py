@@ -235,7 +235,7 @@ def test_names_tell_scenarios_apart_and_do_no_harm(simplugin, tmp_path):
     wild.write_text("[")
     done = simplugin("regress", tmp_path / "one", tmp_path / "two", "--junit", tmp_path / "x.xml")
     assert done.returncode == 1
-    names = ["one/same.toml", "two/same.toml", "two/\ufffd\ufffd[31m.toml"]
+    names = ["one/same.toml", "two/same.toml", "two/\\udcff\\x1b[31m.toml"]
     names += ["one/gone.json", "two/gone.json"]
     cases = ET.parse(tmp_path / "x.xml").getroot().iter("testcase")
     assert [case.get("name") for case in cases] == names
@@ -339,6 +339,6 @@ def test_examples_for_continuous_integration_are_what_their_systems_read():
     assert simulations["artifacts"]["reports"]["junit"] == "reports/*.xml"
     # Both call the command with options that it has.
     for commands in ([step.get("run", "") for step in job["steps"]], simulations["script"]):
-        [call] = [each for each in commands if each.startswith("simplugin")]
-        assert call == "simplugin regress scenarios --junit reports/scenarios.xml"
+        [call] = [each.split(" || ") for each in commands if each.startswith("simplugin")]
+        assert call[0] == "simplugin regress scenarios --junit reports/scenarios.xml"
         assert any(each.startswith("python -m pytest tests --junit-xml=") for each in commands)

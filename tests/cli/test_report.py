@@ -2,6 +2,8 @@
 
 import json
 import re
+import shlex
+import shutil
 from dataclasses import dataclass
 
 import pytest
@@ -46,7 +48,7 @@ def record(position, varied, metrics=None, contents=None, error=None, **argument
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    path = tmp_path_factory.mktemp("store") / "store.sqlite"
+    path = tmp_path_factory.mktemp("a store") / "store.sqlite"
     activities = {
         "columns": {
             "actor": ["w"], "resource": ["h1"], "kind": ["exec"], "label": [""],
@@ -146,7 +148,8 @@ def test_claims_and_figures_of_a_reproduction(simplugin, store, tmp_path):
     assert [each["capability"] for each in document["figures"]] == ["bags"]
     facts = dict(document["facts"])
     command = facts["resumed or measured again by"]
-    assert command.startswith("simplugin reproduce bags --quick -o ")
+    words = ["simplugin", "reproduce", "bags", "--quick", "-o", str(store.parent)]
+    assert shlex.split(command) == words
     assert facts["runs started"] == "2026-11-22 04:00:20 to 04:00:21 UTC"
     # Files that the page links to are there.
     assert document["files"]
@@ -212,6 +215,14 @@ def test_a_campaign_file_is_never_reported_as_another(simplugin, tmp_path, monke
     page, document = data_of(tmp_path / "page" / "index.html")
     assert "<title>Trees</title>" in page
     assert document["files"] == []
+    again = "simplugin campaign run trees.toml"
+    assert dict(document["facts"])["resumed or run again by"] == again
+    # A store that the file does not name.
+    shutil.copy("store.sqlite", "my store.sqlite")
+    assert simplugin("report", "my store.sqlite", *words[2:], "--campaign", 1).returncode == 0
+    again += " --store 'my store.sqlite'"
+    facts = dict(data_of(tmp_path / "page" / "index.html")[1]["facts"])
+    assert facts["resumed or run again by"] == again
     # The file has changed: neither the latest campaign nor the one that it was.
     file.write_text(CAMPAIGN.format(title="Trees", count=5))
     changed = simplugin(*words)
@@ -222,6 +233,10 @@ def test_a_campaign_file_is_never_reported_as_another(simplugin, tmp_path, monke
     assert "campaign 1 (Trees, 1 of 2 runs done, begun 20" in changed.stderr
     assert "--campaign 1 takes that one" in changed.stderr
     assert "Others" not in changed.stderr
+    assert simplugin(*words, "--campaign", 1).returncode == 0
+    # Of which only the store matters then.
+    file.write_text(file.read_text() + "nowhere.at.all = [1]\n")
+    assert simplugin(*words).returncode == 1
     assert simplugin(*words, "--campaign", 1).returncode == 0
     # Nothing of this name: all that there is.
     file = file.rename(tmp_path / "new.toml")

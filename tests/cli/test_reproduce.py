@@ -81,7 +81,7 @@ def test_files(reproduction):
     done, place = reproduction
     assert json.loads((place / "made/claims.json").read_text()) == json.loads(done.stdout)
     page = (place / "made/pricing.md").read_text()
-    assert "    simplugin reproduce pricing --quick\n" in page
+    assert "    simplugin reproduce pricing --quick -o DIR\n" in page
     assert all(claim["source"] in page for claim in claims_of(done))
     drawn = sorted((place / "made").glob("*.png"))
     assert len(drawn) >= len(FIGURES)
@@ -94,7 +94,7 @@ def test_what_was_measured_is_not_measured_again(reproduction, simplugin):
     assert again.returncode == 0
     assert again.stdout.endswith("6 parts measured, 6 of them before; kept in made/store.sqlite\n")
     with StoreReader(place / "made/store.sqlite") as reader:
-        assert len(list(reader.records())) == len(PARTS) + len(FIGURES)
+        assert len(list(reader.runs())) == len(PARTS) + len(FIGURES)
     assert json.loads((place / "made/claims.json").read_text()) == json.loads(done.stdout)
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import permutations
 
 import pytest
 
-from simplugin.platforms import Cluster, Host, Platform, Zone
-from simplugin.platforms.host_pairs import telling_pairs
+from simplugin.platforms import Cluster, Host, Platform, Zone, host_pairs
+from simplugin.platforms.host_pairs import HostPairs, telling_pairs
+
+Sampled = Callable[[Platform, int], HostPairs]
 
 
 def cluster(name: str, count: int) -> Cluster:
@@ -43,6 +46,17 @@ def hosts(count: int) -> Platform:
     return Platform(Zone("all", "Full", tuple(Host(f"h{at}", 1e9) for at in range(count))))
 
 
+@pytest.fixture
+def sampled(monkeypatch: pytest.MonkeyPatch) -> Sampled:
+    """A function that chooses pairs where so many are too many."""
+
+    def choose(platform: Platform, most: int) -> HostPairs:
+        monkeypatch.setattr(host_pairs, "MOST_PAIRS", most)
+        return telling_pairs(platform)
+
+    return choose
+
+
 def test_a_host_stands_for_its_cluster() -> None:
     office = Zone("office", "Full", (Host("x", 1e9), Host("y", 1e9)))
     chosen = telling_pairs(
@@ -54,26 +68,26 @@ def test_a_host_stands_for_its_cluster() -> None:
     assert len(chosen.pairs) == len(wanted)
 
 
-def test_every_host_is_in_a_sample() -> None:
-    chosen = telling_pairs(hosts(50), 200)
+def test_every_host_is_in_a_sample(sampled: Sampled) -> None:
+    chosen = sampled(hosts(50), 200)
     assert not chosen.complete
     assert len(set(chosen.pairs)) == 200
     assert all(source != destination for source, destination in chosen.pairs)
     for end in range(2):
         assert Counter(pair[end] for pair in chosen.pairs) == {f"h{at}": 4 for at in range(50)}
-    assert telling_pairs(hosts(50), 200) == chosen
+    assert sampled(hosts(50), 200) == chosen
 
 
-def test_too_many_hosts_even_for_one_pair_each() -> None:
-    chosen = telling_pairs(hosts(50), 20)
+def test_too_many_hosts_even_for_one_pair_each(sampled: Sampled) -> None:
+    chosen = sampled(hosts(50), 20)
     assert not chosen.complete
     assert len(chosen.pairs) == 20
     assert all(source != destination for source, destination in chosen.pairs)
 
 
-def test_as_many_as_allowed_is_all() -> None:
-    assert telling_pairs(hosts(5), 20).complete
-    assert not telling_pairs(hosts(5), 19).complete
+def test_as_many_as_allowed_is_all(sampled: Sampled) -> None:
+    assert sampled(hosts(5), 20).complete
+    assert not sampled(hosts(5), 19).complete
 
 
 def test_one_host_has_no_pair() -> None:
@@ -112,12 +126,12 @@ def test_a_large_torus_has_a_sample() -> None:
     assert all(source != destination for source, destination in chosen.pairs)
 
 
-def test_tori_share_the_pairs() -> None:
+def test_tori_share_the_pairs(sampled: Sampled) -> None:
     # 12 x 11 pairs each, and 2 between them.
     two = Platform(Zone("all", "Full", (torus("a", "12", "1-12"), torus("b", "3,4", "7-12,1-6"))))
-    assert len(telling_pairs(two, 264).pairs) == 266
-    assert telling_pairs(two, 264).complete
-    less = telling_pairs(two, 263)
+    assert len(sampled(two, 264).pairs) == 266
+    assert sampled(two, 264).complete
+    less = sampled(two, 263)
     assert not less.complete
     # 131 each are 10 shifts of 12.
     within = [pair for pair in less.pairs if pair[0][0] == pair[1][0]]

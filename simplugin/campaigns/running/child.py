@@ -15,11 +15,10 @@ import time
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from io import TextIOWrapper
 from typing import Any
 
-from simplugin.campaigns.jobs import Failure, Measured
+from simplugin.campaigns.jobs import Failure, Measured, now
 from simplugin.campaigns.references import UnresolvedError, resolve
 from simplugin.campaigns.running.memory import children
 from simplugin.errors import ActorError, CrashError, SimpluginError, WallClockLimitError
@@ -55,11 +54,6 @@ class Answer:
     started: str
     duration: float
     clean: bool
-
-
-def now() -> str:
-    """Return the date as records have it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def prepare() -> None:

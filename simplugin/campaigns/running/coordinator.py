@@ -13,8 +13,6 @@ from simplugin.campaigns.running.progress_of_runs import Progress
 from simplugin.campaigns.running.run_log import RunLog
 from simplugin.campaigns.running.summary import Summary
 
-__all__ = ["Summary", "run_jobs"]
-
 
 def run_jobs(
     source: JobSource,
@@ -80,7 +78,6 @@ def run_jobs(
         return standing
     with opened as store:
         campaign = store.begin(source)
-        store.commit()
         if log is not None:
             log.begun(source, store_path)
         course = Course(store, campaign, source, runners, total, terms, report, log, stop or _never)

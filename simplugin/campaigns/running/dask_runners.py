@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import pickle
-import platform
 from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from datetime import UTC, datetime
 from itertools import count
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from simplugin.campaigns.jobs import Failure, Job, Record
+from simplugin.campaigns.jobs import Failure, Job, Record, now
 from simplugin.campaigns.running import dask_tasks
 from simplugin.errors import SetupError
 
@@ -307,9 +305,10 @@ def _lost_with_workers(job: Job, error: Any) -> Record:
     lost = "1 worker of the Dask cluster was lost while it had this run"
     if count > 1:
         lost = f"{count} workers of the Dask cluster were lost, one after the other, with this run"
+    last = error.last_worker
     text = (
-        f"{lost}, the last one at {error.last_worker.address}; do the hosts have enough memory, or "
+        f"{lost}, the last one at {last.address}; do the hosts have enough memory, or "
         "did the time of the workers end?"
     )
-    started = datetime.now(UTC).isoformat(timespec="milliseconds")
-    return Record(job, None, Failure("crash", text), started, 0.0, platform.node())
+    place = f"{last.host}:{last.pid}"
+    return Record(job, None, Failure("crash", text), now(), 0.0, place)

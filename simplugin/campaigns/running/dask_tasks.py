@@ -8,13 +8,12 @@ import platform
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock, Thread
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
-from simplugin.campaigns.jobs import Failure, Job, Record
+from simplugin.campaigns.jobs import Failure, Job, Record, now
 from simplugin.campaigns.running.versions import versions
 from simplugin.errors import SetupError
 
@@ -119,8 +118,7 @@ def _missing_directory(job: Job) -> Record | None:
         "runs; the workers need the campaign's files under the same paths as the coordinator: "
         "put them on a file system that all of them share"
     )
-    started = datetime.now(UTC).isoformat()
-    return Record(job, None, Failure("error", text), started, 0.0, f"{host}:{os.getpid()}")
+    return Record(job, None, Failure("error", text), now(), 0.0, f"{host}:{os.getpid()}")
 
 
 def _is_wanted(worker: Any, key: object) -> bool:

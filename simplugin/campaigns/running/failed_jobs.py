@@ -9,7 +9,7 @@ from pathlib import Path
 from simplugin.campaigns.campaign import TARGET, Campaign, load_campaign
 from simplugin.campaigns.jobs import Job
 from simplugin.campaigns.keys import Keys
-from simplugin.campaigns.running.recorded_campaigns import recorded_campaign
+from simplugin.campaigns.running.recorded_campaigns import command_that_goes_on, recorded_campaign
 from simplugin.campaigns.store import CampaignEntry, StoreReader
 from simplugin.errors import SimpluginError, StoreError
 
@@ -97,7 +97,9 @@ class FailedJobs:
                 remedy="give the command or program that began it again",
             )
         if self.again(job).key != job.key:
-            again = f"simplugin campaign run {self.file}" if self.file else "its program again"
+            again = "its program again"
+            if self.file:
+                again = f"`{command_that_goes_on(Path(self.file), self.store)}`"
             raise StoreError(
                 f"run {job.position} of campaign {self.entry.number} would be another one now: "
                 "simplugin, or a file that it names, was changed",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,8 +93,3 @@ def failure_groups(records: Iterable[Record]) -> list[FailureGroup]:
 def manner_of(failure: Failure) -> tuple[str, str]:
     """Return what failures have in common that are alike: kind, and message apart from numbers."""
     return failure.kind, _NUMBER.sub("#", failure.text.partition("\n")[0])
-
-
-def varied_text(varied: Mapping[str, Any]) -> str:
-    """Write down in one line what tells a run from the others."""
-    return ", ".join(f"{name} = {value!r}" for name, value in varied.items())

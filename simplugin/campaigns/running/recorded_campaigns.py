@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from simplugin.campaigns.campaign_settings import CampaignSection
 from simplugin.campaigns.running.versions import versions
 from simplugin.campaigns.scenario import read_toml
 from simplugin.campaigns.store import CampaignEntry, StoreReader
-from simplugin.errors import StoreError
+from simplugin.errors import SimpluginError, StoreError
 
 # How many campaigns are named in a message.
 _MOST_NAMED = 5
@@ -33,6 +34,31 @@ def store_named(file: Path) -> Path:
     return section.settings(file.with_suffix(".sqlite"), 0).store
 
 
+def command_that_goes_on(file: Path, store: Path, *options: str) -> str:
+    """Return the command that does, into the same store, what a campaign still lacks.
+
+    Parameters
+    ----------
+    file : Path
+        The campaign file.
+    store : Path
+        Where its runs are; the command names it if the file does not.
+    *options : str
+        Of the command, besides.
+
+    Returns
+    -------
+    str
+        As a shell takes it.
+    """
+    words = ["simplugin", "campaign", "run", str(file), *options]
+    try:
+        named = store_named(file).resolve() == store.resolve()
+    except SimpluginError:
+        named = False  # the file is gone, or wrong
+    return shlex.join(words if named else [*words, "--store", str(store)])
+
+
 def recorded_campaign(reader: StoreReader, place: Path, campaign: Campaign) -> CampaignEntry:
     """Return what is recorded of a campaign as its file describes it now.
 
@@ -46,7 +72,7 @@ def recorded_campaign(reader: StoreReader, place: Path, campaign: Campaign) -> C
         if entry.identity == campaign.identity:
             return entry
     message = f"there is no campaign as {place} describes it now"
-    remedy = f"`simplugin campaign run {place}` does its runs"
+    remedy = f"`{command_that_goes_on(place, reader.path)}` does its runs"
     earlier = earlier_versions(entries, campaign)
     if earlier:
         message += (

@@ -11,8 +11,8 @@ import time
 import weakref
 from typing import Any
 
-from simplugin.campaigns.jobs import Failure, Job, Measured, Record
-from simplugin.campaigns.running.child import LENGTH, Answer, now
+from simplugin.campaigns.jobs import Failure, Job, Measured, Record, now
+from simplugin.campaigns.running.child import LENGTH, Answer
 from simplugin.campaigns.running.keepers import KeptProcess, LostError
 from simplugin.campaigns.running.memory import occupied
 from simplugin.campaigns.running.versions import versions
@@ -180,7 +180,8 @@ class RunProcess:
             if deadline is not None and moment >= deadline:
                 return self._too_slow(kept, job)
             if moment >= look:
-                self._heed_stop(kept)
+                # Its keeper may not have ended it.
+                self._check_stopped()
                 kept.trim_output()
                 if (failure := self._too_large(kept, job)) is not None:
                     return failure
@@ -240,12 +241,6 @@ class RunProcess:
             self._kept.end_worker()
         if stopped or self._closed:
             raise StoppedError("the run was ended from outside")
-
-    def _heed_stop(self, kept: KeptProcess) -> None:
-        """End a run that nobody wants, should its keeper not have done it."""
-        if self._stopped:
-            kept.end_worker()
-            self._check_stopped()
 
     def _dispose(self) -> None:
         """Do without the process."""

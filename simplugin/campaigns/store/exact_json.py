@@ -45,11 +45,6 @@ def value_of(text: str) -> Any:
     return json.loads(text)
 
 
-def document_of(text: str) -> Any:
-    """Return what JSON says, with what stands for NaN left as it is."""
-    return json.loads(text)
-
-
 def holds_nan(text: str) -> bool:
     """Whether a text that `text_of` made has a NaN, if no text in it is ``$float``."""
     return _QUOTED in text

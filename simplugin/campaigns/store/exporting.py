@@ -70,7 +70,10 @@ def _write_csv(store: Path, file: Path, campaign: int | None, *, every: bool) ->
 def _write_parquet(
     store: Path, file: Path, campaign: int | None, *, every: bool
 ) -> tuple[int, int]:
-    """Write a Parquet file; a column of different kinds of values becomes one of texts."""
+    """Write a Parquet file.
+
+    A column of different kinds of values, or with integers beyond 64 bits, becomes one of texts.
+    """
     if find_spec("pyarrow") is None:
         message = "Parquet files need pyarrow: pip install 'simplugin[parquet]', or export to .csv"
         raise SetupError(message)
@@ -80,7 +83,7 @@ def _write_parquet(
         column = table[name]
         if column.dtype == object:
             kinds = {type(cell) for cell in column if cell is not None}
-            if len(kinds) > 1:
+            if len(kinds) > 1 or int in kinds:
                 table[name] = column.map(str, na_action="ignore")
     table.to_parquet(file, engine="pyarrow", index=False)
     return len(table), len(table.columns)

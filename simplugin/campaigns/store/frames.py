@@ -67,8 +67,10 @@ def _column(cells: list[Any]) -> Any:
     import pandas
 
     kinds = {type(cell) for cell in cells if cell is not None}
-    if kinds == {int} and None in cells and all(abs(c or 0) < _LARGEST for c in cells):
-        return pandas.array(cells, dtype="Int64")
+    if kinds == {int} and None in cells:
+        if all(abs(cell or 0) < _LARGEST for cell in cells):
+            return pandas.array(cells, dtype="Int64")
+        return pandas.Series(cells, dtype="object")
     if kinds and kinds <= {int, float}:
         return pandas.Series(cells, dtype="float64" if float in kinds or None in cells else None)
     return pandas.Series(cells, dtype="object" if len(kinds) != 1 else None)

@@ -14,6 +14,7 @@ from simplugin.campaigns.store.columns import Columns, columns_of
 from simplugin.campaigns.store.connections import read_only
 from simplugin.campaigns.store.entries import CampaignEntry
 from simplugin.campaigns.store.faults import told
+from simplugin.campaigns.store.statements import STATE_OF
 from simplugin.campaigns.store.stored_rows import StoredRows, StoredRun
 from simplugin.errors import StoreError
 
@@ -128,10 +129,10 @@ class StoreReader:
             first, last, mean = self._connection.execute(_SPAN, (campaign,)).fetchone()
         return first, last, mean
 
-    def records(
-        self, campaign: int | None = None, status: Status | None = None, contents: bool = False
-    ) -> Iterator[Record]:
-        """Go through what came out, a record for each job that was tried, by position.
+    def runs(
+        self, campaign: int | None = None, status: Status | None = None
+    ) -> Iterator[StoredRun]:
+        """Go through what came out, a run for each job that was tried, by position.
 
         Of several attempts the outcome counts, or else the last failure.
 
@@ -141,35 +142,6 @@ class StoreReader:
             Its number; by default all of them, and a run that is in two is there twice.
         status : {"done", "failed"}, optional
             By default both.
-        contents : bool
-            Whether to read what is kept of some runs for reports.
-
-        Raises
-        ------
-        StoreError
-            There is no such campaign, or the store is damaged.
-        """
-        for run in self.runs(campaign, status, contents="LEFT" if contents else ""):
-            yield run.record
-
-    def runs(
-        self,
-        campaign: int | None = None,
-        status: Status | None = None,
-        *,
-        contents: Literal["", "LEFT", "INNER"] = "",
-        every: bool = False,
-    ) -> Iterator[StoredRun]:
-        """Go through records as `records` does, with their campaigns and attempts.
-
-        Parameters
-        ----------
-        campaign, status
-            As there.
-        contents : {"", "LEFT", "INNER"}
-            Whether to read what is kept of some runs; ``INNER``: only those runs.
-        every : bool
-            All attempts, not only those that count.
 
         Raises
         ------
@@ -179,24 +151,27 @@ class StoreReader:
         if campaign is not None:
             self.entry(campaign)
         with told(self.path):
-            yield from self._rows.runs(campaign, status, contents=contents, every=every)
+            yield from self._rows.runs(campaign, status)
 
     def failures(self, campaign: int | None = None) -> Iterator[Record]:
         """Go through the jobs that have only failed, by position."""
-        return self.records(campaign, "failed")
+        return (run.record for run in self.runs(campaign, "failed"))
 
-    def record(self, key: str) -> Record | None:
-        """Return what came out of the run with this key, as the newest campaign has it."""
+    def state_of(self, key: str) -> str | None:
+        """Return whether a run is ``"done"``, has only ``"failed"``, or None if it is not there."""
         with told(self.path):
-            found = list(self._rows.runs(key=key))
-        return found[-1].record if found else None
+            row = self._connection.execute(STATE_OF, (key,)).fetchone()
+        return None if row is None else str(row[0])
 
     def contents(self, campaign: int | None = None) -> Iterator[tuple[Record, Mapping[str, Any]]]:
         """Go through the runs of which something is kept for reports, with what is kept."""
-        for run in self.runs(campaign, "done", contents="INNER"):
-            measured = run.record.measured
-            assert measured is not None
-            yield run.record, measured.contents or {}
+        if campaign is not None:
+            self.entry(campaign)
+        with told(self.path):
+            for run in self._rows.runs(campaign, with_contents=True):
+                measured = run.record.measured
+                assert measured is not None
+                yield run.record, measured.contents or {}
 
     def frame(self, campaign: int | None = None, *, every: bool = False) -> pandas.DataFrame:
         """Return a table of the runs, a row each; see `simplugin.campaigns.store.columns`.

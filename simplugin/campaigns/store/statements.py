@@ -1,4 +1,4 @@
-"""What writer and reader of a store say to SQLite."""
+"""What the writer of a store says to SQLite, and what the reader asks it too."""
 
 ADD_CAMPAIGN = """
     INSERT INTO campaigns (identity, title, file, text, total, begun) VALUES (?, ?, ?, ?, ?, ?)

@@ -18,9 +18,9 @@ from simplugin.rows import Best, Metric, Row
 _NAN = float("nan")
 
 # A row for each member of a campaign that was tried; of its attempts the one that counts, the
-# outcome or else the last failure, unless all are asked for.
+# outcome or else the last failure.
 _SELECT = """
-    SELECT m.campaign, m.position, j.key, m.varied, m.wall_limit, m.memory_limit,
+    SELECT m.position, j.key, m.varied, m.wall_limit, m.memory_limit,
         coalesce(m.target, j.target), coalesce(m.base, j.base),
         coalesce(m.arguments, j.arguments),
         r.attempt, r.status, r.started, r.duration, r.place, r.versions, r.shape, r.metrics,
@@ -28,7 +28,7 @@ _SELECT = """
     FROM members m JOIN jobs j ON j.number = m.job JOIN runs r ON r.job = m.job
     {contents}
     WHERE {conditions}
-    ORDER BY m.campaign, m.position, r.attempt
+    ORDER BY m.campaign, m.position
 """
 COUNTING = """
     r.number = (SELECT number FROM runs WHERE job = m.job ORDER BY status, attempt DESC LIMIT 1)
@@ -41,15 +41,12 @@ class StoredRun:
 
     Attributes
     ----------
-    campaign : int
-        The campaign's number.
     attempt : int
         Which attempt at its key it was, from 1 on.
     record : Record
         The rest.
     """
 
-    campaign: int
     attempt: int
     record: Record
 
@@ -71,36 +68,32 @@ class StoredRows:
         self,
         campaign: int | None = None,
         status: str | None = None,
-        key: str | None = None,
         *,
-        contents: str = "",
-        every: bool = False,
+        with_contents: bool = False,
     ) -> Iterator[StoredRun]:
-        """Go through runs, by campaign, position and attempt.
+        """Go through runs, by campaign and position.
 
         Parameters
         ----------
-        campaign, status, key
+        campaign, status
             Those of it only, if given.
-        contents : {"", "LEFT", "INNER"}
-            Whether to read what is kept besides; ``INNER``: only of runs that have some.
-        every : bool
-            All attempts, not only those that count.
+        with_contents : bool
+            Only runs of which something is kept for reports, with what is kept.
         """
-        wanted = {"m.campaign": campaign, "r.status": status, "j.key": key}
+        wanted = {"m.campaign": campaign, "r.status": status}
         given = {column: value for column, value in wanted.items() if value is not None}
-        conditions = [f"{column} = ?" for column in given] + ([] if every else [COUNTING])
+        conditions = [f"{column} = ?" for column in given] + [COUNTING]
         statement = _SELECT.format(
-            document="c.document" if contents else "NULL",
-            contents=f"{contents} JOIN contents c ON c.run = r.number" if contents else "",
-            conditions=" AND ".join(conditions) or "1",
+            document="c.document" if with_contents else "NULL",
+            contents="JOIN contents c ON c.run = r.number" if with_contents else "",
+            conditions=" AND ".join(conditions),
         )
         for row in self._connection.execute(statement, list(given.values())):
             yield self._run(row)
 
     def _run(self, row: tuple[Any, ...]) -> StoredRun:
         """Make a run of a row."""
-        campaign, position, key, varied, wall, memory, target, base, arguments, *rest = row
+        position, key, varied, wall, memory, target, base, arguments, *rest = row
         attempt, status, started, duration, place, versions, *outcome = rest
         job = Job(
             key=key,
@@ -121,7 +114,7 @@ class StoredRows:
             place=place,
             versions=self._shared.document(versions),
         )
-        return StoredRun(campaign, attempt, record)
+        return StoredRun(attempt, record)
 
     def _measured(self, columns: list[Any], document: bytes | None) -> Measured:
         """Make what came out of its columns."""

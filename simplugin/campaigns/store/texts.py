@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
-from simplugin.campaigns.store.exact_json import document_of, text_of
+from simplugin.campaigns.store.exact_json import text_of
 from simplugin.campaigns.store.patches import Document, exact_difference
 
 # How many texts are known by heart, and how many bases a document is compared with.
@@ -59,7 +59,8 @@ class SharedTexts:
             Becomes a JSON object.
         """
         text = text_of(value)
-        document = document_of(text)
+        # What stands for NaN is left as it is.
+        document = json.loads(text)
         best: tuple[int, str] | None = None
         bases = self._bases.setdefault(kind, [])
         for number, base in bases:

@@ -54,15 +54,13 @@ class Store:
         self._texts = SharedTexts(self._connection)
 
     @classmethod
-    def open(cls, path: str | Path, *, create: bool = True) -> Store:
+    def open(cls, path: str | Path) -> Store:
         """Open a store for writing; make an empty one if there is none.
 
         Parameters
         ----------
         path : path
             Its file; directories above it are made.
-        create : bool
-            Whether it may be made.
 
         Raises
         ------
@@ -71,7 +69,7 @@ class Store:
             cannot be made or read.
         """
         path = Path(path)
-        if path.exists() or not create:
+        if path.exists():
             require_there(path)
         _make_directory(path)
         lock = WriterLock(path)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from simplugin.campaigns.campaign import Campaign
-from simplugin.campaigns.running.failure_groups import varied_text
 from simplugin.campaigns.store import StoreReader
 from simplugin.campaigns.store.exact_json import text_of
-from simplugin.cli.campaign.run_summary import runs, tell
+from simplugin.cli.campaign.run_summary import tell
+from simplugin.cli.campaign.wording import runs, varied_text
 from simplugin.cli.paths import short
 
 # How many variations are shown.
@@ -42,7 +42,7 @@ def tell_what_would_be_run(campaign: Campaign, store: Path, *, as_json: bool) ->
     tell(f"{campaign.title or campaign.file}: {runs(total)}")
     tell(f"{recorded}{of_how_many} recorded in {where}")
     for position, varied in enumerate(first):
-        tell(f"  run {position}: {varied_text(varied) or 'nothing varied'}")
+        tell(f"  run {position}: {varied_text(varied)}")
     if total > _SHOWN:
         tell(f"  ... and {total - _SHOWN} more")
 
@@ -52,4 +52,6 @@ def _recorded(campaign: Campaign, store: Path, looked_up: int) -> int:
     if not store.exists():
         return 0
     with StoreReader(store) as reader:
-        return sum(reader.record(job.key) is not None for job in islice(campaign.jobs(), looked_up))
+        return sum(
+            reader.state_of(job.key) is not None for job in islice(campaign.jobs(), looked_up)
+        )

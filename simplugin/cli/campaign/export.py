@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from simplugin.cli.campaign.options import Shown, Store
+from simplugin.cli.campaign.options import AsJson, Shown, Store
 from simplugin.cli.ending import plain_errors
 
 
@@ -23,9 +23,7 @@ def export(
         bool,
         typer.Option("--all-attempts", help="Also attempts that failed before a later one."),
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of a line.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write a table of the runs of a campaign, a row each.
 

@@ -11,6 +11,7 @@ Store = Annotated[
     Path | None,
     typer.Option("--store", metavar="FILE", help="Instead of what the campaign file names."),
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Shown = Annotated[
     str | None,
     typer.Option(

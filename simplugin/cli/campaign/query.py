@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from simplugin.cli.campaign.options import Shown, Store
+from simplugin.cli.campaign.options import AsJson, Shown, Store
 from simplugin.cli.ending import plain_errors
 
 
@@ -25,9 +25,7 @@ def query(
     as_csv: Annotated[
         bool, typer.Option("--csv", help="Print comma-separated values instead of a table.")
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of a table.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Ask a store in SQL; nothing can be changed.
 

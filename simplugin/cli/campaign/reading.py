@@ -15,13 +15,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from simplugin.campaigns.running.failure_groups import FailureGroup, failure_groups, varied_text
+from simplugin.campaigns.running.failure_groups import FailureGroup, failure_groups
 from simplugin.campaigns.running.printable import printable
 from simplugin.campaigns.store import CampaignEntry, StoreReader
 from simplugin.campaigns.store.exact_json import text_of
 from simplugin.campaigns.store.exporting import export
 from simplugin.campaigns.store.querying import Query
 from simplugin.cli.campaign.shown import shown_campaign, store_of
+from simplugin.cli.campaign.wording import headline, varied_text
 from simplugin.cli.paths import short
 from simplugin.errors import SimpluginError
 
@@ -153,17 +154,15 @@ def _date(text: str | None) -> str:
 def _print_failures(console: Console, standing: _Standing) -> None:
     """Print what failed in a campaign, like with like."""
     for group in standing.failures[:_MOST_GROUPS]:
-        others = ", in different ways, for instance" if group.mixed else ""
-        count = f"{group.count} run" if group.count == 1 else f"{group.count} runs"
-        where = f"campaign {standing.entry.number}: {count} failed"
         told = printable(group.text.strip())
         if len(told) > _MOST_CHARACTERS:
             told = told[:_MOST_CHARACTERS] + " ..."
         console.print()
-        console.print(Text(f"{where} ({group.kind.replace('_', ' ')}){others}:", style="bold"))
+        where = f"campaign {standing.entry.number}"
+        console.print(Text(f"{where}: {headline(group)}", style="bold"))
         console.print(Text("\n".join(f"  {line}" for line in told.splitlines())))
         job = group.first[0]
-        console.print(Text(f"  run {job.position}: {varied_text(job.varied) or 'nothing varied'}"))
+        console.print(Text(f"  run {job.position}: {varied_text(job.varied)}"))
     hidden = len(standing.failures) - _MOST_GROUPS
     if hidden > 0:
         console.print(Text(f"... and {hidden} more kinds of failure; --json shows them"))

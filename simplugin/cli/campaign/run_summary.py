@@ -7,10 +7,11 @@ from shlex import quote
 
 from simplugin.campaigns.running.campaign_runs import log_path
 from simplugin.campaigns.running.course import HOPELESS
-from simplugin.campaigns.running.failure_groups import FailureGroup, varied_text
+from simplugin.campaigns.running.failure_groups import FailureGroup
 from simplugin.campaigns.running.printable import printable
 from simplugin.campaigns.running.summary import Summary
 from simplugin.cli.campaign.running_display import duration_text
+from simplugin.cli.campaign.wording import headline, runs, varied_text
 from simplugin.cli.paths import short
 
 # How much of a message is shown; the store has all of it.
@@ -61,19 +62,13 @@ def print_summary(summary: Summary, again: str) -> None:
 
 def _print_group(group: FailureGroup) -> None:
     """Tell about runs that failed alike."""
-    others = ", in different ways, for instance" if group.mixed else ""
-    tell(f"{runs(group.count)} failed ({group.kind.replace('_', ' ')}){others}:")
+    tell(headline(group))
     for line in group.text.splitlines()[:_MOST_LINES]:
         tell(f"    {printable(line)}")
     for job in group.first:
         tell(f"  run {job.position}: {varied_text(job.varied)}")
     if group.count > len(group.first):
         tell(f"  ... and {group.count - len(group.first)} more")
-
-
-def runs(count: int) -> str:
-    """Count runs in words."""
-    return f"{count} run" if count == 1 else f"{count} runs"
 
 
 def tell(line: str) -> None:

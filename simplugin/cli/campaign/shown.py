@@ -63,19 +63,37 @@ def shown_campaign(place: Path, store: Path | None, asked: str | None) -> tuple[
     number = _number(asked)
     with StoreReader(path) as reader:
         entries = reader.campaigns()
-        if number is not None:
-            chosen: CampaignEntry | None = reader.entry(number)
-        elif asked == _ALL or not entries:
-            chosen = None
-        elif is_file(place):
-            from simplugin.campaigns.campaign import load_campaign
-            from simplugin.campaigns.running.recorded_campaigns import recorded_campaign
-
-            chosen = recorded_campaign(reader, place, load_campaign(place, check=False))
-        else:
-            chosen = entries[-1]
+        every = asked == _ALL or (number is None and not entries)
+        chosen = None if every else chosen_entry(reader, place, number)
     _tell(chosen, entries)
     return path, None if chosen is None else chosen.number
+
+
+def chosen_entry(reader: StoreReader, place: Path, number: int | None) -> CampaignEntry:
+    """Return a campaign by its number, else as its file describes it now, or a store's latest.
+
+    Parameters
+    ----------
+    reader : StoreReader
+        The store that `store_of` names.
+    place : Path
+        A store or a campaign file.
+    number : int, optional
+        Of the campaign.
+
+    Raises
+    ------
+    SimpluginError
+        There is no such campaign.
+    """
+    if number is not None:
+        return reader.entry(number)
+    if not is_file(place):
+        return reader.latest()
+    from simplugin.campaigns.campaign import load_campaign
+    from simplugin.campaigns.running.recorded_campaigns import recorded_campaign
+
+    return recorded_campaign(reader, place, load_campaign(place, check=False))
 
 
 def _number(asked: str | None) -> int | None:

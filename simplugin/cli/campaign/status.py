@@ -7,16 +7,14 @@ from typing import Annotated
 
 import typer
 
-from simplugin.cli.campaign.options import Store
+from simplugin.cli.campaign.options import AsJson, Store
 from simplugin.cli.ending import plain_errors
 
 
 def status(
     place: Annotated[Path, typer.Argument(metavar="STORE|CAMPAIGN.toml", help="What to look at.")],
     store: Store = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of tables.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say how far the campaigns of a store are, and what failed.
 
