@@ -2,9 +2,11 @@
 
 Campaigns of trivial runs, whose work is nothing, show what the coordinator takes: processor time
 a run, memory, room in the store, and how long it takes to see that everything is recorded. A
-campaign of trivial simulations, whose one actor sleeps, shows what a run costs in all::
+campaign of trivial simulations, whose one actor sleeps, shows what a run costs in all. With
+``--dask`` trivial runs are done by a Dask cluster of this host besides, two workers of a thread::
 
-    python benchmarks/campaigns.py [--runs 10000 100000] [--simulations 2000] [--jobs N] [--json]
+    python benchmarks/campaigns.py [--runs 10000 100000] [--simulations 2000] [--jobs N]
+        [--dask 10000] [--json]
 
 Each campaign is run by a process of its own, so that its memory can be told. ``--json`` prints one
 JSON object on the last line. The bar is 5 ms of the coordinator's processor time a run.
@@ -21,11 +23,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from simplugin.campaigns.jobs import Job, Measured
+from simplugin.campaigns.jobs import Job, Measured, Runners
 from simplugin.campaigns.running.coordinator import run_jobs
 from simplugin.campaigns.running.local import LocalRunners
 from simplugin.rows import Metric, Row
@@ -93,10 +96,10 @@ class Trivial:
         return job
 
 
-def coordinate(store: Path, runs: int, jobs: int | None) -> dict[str, Any]:
+def coordinate(store: Path, runs: int, runners: Runners) -> dict[str, Any]:
     """Run trivial jobs, then see that all is done; return what that took."""
     source = Trivial(runs)
-    with LocalRunners(jobs) as runners:
+    with closing(runners):
         first = _timed(lambda: run_jobs(source, store, runners))
         again = _timed(lambda: run_jobs(source, store, runners))
     assert first["done"] == again["done"] == again["before"] == runs
@@ -109,6 +112,46 @@ def coordinate(store: Path, runs: int, jobs: int | None) -> dict[str, Any]:
         "store_bytes_a_run": store.stat().st_size / runs,
         "seconds_to_see_that_all_is_done": again["seconds"],
     }
+
+
+def coordinate_on_dask(directory: Path, runs: int) -> dict[str, Any]:
+    """Do so on a Dask cluster; return what it took, and what scheduler and workers grew to."""
+    from simplugin.campaigns.running.dask_runners import DaskRunners
+
+    file = directory / "scheduler.json"
+    # Workers import this file.
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent), "OMP_NUM_THREADS": "1"}
+    with ExitStack() as stack:
+
+        def start(program: str, *words: str) -> int:
+            command = [sys.executable, "-m", f"distributed.cli.{program}", "--host", "127.0.0.1"]
+            process = stack.enter_context(
+                subprocess.Popen(
+                    [*command, *words, "--scheduler-file", str(file)],
+                    cwd=directory,
+                    env=environment,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+            )
+            stack.callback(process.kill)
+            return process.pid
+
+        scheduler = start("dask_scheduler", "--port", "0", "--no-dashboard")
+        alone = ("--nthreads", "1", "--no-nanny", "--no-dashboard")
+        workers = [start("dask_worker", *alone) for _ in range(2)]
+        while not file.exists():
+            time.sleep(0.1)
+        runners = DaskRunners(json.loads(file.read_text())["address"])
+        found = coordinate(directory / "trivial.sqlite", runs, runners)
+        grown = {"scheduler_mb": _peak_mb(scheduler), "worker_mb": max(map(_peak_mb, workers))}
+    return found | grown
+
+
+def _peak_mb(pid: int) -> float:
+    """Return the most memory that a process has occupied [MB]."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return float(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
 
 
 def simulate_trivially(directory: Path, runs: int, jobs: int | None) -> dict[str, Any]:
@@ -172,6 +215,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--simulations", type=int, default=2_000)
     parser.add_argument("--jobs", type=int, help="runs at a time; one a core by default")
+    parser.add_argument("--dask", type=int, nargs="+", default=[], help="trivial runs on Dask")
     parser.add_argument("--json", action="store_true", help="one JSON object on the last line")
     parser.add_argument("--part", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -180,7 +224,9 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as directory:
             place = Path(directory)
             if part == "trivial":
-                found = coordinate(place / "trivial.sqlite", runs, arguments.jobs)
+                found = coordinate(place / "trivial.sqlite", runs, LocalRunners(arguments.jobs))
+            elif part == "dask":
+                found = coordinate_on_dask(place, runs)
             else:
                 found = simulate_trivially(place, runs, arguments.jobs)
         print(json.dumps(found))
@@ -190,12 +236,17 @@ def main() -> None:
     print()
     simulations = in_a_process_of_its_own("simulations", arguments.simulations, arguments.jobs)
     print_table([simulations])
+    dask = [in_a_process_of_its_own("dask", runs, None) for runs in arguments.dask]
+    if dask:
+        print("\nDask")
+        print_table(dask)
     if arguments.json:
         report = {
             "bar_ms": BAR,
             "cores": len(os.sched_getaffinity(0)),
             "trivial": trivial,
             "simulations": simulations,
+            "dask": dask,
         }
         print(json.dumps(report))
 
