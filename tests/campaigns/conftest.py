@@ -147,3 +147,48 @@ def three(tmp_path):
 @pytest.fixture
 def two_sites(tmp_path):
     return written(tmp_path, GRID)
+
+
+# A task that is perfectly parallel, with nothing to hand on.
+TASK = 'digraph one { only [size="8e9", alpha="0"] }\n'
+# Two equal ones on four processors of 1 Gflop/s.
+TWO_TASKS = """
+title = "Two tasks"
+
+[platform]
+generator = "multi_cluster"
+parameters = { clusters = [{ name = "c", processors = 4, speed = "1Gf" }], name = "here" }
+
+[workload]
+kind = "taskgraphs"
+
+[[workload.graphs]]
+file = "one.dot"
+count = 2
+
+[scheduler]
+name = "taskgraphs.es"
+
+[output]
+gantt = "gantt.svg"
+graphs = "graphs.svg"
+"""
+SHARES = """
+import numpy as np
+
+
+def thrifty(graphs, site, *, part=0.5):
+    return np.full(len(graphs), part)
+
+
+def nonsense(graphs, site):
+    return [0.5]
+"""
+
+
+@pytest.fixture
+def two(tmp_path):
+    (tmp_path / "one.dot").write_text(TASK)
+    (tmp_path / "mine.py").write_text(SHARES)
+    (tmp_path / "scenario.toml").write_text(TWO_TASKS)
+    return tmp_path / "scenario.toml"

@@ -1,93 +1,31 @@
-"""Lower bounds on makespans against closed forms, all schedules, other programs."""
+"""Lower bounds on makespans against closed forms and all schedules."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from itertools import permutations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.errors import WorkloadError
-from simplugin.optimum import task_graph_relaxation
-from simplugin.optimum.task_graph_arcs import Arcs
+from simplugin.campaigns.references import importable
 from simplugin.optimum.task_graph_bounds import (
     area_bound,
     critical_path_bound,
     makespan_bound,
-    network_bound,
     own_bounds,
     relaxation_bound,
 )
-from simplugin.optimum.task_graph_choices import Choices
-from simplugin.optimum.task_graph_program import relaxation_program
 from simplugin.optimum.task_graph_relaxation import relaxation
-from simplugin.platforms.grid5000_subsets import SUBSETS
 from simplugin.platforms.multi_clusters import MultiCluster
 from simplugin.platforms.sites import Site
-from simplugin.taskgraphs.allocation import scrap_max
-from simplugin.taskgraphs.execution import execute
 from simplugin.workloads.graph_sets import GraphSet
-from simplugin.workloads.task_graphs import TaskGraph
 
-# Nothing of the paper's sites has such numbers: bounds are easy to compute by hand.
-EVEN = MultiCluster("even", (("a", 4, 1e9),)).site()
-TWO = MultiCluster("two", (("a", 3, 1e9), ("b", 2, 2e9)), one_switch=False).site()
-
-
-def graph_of(
-    flop: list[float],
-    edges: list[tuple[int, int]] = [],  # noqa: B006 # only read
-    *,
-    alpha: float | list[float] = 0.0,
-    byte: float = 0.0,
-    name: str = "g",
-) -> TaskGraph:
-    """Return a graph from its tasks' sizes and its edges, with as many bytes on each."""
-    n = len(flop)
-    return TaskGraph(
-        name,
-        tuple(f"t{i}" for i in range(n)),
-        np.array(flop),
-        np.broadcast_to(np.asarray(alpha, dtype=float), n).copy(),
-        np.zeros(n),
-        np.array(edges, dtype=np.int64).reshape(-1, 2),
-        np.full(len(edges), byte),
-    )
-
-
-def random_graph(rng: np.random.Generator, n: int, name: str) -> TaskGraph:
-    """Return a graph of tasks of very different sizes; some have no data, some no work."""
-    pairs = [(u, v) for u in range(n) for v in range(u + 1, n) if rng.random() < 0.35]
-    return TaskGraph(
-        name,
-        tuple(f"t{i}" for i in range(n)),
-        1e9 * 10 ** rng.uniform(-1, 1, n) * (rng.random(n) > 0.1),
-        rng.choice([0.0, 0.1, 0.25, 1.0], n),
-        np.zeros(n),
-        np.array(pairs, dtype=np.int64).reshape(-1, 2),
-        2e8 * rng.random(len(pairs)) * (rng.random(len(pairs)) > 0.3),
-    )
-
-
-def random_site(rng: np.random.Generator, most: int) -> Site:
-    """Return one to three clusters, each of at most so many processors."""
-    clusters = tuple(
-        (f"c{k}", int(rng.integers(1, most + 1)), 1e9 * rng.uniform(0.5, 2))
-        for k in range(rng.integers(1, 4))
-    )
-    site = MultiCluster("site", clusters, one_switch=bool(rng.random() < 0.5)).site()
-    return replace(site, bandwidth=site.bandwidth * rng.uniform(0.5, 2, len(clusters)))
-
-
-def random_set(seed: int, n_graphs: int, n_tasks: int, most: int) -> tuple[GraphSet, Site]:
-    """Return graphs that arrive over time, and a site for them."""
-    rng = np.random.default_rng(seed)
-    graphs = tuple(random_graph(rng, n_tasks, f"g{i}") for i in range(n_graphs))
-    release = rng.uniform(0, 3, n_graphs) * (rng.random(n_graphs) > 0.4)
-    return GraphSet(graphs, release), random_site(rng, most)
+with importable(Path(__file__).parent):
+    from small_task_graphs import EVEN, TWO, graph_of, random_set, random_site
 
 
 def duration(graphs: GraphSet, site: Site, task: int, cluster: int, processors: int) -> float:
@@ -291,122 +229,6 @@ class TestSchedules:
             assert bound <= makespan_of(graphs, site, mixed, choice, transfers) * (1 + 1e-9)
 
 
-class TestRelaxation:
-    @pytest.mark.parametrize("transfers", [False, True])
-    @settings(deadline=None, max_examples=15, derandomize=True)
-    @given(seed=st.integers(0, 2**32 - 1), n_graphs=st.integers(1, 3), n_tasks=st.integers(1, 6))
-    def test_is_that_of_cvxpy(self, transfers, seed, n_graphs, n_tasks):
-        graphs, site = random_set(seed, n_graphs, n_tasks, most=9)
-        relaxed = relaxation(graphs, site, transfers=transfers, tolerance=1e-7)
-        program = relaxation_program(graphs, site, transfers=transfers)
-        assert relaxed.value == pytest.approx(program, rel=1e-6)
-        assert relaxed.limit == pytest.approx(program, rel=1e-6)
-
-    @settings(deadline=None, max_examples=20, derandomize=True)
-    @given(seed=st.integers(0, 2**32 - 1))
-    def test_is_as_good_as_the_simple_bounds(self, seed):
-        graphs, site = random_set(seed, 3, 10, most=20)
-        relaxed = relaxation(graphs, site, transfers=True).value
-        area = area_bound(graphs, site).value
-        path = critical_path_bound(graphs, site, transfers=True).value
-        assert relaxed >= max(area, path) * (1 - 1e-6)
-        assert relaxation_bound(graphs, site, transfers=True).value >= max(area, path)
-        assert relaxed >= relaxation(graphs, site).value * (1 - 1e-6)
-
-    @settings(deadline=None, max_examples=15, derandomize=True)
-    @given(seed=st.integers(0, 2**32 - 1))
-    def test_is_above_that_of_any_numbers_of_processors(self, seed):
-        graphs, site = random_set(seed, 2, 5, most=6)
-        graphs = replace(graphs, release=np.zeros(2))
-        curve = program_of_curves(graphs, site)
-        assert relaxation(graphs, site).value >= curve * (1 - 1e-6)
-
-    def test_approaches_that_of_any_numbers_of_processors(self):
-        # Where clusters are large, whole numbers hardly matter; there are no windows to help.
-        rng = np.random.default_rng(3)
-        graph = graph_of(list(1e9 * rng.uniform(1, 9, 12)), alpha=0.05)
-        graphs = GraphSet((graph, graph_of([2e9] * 3, [(0, 1), (1, 2)], alpha=0.2, name="chain")))
-        site = MultiCluster("large", (("a", 30, 1e9), ("b", 20, 1.3e9))).site()
-        curve = program_of_curves(graphs, site)
-        path = critical_path_bound(graphs, site).value
-        assert curve > 1.05 * max(path, area_bound(graphs, site).value)
-        assert relaxation(graphs, site).value == pytest.approx(curve, rel=5e-3)
-
-    def test_prices_and_relaxed_schedule(self):
-        graphs, site = random_set(7, 3, 10, most=20)
-        relaxed = relaxation(graphs, site)
-        # A mean of chains is no longer than what the relaxed schedule makes of it, and that of
-        # release dates and windows no longer than the bound.
-        weighed = relaxed.urgency @ relaxed.time + np.sum(relaxed.load_price * relaxed.load)
-        assert weighed <= relaxed.limit * (1 + 1e-6)
-        assert np.all(relaxed.load.sum(axis=0) <= relaxed.limit * (1 + 1e-6))
-        shortest = Choices(graphs, site).least_time
-        assert np.all(relaxed.time >= shortest * (1 - 1e-6))
-
-    def test_urgency_is_a_slope(self):
-        # A chain of 2 s and 4 s beside nothing: each second of a task counts in full.
-        graphs = GraphSet((graph_of([2e9, 4e9], [(0, 1)], alpha=1.0),))
-        relaxed = relaxation(graphs, EVEN)
-        assert relaxed.urgency == pytest.approx([1.0, 1.0])
-        assert relaxed.load_price == pytest.approx(np.zeros((2, 1)))
-        # So many tasks that only the area counts.
-        many = relaxation(GraphSet((graph_of([1e9] * 12, alpha=1.0),)), EVEN)
-        assert many.load_price == pytest.approx(np.ones((12, 1)))
-        assert many.time == pytest.approx(np.ones(12))
-
-    def test_wrong_duals_make_a_bound_all_the_same(self, monkeypatch):
-        graphs, site = random_set(11, 2, 6, most=6)
-        right = relaxation(graphs, site).value
-        rng = np.random.default_rng(0)
-        flow = Arcs.unit_flow
-        monkeypatch.setattr(
-            Arcs, "unit_flow", lambda self, weight: flow(self, weight + rng.random(len(weight)))
-        )
-        monkeypatch.setattr(task_graph_relaxation, "ROUNDS", 5)
-        wrong = relaxation(graphs, site).value
-        assert 0 < wrong < right * (1 - 1e-3)
-
-    @pytest.mark.parametrize("tolerance", [0.0, 1.0, float("nan")])
-    def test_tolerance_out_of_range(self, tolerance):
-        with pytest.raises(WorkloadError, match="give a share from 1e-9"):
-            relaxation(GraphSet((graph_of([1e9]),)), EVEN, tolerance=tolerance)
-
-
-def program_of_curves(graphs: GraphSet, site: Site) -> float:
-    """Minimise the makespan if processors need not be whole, with Amdahl's curve as a cone.
-
-    A share y of a task that takes t of all t' = y T has an area of (1 - alpha) (y + alpha y² /
-    (t s / w - alpha y)) w / s.
-    """
-    import cvxpy as cp
-
-    n, unit = graphs.n_tasks, float(graphs.flop.sum()) / site.power + 1e-9
-    start, makespan = cp.Variable(n), cp.Variable()
-    share = cp.Variable((n, site.n_clusters), nonneg=True)
-    part = cp.Variable((n, site.n_clusters), nonneg=True)
-    rules = [cp.sum(share, axis=1) == 1, start >= 0]
-    loads = [0.0] * site.n_clusters
-    for v, k in product(range(n), range(site.n_clusters)):
-        alpha, time = graphs.alpha[v], graphs.flop[v] / site.speed[k] / unit
-        y, u = share[v, k], part[v, k]
-        rules += [u <= y, u >= (alpha + (1 - alpha) / site.processors[k]) * y]
-        curve = cp.quad_over_lin(y, u - alpha * y) if 0 < alpha < 1 else 0.0
-        loads[k] += time * ((1 - alpha) * (y + alpha * curve) + (y if alpha == 1 else 0.0))
-    end = [
-        start[v] + sum(part[v, k] * (graphs.flop[v] / site.speed[k] / unit)
-                       for k in range(site.n_clusters))
-        for v in range(n)
-    ]  # fmt: skip
-    rules += [date <= makespan for date in end]
-    rules += [start[v] >= end[u] for u, v in graphs.edges.tolist()]
-    rules += [
-        load <= makespan * int(count) for load, count in zip(loads, site.processors, strict=True)
-    ]
-    problem = cp.Problem(cp.Minimize(makespan), rules)
-    problem.solve(solver=cp.CLARABEL)
-    return float(makespan.value) * unit
-
-
 class TestChanges:
     @settings(deadline=None, max_examples=15, derandomize=True)
     @given(seed=st.integers(0, 2**32 - 1), factor=st.floats(1.1, 4.0))
@@ -449,136 +271,3 @@ class TestChanges:
         direct = replace(direct, edge_byte=np.array([0.0, 0.0, 4e9]))
         bound = relaxation(GraphSet((direct,)), EVEN, transfers=True)
         assert bound.value == pytest.approx(1 + 150e-6 + 4e9 / 5e8 + 1)
-
-
-def test_paper_site_in_one_go():
-    """Ten graphs of a layered shape on Rennes: proven to 1e-6 from both sides."""
-    rng = np.random.default_rng(1)
-    graphs = []
-    for number in range(10):
-        edges = [(u, v) for v in range(5, 50) for u in range(v // 5 * 5 - 5, v // 5 * 5)
-                 if rng.random() < 0.4]  # fmt: skip
-        flop = (1024 * rng.integers(2, 11, 50)) ** 3.0
-        graphs.append(
-            graph_of(list(flop), edges, alpha=list(rng.uniform(0, 0.25, 50)), name=f"g{number}")
-        )
-    relaxed = relaxation(GraphSet(tuple(graphs)), SUBSETS["rennes"].site())
-    assert relaxed.limit * (1 - 1e-6) <= relaxed.value <= relaxed.limit * (1 + 1e-9)
-
-
-def crossing(graphs: GraphSet, site: Site) -> float:
-    """Return what a star of switches proves: every set of late and early edges, one by one.
-
-    Of each task the earliest end and the least rest come from all paths, walked one after the
-    other.
-    """
-    choices = Choices(graphs, site, transfers=True)
-    width: dict[int, float] = {}
-    for cluster, switch in enumerate(site.switch.tolist()):
-        width[switch] = max(width.get(switch, 0.0), float(site.shared[cluster, cluster]))
-
-    total = sum(width.values())
-
-    def ends(task: int) -> float:
-        into = graphs.predecessors
-        before = [float(graphs.release[graphs.graph_of[task]])] + [
-            ends(int(other)) + float(choices.least_transfer[edge])
-            for other, edge in zip(into.of(task), into.edges_of(task), strict=True)
-        ]
-        return max(before) + float(choices.least_time[task])
-
-    def lasts(task: int) -> float:
-        later = [
-            lasts(int(v)) + float(choices.least_transfer[edge])
-            for edge, (u, v) in enumerate(graphs.edges.tolist())
-            if u == task
-        ]
-        return max(later, default=0.0) + float(choices.least_time[task])
-
-    moved = [
-        (ends(u), lasts(v), byte)
-        for (u, v), byte in zip(graphs.edges.tolist(), graphs.edge_byte.tolist(), strict=True)
-        if byte > 0
-    ]
-    return max(
-        (
-            first + rest + sum(b for e, r, b in moved if e >= first and r >= rest) / total
-            for first, _, _ in moved
-            for _, rest, _ in moved
-            if any(e >= first and r >= rest for e, r, _ in moved)
-        ),
-        default=0.0,
-    )
-
-
-def simulated(graphs: GraphSet, made: MultiCluster) -> float:
-    """Return the makespan of an execution of one graph."""
-    allocations = [scrap_max(graphs.graphs[0], made.site(), 1.0)]
-    done = execute(graphs, made.site(), platform=made.platform(), allocations=allocations)
-    return done.makespan
-
-
-class TestNetwork:
-    def test_all_data_of_a_fork_pass_the_switch(self):
-        # 1 s on four processors, then 10 times 1e9 byte at 1.25e9 byte/s, then 2 s of one task.
-        graph = graph_of([4e9, *[8e9] * 10], [(0, v) for v in range(1, 11)], byte=1e9)
-        graphs = GraphSet((graph,), np.array([3.0]))
-        assert network_bound(graphs, EVEN).value == pytest.approx(3 + 1 + 10 / 1.25 + 2)
-        bound = makespan_bound(graphs, replace(EVEN, speed=EVEN.speed * 100), transfers=True)
-        assert (bound.kind, bound.value) == ("network", pytest.approx(3 + 0.01 + 8 + 0.02))
-        own = own_bounds(graphs, replace(EVEN, speed=EVEN.speed * 100), transfers=True)
-        assert [each.value for each in own] == pytest.approx([0.01 + 8 + 0.02])
-        without = makespan_bound(graphs, EVEN, transfers=False)
-        assert (without.kind, without.value) == ("area", pytest.approx(3 + 84 / 4))
-
-    def test_switches_add_up_but_clusters_of_one_do_not(self):
-        graph = graph_of([0.0, 0.0], [(0, 1)], byte=5e9)
-        clusters = (("a", 2, 1e9), ("b", 2, 1e9))
-        for one_switch, seconds in ((True, 4.0), (False, 2.0)):
-            site = MultiCluster("s", clusters, one_switch=one_switch).site()
-            bound = network_bound(GraphSet((graph,)), site)
-            assert (bound.kind, bound.value) == ("network", pytest.approx(seconds))
-
-    def test_what_comes_late_counts_from_then_on(self):
-        first, late = (graph_of([0.0, 0.0], [(0, 1)], byte=2.5e9, name=name) for name in "ab")
-        graphs = GraphSet((first, late), np.array([0.0, 1.5]))
-        assert network_bound(graphs, EVEN).value == pytest.approx(4.0)
-        late_enough = GraphSet((first, late), np.array([0.0, 9.0]))
-        assert network_bound(late_enough, EVEN).value == pytest.approx(11.0)
-
-    def test_no_data_and_no_switch_prove_nothing(self):
-        still = GraphSet((graph_of([1e9, 1e9], [(0, 1)]), graph_of([1e9], name="h")))
-        assert network_bound(still, EVEN).value == 0.0
-        graphs = GraphSet((graph_of([4e9, 4e9], [(0, 1)], byte=1e12),))
-        endless = replace(EVEN, shared=np.full((1, 1), np.inf))
-        assert network_bound(graphs, endless).value == pytest.approx(2.0)
-
-    @settings(deadline=None, max_examples=25, derandomize=True)
-    @given(seed=st.integers(0, 2**32 - 1), factor=st.sampled_from([1.0, 30.0]))
-    def test_is_that_of_all_sets_one_by_one(self, seed, factor):
-        graphs, site = random_set(seed, 2, 5, most=6)
-        heavier = tuple(replace(g, edge_byte=g.edge_byte * factor) for g in graphs.graphs)
-        graphs = replace(graphs, graphs=heavier)
-        assert network_bound(graphs, site).value == pytest.approx(crossing(graphs, site))
-
-    @pytest.mark.parametrize("one_switch", [True, False])
-    def test_no_simulation_is_shorter(self, one_switch):
-        clusters = (("a", 3, 4e9), ("b", 4, 3e9))
-        made = MultiCluster("s", clusters, one_switch=one_switch, switch_bandwidth=1e8)
-        rng, kinds = np.random.default_rng(11), set()
-        for _ in range(6):
-            graph = random_graph(rng, 10, "g")
-            graphs = GraphSet((replace(graph, edge_byte=graph.edge_byte * 20),))
-            bound = makespan_bound(graphs, made.site(), transfers=True)
-            assert simulated(graphs, made) >= bound.value * (1 - 1e-6)
-            kinds.add(bound.kind)
-        assert "network" in kinds
-
-    def test_is_reached_where_the_switch_is_never_idle(self):
-        made = MultiCluster("even", (("a", 4, 1e9),), bandwidth=1e12)
-        graph = graph_of([4e9, *[0.0] * 10], [(0, v) for v in range(1, 11)], byte=1e9)
-        graphs = GraphSet((graph,))
-        bound = makespan_bound(graphs, made.site(), transfers=True)
-        assert (bound.kind, bound.value) == ("network", pytest.approx(1 + 10 / 1.25))
-        # Only latencies are left out.
-        assert bound.value < simulated(graphs, made) < bound.value + 1e-2

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import os
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
-import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +16,12 @@ from typing import Any
 
 import pytest
 
-from simplugin.errors import CrashError, SimulationError
+from simplugin.errors import CrashError
 from simplugin.simulation import servers, simulate
+
+with pytest.MonkeyPatch.context() as patch:
+    patch.syspath_prepend(Path(__file__).parent)
+    from processes import is_alive, wait_until
 
 PROJECT = Path(__file__).parents[2]
 
@@ -61,23 +62,6 @@ def run_script(directory: Path, text: str, *arguments: str) -> str:
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     return out
-
-
-def wait_until(condition: Callable[[], object], what: str) -> None:
-    """Wait for something that another process does."""
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline, f"not within 20 s: {what}"
-        time.sleep(0.01)
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process runs; a zombie does not."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
 
 
 @pytest.mark.usefixtures("nothing_left")
@@ -320,86 +304,6 @@ def test_simulation_inside_an_actor(two_hosts: Path) -> None:
     assert simulate(two_hosts, [("ada", planner)]).returned[0].value == 8
 
 
-@pytest.fixture
-def slow_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the file of an importable module that takes a while to import."""
-    file = tmp_path / "slow_to_import.py"
-    file.write_text(
-        "import time, os\n"
-        "time.sleep(0.02)\n"
-        "PID = os.getpid()\n"
-        "VERSION = 1\n"
-        "async def actor(me):\n"
-        "    await me.sleep_for(1)\n"
-        "    return VERSION, PID != os.getpid(), os.environ.get('FLAVOUR'), IMPORTED_WITH\n"
-        "IMPORTED_WITH = os.environ.get('FLAVOUR')\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "slow_to_import", raising=False)
-    return file
-
-
-def rewrite(file: Path, text: str) -> None:
-    """Write a module anew; byte code is told apart by size and whole seconds only."""
-    later = file.stat().st_mtime + 10
-    file.write_text(text)
-    os.utime(file, (later, later))
-
-
-@pytest.mark.usefixtures("no_servers")
-def test_slow_modules_are_loaded_once_until_they_change(
-    two_hosts: Path, slow_module: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    module = importlib.import_module("slow_to_import")
-
-    def ask() -> Any:
-        return simulate(two_hosts, [("ada", module.actor)]).returned[0].value
-
-    assert ask() == (1, False, None, None)
-    assert ask() == (1, True, None, None)
-    # A module may look at the environment when imported.
-    monkeypatch.setenv("FLAVOUR", "sweet")
-    assert ask() == (1, False, "sweet", "sweet")
-    assert ask() == (1, True, "sweet", "sweet")
-    rewrite(slow_module, slow_module.read_text().replace("VERSION = 1", "VERSION = 2"))
-    assert ask() == (2, False, "sweet", "sweet")
-    wait_until(lambda: sum(map(is_alive, servers.server_processes())) == 1, "replaced servers end")
-
-
-@pytest.mark.usefixtures("no_servers")
-def test_replaced_server_finishes_its_simulations(
-    two_hosts: Path, slow_module: Path, tmp_path: Path
-) -> None:
-    module = importlib.import_module("slow_to_import")
-    started, go_on = tmp_path / "started", tmp_path / "go_on"
-
-    async def patient(me: Any) -> str:
-        await me.sleep_for(1)
-        started.touch()
-        wait_until(go_on.exists, "the test says so")
-        return "done"
-
-    simulate(two_hosts, [("ada", module.actor)])
-    (server,) = (pid for pid in servers.server_processes() if is_alive(pid))
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(simulate, two_hosts, [("ada", patient)])
-        wait_until(started.exists, "the simulation starts")
-        rewrite(slow_module, slow_module.read_text().replace("VERSION = 1", "VERSION = 3"))
-        assert simulate(two_hosts, [("ada", module.actor)]).returned[0].value[0] == 3
-        assert is_alive(server)
-        go_on.touch()
-        assert waiting.result(timeout=30).returned[0].value == "done"
-    wait_until(lambda: not is_alive(server), "the replaced server ends")
-
-
-def test_module_that_is_gone_is_said_to_be_missing(two_hosts: Path, slow_module: Path) -> None:
-    module = importlib.import_module("slow_to_import")
-    simulate(two_hosts, [("ada", module.actor)])
-    rewrite(slow_module, "raise ImportError('broken now')\n")
-    with pytest.raises(SimulationError, match="broken now"):
-        simulate(two_hosts, [("ada", module.actor)])
-
-
 def test_threads_of_the_caller_do_not_matter(two_hosts: Path) -> None:
     stop = threading.Event()
     thread = threading.Thread(target=stop.wait)
@@ -409,27 +313,3 @@ def test_threads_of_the_caller_do_not_matter(two_hosts: Path) -> None:
     finally:
         stop.set()
         thread.join()
-
-
-@pytest.mark.usefixtures("no_servers")
-def test_a_server_serves_callers_with_other_paths_as_long_as_they_lead_to_its_modules(
-    two_hosts: Path, slow_module: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    module = importlib.import_module("slow_to_import")
-
-    def ask() -> Any:
-        return simulate(two_hosts, [("ada", module.actor)]).returned[0].value
-
-    assert [ask()[:2], ask()[:2]] == [(1, False), (1, True)]
-    mine = servers.server_processes()
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    monkeypatch.chdir(elsewhere)
-    monkeypatch.syspath_prepend(elsewhere)
-    assert ask()[:2] == (1, True)
-    assert servers.server_processes() == mine
-    # The same name, but another module comes first now.
-    text = slow_module.read_text().replace("VERSION = 1", "VERSION = 2")
-    (elsewhere / "slow_to_import.py").write_text(text)
-    assert ask()[:2] == (2, False)
-    assert servers.server_processes() != mine

@@ -17,6 +17,7 @@ from simplugin.simulation.threads.activity import Activity
 from simplugin.simulation.threads.blocking import Blocking, a_number, positive, time_limit
 from simplugin.simulation.threads.meeting import Mailbox, Meeting, MessageQueue
 from simplugin.simulation.threads.platform import Host, Link, Route, host_of, route_between
+from simplugin.simulation.threads.suspension import Suspension
 from simplugin.simulation.threads.synchro import Barrier, Condition, Mutex, Semaphore
 from simplugin.simulation.threads.world import World
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from simplugin.simulation.threads.life import Life
 
 M = TypeVar("M", bound=Meeting)
-N = TypeVar("N")
 
 
 class Actor:
@@ -66,8 +66,7 @@ class Actor:
         self.held: list[Actor] = []
         self.is_held = False
         self.waits_for_boot = False
-        # What it waits for while it is suspended by itself.
-        self._parked: Any = None
+        self.suspension = Suspension(self)
         self._random: Generator | None = None
         world.actors.append(self)
 
@@ -148,7 +147,7 @@ class Actor:
         label: str | None = None,
     ) -> Blocking[None]:
         """Run a parallel task."""
-        return self._parallel(hosts, flops, sizes, label).blocking()
+        return work.checked_parallel_task(self.world, hosts, flops, sizes, label).blocking()
 
     def parallel_async(
         self,
@@ -159,18 +158,7 @@ class Actor:
         label: str | None = None,
     ) -> work.Work:
         """Start a parallel task."""
-        return self._parallel(hosts, flops, sizes, label).begun()
-
-    def _parallel(self, hosts: Any, flops: Any, sizes: Any, label: str | None) -> work.ParallelTask:
-        """Make a parallel task."""
-        me = self.world.running("parallel_execute")
-        if not self.world.takes_parallel_tasks:
-            raise SimpluginError(
-                "parallel tasks need the host model ptask_L07: "
-                "SimGridOptions(host_model='ptask_L07')"
-            )
-        places = [host_of(self.world, host) for host in hosts]
-        return work.ParallelTask(me, places, flops, sizes, label)
+        return work.checked_parallel_task(self.world, hosts, flops, sizes, label).begun()
 
     def sleep_for(self, duration: float) -> Blocking[None]:
         """Sleep for a duration [s]."""
@@ -198,7 +186,7 @@ class Actor:
         """Get or create."""
         if not isinstance(name, str):
             raise TypeError(f"a name is a str, not {name!r}")
-        return self._named(kind.__name__, name, lambda: kind(self.world, name))
+        return self.world.shared(kind.__name__, name, lambda: kind(self.world, name))
 
     def sendto(
         self,
@@ -210,7 +198,7 @@ class Actor:
         label: str | None = None,
     ) -> Blocking[None]:
         """Transfer bytes between two hosts."""
-        return self._transfer(source, destination, size, rate, label).blocking()
+        return work.checked_transfer(self.world, source, destination, size, rate, label).blocking()
 
     def sendto_async(
         self,
@@ -222,17 +210,7 @@ class Actor:
         label: str | None = None,
     ) -> work.Work:
         """Start a transfer between two hosts."""
-        return self._transfer(source, destination, size, rate, label).begun()
-
-    def _transfer(
-        self, source: Any, destination: Any, size: float, rate: float | None, label: str | None
-    ) -> work.DirectTransfer:
-        """Make a transfer."""
-        me = self.world.running("sendto")
-        ends = host_of(self.world, source), host_of(self.world, destination)
-        if rate is not None:
-            raise work.unbound("rate of a direct transfer")
-        return work.DirectTransfer(me, *ends, size, label)
+        return work.checked_transfer(self.world, source, destination, size, rate, label).begun()
 
     def wait_any(
         self, activities: Sequence[Activity], timeout: float | None = None
@@ -324,31 +302,11 @@ class Actor:
 
     def suspend(self) -> Blocking[None]:
         """Stop it until it is resumed."""
-        return Blocking(self.world, lambda: f"suspend {self.name!r}", self._suspend)
-
-    def _suspend(self) -> None:
-        """Suspend it."""
-        if self is not self.world.running("suspend"):
-            if not self.ended:
-                self.native.suspend()
-            return
-        # SimGrid cannot list an actor that suspended itself in a deadlock: somebody else does it.
-        parked = self._parked = simgrid.Semaphore(0)
-
-        def suspend() -> None:
-            if self._parked is parked:
-                self.native.suspend()
-
-        self.host.native.add_actor("suspender", suspend).daemonize()
-        parked.acquire()
+        return self.suspension.blocking()
 
     def resume(self) -> None:
         """Let it go on."""
-        if not self.ended:
-            parked, self._parked = self._parked, None
-            self.world.call_even_dying(self.native.resume)
-            if parked is not None:
-                self.world.call_even_dying(parked.release)
+        self.suspension.end()
 
     def daemonize(self) -> None:
         """Make it end when only daemons are left."""
@@ -408,27 +366,16 @@ class Actor:
 
     def mutex(self, name: str | None = None) -> Mutex:
         """Return a mutex."""
-        return self._named("mutex", name, lambda: Mutex(self.world, name))
+        return self.world.shared("mutex", name, lambda: Mutex(self.world, name))
 
     def semaphore(self, capacity: int, name: str | None = None) -> Semaphore:
         """Return a semaphore."""
-        return self._named("semaphore", name, lambda: Semaphore(self.world, capacity, name))
+        return self.world.shared("semaphore", name, lambda: Semaphore(self.world, capacity, name))
 
     def condition(self, mutex: Mutex, name: str | None = None) -> Condition:
         """Return a condition variable on a mutex."""
-        return self._named("condition", name, lambda: Condition(self.world, mutex, name))
+        return self.world.shared("condition", name, lambda: Condition(self.world, mutex, name))
 
     def barrier(self, size: int, name: str | None = None) -> Barrier:
         """Return a barrier."""
-        return self._named("barrier", name, lambda: Barrier(self.world, size, name))
-
-    def _named(self, kind: str, name: str | None, make: Callable[[], N]) -> N:
-        """Get or create what all actors share by name."""
-        if name is None:
-            return make()
-        found: N | None = self.world.named.get((kind, name))
-        if found is None:
-            made = make()
-            # Others may have run meanwhile, and made it.
-            found = self.world.named.setdefault((kind, name), made)
-        return found
+        return self.world.shared("barrier", name, lambda: Barrier(self.world, size, name))

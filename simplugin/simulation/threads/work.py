@@ -9,7 +9,7 @@ import simgrid
 from simplugin.errors import NetworkFailureException, SimpluginError
 from simplugin.simulation.threads.activity import NAN, NATIVE_FAILURES, Activity, watch
 from simplugin.simulation.threads.blocking import Blocking, a_number, done, positive
-from simplugin.simulation.threads.platform import Host
+from simplugin.simulation.threads.platform import Host, host_of
 from simplugin.simulation.threads.record import Row
 from simplugin.simulation.threads.world import World
 
@@ -290,3 +290,36 @@ def checked_execution(
         positive(bound, "bound")
         raise unbound("bound of an execution")
     return Execution(owner, flops, host, priority, label)
+
+
+def checked_parallel_task(
+    world: World,
+    hosts: Sequence[Host | str],
+    flops: Sequence[float] | NDArray[np.float64] | None,
+    sizes: Sequence[Sequence[float]] | NDArray[np.float64] | None,
+    label: str | None,
+) -> ParallelTask:
+    """Make a parallel task of the running actor, or say that the host model has none."""
+    owner = world.running("parallel_execute")
+    if not world.takes_parallel_tasks:
+        raise SimpluginError(
+            "parallel tasks need the host model ptask_L07: SimGridOptions(host_model='ptask_L07')"
+        )
+    places = [host_of(world, host) for host in hosts]
+    return ParallelTask(owner, places, flops, sizes, label)
+
+
+def checked_transfer(
+    world: World,
+    source: Host | str,
+    destination: Host | str,
+    size: float,
+    rate: float | None,
+    label: str | None,
+) -> DirectTransfer:
+    """Make a transfer of the running actor, or say that the bindings cannot."""
+    owner = world.running("sendto")
+    ends = host_of(world, source), host_of(world, destination)
+    if rate is not None:
+        raise unbound("rate of a direct transfer")
+    return DirectTransfer(owner, *ends, size, label)

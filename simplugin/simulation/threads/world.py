@@ -63,7 +63,7 @@ class World:
         self.hosts: dict[str, Host] = {}
         self.links: dict[str, Link] = {}
         self.actors: list[Actor] = []
-        self.named: dict[tuple[str, str], Any] = {}
+        self._named: dict[tuple[str, str], Any] = {}
         self.transfers: list[DirectTransfer] = []
         self.takes_parallel_tasks = False
         self.precision = 0.0
@@ -84,6 +84,17 @@ class World:
     def alive(self) -> int:
         """Number of actors that have not ended."""
         return sum(not actor.ended for actor in self.actors)
+
+    def shared(self, kind: str, name: str | None, make: Callable[[], T]) -> T:
+        """Get or create what all actors share by name."""
+        if name is None:
+            return make()
+        found: T | None = self._named.get((kind, name))
+        if found is None:
+            made = make()
+            # Others may have run meanwhile, and made it.
+            found = self._named.setdefault((kind, name), made)
+        return found
 
     # ---- the running actor ----
 

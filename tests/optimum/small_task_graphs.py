@@ -1,0 +1,69 @@
+"""Small task graphs and sites: given ones, and ones drawn from seeds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from simplugin.platforms.multi_clusters import MultiCluster
+from simplugin.platforms.sites import Site
+from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import TaskGraph
+
+# Nothing of the paper's sites has such numbers: bounds are easy to compute by hand.
+EVEN = MultiCluster("even", (("a", 4, 1e9),)).site()
+TWO = MultiCluster("two", (("a", 3, 1e9), ("b", 2, 2e9)), one_switch=False).site()
+
+
+def graph_of(
+    flop: list[float],
+    edges: list[tuple[int, int]] = [],  # noqa: B006 # only read
+    *,
+    alpha: float | list[float] = 0.0,
+    byte: float = 0.0,
+    name: str = "g",
+) -> TaskGraph:
+    """Return a graph from its tasks' sizes and its edges, with as many bytes on each."""
+    n = len(flop)
+    return TaskGraph(
+        name,
+        tuple(f"t{i}" for i in range(n)),
+        np.array(flop),
+        np.broadcast_to(np.asarray(alpha, dtype=float), n).copy(),
+        np.zeros(n),
+        np.array(edges, dtype=np.int64).reshape(-1, 2),
+        np.full(len(edges), byte),
+    )
+
+
+def random_graph(rng: np.random.Generator, n: int, name: str) -> TaskGraph:
+    """Return a graph of tasks of very different sizes; some have no data, some no work."""
+    pairs = [(u, v) for u in range(n) for v in range(u + 1, n) if rng.random() < 0.35]
+    return TaskGraph(
+        name,
+        tuple(f"t{i}" for i in range(n)),
+        1e9 * 10 ** rng.uniform(-1, 1, n) * (rng.random(n) > 0.1),
+        rng.choice([0.0, 0.1, 0.25, 1.0], n),
+        np.zeros(n),
+        np.array(pairs, dtype=np.int64).reshape(-1, 2),
+        2e8 * rng.random(len(pairs)) * (rng.random(len(pairs)) > 0.3),
+    )
+
+
+def random_site(rng: np.random.Generator, most: int) -> Site:
+    """Return one to three clusters, each of at most so many processors."""
+    clusters = tuple(
+        (f"c{k}", int(rng.integers(1, most + 1)), 1e9 * rng.uniform(0.5, 2))
+        for k in range(rng.integers(1, 4))
+    )
+    site = MultiCluster("site", clusters, one_switch=bool(rng.random() < 0.5)).site()
+    return replace(site, bandwidth=site.bandwidth * rng.uniform(0.5, 2, len(clusters)))
+
+
+def random_set(seed: int, n_graphs: int, n_tasks: int, most: int) -> tuple[GraphSet, Site]:
+    """Return graphs that arrive over time, and a site for them."""
+    rng = np.random.default_rng(seed)
+    graphs = tuple(random_graph(rng, n_tasks, f"g{i}") for i in range(n_graphs))
+    release = rng.uniform(0, 3, n_graphs) * (rng.random(n_graphs) > 0.4)
+    return GraphSet(graphs, release), random_site(rng, most)
