@@ -10,6 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from simplugin.simulation.fresh_modules import compiled_each_time
+
 
 class UnresolvedError(ValueError):
     """A reference that leads nowhere; says why."""
@@ -20,7 +22,7 @@ def importable(directory: Path) -> Iterator[None]:
     """Let modules beside a scenario be imported, as those beside a script are.
 
     Another scenario's modules of the same names do not get in the way: what was imported from
-    `directory` is forgotten at the end.
+    `directory` is forgotten at the end. It is compiled from its source, whatever byte code says.
     """
     place = str(directory.resolve())
     beside = _modules_beside(directory)
@@ -36,7 +38,8 @@ def importable(directory: Path) -> Iterator[None]:
     sys.path.insert(0, place)
     importlib.invalidate_caches()
     try:
-        yield
+        with compiled_each_time(directory):
+            yield
     finally:
         sys.path.remove(place)
         # Directories without `__init__.py` are packages too.

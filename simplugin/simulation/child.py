@@ -171,7 +171,7 @@ def _arrive(caller: socket.socket, packed_actors: bytes) -> list[ActorJob]:
 
 
 def _files_of(names: list[str]) -> list[tuple[str, str, int]]:
-    """Return name, file and modification time of modules that come from files."""
+    """Return name, file and date of change, as no program sets it, of modules from files."""
     found = []
     for name in names:
         module = sys.modules[name]
@@ -179,7 +179,7 @@ def _files_of(names: list[str]) -> list[tuple[str, str, int]]:
         file = getattr(module, "__file__", None)
         if spec is not None and file and spec.name == name:
             with contextlib.suppress(OSError):
-                found.append((name, file, os.stat(file).st_mtime_ns))
+                found.append((name, file, os.stat(file).st_ctime_ns))
     return found
 
 

@@ -44,7 +44,7 @@ class WarmServer:
     control : socket
         Closing it ends the server and everything that it runs.
     warm : dict of str to (str, int)
-        File and modification time of the modules loaded for the children's sake.
+        File of each module that is loaded for the children's sake, and when it was changed.
     """
 
     back_end: str
@@ -124,7 +124,7 @@ class WarmServer:
         for start in range(0, len(fresh), _CHUNK):
             names = [name for name, _, _ in fresh[start : start + _CHUNK]]
             self._say({"do": "warm", "modules": names})
-        self.warm.update({name: (file, modified) for name, file, modified in fresh})
+        self.warm.update({name: (file, changed) for name, file, changed in fresh})
 
     def is_fit(self, where: bytes) -> bool:
         """Whether its modules are still what a child in `where` would import itself."""
@@ -133,8 +133,8 @@ class WarmServer:
         if self.surroundings != where and not self._is_near(where):
             return False
         return all(
-            _modified(file) == modified
-            for file, modified in self.warm.values()
+            _changed(file) == changed
+            for file, changed in self.warm.values()
             if not file.startswith(_INSTALLED)
         )
 
@@ -257,10 +257,10 @@ def _cannot_load(back_end: str, text: str) -> str:
     return f"the back end {module} cannot be loaded: {reason}; `make install` builds it"
 
 
-def _modified(file: str) -> int | None:
-    """Return a file's modification time, None if it is gone."""
+def _changed(file: str) -> int | None:
+    """Return when a file was changed, as no program can set it; None if it is gone."""
     try:
-        return os.stat(file).st_mtime_ns
+        return os.stat(file).st_ctime_ns
     except OSError:
         return None
 

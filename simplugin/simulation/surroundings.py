@@ -10,18 +10,27 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from simplugin.simulation import fresh_modules
+
 # pytest changes it with every test; no module reads it when imported.
 _VOLATILE = frozenset({"PYTEST_CURRENT_TEST"})
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Import path, command line, current directory and environment of a process."""
+    """Import path, command line, current directory and environment of a process.
+
+    Attributes
+    ----------
+    fresh : tuple of str
+        Directories whose modules are compiled each time, see `fresh_modules`.
+    """
 
     path: list[str]
     argv: list[str]
     directory: str
     environment: dict[str, str]
+    fresh: tuple[str, ...]
 
     @classmethod
     def current(cls) -> Surroundings:
@@ -31,11 +40,12 @@ class Surroundings:
         except FileNotFoundError:  # it was deleted
             directory = "/"
         environment = {key: value for key, value in os.environ.items() if key not in _VOLATILE}
-        return cls([str(entry) for entry in sys.path], list(sys.argv), directory, environment)
+        path = [str(entry) for entry in sys.path]
+        return cls(path, list(sys.argv), directory, environment, fresh_modules.directories())
 
     def packed(self) -> bytes:
         """Write it down."""
-        return pickle.dumps((self.path, self.argv, self.directory, self.environment))
+        return pickle.dumps((self.path, self.argv, self.directory, self.environment, self.fresh))
 
 
 def same_environment(packed: bytes, other: bytes) -> bool:
@@ -80,12 +90,13 @@ def adopt(packed: bytes) -> None:
     # Mostly the server has done it, and a child need not touch the memory that they share.
     if packed == _adopted:
         return
-    path, argv, directory, environment = pickle.loads(packed)
+    path, argv, directory, environment, fresh = pickle.loads(packed)
     os.environ.clear()
     os.environ.update(environment)
     sys.path[:] = path
     sys.argv[:] = argv
     with contextlib.suppress(OSError):
         os.chdir(directory)
+    fresh_modules.use(fresh)
     importlib.invalidate_caches()
     _adopted = packed

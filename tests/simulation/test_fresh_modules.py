@@ -1,0 +1,76 @@
+"""Modules that are compiled from their source, whatever byte code says."""
+
+import importlib
+import os
+import sys
+
+import pytest
+
+from simplugin.simulation.fresh_modules import compiled_each_time, directories
+
+
+@pytest.fixture(autouse=True)
+def byte_code(monkeypatch, tmp_path):
+    """Have Python write byte code, and forget what was imported."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.syspath_prepend(tmp_path)
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+def written(path, value):
+    """Write a module, always with the same size and date."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"VALUE = {value}\n")
+    os.utime(path, (1.7e9, 1.7e9))
+
+
+def value_of(name):
+    sys.modules.pop(name, None)
+    importlib.invalidate_caches()
+    return importlib.import_module(name).VALUE
+
+
+@pytest.mark.parametrize("name", ["fresh_one", "fresh_pack.inner", "fresh_space.below.inner"])
+def test_the_source_counts_not_the_byte_code(tmp_path, name):
+    path = tmp_path / f"{name.replace('.', '/')}.py"
+    written(path, 1)
+    if "pack" in name:
+        (path.parent / "__init__.py").touch()
+    assert value_of(name) == 1
+    written(path, 2)
+    # That of Python without us, or this test shows nothing.
+    assert value_of(name) == 1
+    with compiled_each_time(tmp_path):
+        assert directories() == (str(tmp_path),)
+        assert value_of(name) == 2
+        written(path, 3)
+        assert value_of(name) == 3
+    assert directories() == ()
+    assert value_of(name) == 1
+
+
+def test_no_byte_code_is_left(tmp_path):
+    written(tmp_path / "fresh_two.py", 1)
+    with compiled_each_time(tmp_path):
+        assert value_of("fresh_two") == 1
+    assert not (tmp_path / "__pycache__").exists()
+
+
+def test_what_is_installed_below_keeps_its_byte_code(tmp_path, monkeypatch):
+    place = tmp_path / "venv" / "lib" / "site-packages"
+    written(place / "fresh_three.py", 1)
+    monkeypatch.syspath_prepend(place)
+    with compiled_each_time(tmp_path):
+        assert value_of("fresh_three") == 1
+    assert (place / "__pycache__").is_dir()
+
+
+def test_directories_add_up_and_come_back(tmp_path):
+    (tmp_path / "a").mkdir()
+    with compiled_each_time(tmp_path / "a"):
+        with compiled_each_time(tmp_path):
+            assert directories() == (str(tmp_path / "a"), str(tmp_path))
+        assert directories() == (str(tmp_path / "a"),)
