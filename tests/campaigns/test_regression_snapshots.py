@@ -105,7 +105,7 @@ def test_a_diff_shows_a_metric_a_line_and_no_date(tmp_path):
         ("one.json", b"\xff"),
         ("one.trace.csv.gz", b"no gzip"),
         ("one.trace.csv.gz", gzip.compress(b"a,b\n", mtime=0)),
-        ("one.trace.csv.gz", gzip.compress(f"{','.join(Activity._fields)}\n1\n".encode())),
+        ("one.trace.csv.gz", gzip.compress(f"{','.join(Activity._fields)}\n1\n".encode(), mtime=0)),
     ],
 )  # fmt: skip
 def test_a_damaged_file_is_told(tmp_path, name, content):
