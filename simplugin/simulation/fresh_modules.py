@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from importlib.machinery import (
     BYTECODE_SUFFIXES,
     EXTENSION_SUFFIXES,
@@ -68,8 +69,7 @@ def use(chosen: Iterable[str]) -> None:
     if _finder not in sys.path_hooks:
         sys.path_hooks.insert(0, _finder)
     for entry in list(sys.path_importer_cache):
-        place = os.path.realpath(entry)
-        if any(_is_below(place, each) for each in set(chosen) ^ set(_directories)):
+        if any(_is_below(_resolved(entry), each) for each in set(chosen) ^ set(_directories)):
             del sys.path_importer_cache[entry]
     _directories = chosen
     importlib.invalidate_caches()
@@ -77,7 +77,7 @@ def use(chosen: Iterable[str]) -> None:
 
 def _finder(entry: str) -> FileFinder:
     """Find modules in an entry of the import path, if it is one of ours."""
-    place = os.path.realpath(entry)
+    place = _resolved(entry)
     if (
         not any(_is_below(place, each) for each in _directories)
         or any(_is_below(place, each) for each in _INSTALLED)
@@ -91,6 +91,12 @@ def _finder(entry: str) -> FileFinder:
         (_FromSource, SOURCE_SUFFIXES),
         (SourcelessFileLoader, BYTECODE_SUFFIXES),
     )
+
+
+@lru_cache(maxsize=1024)
+def _resolved(entry: str) -> str:
+    """Return where an entry of the import path leads; it is asked again and again."""
+    return os.path.realpath(entry)
 
 
 def _is_below(place: str, directory: str) -> bool:
