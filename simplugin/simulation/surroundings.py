@@ -8,7 +8,7 @@ import os
 import pickle
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from simplugin.simulation import fresh_modules
 
@@ -24,6 +24,8 @@ class Surroundings:
     ----------
     fresh : tuple of str
         Directories whose modules are compiled each time, see `fresh_modules`.
+    keeps_byte_code : bool
+        Whether imports write byte code.
     """
 
     path: list[str]
@@ -31,6 +33,7 @@ class Surroundings:
     directory: str
     environment: dict[str, str]
     fresh: tuple[str, ...]
+    keeps_byte_code: bool
 
     @classmethod
     def current(cls) -> Surroundings:
@@ -41,11 +44,18 @@ class Surroundings:
             directory = "/"
         environment = {key: value for key, value in os.environ.items() if key not in _VOLATILE}
         path = [str(entry) for entry in sys.path]
-        return cls(path, list(sys.argv), directory, environment, fresh_modules.directories())
+        return cls(
+            path,
+            list(sys.argv),
+            directory,
+            environment,
+            fresh_modules.directories(),
+            not sys.dont_write_bytecode,
+        )
 
     def packed(self) -> bytes:
         """Write it down."""
-        return pickle.dumps((self.path, self.argv, self.directory, self.environment, self.fresh))
+        return pickle.dumps(tuple(getattr(self, each.name) for each in fields(self)))
 
 
 def same_environment(packed: bytes, other: bytes) -> bool:
@@ -90,7 +100,7 @@ def adopt(packed: bytes) -> None:
     # Mostly the server has done it, and a child need not touch the memory that they share.
     if packed == _adopted:
         return
-    path, argv, directory, environment, fresh = pickle.loads(packed)
+    path, argv, directory, environment, fresh, keeps_byte_code = pickle.loads(packed)
     os.environ.clear()
     os.environ.update(environment)
     sys.path[:] = path
@@ -98,5 +108,6 @@ def adopt(packed: bytes) -> None:
     with contextlib.suppress(OSError):
         os.chdir(directory)
     fresh_modules.use(fresh)
+    sys.dont_write_bytecode = not keeps_byte_code
     importlib.invalidate_caches()
     _adopted = packed

@@ -36,7 +36,6 @@ def session(pytester, monkeypatch):
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
     # Byte code would stand for what is changed within a second, at the same size.
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # of the processes that simulate
 
     def run(*words):
         return pytester.runpytest_inprocess(*PLAIN, *words)

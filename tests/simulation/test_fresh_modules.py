@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from simplugin.simulation import simulate
 from simplugin.simulation.fresh_modules import compiled_each_time, directories
 
 
@@ -74,3 +75,15 @@ def test_directories_add_up_and_come_back(tmp_path):
         with compiled_each_time(tmp_path):
             assert directories() == (str(tmp_path / "a"), str(tmp_path))
         assert directories() == (str(tmp_path / "a"),)
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_simulation_keeps_byte_code_as_its_caller_does(tmp_path, monkeypatch, two_hosts, keeps):
+    name = f"fresh_actor_{keeps}"
+    text = "async def actor(me):\n    await me.sleep_for(1)\n"
+    (tmp_path / f"{name}.py").write_text(text)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    actor = importlib.import_module(name).actor
+    monkeypatch.setattr(sys, "dont_write_bytecode", not keeps)
+    simulate(two_hosts, [("ada", actor)])
+    assert (tmp_path / "__pycache__").exists() == keeps
