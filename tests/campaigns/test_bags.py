@@ -2,15 +2,19 @@
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from simplugin.campaigns import load_scenario, run_scenario
 from simplugin.campaigns.outputs import outcome_document
-from simplugin.errors import ScenarioError
+from simplugin.campaigns.references import importable
 from simplugin.formats.platform_xml import write_platform
 from simplugin.platforms.graphs import Graph
+
+with importable(Path(__file__).parent):
+    from changed_scenarios import change, refused
 
 SCENARIO = """
 title = "Two share a line"
@@ -56,19 +60,6 @@ def line(tmp_path):
     path = tmp_path / "line.toml"
     path.write_text(SCENARIO)
     return path
-
-
-def change(path, old, new):
-    text = path.read_text()
-    assert text.count(old) == 1, old
-    path.write_text(text.replace(old, new))
-    return path
-
-
-def refused(path):
-    with pytest.raises(ScenarioError) as caught:
-        run_scenario(load_scenario(path))
-    return caught.value
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 from simplugin.campaigns import load_scenario, run_scenario
 from simplugin.campaigns.outputs import outcome_document
-from simplugin.errors import ScenarioError
+from simplugin.campaigns.references import importable
 from simplugin.formats.platform_xml import read_platform, write_platform
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms import Platform, Profile, ProfileUse
@@ -18,6 +18,10 @@ from simplugin.pricing.agents.changes import intervals
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.platform_trees import sharing_of
 from simplugin.workloads import Application
+
+with importable(Path(__file__).parent):
+    import changed_scenarios
+    from changed_scenarios import change
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = """
@@ -84,17 +88,8 @@ def outcome(tmp_path_factory):
     return run_scenario(load_scenario(written(tmp_path_factory.mktemp("line"))))
 
 
-def change(path, old, new):
-    text = path.read_text()
-    assert text.count(old) == 1, old
-    path.write_text(text.replace(old, new))
-    return path
-
-
 def refused(path):
-    with pytest.raises(ScenarioError) as caught:
-        run_scenario(load_scenario(path))
-    return str(caught.value)
+    return str(changed_scenarios.refused(path))
 
 
 def listing(outcome, title):

@@ -1,6 +1,7 @@
 """Scenarios whose tasks are handed out over a tree."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,10 +9,14 @@ import pytest
 from simplugin.bags.policies import POLICIES
 from simplugin.campaigns import load_scenario, run_scenario
 from simplugin.campaigns.outputs import outcome_document
-from simplugin.errors import ScenarioError, SimulatedTimeLimitError
+from simplugin.campaigns.references import importable
+from simplugin.errors import SimulatedTimeLimitError
 from simplugin.formats.platform_xml import write_platform
 from simplugin.platforms.graphs import Graph
 from simplugin.reports.gantt import gantt
+
+with importable(Path(__file__).parent):
+    from changed_scenarios import change, refused, run
 
 SCENARIO = """
 title = "Two bags on a line"
@@ -88,23 +93,6 @@ def line(tmp_path):
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory):
     return run_scenario(load_scenario(make_line(tmp_path_factory.mktemp("line"))))
-
-
-def change(path, old, new):
-    text = path.read_text()
-    assert text.count(old) == 1, old
-    path.write_text(text.replace(old, new))
-    return path
-
-
-def run(path):
-    return run_scenario(load_scenario(path))
-
-
-def refused(path):
-    with pytest.raises(ScenarioError) as caught:
-        run(path)
-    return caught.value
 
 
 def listing(outcome, title):

@@ -1,29 +1,17 @@
 """Bundles, logs, peers and sites that scenarios name."""
 
+from pathlib import Path
+
 import pytest
 
-from simplugin.campaigns import load_scenario, run_scenario
-from simplugin.errors import ScenarioError
+from simplugin.campaigns import load_scenario
+from simplugin.campaigns.references import importable
 from simplugin.market.platform_sites import site_of
 from simplugin.market.section5_sites import chosen_site, consistent_site, scaled_site
 from simplugin.workloads.lcg_bundles import lcg_bundles
 
-
-def change(path, old, new):
-    text = path.read_text()
-    assert text.count(old) == 1, old
-    path.write_text(text.replace(old, new))
-    return path
-
-
-def run(path):
-    return run_scenario(load_scenario(path))
-
-
-def refused(path):
-    with pytest.raises(ScenarioError) as caught:
-        run(path)
-    return caught.value
+with importable(Path(__file__).parent):
+    from changed_scenarios import change, refused, run
 
 
 def site_in(path):

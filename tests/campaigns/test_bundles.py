@@ -1,34 +1,20 @@
 """Scenarios whose bundles are sold to computing peers."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from simplugin.campaigns import load_scenario, run_scenario
 from simplugin.campaigns.bundles import KIND
 from simplugin.campaigns.outputs import outcome_document
-from simplugin.errors import ScenarioError
+from simplugin.campaigns.references import importable
 from simplugin.market.negotiations.protocol import own_generator
 from simplugin.market.policies import RANDOM
 from simplugin.optimum.bundle_benefit import largest_benefit
 
-
-def change(path, old, new):
-    text = path.read_text()
-    assert text.count(old) == 1, old
-    path.write_text(text.replace(old, new))
-    return path
-
-
-def run(path):
-    return run_scenario(load_scenario(path))
-
-
-def refused(path):
-    with pytest.raises(ScenarioError) as caught:
-        run(path)
-    return caught.value
+with importable(Path(__file__).parent):
+    from changed_scenarios import change, refused, run
 
 
 def test_three_tasks_by_hand(three):

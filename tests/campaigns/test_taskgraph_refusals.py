@@ -1,26 +1,14 @@
 """What is wrong with scenarios of task graphs is told with key and line."""
 
+from pathlib import Path
+
 import pytest
 
-from simplugin.campaigns import load_scenario, run_scenario
-from simplugin.errors import ScenarioError, WorkloadFileError
+from simplugin.campaigns.references import importable
+from simplugin.errors import WorkloadFileError
 
-
-def change(path, old, new):
-    text = path.read_text()
-    assert text.count(old) == 1, old
-    path.write_text(text.replace(old, new))
-    return path
-
-
-def run(path):
-    return run_scenario(load_scenario(path))
-
-
-def refused(path):
-    with pytest.raises(ScenarioError) as caught:
-        run(path)
-    return caught.value
+with importable(Path(__file__).parent):
+    from changed_scenarios import change, refused, run
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,14 @@ import pytest
 
 from simplugin.campaigns import load_scenario, run_scenario
 from simplugin.campaigns.outputs import outcome_document
+from simplugin.campaigns.references import importable
 from simplugin.campaigns.taskgraphs import KIND
 from simplugin.formats.task_graph_files import read_task_graph, write_task_graph
 from simplugin.platforms.multi_clusters import MultiCluster
 from simplugin.taskgraphs.platform_sites import site_of
+
+with importable(Path(__file__).parent):
+    from changed_scenarios import change, run
 
 MIXED = """
 title = "Mixed"
@@ -60,17 +64,6 @@ def mixed(tmp_path):
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory):
     return run(written(tmp_path_factory.mktemp("mixed")))
-
-
-def change(path, old, new):
-    text = path.read_text()
-    assert text.count(old) == 1, old
-    path.write_text(text.replace(old, new))
-    return path
-
-
-def run(path):
-    return run_scenario(load_scenario(path))
 
 
 def test_equal_shares_of_equal_tasks(two):
