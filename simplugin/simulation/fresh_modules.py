@@ -26,7 +26,7 @@ from pathlib import Path
 
 # What is installed does not change while it is used.
 _INSTALLED = (str(Path(__file__).parents[1]), os.path.dirname(os.path.realpath(os.__file__)))
-_SITES = {"site-packages", "dist-packages"}
+_SITE_PACKAGES = {"site-packages", "dist-packages"}
 _directories: tuple[str, ...] = ()
 
 
@@ -81,7 +81,7 @@ def _finder(entry: str) -> FileFinder:
     if (
         not any(_is_below(place, each) for each in _directories)
         or any(_is_below(place, each) for each in _INSTALLED)
-        or _SITES.intersection(Path(place).parts)
+        or _SITE_PACKAGES.intersection(Path(place).parts)
         or not os.path.isdir(place)
     ):
         raise ImportError("not compiled each time", path=entry)
