@@ -7,6 +7,8 @@
 #include <simgrid/version.h>
 #include <xbt/config.hpp>
 
+#include "src/kernel/lmm/System.hpp"
+
 namespace driver {
 
 Simulation sim;
@@ -207,6 +209,27 @@ PyObject* simgrid_version(PyObject* /*module*/, PyObject* /*unused*/)
   return PyUnicode_FromFormat("%d.%d.%d", major, minor, patch);
 }
 
+/// True if starting a flow marks each of its constraints as modified, one of them being marked already: SimGrid 4.1 as
+/// released stops at the first one, so that flows on the others keep rates above the capacity (tools/simgrid_patches).
+PyObject* marks_all_constraints(PyObject* /*module*/, PyObject* /*unused*/)
+{
+  namespace lmm = simgrid::kernel::lmm;
+  auto* const system = lmm::System::build("maxmin", true);
+  auto* const first  = system->constraint_new(nullptr, 1.0);
+  auto* const second = system->constraint_new(nullptr, 1.0);
+  auto* const one    = system->variable_new(nullptr, 1.0, -1.0, 1);
+  auto* const other  = system->variable_new(nullptr, 0.0, -1.0, 2);
+  system->expand(first, other, 0.0);
+  system->expand(second, other, 0.0);
+  system->expand(first, one, 1.0);
+  system->update_variable_penalty(other, 1.0);
+  bool const marked = second->modified_constraint_set_hook_.is_linked();
+  system->variable_free(one);
+  system->variable_free(other);
+  delete system;
+  return PyBool_FromLong(marked);
+}
+
 /// Energy by name, for the reference back end, whose bindings lack it; sets up SimGrid's plug-ins when called first.
 PyObject* init_energy(PyObject* /*module*/, PyObject* /*unused*/)
 {
@@ -238,6 +261,7 @@ PyMethodDef functions[] = {
     {"collect", gather, METH_NOARGS, "Totals, trace and returned values, columns as bytes."},
     {"option", option, METH_VARARGS, "option(name, type): the value of a SimGrid option in force."},
     {"simgrid_version", simgrid_version, METH_NOARGS, "Version of the SimGrid library that is loaded."},
+    {"marks_all_constraints", marks_all_constraints, METH_NOARGS, "Whether SimGrid's Lazy updates are right."},
     {"init_energy", init_energy, METH_NOARGS, "Start SimGrid's energy plug-ins; before the platform is loaded."},
     {"energy_of_host", energy_of_host, METH_O, "Energy of a host so far [J]."},
     {"energy_of_link", energy_of_link, METH_O, "Energy of a link so far [J]."},

@@ -22,11 +22,11 @@ from build_progress import Progress, StepError
 from simgrid_cache import cache_root, file_digest, find_fault, key_of, locked, publish
 from simgrid_cache import write_manifest as seal
 from simgrid_recipe import Recipe, compiler, compiler_version
-from simgrid_release import CHECKOUT, OPTIONS, RPATH, Release, pinned
+from simgrid_release import CHECKOUT, OPTIONS, PATCHES, RPATH, Release, pinned
 
 # Part of every key: raise it when the layout of a prefix changes.
 _LAYOUT = 1
-_TOOLS = {"cmake": "cmake", "ninja": "ninja-build", "strip": "binutils"}
+_TOOLS = {"cmake": "cmake", "git": "git", "ninja": "ninja-build", "strip": "binutils"}
 
 
 def main() -> int:
@@ -117,7 +117,8 @@ def place_of(release: Release, system: System | None) -> Path:
         "compiler": compiler_version(),
     }
     if system is None:
-        key = key_of({**ingredients, "options": OPTIONS})
+        patches = [file_digest(path) for path in PATCHES]
+        key = key_of({**ingredients, "options": OPTIONS, "patches": patches})
         return cache_root() / f"simgrid-{release.version}-{key}"
     headers = sorted(system.include.glob("simgrid/**/*.h*"))
     installed = [file_digest(path) for path in (system.library, *headers)]

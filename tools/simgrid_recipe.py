@@ -18,12 +18,12 @@ from pathlib import Path
 
 from build_progress import Progress, StepError
 from simgrid_cache import file_digest
-from simgrid_release import OPTIONS, RPATH, Release
+from simgrid_release import OPTIONS, PATCHES, RPATH, Release
 
 _NOTICE = """\
 {library} and the Python module `simgrid` are SimGrid {version} (https://simgrid.org),
-unmodified and compiled from its source distribution on PyPI, {archive},
-SHA-256 {sha256}.
+compiled from its source distribution on PyPI, {archive},
+SHA-256 {sha256}, with the patches beside this file.
 SimGrid is free software under the GNU Lesser General Public License, version 2.1, which is
 LICENSE-LGPL-2.1 beside this file. You may replace both by your own build of SimGrid; they are
 found by their file names.
@@ -60,6 +60,8 @@ class Recipe:
     def from_source(self) -> None:
         """Compile everything."""
         self._fetch()
+        for patch in PATCHES:
+            self._run(f"apply {patch.name}", ["git", "-C", self._source, "apply", patch])
         self._run("configure", self._configure_command())
         jobs = str(_jobs())
         self._run("compile", ["ninja", "-C", self._build, "-j", jobs, "simgrid", "python-bindings"])
@@ -80,6 +82,8 @@ class Recipe:
     def _run(self, step: str, command: list[str | Path]) -> None:
         """Run one step in the workspace."""
         environment = {**os.environ, "NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C.UTF-8"}
+        # Inside a repository, `git apply` skips files that belong to another one without a word.
+        environment["GIT_DIR"] = str(self._workspace / "no-repository")
         self._progress.run(step, command, cwd=self._workspace, env=environment)
 
     def _fetch(self) -> None:
@@ -152,8 +156,8 @@ class Recipe:
         shutil.copy2(self._source / "src/kernel/xml/simgrid.dtd", self.prefix / "share")
         _copy(self._source, self.prefix / "share", "examples/platforms/**/*", "examples/**/*.xml")
         _copy(self._source, self.prefix / "share", "teshsuite/**/*.xml")
-        for name in ("LICENSE-LGPL-2.1", "COPYING"):
-            shutil.copy2(self._source / name, self.prefix / "licenses")
+        for path in (self._source / "LICENSE-LGPL-2.1", self._source / "COPYING", *PATCHES):
+            shutil.copy2(path, self.prefix / "licenses")
         notice = _NOTICE.format(**vars(self._release), **_names(self._release))
         (self.prefix / "licenses/NOTICE").write_text(notice, encoding="utf-8")
 

@@ -209,13 +209,28 @@ def _engine(settings: Settings) -> BackEnd:
     """Start SimGrid's engine."""
     make = _back_end_class(settings.back_end)
     try:
-        return make(
+        back_end = make(
             settings.arguments, trace=settings.trace, energy=settings.energy, seed=settings.seed
         )
     except SimpluginError:
         raise
     except Exception as error:
         raise SimulationError(f"SimGrid refused its options: {error}") from error
+    _refuse_wrong_rates()
+    return back_end
+
+
+def _refuse_wrong_rates() -> None:
+    """Raise if this SimGrid computes rates above a link's capacity (tools/simgrid_patches)."""
+    # Loaded with the back end; the server imports this module before that.
+    from simplugin.simulation import _driver
+
+    if not _driver.marks_all_constraints() and _driver.option("network/optim", "s") != "Full":
+        raise SimulationError(
+            "this SimGrid computes rates above a link's capacity where transfers start at the same "
+            "date (network/optim:Lazy, its default): use SimGridOptions(network_optim='Full'), or "
+            "a SimGrid with simplugin's patch selective-update, which `make simgrid` builds"
+        )
 
 
 def _load(back_end: BackEnd, platform_file: str) -> None:

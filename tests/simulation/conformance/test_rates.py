@@ -1,0 +1,121 @@
+"""No link carries more than its capacity, and selective updates give the dates of full ones."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from simplugin import Cluster, Platform, SimGridOptions, simulate
+
+HOSTS = [f"h{number}" for number in range(8)]
+END = 20.0  # s
+Step = tuple[float, str, int, int, float]
+BackEnd = Literal["coroutines", "threads"]
+BACK_ENDS: tuple[BackEnd, ...] = ("coroutines", "threads")
+PLATFORMS = {
+    "star": {},
+    "shared": {"sharing_policy": "SHARED"},
+    "backbone": {"backbone_bandwidth": 2e9, "backbone_latency": 1e-3},
+    "fatpipe": {"backbone_bandwidth": 5e8, "backbone_sharing_policy": "FATPIPE"},
+    "limiter": {"limiter_bandwidth": 1.2e9},
+}
+
+# Few dates, so that much happens at the same one.
+dates = st.sampled_from([0.0, 0.02, 0.1])
+hosts = st.integers(0, len(HOSTS) - 1)
+starts = st.tuples(dates, st.just("start"), hosts, hosts, st.sampled_from([1e6, 2.5e7, 1e8]))
+changes = st.tuples(
+    st.sampled_from([0.02, 0.1, 0.15]),
+    st.sampled_from(["suspend", "resume", "cancel", "bandwidth", "off", "on"]),
+    st.integers(0, 99),
+    st.just(0),
+    st.sampled_from([2e8, 2e9]),
+)
+programs = st.tuples(st.lists(starts, min_size=3, max_size=14), st.lists(changes, max_size=6)).map(
+    lambda parts: sorted(parts[0] + parts[1], key=lambda step: step[0])
+)
+THREE_FLOWS = [
+    (0.0, "start", 7, 5, 1e8),
+    (0.02, "start", 0, 5, 1e8),
+    (0.02, "start", 0, 3, 1e8),
+]
+
+
+async def conduct(me: Any, program: Sequence[Step]) -> list[tuple[str, float]]:
+    """Take the steps at their dates; return how each transfer ended and when [s], 0 if never."""
+    flows: list[Any] = []
+    for date, word, first, second, amount in program:
+        await me.sleep_until(date)
+        if word == "start":
+            flows.append(me.sendto_async(HOSTS[first], HOSTS[second], amount))
+        elif word in ("suspend", "resume", "cancel"):
+            flow = flows[first % len(flows)] if flows else None
+            if flow is not None and flow.state == "STARTED":
+                getattr(flow, word)()
+        else:
+            link = me.links[first % len(me.links)]
+            if word == "bandwidth":
+                link.bandwidth = amount
+            else:
+                getattr(link, f"turn_{word}")()
+    await me.sleep_until(END)
+    return [(flow.state, flow.finish_time or 0.0) for flow in flows]
+
+
+async def watch(me: Any, middles: list[float]) -> float:
+    """Return the largest ratio of load and bandwidth of a link at these dates."""
+    worst = 0.0
+    for date in middles:
+        await me.sleep_until(date)
+        worst = max([worst, *(link.load / link.bandwidth for link in me.links)])
+    return worst
+
+
+def play(
+    back_end: BackEnd,
+    platform: str,
+    program: Sequence[Step],
+    model: str,
+    optim: str,
+    middles: list[float],
+) -> Any:
+    """Return how the transfers ended, and the largest ratio of load and bandwidth of a link."""
+    place = Cluster("c", "0-7", 1e9, bandwidth=1e9, latency=1e-3, prefix="h", **PLATFORMS[platform])
+    options = SimGridOptions(network_model=model, network_optim=optim)
+    actors = [("h0", conduct, program), ("h0", watch, middles)]
+    result = simulate(Platform(place), actors, back_end=back_end, options=options)
+    return result.value_of("conduct"), result.value_of("watch")
+
+
+@pytest.mark.parametrize("back_end", BACK_ENDS)
+@pytest.mark.parametrize("model", ["LV08", "CM02"])
+@given(platform=st.sampled_from(list(PLATFORMS)), program=programs)
+@example(platform="star", program=THREE_FLOWS)
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+def test_rates_are_those_of_a_full_update(
+    back_end: BackEnd, model: str, platform: str, program: list[Step]
+) -> None:
+    full, _ = play(back_end, platform, program, model, "Full", [])
+    # Something changes at these dates, and where the latencies of what starts there are over.
+    latency = (13.01 if model == "LV08" else 1.0) * 1e-3
+    routes = {
+        start + count * latency
+        for start, word, *_ in program
+        if word == "start"
+        for count in (1, 2, 3)
+    }
+    events = sorted(
+        {0.0, END, *routes} | {step[0] for step in program} | {date for _, date in full}
+    )
+    middles = [(a + b) / 2 for a, b in itertools.pairwise(events) if b - a > 1e-7]
+    lazy, worst = play(back_end, platform, program, model, "Lazy", middles)
+    assert [state for state, _ in lazy] == [state for state, _ in full]
+    assert [date for _, date in lazy] == pytest.approx(
+        [date for _, date in full], rel=1e-9, abs=1e-9
+    )
+    assert worst <= 1 + 1e-9
