@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.bags.throughput import experimental, fair, slope
+from simplugin.bags.message_sizes import message_size
+from simplugin.bags.throughput import experimental, fair, least_count, slope
 from simplugin.figures import Figure
 from simplugin.listings import Listing
 from simplugin.rows import Best, Metric
@@ -71,15 +72,50 @@ class Assessment:
             return None
         return Best("fair_throughput", self.optimum.fair, "optimum", "max")
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences on figures that are missing, or mean less than they seem to."""
+        execution, found = self.execution, []
+        if self.changes:
+            found.append("The optimum is that of the platform before it changed.")
+        counts = execution.bags.count.tolist()
+        done = [len(dates) for dates in execution.completion]
+        if all(tasks < count for tasks, count in zip(done, counts, strict=True)):
+            found.append("No application ended, so that there is no throughput to measure.")
+        elif few := [
+            repr(name)
+            for name, rate in zip(execution.bags.names, self.throughput, strict=True)
+            if math.isnan(rate)
+        ]:
+            found.append(
+                f"Too few tasks to measure the throughput of {', '.join(few)}: give a count of"
+                f" {least_count()} at least, and of several for each host."
+            )
+        wait, name = self._longest_request()
+        if wait > 1:
+            found.append(
+                "Tasks are so small that requests dominate, which the optimum does not count: one"
+                f" of {name!r} lasts as long as {wait:.2g} of its tasks at the optimum's rate; give"
+                " tasks of more flop and bytes."
+            )
+        return tuple(found)
+
+    def _longest_request(self) -> tuple[float, str]:
+        """Return how many tasks a host is to get while it requests one, and the worst host."""
+        tree = self.optimum.tree
+        lasts = tree.latency + message_size(1) / tree.bandwidth
+        tasks = lasts[1:] * self.optimum.sent[1:].sum(axis=1)
+        worst = max(range(1, tree.n_hosts), key=lambda host: float(tasks[host - 1]), default=0)
+        return (float(tasks[worst - 1]) if worst else 0.0), tree.hosts[worst]
+
     def metrics(self) -> tuple[Metric, ...]:
         """Return what the execution came to, in numbers."""
         weight = self.execution.bags.weight
-        known = math.isfinite(self.theory)
         lost = (Metric("tasks_lost", self.execution.lost),) if self.changes else ()
         return (
-            Metric("fair_throughput", fair(self.throughput, weight), "task/s"),
-            Metric("fair_slope", fair(self.slope, weight), "task/s"),
-            Metric("theory", self.theory if known else None, "task/s"),
+            Metric("fair_throughput", _known(fair(self.throughput, weight)), "task/s"),
+            Metric("fair_slope", _known(fair(self.slope, weight)), "task/s"),
+            Metric("theory", _known(self.theory), "task/s"),
             Metric("makespan", self.makespan, "s"),
             Metric("tasks", int(self.execution.computed.sum())),
             Metric("hosts_used", int(np.count_nonzero(self.execution.computed.sum(axis=1)))),
@@ -94,10 +130,10 @@ class Assessment:
         """Return throughput, optimum and gap of each application."""
         lines = []
         for k, name in enumerate(self.execution.bags.names):
-            reached, best = float(self.throughput[k]), float(self.optimum.throughput[k])
-            gap = (best - reached) / best if best > 0 else None
+            reached, best = _known(self.throughput[k]), float(self.optimum.throughput[k])
+            gap = None if reached is None or best <= 0 else (best - reached) / best
             done = len(self.execution.completion[k])
-            lines.append((name, done, reached, float(self.slope[k]), best, gap))
+            lines.append((name, done, reached, _known(self.slope[k]), best, gap))
         columns = (
             ("name", ""),
             ("tasks", ""),
@@ -106,8 +142,7 @@ class Assessment:
             ("optimum", "task/s"),
             ("gap", "%"),
         )
-        note = "The optimum is that of the platform before it changed." if self.changes else ""
-        return Listing("Applications", columns, tuple(lines), note)
+        return Listing("Applications", columns, tuple(lines), " ".join(self.warnings))
 
     def _nodes(self, most: int) -> Listing:
         """Return what each node computed, and how busy its CPU and its port were."""
@@ -196,3 +231,8 @@ class Assessment:
         return Figure(
             "throughputs", "Throughputs", "simulated time [s]", label, series, {"optimum": 1.0}
         )
+
+
+def _known(value: float) -> float | None:
+    """Return a number; None if it is not known."""
+    return float(value) if math.isfinite(value) else None

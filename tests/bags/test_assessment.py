@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from simplugin.bags.assessment import Assessment
-from simplugin.bags.execution import Execution
+from simplugin.bags.execution import Execution, execute
+from simplugin.bags.policies import POLICIES
 from simplugin.optimum.steady_state import steady_state
 from simplugin.platforms.trees import Tree
 from simplugin.simulation.result import HostTotals, LinkTotals, Result
@@ -139,7 +140,40 @@ def test_change_leaves_no_optimum(told):
 def test_nothing_done(optimum):
     told = Assessment(executed([], [], np.zeros((4, 2), dtype=int)), optimum)
     found = {metric.name: metric.value for metric in told.metrics()}
-    assert (found["fair_throughput"], found["fair_slope"], found["makespan"]) == (0, 0, 0)
+    assert (found["fair_throughput"], found["fair_slope"], found["makespan"]) == (None, 0, 0)
     assert found["theory"] is None
+    assert told.warnings == ("No application ended, so that there is no throughput to measure.",)
     assert columns(told.listings()[1])["port"] == (None,) * 4
     assert [len(figure.series) for figure in told.figures()] == [4, 2]
+
+
+def test_too_few_tasks_are_not_measured(optimum):
+    bags = replace(BAGS, count=np.array([20, 1]))
+    # The first application to end sets the time: from 2 s exclusive to 18 s.
+    done = executed(np.arange(1.0, 21.0), [20.0], [[0, 0], [16, 1], [4, 0], [0, 0]])
+    told = Assessment(replace(done, bags=bags), optimum)
+    found = {metric.name: metric.value for metric in told.metrics()}
+    assert found["fair_throughput"] is None
+    assert found["fair_slope"] is None
+    applications = told.listings()[0]
+    assert applications.column("throughput") == (pytest.approx(1.0), None)
+    assert applications.column("slope") == (pytest.approx(1.0), None)
+    assert applications.column("gap") == (pytest.approx(0.0), None)
+    assert "measure the throughput of 'y'" in applications.note
+    assert applications.document()["note"] == applications.note
+
+
+@pytest.mark.parametrize("latency", [0.0, 0.01])
+def test_tasks_so_small_that_requests_dominate_give_a_warning(latency):
+    # At the optimum a child gets as many tasks as it computes; a request is 48 bytes long.
+    tree = Tree(("root", "far"), [-1, 0], [0.0, 1e9], [math.inf, 1e6], [0.0, latency])
+    lasts = latency + 48 / 1e6
+    for share in (0.9, 1.1):
+        flop = 1e9 * lasts / share
+        bags = Bags(("x",), [flop], [1e-3 * flop * 0.5], 1.0, 100)
+        done = execute(tree, bags, POLICIES["lag"](tree, bags))
+        told = Assessment(done, steady_state(tree, bags))
+        assert bool(told.warnings) == (share > 1)
+        if told.warnings:
+            assert "requests dominate" in told.listings()[0].note
+            assert "'far'" in told.listings()[0].note

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, cast
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.testing import assert_allclose
 
 from simplugin.bags.execution import Execution
 from simplugin.bags.throughput import experimental, fair, slope
+from simplugin.errors import WorkloadError
 from simplugin.workloads.bags import Bags
 
 
@@ -31,7 +33,8 @@ def dated(*completion: list[float], count: list[int] | None = None) -> Execution
 class TestExperimental:
     def test_counts_between_the_tenths_of_the_first_end(self) -> None:
         # T = 100: from 10 exclusive to 90 inclusive there are 20, ..., 90: eight; of b 15 and 45.
-        done = dated([10.0 * n for n in range(1, 11)], [5.0, 15.0, 45.0, 95.0, 400.0])
+        late = [400.0 + n for n in range(6)]
+        done = dated([10.0 * n for n in range(1, 11)], [5.0, 15.0, 45.0, 95.0, *late])
         assert_allclose(experimental(done), [8 / 80, 2 / 80])
 
     def test_epsilon(self) -> None:
@@ -39,10 +42,26 @@ class TestExperimental:
         assert_allclose(experimental(done, 0.0), [4 / 4])
         assert_allclose(experimental(done, 0.25), [2 / 2])
 
+        for wrong in (-0.1, 0.5, 1.0, math.nan):
+            with pytest.raises(WorkloadError, match="epsilon"):
+                experimental(done, wrong)
+
     def test_an_application_that_never_ends_gives_no_end(self) -> None:
-        done = dated([1.0, 2.0, 3.0, 4.0], [1.0, 1.5], count=[4, 5])
-        assert_allclose(experimental(done), [3 / 3.2, 2 / 3.2])
-        assert experimental(dated([1.0], [2.0], count=[2, 2])).tolist() == [0.0, 0.0]
+        done = dated([1.0, 2.0, 3.0, 4.0], [1.0, 1.5], [], count=[4, 5, 5])
+        assert_allclose(experimental(done, 0.25), [2 / 2, 1 / 2, 0])
+        assert np.all(np.isnan(experimental(dated([1.0], [2.0], count=[20, 20]))))
+
+    @pytest.mark.parametrize("hosts", [1, 3])
+    def test_too_few(self, hosts: int) -> None:
+        # Each host does a task of either application a second. What is measured of n tasks is off
+        # by about 1/n, and of a single wave there would be nothing to count.
+        for count in range(1, 40):
+            dates = [float(n // hosts + 1) for n in range(count)]
+            found = experimental(dated(dates, [2.0 * date for date in dates]))
+            known = count >= max(10, 2 * hosts)
+            assert np.all(np.isfinite(found)) == known
+            if known:
+                assert_allclose(found, [hosts, hosts / 2], rtol=0.5)
 
     def test_one_straggler_ruins_it_but_not_the_slope(self) -> None:
         steady = [float(n) for n in range(1, 100)]
@@ -57,8 +76,13 @@ class TestSlope:
         assert_allclose(slope(dated([float(n * n) for n in range(1, 21)])), [16 / (324 - 4)])
 
     def test_too_few(self) -> None:
-        assert slope(dated([3.0])).tolist() == [0.0]
+        assert np.isnan(slope(dated([3.0], [1.0, 2.0], [4.0] * 20))).tolist() == [True] * 3
         assert slope(dated([1.0, 2.0], count=[20])).tolist() == [0.0]
+
+    @pytest.mark.parametrize("wrong", [(-0.1, 0.9), (0.1, 1.1), (0.9, 0.1), (0.1, math.nan)])
+    def test_fractions(self, wrong: tuple[float, float]) -> None:
+        with pytest.raises(WorkloadError, match="low"):
+            slope(dated([1.0, 2.0]), *wrong)
 
 
 def test_fair_is_the_least_per_weight() -> None:

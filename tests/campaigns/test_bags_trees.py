@@ -146,6 +146,15 @@ def test_document_is_json(outcome):
     assert [each["title"] for each in document["listings"]] == ["Applications", "Nodes"]
 
 
+def test_warnings_stand_beside_the_figures(line):
+    change(change(line, "count = 60", "count = 1"), 'flop = "1Mf"', "flop = 1")
+    outcome = run(change(line, "flop = 2e6", "flop = 1"))
+    assert outcome.row["fair_throughput"] is outcome.row.gap is None
+    document = json.loads(json.dumps(outcome_document(outcome), allow_nan=False))
+    assert "Too few tasks" in document["listings"][0]["note"]
+    assert "requests dominate" in document["listings"][0]["note"]
+
+
 def test_gantt_names_the_applications(outcome, tmp_path):
     labels = set(outcome.result.trace.label.tolist())
     assert {"x", "y"} <= labels
@@ -273,6 +282,8 @@ def test_links_change_too(line):
         ("buffer = 6", "errors = 1.0", 27, "errors is 1.0; give a number from 0 on"),
         ("buffer = 6", "shuffle = 'no'", 27, "shuffle is 'no'"),
         ("buffer = 6", "bufer = 6", 27, "unknown key 'scheduler.parameters.bufer'; did you mean"),
+        ("buffer = 6", "cut = true", 27, "cut is True; give a number"),
+        ("buffer = 6", "least_communication = 'no'", 27, "is 'no'; give true or false"),
         ("buffer = 6", "cut = 0.9", 27, "'bags.lp' refused its parameters"),
         ('"bags.lp"', '"bags.lpp"', 26, "did you mean 'bags.lp'"),
         ('"bags.lp"', '"nowhere:policy"', 26, "no module 'nowhere'"),
