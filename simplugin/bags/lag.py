@@ -32,8 +32,8 @@ class Steering:
     eta : float
         By how much the logarithm of a type's price grows with each task that it lags.
     lead : float
-        By how many tasks a type may be ahead of the one most behind for the root to send it;
-        inf for any.
+        By how many tasks a type may be ahead of the one most behind for the root to send it, and
+        how many later tasks may pass a task on its way through the other nodes; inf for any.
     crowding : float
         What the time of a child's subtree is worth, next to the port's.
     window : float
@@ -134,6 +134,11 @@ def lagging(steering: Steering, state: NodeState) -> Choice | None:
     one of largest CCR; elsewhere the one of largest CCR: by an exchange of tasks between a node
     and its subtree, what is hard to send is best computed where it is.
 
+    Below the root, a task is due that `lead` later ones have passed on its way, at whatever nodes.
+    The oldest of these is the worker's next one, and its type the first that the port sends. If
+    not, the nodes of a long chain could each keep tasks of the same type back, and complete that
+    type last, though the root handed out as many of it as of others.
+
     The port sends the pair of child u and type k with the largest
 
         free_u price_k / (b_k / b_u + crowding (stock_u / (1 + free_u)) c_k / v_u),
@@ -163,15 +168,17 @@ def lagging(steering: Steering, state: NodeState) -> Choice | None:
         return None
     price = prices(steering, state) if state.is_root else state.tag
     price = price or (1.0,) * len(state.stock)
+    waiting = zip(state.arrivals, state.passed, strict=True)
+    due = next((kind for kind, passed in waiting if passed >= steering.lead), None)
     if state.asked[WORKER]:
-        return WORKER, _own(state, kinds, price)
+        return WORKER, _own(state, kinds, price) if due is None else due
     if not state.port_free or not any(state.asked):
         return None
     if state.is_root:
         handed = _handed(state)
         most = min(handed[kind] for kind in kinds) + steering.lead
         kinds = [kind for kind in kinds if handed[kind] <= most]
-    return _sent(steering, state, kinds, price)
+    return _sent(steering, state, kinds, price, due)
 
 
 def _handed(state: NodeState) -> list[float]:
@@ -192,7 +199,11 @@ def _own(state: NodeState, kinds: list[int], price: tuple[float, ...]) -> int:
 
 
 def _sent(
-    steering: Steering, state: NodeState, kinds: list[int], price: tuple[float, ...]
+    steering: Steering,
+    state: NodeState,
+    kinds: list[int],
+    price: tuple[float, ...],
+    due: int | None,
 ) -> Choice | None:
     """Return the child and the type to send, None to let the port rest."""
     known = state.known
@@ -216,8 +227,8 @@ def _sent(
             cost = sending + crowded * known.flop[kind] * child.pace
             value = child.free * price[kind] / cost if cost > 0 else math.inf
             offers.append((value, child.target, kind, sending))
-    # The best first; the sort is stable, so that ties stay in order.
-    offers.sort(key=lambda offer: -offer[0])
+    # The best first, after what is due; the sort is stable, so that ties stay in order.
+    offers.sort(key=lambda offer: (offer[2] != due, -offer[0]))
     if not steering.refuses or not (known.speed or any(child.stock for child in children)):
         return offers[0][1:3] if offers else None
     usual = _usual(state, price)

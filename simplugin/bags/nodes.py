@@ -121,6 +121,9 @@ class NodeState:
         Tasks of each type that it has and that are not being sent.
     arrivals : deque of int
         The types of the tasks in stock, the oldest first; empty for the root.
+    passed : deque of int
+        For each of these tasks, how many later ones have left before it, here and at the nodes
+        that it came through.
     asked : list of int, shape (1 + n_children,)
         Requests of each target that are not served yet; 1 for a worker that is idle.
     wanted : list of list of int, shape (1 + n_children, n_types)
@@ -148,6 +151,7 @@ class NodeState:
     plan: NodePlan | None = None
     now: float = 0.0
     arrivals: deque[int] = field(default_factory=deque)
+    passed: deque[int] = field(default_factory=deque)
     asked: list[int] = field(default_factory=list)
     wanted: list[list[int]] = field(default_factory=list)
     queue: deque[int] = field(default_factory=deque)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -176,6 +177,23 @@ class TestLead:
         assert lagging(STEERING, alone) == (2, 0)
 
 
+def test_a_task_is_passed_by_no_more_than_the_lead() -> None:
+    for passed, due in (([9, 8, 7], 0), ([7, 8, 9], 1), ([7, 7, 7], None)):
+        three: dict[str, Any] = {
+            "bandwidth": (1e6,),
+            "stock": (1, 1, 1),
+            "flop": (1e8,) * 3,
+            "byte": (4e6, 2e6, 1e6),
+            "weight": (1.0,) * 3,
+            "tag": (1.0,) * 3,
+            "arrivals": deque([0, 1, 2]),
+            "passed": deque(passed),
+        }
+        # Without, the worker takes what has most bytes, and the port what has least.
+        assert lagging(STEERING, state([1, 0], **three)) == (0, 0 if due is None else due)
+        assert lagging(STEERING, state([0, 9], **three)) == (1, 2 if due is None else due)
+
+
 class TestRefusal:
     def starving(self, **fields: Any) -> NodeState:
         """Return a node whose child 1 works off a task a second, and child 2 is 10 s away."""
@@ -331,6 +349,20 @@ def test_a_child_that_starved_does_not_starve_for_ever(root: float, late: float)
     bags = Bags(("x",), 1e6, 1e6, 1.0, 600)
     done = execute(tree, bags, lag(tree, bags), delays=np.array([0, late, 0]))
     assert done.completion[0][-1] < 1.2 * (600 + late)
+
+
+@pytest.mark.parametrize("inner", [0.0, 0.02])
+@pytest.mark.parametrize("length", [3, 20, 60])
+def test_long_chains_serve_all_applications_alike(length: int, inner: float) -> None:
+    # Between them, the nodes of a long chain hold more tasks than an application has.
+    speed = [0.0] + [inner * 1e8] * (length - 2) + [1e8]
+    tree = tree_of(list(range(-1, length - 1)), speed, [math.inf] + [1e8] * (length - 1))
+    bags = bags_of([1e6, 2e6, 4e6], 100)
+    done = execute(tree, bags, lag(tree, bags))
+    rate = experimental(done) / np.mean(experimental(done))
+    assert rate.min() > 0.85
+    if not inner:
+        assert fair(experimental(done), bags.weight) > 0.9 * steady_state(tree, bags).fair
 
 
 def test_keeps_slow_children_from_hoarding() -> None:

@@ -148,7 +148,7 @@ class MortalNode(Node):
         """Take back what could not be sent."""
         assert self.outgoing is not None
         target, parcel = self.outgoing.target, self.outgoing.parcel
-        kind, state = parcel.kind, self.state
+        kind, state, passed = parcel.kind, self.state, self.outgoing.passed
         self.outgoing = None
         state.port_free = True
         state.given[target][kind] -= 1
@@ -158,6 +158,7 @@ class MortalNode(Node):
             self.parcels[kind].appendleft(parcel)
             state.stock[kind] += 1
             state.arrivals.appendleft(kind)
+            state.passed.appendleft(passed)
         self.distrust(target)
 
     def distrust(self, target: int) -> None:
@@ -330,6 +331,7 @@ class MortalNode(Node):
                 parcels.clear()
             state.stock = [0] * len(state.stock)
             state.arrivals.clear()
+            state.passed.clear()
             self.tells_all = True
             self.look()
 

@@ -100,6 +100,7 @@ class Node:
         self.parcels[parcel.kind].append(parcel)
         state.stock[parcel.kind] += 1
         state.arrivals.append(parcel.kind)
+        state.passed.append(shipment.passed)
         state.tag = parcel.tag
         self.deeds.most = max(self.deeds.most, self._held())
         self.look()
@@ -195,8 +196,7 @@ class Node:
             )
         parcel = self._take(kind)
         state.stock[kind] -= 1
-        if not state.is_root:
-            state.arrivals.remove(kind)
+        passed = 0 if state.is_root else self._pass(kind)
         state.asked[target] -= 1
         state.queue.remove(target)
         state.given[target][kind] += 1
@@ -206,8 +206,18 @@ class Node:
             self.work.release()
             return
         state.port_free = False
-        self.outgoing = Shipment(target, self._asked_for(target, kind), parcel)
+        self.outgoing = Shipment(target, self._asked_for(target, kind), parcel, passed)
         self.port.release()
+
+    def _pass(self, kind: int) -> int:
+        """Let the oldest task of a type pass earlier ones; return how often it was passed."""
+        state = self.state
+        place = state.arrivals.index(kind)
+        for earlier in range(place):
+            state.passed[earlier] += 1
+        passed = state.passed[place]
+        del state.arrivals[place], state.passed[place]
+        return passed
 
     def _take(self, kind: int) -> Parcel:
         """Return the oldest task of a type; the root makes it."""

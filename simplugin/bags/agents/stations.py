@@ -62,11 +62,14 @@ class Shipment:
         The type that the child's request named, `ANY` if none: what is no longer requested.
     parcel : Parcel
         The task.
+    passed : int
+        How many later tasks have left before it on its way, see `NodeState.passed`.
     """
 
     target: int
     asked: int
     parcel: Parcel
+    passed: int = 0
 
 
 @dataclass
