@@ -37,13 +37,12 @@ _BEST_OF_PAPER = f"{DATA_CENTRIC.paper} (DATA-CENTRIC), {CGBC.paper} (CGBC)"
 Without = Mapping[str, tuple[tuple[str, Any], ...]]
 PARTS_OF_PRICES: Without = {
     "the link filter": (("sift", False),),
-    "typed requests": (("typed", False),),
 }
 PARTS_OF_LAG: Without = {
     "the price of a crowded subtree": (("crowding", 0.0),),
     "refusals": (("refuses", False),),
     "the bound on a child's stock": (("window", math.inf),),
-    "the bound on the root's lead": (("lead", math.inf),),
+    "the bound on leads": (("lead", math.inf),),
 }
 
 

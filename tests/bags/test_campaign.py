@@ -53,11 +53,11 @@ def test_errors_are_in_what_policies_expect():
 def test_settings_differ_by_their_keys():
     settings = [
         Setting("prices"),
-        Setting("prices", (("typed", False),)),
+        Setting("prices", (("typed", True),)),
         Setting("prices", buffer=100),
         Setting("prices", orders=2),
         Setting("prices", conditions="x"),
     ]
     assert len({each.key for each in settings}) == len(settings)
     assert settings[0].key == "prices"
-    assert settings[1].key == "prices typed=False"
+    assert settings[1].key == "prices typed=True"

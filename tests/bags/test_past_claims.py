@@ -50,18 +50,17 @@ def test_policies_ahead_of_those_of_the_paper_in_other_readings(fake):
 
 
 def test_parts_that_are_worth_nothing_disagree(fake):
-    worth = {"sift": 0.98, "typed": 0.995, "crowding": 1.1, "refuses": 0.9, "window": 1.0}
+    worth = {"sift": 0.98, "crowding": 1.1, "refuses": 0.9, "window": 1.0}
     fake(lambda _r, _n, s: worth.get(next(iter(dict(s.parameters)), None), 1.0))
     claims = past_claims.PARTS["prices, part by part"](True)
     claims += past_claims.PARTS["lag, part by part"](True)
     by_words = {claim.claim.split(",")[0]: claim.agrees for claim in claims}
     assert by_words == {
         "Without the link filter": True,
-        "Without typed requests": False,
         "Without the price of a crowded subtree": False,
         "Without refusals": True,
         "Without the bound on a child's stock": False,
-        "Without the bound on the root's lead": False,
+        "Without the bound on leads": False,
     }
 
 

@@ -315,6 +315,13 @@ def test_it_loses_little_against_the_linear_program_and_gains_where_transfers_ar
     assert np.all(ours.most[1:] <= 10)
 
 
+@pytest.mark.parametrize("typed", [None, False, True])
+def test_requests_name_types_only_on_demand(typed):
+    tree, work = instance("A", 2008, 11)
+    policy = prices(tree, work, decentralised=False, **({} if typed is None else {"typed": typed}))
+    assert any(plan.slots for plan in policy.plans) == bool(typed)
+
+
 def test_without_the_filter_it_loses():
     tree, work = instance("A", 2008, 33)
     whole, unsifted = (
