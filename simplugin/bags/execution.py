@@ -135,11 +135,13 @@ def execute(
     Raises
     ------
     WorkloadError
-        The buffer or the patience is none, or there is not one plan, delay or bias for each host.
+        The buffer, the patience, a delay or a bias is out of its range, there is not one plan,
+        delay or bias for each host, or `known` is another tree.
     InfeasibleError
         No host computes.
     """
-    _check(tree, policy, buffer, bias, delays)
+    known = known or tree
+    _check(tree, known, policy, buffer, bias, delays)
     if patience is None:
         patience = float(np.mean(bags.flop) / np.mean(tree.speed[tree.speed > 0]))
     elif not patience > 0:
@@ -150,7 +152,7 @@ def execute(
     supplies = Supply.lines(bags, bundled=policy.bundled, parallel=policy.parallel)
     stations = [
         tuple(
-            _station(number, line, supply, policy, tree, known or tree, bias, delays, capacity)
+            _station(number, line, supply, policy, tree, known, bias, delays, capacity)
             for line, supply in enumerate(supplies)
         )
         for number in range(tree.n_hosts)
@@ -215,19 +217,34 @@ def _placements(
 
 def _check(
     tree: Tree,
+    known: Tree,
     policy: Policy,
     buffer: int,
     bias: NDArray[np.float64] | None,
     delays: NDArray[np.float64] | None,
 ) -> None:
-    """Refuse what could not be executed."""
-    if buffer < 1:
+    """Raise if arguments of `execute` are invalid."""
+    if not buffer >= 1 or buffer % 1:
         raise WorkloadError(f"buffer is {buffer!r}; give a number of tasks from 1 on")
     if not np.any(tree.speed > 0):
         raise InfeasibleError("no host computes; give a host of the tree a speed above 0")
     for name, rows in (("bias", bias), ("delays", delays), ("policy.plans", policy.plans or None)):
         if rows is not None and len(rows) != tree.n_hosts:
             raise WorkloadError(f"{name} has {len(rows)} rows; give one a host, {tree.n_hosts}")
+    if bias is not None and (
+        np.shape(bias) != (tree.n_hosts, 2) or not np.all((bias > 0) & np.isfinite(bias))
+    ):
+        raise WorkloadError("bias is invalid; give two finite factors above 0 for each host")
+    if delays is not None and not np.all((delays >= 0) & np.isfinite(delays)):
+        raise WorkloadError("a delay is invalid; give finite times from 0 s on")
+    for name in ("hosts", "parent"):
+        if not np.array_equal(getattr(known, name), getattr(tree, name)):
+            raise WorkloadError(f"known.{name} is not tree.{name}; give the same tree as measured")
+    if wrong := np.flatnonzero((known.speed > 0) != (tree.speed > 0)).tolist():
+        raise WorkloadError(
+            f"known.speed of host {tree.hosts[wrong[0]]!r} is {known.speed[wrong[0]]:g}, but"
+            f" tree.speed is {tree.speed[wrong[0]]:g}; both are 0 for a host that computes nothing"
+        )
 
 
 def _station(

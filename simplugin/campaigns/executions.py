@@ -197,6 +197,14 @@ def _parameters(scenario: Scenario, make: PolicyMaker) -> dict[str, Any]:
                 remedy = suggestion(name, known, f"{scenario.scheduler.name!r} takes")
                 message = f"unknown key 'scheduler.parameters.{name}'"
                 raise scenario.error(message, *_KEY, name, remedy=remedy)
+    for name, value in given.items():
+        default = signature[name].default if name in own else None
+        is_switch = isinstance(default, bool)
+        # A text is true, and true is 1: neither would be noticed.
+        if isinstance(default, int | float) and is_switch != isinstance(value, bool):
+            message = f"scheduler.parameters.{name} is {value!r}"
+            remedy = "give true or false" if is_switch else "give a number"
+            raise scenario.error(message, *_KEY, name, remedy=remedy)
     # What is also the policy's own, such as the buffer that it plans for, is passed on.
     passed = {name: value for name, value in given.items() if name in own or name not in wishes}
     if isinstance(passed.get("period"), str):

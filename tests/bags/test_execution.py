@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -244,6 +245,25 @@ class TestRefusals:
             execute(where, work, FCFS, delays=np.zeros(3))
         with pytest.raises(WorkloadError, match="plans has 1 rows"):
             execute(where, work, replace(FCFS, plans=(NodePlan(((1.0,),)),)))
+
+    @pytest.mark.parametrize(
+        ("culprit", "arguments"),
+        [
+            ("buffer is 2.5", {"buffer": 2.5}),
+            ("buffer is nan", {"buffer": math.nan}),
+            ("bias", {"bias": np.ones(2)}),
+            ("bias", {"bias": np.array([[1.0, 1.0], [1.0, 0.0]])}),
+            ("bias", {"bias": np.full((2, 2), math.nan)}),
+            ("delay", {"delays": np.array([0.0, -1.0])}),
+            ("delay", {"delays": np.array([0.0, math.inf])}),
+            ("known.hosts", {"known": Tree(("x", "h1"), [-1, 0], [0, 1], [math.inf, 1], [0, 0])}),
+            ("known.speed of host 'h0' is 1", {"known": tree([-1, 0], [1.0, 1.0], [1.0])}),
+        ],
+    )
+    def test_arguments_out_of_range(self, culprit: str, arguments: dict[str, Any]) -> None:
+        where, work = tree([-1, 0], [0.0, 1.0], [1.0]), bags([1.0], [1.0], [1])
+        with pytest.raises(WorkloadError, match=culprit):
+            execute(where, work, FCFS, **arguments)
 
     @pytest.mark.parametrize("choice", [(0, 1), (1, 0)], ids=["asked once", "never asked"])
     def test_policies_that_choose_what_cannot_be(self, choice: tuple[int, int]) -> None:
