@@ -78,13 +78,26 @@ class Assessment:
         execution, found = self.execution, []
         if self.changes:
             found.append("The optimum is that of the platform before it changed.")
-        counts = execution.bags.count.tolist()
-        done = [len(dates) for dates in execution.completion]
-        if all(tasks < count for tasks, count in zip(done, counts, strict=True)):
+        bags = execution.bags
+        undone = [
+            count - len(dates)
+            for dates, count in zip(execution.completion, bags.count.tolist(), strict=True)
+        ]
+        if any(undone):
+            missing = ", ".join(
+                f"{tasks} of {name!r}"
+                for name, tasks in zip(bags.names, undone, strict=True)
+                if tasks
+            )
+            found.append(
+                f"Not all tasks were done ({missing} are left): the policy's plan gives them to no"
+                " host, or the run ended before."
+            )
+        if all(undone):
             found.append("No application ended, so that there is no throughput to measure.")
         elif few := [
             repr(name)
-            for name, rate in zip(execution.bags.names, self.throughput, strict=True)
+            for name, rate in zip(bags.names, self.throughput, strict=True)
             if math.isnan(rate)
         ]:
             found.append(

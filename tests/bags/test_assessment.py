@@ -142,7 +142,9 @@ def test_nothing_done(optimum):
     found = {metric.name: metric.value for metric in told.metrics()}
     assert (found["fair_throughput"], found["fair_slope"], found["makespan"]) == (None, 0, 0)
     assert found["theory"] is None
-    assert told.warnings == ("No application ended, so that there is no throughput to measure.",)
+    undone, ended = told.warnings
+    assert "10 of 'x', 20 of 'y' are left" in undone
+    assert ended == "No application ended, so that there is no throughput to measure."
     assert columns(told.listings()[1])["port"] == (None,) * 4
     assert [len(figure.series) for figure in told.figures()] == [4, 2]
 

@@ -180,7 +180,7 @@ def prices(
     WorkloadError
         The buffer or the period is not positive.
     """
-    if buffer < 1:
+    if not buffer >= 1 or buffer % 1:
         raise WorkloadError(f"buffer is {buffer!r}; give a number of tasks from 1 on")
     terms, sieve = terms or Terms(), Sieve(buffer) if sift else None
     found = negotiate_prices(tree, bags, terms=terms, sieve=sieve)

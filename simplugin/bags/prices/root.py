@@ -11,7 +11,7 @@ from simplugin.bags.prices.game import solve_game
 from simplugin.bags.prices.messages import Award, Down, Offer, Posted, Settled, Up, Verdict
 from simplugin.bags.prices.roles import Rates, added, mixed, posts, scaled, shared
 from simplugin.bags.prices.tracing import best_response
-from simplugin.errors import InfeasibleError
+from simplugin.errors import InfeasibleError, WorkloadError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +41,11 @@ class Terms:
         Flows below this fraction of their type's throughput are left out.
     limit : int
         The most rounds of one negotiation, and the most negotiations.
+
+    Raises
+    ------
+    WorkloadError
+        A field is out of its range.
     """
 
     rent: float = 1e-3
@@ -48,6 +53,18 @@ class Terms:
     tolerance: float = 1e-10
     cut: float = 1e-9
     limit: int = 200
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        for name, is_valid, remedy in (
+            ("rent", 0 <= self.rent < math.inf, "a finite number from 0 on"),
+            ("segments", self.segments >= 1, "a number from 1 on"),
+            ("tolerance", 0 < self.tolerance < 1, "a number above 0, under 1"),
+            ("cut", 0 <= self.cut < 0.5, "a share from 0 on, under 0.5"),
+            ("limit", self.limit >= 1, "a number from 1 on"),
+        ):
+            if not is_valid:
+                raise WorkloadError(f"{name} is {getattr(self, name)!r}; give {remedy}")
 
 
 @dataclass(frozen=True, slots=True)

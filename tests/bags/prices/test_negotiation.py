@@ -171,6 +171,14 @@ def test_without_a_cpu_there_is_no_optimum():
         negotiate_prices(tree, bags)
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"rent": -1.0}, {"segments": 0}, {"tolerance": math.nan}, {"cut": 0.5}, {"limit": 0}]
+)
+def test_terms_out_of_range(wrong):
+    with pytest.raises(WorkloadError, match=next(iter(wrong))):
+        Terms(**wrong)
+
+
 def test_the_policy_refuses_what_is_not_positive():
     tree, bags = instance("A", 2008, 0)
     with pytest.raises(WorkloadError, match="buffer is 0"):
