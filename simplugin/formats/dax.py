@@ -113,7 +113,7 @@ def read_dax(
         np.array([job.byte for job in found]),
         flow.structure.edges,
         flow.edge_byte,
-        assumed_alpha=sum(job.assumed for job in found),
+        assumed_alpha=alpha if any(job.assumed for job in found) else None,
         outside_byte=flow.outside_byte,
     )
 

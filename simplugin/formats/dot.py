@@ -80,7 +80,7 @@ def read_dot(
         byte,
         parts.edges,
         np.array(edge_byte),
-        assumed_alpha=sum(task.attributes.get("alpha") is None for task in found.tasks),
+        assumed_alpha=None if all("alpha" in task.attributes for task in found.tasks) else alpha,
     )
 
 

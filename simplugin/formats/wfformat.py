@@ -110,7 +110,7 @@ def read_wfformat(
         byte,
         flow.structure.edges,
         flow.edge_byte,
-        assumed_alpha=sum(task.get("alpha") is None for task in tasks),
+        assumed_alpha=alpha if any(task.get("alpha") is None for task in tasks) else None,
         outside_byte=flow.outside_byte,
     )
 

@@ -72,8 +72,8 @@ class TaskGraph:
         Which task hands data to which one.
     edge_byte : float64, shape (n_edges,)
         How much [byte].
-    assumed_alpha : int
-        Tasks whose `alpha` the file that was read does not give.
+    assumed_alpha : float, optional
+        The `alpha` of tasks of which the file that was read gives none; None if it gives all.
     outside_byte : float
         What tasks read and no other task writes, by that file [byte]; nothing brings it to them.
 
@@ -91,7 +91,7 @@ class TaskGraph:
     byte: NDArray[np.float64]
     edges: NDArray[np.int64]
     edge_byte: NDArray[np.float64]
-    assumed_alpha: int = 0
+    assumed_alpha: float | None = None
     outside_byte: float = 0.0
 
     def __post_init__(self) -> None:

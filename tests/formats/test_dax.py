@@ -61,7 +61,7 @@ def test_a_graph_is_read(tmp_path: Path) -> None:
     )
     assert read_dax(written(tmp_path, TEXT), name="mine").name == "mine"
     # Jobs a and c have no alpha; "outside" is what no job writes.
-    assert (graph.assumed_alpha, graph.outside_byte) == (2, 10)
+    assert (graph.assumed_alpha, graph.outside_byte) == (0.5, 10)
 
 
 def job(name: str, **files: str) -> str:

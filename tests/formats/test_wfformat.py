@@ -119,7 +119,7 @@ def test_older_versions(version: str, tmp_path: Path) -> None:
     expected = read_wfformat(written(tmp_path, INSTANCE), speed=2e9, alpha=0.5)
     graph = read_wfformat(written(tmp_path, flat(INSTANCE, version)), speed=2e9, alpha=0.5)
     assert graph == expected
-    assert (graph.assumed_alpha, graph.outside_byte) == (2, 20)
+    assert (graph.assumed_alpha, graph.outside_byte) == (0.5, 20)
     without = flat(INSTANCE, version)
     (tasks,) = (each for each in without["workflow"].values() if isinstance(each, list))
     del tasks[1]["runtimeInSeconds" if version == "1.4" else "runtime"]
@@ -412,6 +412,6 @@ def test_real_workflows(
     made = {file for each in tasks.values() for file in each["outputFiles"]}
     outside = [f for each in tasks.values() for f in each["inputFiles"] if f not in made]
     assert graph.outside_byte == sum(sizes[file] for file in outside)
-    assert graph.assumed_alpha == count
+    assert graph.assumed_alpha == 0
     older = read_wfformat(written(tmp_path, flat(instance, "1.3")), speed=1e6)
     assert older == graph
