@@ -185,6 +185,9 @@ def _files_of(names: list[str]) -> list[tuple[str, str, int]]:
 
 def _simulate(caller: socket.socket, settings: Settings, actors: list[ActorJob]) -> bytes:
     """Run the simulation, return the body of the result."""
+    if settings.locates:
+        sys.set_coroutine_origin_tracking_depth(1)
+        sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  it lives as long as we do
     back_end = _engine(settings)
     _kept.append(back_end)
     # After SimGrid's own handlers, which say less about where.
