@@ -74,7 +74,8 @@ def simulate(
     trace : bool
         Whether to record activities.
     energy : bool
-        Whether to account for energy; the platform must give wattages.
+        Whether to account for energy. All hosts of the platform need the property
+        ``wattage_per_state``, those that run nothing, too: they consume energy while they idle.
     seed : int
         Seed of the actors' random numbers, 0 or more.
     progress : callable, optional
@@ -88,7 +89,8 @@ def simulate(
     Raises
     ------
     PlatformError
-        The platform cannot be read, or SimGrid refuses it.
+        The platform cannot be read, SimGrid refuses it, or it has hosts without wattages
+        although `energy` is true; the message names them.
     DeploymentError
         An actor has an unknown host or function.
     ActorError
