@@ -17,8 +17,12 @@ bool set_label(Activity* activity, PyObject* label)
 {
   if (label == nullptr || label == Py_None)
     return true;
-  activity->label = PyObject_Str(label);
-  return activity->label != nullptr;
+  if (not PyUnicode_Check(label)) { // the text of anything else may have its address
+    PyErr_Format(PyExc_TypeError, "a label must be a str, not %R", label);
+    return false;
+  }
+  activity->label = Py_NewRef(label);
+  return true;
 }
 
 PyObject* itself(PyObject* self)

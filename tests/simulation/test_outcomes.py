@@ -377,6 +377,17 @@ def test_back_end_that_cannot_be_loaded(two_hosts: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("back_end", BACK_ENDS)
+def test_a_label_is_a_text(two_hosts: Path, back_end: Any) -> None:
+    """The text of other objects may hold their address, which is another one in each run."""
+
+    async def labels(me: Any) -> None:
+        await me.execute(1e9, label=object())
+
+    with pytest.raises(ActorError, match="TypeError: a label must be a str, not <object"):
+        simulate(two_hosts, [("ada", labels)], back_end=back_end)
+
+
+@pytest.mark.parametrize("back_end", BACK_ENDS)
 def test_energy_needs_the_wattages_of_all_hosts(
     two_hosts: Path, tmp_path: Path, back_end: Any
 ) -> None:
