@@ -205,10 +205,6 @@ void resume(Actor* actor)
     return;
   }
   sim.current = nullptr;
-  if (sim.error != nullptr) {
-    Py_XDECREF(result);
-    end_run();
-  }
   if (outcome == PYGEN_RETURN) {
     end(actor, result);
   } else if (outcome == PYGEN_NEXT) {

@@ -8,9 +8,7 @@ namespace driver {
 
 namespace {
 
-thread_local uint32_t exceptions_of_thread = 0;     // where no actor of this driver runs
-long expected                              = 0;     // operations that exist and were not awaited yet
-bool locating                              = false; // whether to note where operations are created, which takes time
+thread_local uint32_t exceptions_of_thread = 0; // where no actor of this driver runs
 std::unordered_map<PyObject const*, std::string> places;
 destructor free_traceback = nullptr;
 
@@ -51,7 +49,7 @@ PyObject* watch_awaits(PyObject* /*module*/, PyObject* args)
   if (not PyArg_ParseTuple(args, "Op", &report, &locates))
     return nullptr;
   Py_XSETREF(sim.report, Py_NewRef(report));
-  locating = locates != 0;
+  sim.locating = locates != 0;
   if (free_traceback == nullptr) {
     free_traceback              = PyTraceBack_Type.tp_dealloc;
     PyTraceBack_Type.tp_dealloc = traceback_dealloc;
@@ -88,7 +86,7 @@ PyObject* check(PyObject* /*module*/, PyObject* /*unused*/)
 
 PyObject* expected_awaits(PyObject* /*module*/, PyObject* /*unused*/)
 {
-  return PyLong_FromLong(expected);
+  return PyLong_FromLong(sim.expected_awaits);
 }
 
 } // namespace
@@ -104,24 +102,19 @@ PyMethodDef await_functions[] = {
     {"expected_awaits", expected_awaits, METH_NOARGS, "Number of operations that exist and were not awaited yet."},
     {nullptr, nullptr, 0, nullptr}};
 
-uint32_t expect_await(PyObject* operation, Actor const* creator)
+void note_place(PyObject const* operation)
 {
-  expected++;
-  if (locating)
-    places[operation] = current_place();
-  return creator == nullptr ? 0 : creator->exceptions;
+  places[operation] = current_place();
 }
 
-void awaited(PyObject const* operation)
+void forget_place(PyObject const* operation)
 {
-  expected--;
-  if (locating)
-    places.erase(operation);
+  places.erase(operation);
 }
 
 void never_awaited(PyObject* operation, Actor const* creator, uint32_t exceptions)
 {
-  std::string const place = locating ? places[operation] : "";
+  std::string const place = sim.locating ? places[operation] : "";
   awaited(operation);
   if (PyErr_Occurred() != nullptr || sim.report == nullptr || creator == nullptr || excused(creator) ||
       creator->exceptions != exceptions)

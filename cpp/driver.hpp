@@ -214,6 +214,8 @@ struct Simulation {
   double stepped_before  = 0.0;
   PyObject* failed_actor = nullptr;
   PyObject* report       = nullptr; // called with what, actor, host and place of an operation that is never awaited
+  long expected_awaits   = 0;       // operations that exist and were not awaited yet
+  bool locating          = false;   // whether to note where operations are created, which takes time
   PyObject* error        = nullptr; // ends the run after the step of the actor that runs
   PyObject* progress     = nullptr;
   PyObject* mailboxes    = nullptr;
@@ -291,9 +293,22 @@ inline bool is_over(Activity const* activity)
 }
 
 // ---- awaits.cpp: operations that are never awaited ------------------------------------------------------------------
+void note_place(PyObject const* operation);
+void forget_place(PyObject const* operation);
 /// A new operation; returns how many exceptions its creator has caught so far.
-uint32_t expect_await(PyObject* operation, Actor const* creator);
-void awaited(PyObject const* operation);
+inline uint32_t expect_await(PyObject const* operation, Actor const* creator)
+{
+  sim.expected_awaits++;
+  if (sim.locating)
+    note_place(operation);
+  return creator == nullptr ? 0 : creator->exceptions;
+}
+inline void awaited(PyObject const* operation)
+{
+  sim.expected_awaits--;
+  if (sim.locating)
+    forget_place(operation);
+}
 /// It goes away; an error unless an exception or a kill is the reason.
 void never_awaited(PyObject* operation, Actor const* creator, uint32_t exceptions);
 extern PyMethodDef await_functions[];

@@ -254,7 +254,7 @@ void drain()
       }
       resume(actor);
       Py_DECREF(actor);
-      if (sim.error != nullptr) // found in a callback, or by Python's garbage collector
+      if (sim.error != nullptr)
         end_run();
     }
     ready.clear();
