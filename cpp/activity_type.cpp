@@ -17,8 +17,12 @@ bool set_label(Activity* activity, PyObject* label)
 {
   if (label == nullptr || label == Py_None)
     return true;
-  activity->label = PyObject_Str(label);
-  return activity->label != nullptr;
+  if (not PyUnicode_Check(label)) { // the text of anything else may have its address
+    PyErr_Format(PyExc_TypeError, "a label must be a str, not %R", label);
+    return false;
+  }
+  activity->label = Py_NewRef(label);
+  return true;
 }
 
 PyObject* itself(PyObject* self)
@@ -40,13 +44,14 @@ PyObject* next_by_hand(PyObject* self, sendfunc send)
   return nullptr;
 }
 
-void warn_never_awaited(PyObject* self)
+PyObject* to_be_awaited(Activity* activity)
 {
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  if (PyErr_WarnFormat(PyExc_RuntimeWarning, 1, "%s was never awaited", describe(self).c_str()) != 0)
-    PyErr_WriteUnraisable(nullptr);
-  PyErr_Restore(type, value, traceback);
+  auto* const self = reinterpret_cast<PyObject*>(activity);
+  if (activity != nullptr) {
+    activity->unawaited  = true;
+    activity->exceptions = expect_await(self, activity->owner);
+  }
+  return self;
 }
 
 PyObject* blocking_operation(Kind kind, PyObject* target, double timeout)
@@ -59,8 +64,7 @@ PyObject* blocking_operation(Kind kind, PyObject* target, double timeout)
     return nullptr;
   activity->target  = Py_XNewRef(target);
   activity->timeout = timeout;
-  activity->lazy    = true;
-  return reinterpret_cast<PyObject*>(activity);
+  return to_be_awaited(activity);
 }
 
 PyObject* done_awaitable()
@@ -169,8 +173,11 @@ PySendResult activity_send(PyObject* self, PyObject* /*value*/, PyObject** resul
   *result            = nullptr;
   if (actor == nullptr)
     return PYGEN_ERROR;
+  if (activity->unawaited) {
+    activity->unawaited = false;
+    awaited(self);
+  }
   if (actor->dying && not is_over(activity)) {
-    activity->lazy = false;
     raise_kill();
     return PYGEN_ERROR;
   }
@@ -207,8 +214,8 @@ PyObject* activity_next(PyObject* self)
 void activity_dealloc(PyObject* self)
 {
   Activity* activity = cast(self);
-  if (activity->lazy && activity->state == State::INITED)
-    warn_never_awaited(self);
+  if (activity->unawaited)
+    never_awaited(self, activity->owner, activity->exceptions);
   Py_CLEAR(activity->target);
   Py_CLEAR(activity->payload);
   Py_CLEAR(activity->label);
@@ -222,7 +229,7 @@ PyObject* activity_wait(PyObject* self, PyObject* const* args, Py_ssize_t count,
   double timeout;
   if (not parse(signature, args, count, keywords, values) || not number(values[0], "timeout", NEVER, timeout))
     return nullptr;
-  if (timeout < 0)
+  if (timeout < 0 && cast(self)->unawaited)
     return itself(self);
   PyObject* list = PyTuple_Pack(1, self);
   PyObject* wait = list == nullptr ? nullptr : new_wait(Wait::Mode::ONE, list, timeout);
@@ -239,6 +246,9 @@ PyObject* activity_cancel(PyObject* self, PyObject* /*unused*/)
 {
   if (cast(self)->state == State::INITED)
     cast(self)->state = State::STARTED;
+  if (cast(self)->unawaited)
+    awaited(self);
+  cast(self)->unawaited = false;
   abort_activity(cast(self), State::CANCELED, Failure::CANCEL);
   Py_RETURN_NONE;
 }

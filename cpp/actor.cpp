@@ -29,6 +29,8 @@ void leave_host(Actor* actor)
 /// An exception left the actor: the run is over. The exception stays set in this thread.
 [[noreturn]] void fail(Actor* actor)
 {
+  if (sim.error != nullptr) // it came first
+    end_run();
   Py_INCREF(actor);
   Py_XSETREF(sim.failed_actor, reinterpret_cast<PyObject*>(actor));
   sim.current = nullptr;
@@ -134,6 +136,14 @@ PySendResult throw_kill(Actor* actor, PyObject** result)
 
 } // namespace
 
+void end_run()
+{
+  PyErr_Clear();
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(sim.error)), sim.error);
+  sim.current = nullptr;
+  throw StopRun();
+}
+
 void raise_kill()
 {
   PyErr_SetString(error_class("ForcefulKillException"), "exited");
@@ -186,6 +196,14 @@ void resume(Actor* actor)
   PyObject* result = nullptr;
   PySendResult const outcome =
       actor->dying ? throw_kill(actor, &result) : PyIter_Send(actor->coroutine, Py_None, &result);
+  // What goes away with the exception was not forgotten.
+  if (outcome == PYGEN_ERROR && PyErr_ExceptionMatches(error_class("ForcefulKillException"))) {
+    actor->dying = true;
+    PyErr_Clear();
+    sim.current = nullptr;
+    end(actor, nullptr);
+    return;
+  }
   sim.current = nullptr;
   if (outcome == PYGEN_RETURN) {
     end(actor, result);
@@ -197,9 +215,6 @@ void resume(Actor* actor)
       PyErr_SetString(PyExc_RuntimeError, "an actor awaited something that is not simplugin's");
     if (actor->phase == Actor::Phase::RUNNING)
       fail(actor);
-  } else if (PyErr_ExceptionMatches(error_class("ForcefulKillException"))) {
-    PyErr_Clear();
-    end(actor, nullptr);
   } else if (actor->dying && PyErr_ExceptionMatches(PyExc_StopIteration)) { // it returned from a `finally`
     PyErr_Clear();
     end(actor, nullptr);
@@ -265,12 +280,16 @@ void kill(Actor* actor, bool host_failed)
   if (actor->phase != Actor::Phase::RUNNING && waiting != nullptr && Py_TYPE(waiting) == &ActivityType)
     give_back(reinterpret_cast<Activity*>(waiting), actor);
   if (actor->phase == Actor::Phase::BLOCKED && waiting != nullptr) {
-    if (Py_TYPE(waiting) == &WaitType)
-      unregister(reinterpret_cast<Wait*>(waiting));
-    else
-      remove_waiter(reinterpret_cast<Activity*>(waiting), actor);
-    if (Py_TYPE(waiting) == &ActivityType && reinterpret_cast<Activity*>(waiting)->kind == Kind::SENDTO)
-      abort_activity(reinterpret_cast<Activity*>(waiting), State::CANCELED, Failure::CANCEL);
+    auto* only = reinterpret_cast<Activity*>(waiting); // what it waits for without a time limit
+    if (Py_TYPE(waiting) == &WaitType) {
+      auto* const wait = reinterpret_cast<Wait*>(waiting);
+      unregister(wait);
+      only = wait->mode == Wait::Mode::ONE && wait->timeout < 0 ? wait->activities->front() : nullptr;
+    } else {
+      remove_waiter(only, actor);
+    }
+    if (only != nullptr && only->kind == Kind::SENDTO)
+      abort_activity(only, State::CANCELED, Failure::CANCEL);
   }
   abort_activities(actor);
   if (actor->phase == Actor::Phase::BLOCKED || actor->phase == Actor::Phase::CREATED)

@@ -87,7 +87,7 @@ struct Activity {
   PyObject_HEAD Kind kind;
   State state;
   Failure failure;
-  bool lazy; // starts when awaited; never awaiting it earns a warning
+  bool unawaited; // to be awaited, which has not happened yet
   bool detached;
   bool suspended;
   bool peer_first;      // the partner waited first, so it is woken first
@@ -114,8 +114,9 @@ struct Activity {
   double timeout;
   double start;
   double finish;
-  uint64_t number; // in order of creation
-  uint64_t timer;  // the timer that is valid for it, 0: none
+  uint32_t exceptions; // those of its owner when it was created
+  uint64_t number;     // in order of creation
+  uint64_t timer;      // the timer that is valid for it, 0: none
 };
 
 struct Actor {
@@ -146,6 +147,7 @@ struct Actor {
   bool daemon;
   bool restart;
   bool killed;
+  uint32_t exceptions; // how many were caught in it
 };
 
 struct Wait {
@@ -153,6 +155,8 @@ struct Wait {
   bool begun;
   bool registered;
   bool timed_out;
+  uint32_t exceptions; // those of its creator when it was created
+  Actor* creator;
   std::vector<Activity*>* activities; // strong
   Py_ssize_t missing;
   Actor* actor;
@@ -209,6 +213,10 @@ struct Simulation {
   double stepped         = 0.0; // the engine's models are up to date to here
   double stepped_before  = 0.0;
   PyObject* failed_actor = nullptr;
+  PyObject* report       = nullptr; // called with what, actor, host and place of an operation that is never awaited
+  long expected_awaits   = 0;       // operations that exist and were not awaited yet
+  bool locating          = false;   // whether to note where operations are created, which takes time
+  PyObject* error        = nullptr; // ends the run after the step of the actor that runs
   PyObject* progress     = nullptr;
   PyObject* mailboxes    = nullptr;
   PyObject* queues       = nullptr;
@@ -250,6 +258,7 @@ void arm_kill(Actor* actor, double date);
 void host_switched(s4u::Host const& host);
 void end_daemons();
 void raise_kill();
+[[noreturn]] void end_run();                 // with sim.error
 Actor* running_actor(const char* operation); // sets an exception and returns nullptr outside of an actor
 
 // ---- activity.cpp ---------------------------------------------------------------------------------------------------
@@ -277,11 +286,32 @@ bool set_label(Activity* activity, PyObject* label); // NULL and None: none; fal
 PyObject* itself(PyObject* self);
 /// For callers that drive an awaitable by hand instead of by PyIter_Send.
 PyObject* next_by_hand(PyObject* self, sendfunc send);
-void warn_never_awaited(PyObject* self);
+PyObject* to_be_awaited(Activity* activity); // as its object
 inline bool is_over(Activity const* activity)
 {
   return activity->state > State::STARTED;
 }
+
+// ---- awaits.cpp: operations that are never awaited ------------------------------------------------------------------
+void note_place(PyObject const* operation);
+void forget_place(PyObject const* operation);
+/// A new operation; returns how many exceptions its creator has caught so far.
+inline uint32_t expect_await(PyObject const* operation, Actor const* creator)
+{
+  sim.expected_awaits++;
+  if (sim.locating)
+    note_place(operation);
+  return creator == nullptr ? 0 : creator->exceptions;
+}
+inline void awaited(PyObject const* operation)
+{
+  sim.expected_awaits--;
+  if (sim.locating)
+    forget_place(operation);
+}
+/// It goes away; an error unless an exception or a kill is the reason.
+void never_awaited(PyObject* operation, Actor const* creator, uint32_t exceptions);
+extern PyMethodDef await_functions[];
 
 // ---- work.cpp: kernel actions ---------------------------------------------------------------------------------------
 void start_execution(Activity* activity);

@@ -286,11 +286,11 @@ PyMODINIT_FUNC PyInit__driver()
   using namespace driver;
   PyObject* module = PyModule_Create(&definition);
   errors           = PyImport_ImportModule("simplugin.errors");
-  if (errors == nullptr)
+  if (errors == nullptr || module == nullptr || PyModule_AddFunctions(module, await_functions) != 0)
     return nullptr;
   for (PyTypeObject* type : {&ActivityType, &WaitType, &ActorType, &HostType, &LinkType, &MailboxType,
                              &MessageQueueType, &MutexType, &SemaphoreType, &ConditionType, &BarrierType})
-    if (module == nullptr || PyModule_AddType(module, type) != 0)
+    if (PyModule_AddType(module, type) != 0)
       return nullptr;
   return module;
 }

@@ -72,10 +72,7 @@ Activity* mailbox_put(PyObject* self, Signature& signature, PyObject* const* arg
 PyObject* put(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 {
   static Signature signature{"put", 2, 2, {"payload", "size", "rate", "label", "timeout"}};
-  Activity* activity = mailbox_put(self, signature, args, count, keywords);
-  if (activity != nullptr)
-    activity->lazy = true;
-  return reinterpret_cast<PyObject*>(activity);
+  return to_be_awaited(mailbox_put(self, signature, args, count, keywords));
 }
 
 PyObject* put_async(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
@@ -127,8 +124,7 @@ PyObject* get(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject*
   if (activity == nullptr)
     return nullptr;
   activity->timeout = timeout;
-  activity->lazy    = true;
-  return reinterpret_cast<PyObject*>(activity);
+  return to_be_awaited(activity);
 }
 
 PyObject* get_async(PyObject* self, PyObject* /*unused*/)
@@ -154,10 +150,7 @@ Activity* queue_put(PyObject* self, Signature& signature, PyObject* const* args,
 PyObject* message_put(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 {
   static Signature signature{"put", 1, 1, {"payload", "timeout"}};
-  Activity* activity = queue_put(self, signature, args, count, keywords);
-  if (activity != nullptr)
-    activity->lazy = true;
-  return reinterpret_cast<PyObject*>(activity);
+  return to_be_awaited(queue_put(self, signature, args, count, keywords));
 }
 
 PyObject* message_put_async(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)

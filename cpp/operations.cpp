@@ -17,10 +17,8 @@ static PyObject* object(Activity* activity)
 /// Lazy operations start when awaited, asynchronous ones now.
 static PyObject* launch(Activity* activity, bool asynchronous)
 {
-  if (not asynchronous) {
-    activity->lazy = true;
-    return object(activity);
-  }
+  if (not asynchronous)
+    return to_be_awaited(activity);
   if (start(activity))
     return object(activity);
   Py_DECREF(activity);
@@ -227,15 +225,14 @@ static PyObject* sleep_of(double duration)
   Actor* actor = running_actor("sleep");
   if (actor == nullptr)
     return nullptr;
-  if (duration <= 0)
-    return done_awaitable();
   Activity* activity = new_activity(Kind::SLEEP, actor);
   if (activity == nullptr)
     return nullptr;
   activity->amount      = std::max(duration, SHORTEST_SLEEP);
   activity->destination = actor->host;
-  activity->lazy        = true;
-  return object(activity);
+  if (duration <= 0) // it is over at once
+    activity->state = State::FINISHED;
+  return to_be_awaited(activity);
 }
 
 PyObject* sleep_for(PyObject* /*self*/, PyObject* duration)

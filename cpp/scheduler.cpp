@@ -254,6 +254,8 @@ void drain()
       }
       resume(actor);
       Py_DECREF(actor);
+      if (sim.error != nullptr)
+        end_run();
     }
     ready.clear();
     ready_head = 0;

@@ -60,13 +60,16 @@ PySendResult wait_send(PyObject* self, PyObject* /*value*/, PyObject** result)
   *result      = nullptr;
   if (actor == nullptr)
     return PYGEN_ERROR;
-  if (actor->dying) {
+  bool const begins = not wait->begun;
+  if (begins) {
     wait->begun = true;
+    awaited(self);
+  }
+  if (actor->dying) {
     raise_kill();
     return PYGEN_ERROR;
   }
-  if (not wait->begun) {
-    wait->begun = true;
+  if (begins) {
     if (not satisfied(wait)) {
       wait->actor      = actor;
       wait->registered = true;
@@ -97,7 +100,7 @@ void wait_dealloc(PyObject* self)
 {
   Wait* wait = cast(self);
   if (not wait->begun)
-    warn_never_awaited(self);
+    never_awaited(self, wait->creator, wait->exceptions);
   for (Activity* activity : *wait->activities)
     Py_DECREF(activity);
   delete wait->activities;
@@ -151,6 +154,8 @@ PyObject* new_wait(Wait::Mode mode, PyObject* activities, double timeout)
     std::fill(reinterpret_cast<char*>(wait) + sizeof(PyObject), reinterpret_cast<char*>(wait) + sizeof(Wait), 0);
     wait->mode       = mode;
     wait->timeout    = timeout;
+    wait->creator    = sim.current;
+    wait->exceptions = expect_await(reinterpret_cast<PyObject*>(wait), sim.current);
     wait->activities = new std::vector<Activity*>();
     for (Py_ssize_t i = 0; i < count; i++) {
       PyObject* activity = PySequence_Fast_GET_ITEM(sequence, i);

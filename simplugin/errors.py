@@ -214,6 +214,28 @@ class ActorError(SimulationError):
         return ActorError, parts, self.__dict__
 
 
+class NeverAwaitedError(ActorError):
+    """An operation or a coroutine function was called in an actor, and never awaited.
+
+    Attributes
+    ----------
+    place : str
+        ``file:line`` of the call; empty if it is unknown.
+    """
+
+    def __init__(self, actor: str, host: str, clock: float, what: str, place: str) -> None:
+        where = f"{place}: " if place else ""
+        summary = f"{where}{what} was never awaited; write 'await' before the call"
+        super().__init__(actor, host, clock, summary, "")
+        self.what = what
+        self.place = place
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rebuild from the parts."""
+        parts = (self.actor, self.host, self.clock, self.what, self.place)
+        return NeverAwaitedError, parts, self.__dict__
+
+
 class CrashError(SimulationError):
     """The simulation's process died.
 

@@ -5,13 +5,16 @@ Numbers are as they are; the store has a way to write NaN and infinities, which 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simplugin.charts import Bar, ScheduleChart
 from simplugin.claims import Claim
+from simplugin.errors import SimpluginError
 from simplugin.figures import Figure
 from simplugin.listings import Listing
 
@@ -54,20 +57,48 @@ def contents_of(outcome: Outcome, title: str = "") -> dict[str, Any]:
     return found
 
 
-def _plain(value: Any) -> Any:
-    """Return containers and arrays as lists and mappings, what is no number or text by `repr`."""
+def plain(value: Any, of: str = "the result has") -> Any:
+    """Return a value as numbers, texts, lists and mappings, in an order that is always the same.
+
+    Data classes become mappings of their fields, sets sorted lists.
+
+    Parameters
+    ----------
+    value : object
+        What to write.
+    of : str
+        Start of the message about what cannot be written.
+
+    Raises
+    ------
+    SimpluginError
+        There is something else in it, whose text might depend on where it is in memory.
+    """
     if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
+        return plain(value.tolist(), of)
     if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {
+            key if isinstance(key, str) else str(plain(key, of)): plain(each, of)
+            for key, each in value.items()
+        }
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
+        return [plain(each, of) for each in value]
+    if isinstance(value, set | frozenset):
+        return sorted((plain(each, of) for each in value), key=json.dumps)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: plain(getattr(value, each.name), of) for each in fields(value)}
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    kind = type(value)
+    raise SimpluginError(
+        f"{of} a {kind.__module__}.{kind.__qualname__}, which is not plain data; give numbers,"
+        " texts, lists, mappings, or data classes of these"
+    )
 
 
 def figure_document(figure: Figure) -> dict[str, Any]:
     """Return curves as plain containers."""
-    found: dict[str, Any] = _plain(
+    found: dict[str, Any] = plain(
         {
             "name": figure.name,
             "title": figure.title,
@@ -99,7 +130,7 @@ def figure_from(document: Mapping[str, Any]) -> Figure:
 
 def chart_document(chart: ScheduleChart) -> dict[str, Any]:
     """Return a schedule as plain containers."""
-    found: dict[str, Any] = _plain(
+    found: dict[str, Any] = plain(
         {
             "name": chart.name,
             "title": chart.title,
@@ -136,7 +167,7 @@ def chart_from(document: Mapping[str, Any]) -> ScheduleChart:
 
 def listing_document(listing: Listing) -> dict[str, Any]:
     """Return a table as plain containers."""
-    found: dict[str, Any] = _plain(listing.document())
+    found: dict[str, Any] = plain(listing.document())
     return found
 
 
@@ -150,7 +181,7 @@ def listing_from(document: Mapping[str, Any]) -> Listing:
 
 def claim_document(claim: Claim) -> dict[str, Any]:
     """Return a claim as plain containers."""
-    found: dict[str, Any] = _plain(claim.document())
+    found: dict[str, Any] = plain(claim.document())
     return found
 
 
@@ -175,5 +206,5 @@ def activities_document(result: Result) -> dict[str, Any]:
     """
     trace = result.trace
     columns = {name: getattr(trace, name)[:MOST_ACTIVITIES] for name in _COLUMNS}
-    found: dict[str, Any] = _plain({"columns": columns, "total": len(trace)})
+    found: dict[str, Any] = plain({"columns": columns, "total": len(trace)})
     return found

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from simplugin.campaigns.contents import plain
 from simplugin.campaigns.kinds import Outcome
 from simplugin.campaigns.scenario import Scenario
 from simplugin.errors import SimpluginError
@@ -58,22 +59,30 @@ def write_outputs(scenario: Scenario, outcome: Outcome) -> list[Path]:
 
 
 def outcome_document(outcome: Outcome) -> dict[str, Any]:
-    """Return an outcome as plain containers for JSON; what is no number or text by its `repr`.
+    """Return an outcome as plain containers for JSON, without the trace, which may be long.
 
-    The trace, which may be long, is not in it.
+    Raises
+    ------
+    SimpluginError
+        An actor returned something else than plain data; the message names it.
     """
     result = outcome.result
     document: dict[str, Any] = outcome.row.document()
     document["digest"] = result.digest()
     document["returned"] = [
-        {"name": each.name, "host": each.host, "state": each.state, "value": each.value}
+        {
+            "name": each.name,
+            "host": each.host,
+            "state": each.state,
+            "value": plain(each.value, f"actor {each.name!r} on {each.host!r} returned"),
+        }
         for each in result.returned
     ]
     document["hosts"] = _columns(result, "hosts", ("flops", "busy", "energy"))
     document["links"] = _columns(result, "links", ("bytes", "energy"))
     if outcome.listings:
         document["listings"] = [listing.document() for listing in outcome.listings]
-    contents: dict[str, Any] = plain(document)
+    contents: dict[str, Any] = _finite(plain(document))
     return contents
 
 
@@ -89,14 +98,10 @@ def _columns(result: Result, part: str, columns: tuple[str, ...]) -> dict[str, A
     return found | {column: getattr(totals, column)[used].tolist() for column in columns}
 
 
-def plain(value: Any) -> Any:
-    """Return a value as JSON has it."""
+def _finite(value: Any) -> Any:
+    """Return plain containers as JSON has them: None for what is not finite."""
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, np.generic | np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int | str) else repr(value)
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -19,7 +19,7 @@ from simplugin.formats.task_graph_runtimes import (
     require_speed,
     runtimes,
 )
-from simplugin.formats.task_graph_structure import structure
+from simplugin.formats.task_graph_structure import data_flow
 from simplugin.formats.text_files import read_bytes, write_text
 from simplugin.workloads.task_graphs import TaskGraph
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
+    from simplugin.formats.places import Place
     from simplugin.formats.xml_tree import Node
 
 _HEADER = '<?xml version="1.0" encoding="UTF-8"?>'
 _NAMESPACE = "http://pegasus.isi.edu/schema/DAX"
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_READ, _WRITTEN = frozenset(["input", "inout"]), frozenset(["output", "inout"])
 _OTHER_LINKS = frozenset(["none", "checkpoint"])
 
 
@@ -42,8 +42,9 @@ class _Job:
 
     flop: float
     alpha: float
+    assumed: bool
     byte: float
-    read: dict[str, float]
+    read: dict[str, tuple[float, Place]]
     written: dict[str, float]
 
 
@@ -59,10 +60,12 @@ def read_dax(
     A job is a task that is called like its ``id``. It computes what a processor of a certain
     speed does in its ``runtime``. The data that it works on are the files that it reads, those
     that come from outside included; two attributes that Pegasus does not know, ``alpha`` and
-    ``byte``, overrule what is said here. An edge is what ``<child>`` and ``<parent>`` say,
-    and no more: it carries the files that the parent writes and the child reads, in the size
-    that the parent gives them (published files have others where they are read). A parent and
-    a child without such a file have an edge of 0 byte.
+    ``byte``, overrule what is said here. There is an edge where ``<child>`` and ``<parent>`` say
+    so, and where a job reads a file that another one writes: it carries the files that the
+    parent writes and the child reads, in the size that the parent gives them (published files
+    have others where they are read). A parent and a child without such a file have an edge of
+    0 byte. A job that changes a file has it as ``inout``; several such jobs are ordered by
+    ``<child>`` and ``<parent>`` only.
 
     Parameters
     ----------
@@ -78,7 +81,9 @@ def read_dax(
     Returns
     -------
     TaskGraph
-        Tasks in the order of the jobs, edges in that of the ``<parent>`` elements.
+        Tasks in the order of the jobs; edges in that of the ``<parent>`` elements, then those by
+        files only. `TaskGraph.assumed_alpha` and `TaskGraph.outside_byte` say what the file leaves
+        open.
 
     Raises
     ------
@@ -91,25 +96,25 @@ def read_dax(
     require_alpha(alpha)
     root = _root(path)
     jobs = [(_attribute(node, "id", path), node) for node in _children(root, "job")]
-    relations = list(_relations(root, path))
-    parts = structure(
-        [(task, Line(path, node.line)) for task, node in jobs], relations, Line(path, root.line)
-    )
     found = [_job(node, task, path, speed, alpha) for task, node in jobs]
-    edge_byte = []
-    for (source, target), (_, _, place) in zip(parts.edges.tolist(), relations, strict=True):
-        written = found[source].written
-        total = sum(written[file] for file in found[target].read if file in written)
-        edge_byte.append(non_negative(float(total), "size of the files of an edge", place))
+    flow = data_flow(
+        [(task, Line(path, node.line)) for task, node in jobs],
+        list(_relations(root, path)),
+        [job.read for job in found],
+        [job.written for job in found],
+        Line(path, root.line),
+    )
     title = root.attributes.get("name", Path(path).stem) if name is None else name
     return TaskGraph(
         title,
-        parts.tasks,
+        flow.structure.tasks,
         np.array([job.flop for job in found]),
         np.array([job.alpha for job in found]),
         np.array([job.byte for job in found]),
-        parts.edges,
-        np.array(edge_byte),
+        flow.structure.edges,
+        flow.edge_byte,
+        assumed_alpha=alpha if any(job.assumed for job in found) else None,
+        outside_byte=flow.outside_byte,
     )
 
 
@@ -166,24 +171,26 @@ def _job(node: Node, task: str, path: str | os.PathLike[str], speed: float, alph
     what = f"of job {shown(task)}"
     time = quantity(_attribute(node, "runtime", path), f"runtime {what}", place)
     flop = non_negative(time * speed, f"computation {what}", place)
-    if (given := node.attributes.get("alpha")) is not None:
-        alpha = fraction(quantity(given, f"alpha {what}", place), f"alpha {what}", place)
-    read: dict[str, float] = {}
+    said = node.attributes.get("alpha")
+    if said is not None:
+        alpha = fraction(quantity(said, f"alpha {what}", place), f"alpha {what}", place)
+    read: dict[str, tuple[float, Place]] = {}
     written: dict[str, float] = {}
     for uses in _children(node, "uses"):
         _note(uses, task, path, read, written)
     if (given := node.attributes.get("byte")) is not None:
         byte = quantity(given, f"byte {what}", place)
     else:
-        byte = non_negative(float(sum(read.values())), f"size of the files {what}", place)
-    return _Job(flop, alpha, byte, read, written)
+        total = float(sum(size for size, _ in read.values()))
+        byte = non_negative(total, f"size of the files {what}", place)
+    return _Job(flop, alpha, said is None, byte, read, written)
 
 
 def _note(
     uses: Node,
     task: str,
     path: str | os.PathLike[str],
-    read: dict[str, float],
+    read: dict[str, tuple[float, Place]],
     written: dict[str, float],
 ) -> None:
     """Note a file that a job reads or writes."""
@@ -192,17 +199,19 @@ def _note(
     if file is None:
         raise place.error("<uses> has no 'file'", 'write file="..." (name="..." in DAX 3)')
     link = _attribute(uses, "link", path).lower()
-    if link not in _READ | _WRITTEN | _OTHER_LINKS:
+    if link in _OTHER_LINKS:
+        return
+    if link not in ("input", "output", "inout"):
         raise place.error(f"link is {shown(link)}", "write input, output or inout")
-    for links, files in ((_READ, read), (_WRITTEN, written)):
-        if link not in links:
-            continue
-        if file in files:
-            raise place.error(
-                f"job {shown(task)} has file {shown(file)} twice as {link}", "remove one of them"
-            )
-        size = _attribute(uses, "size", path)
-        files[file] = quantity(size, f"size of file {shown(file)}", place)
+    if file in read or file in written:
+        # The job would wait for itself.
+        remedy = 'remove one of them; write link="inout" for a file that the job changes'
+        raise place.error(f"job {shown(task)} has file {shown(file)} twice", remedy)
+    size = quantity(_attribute(uses, "size", path), f"size of file {shown(file)}", place)
+    if link != "output":
+        read[file] = size, place
+    if link != "input":
+        written[file] = size
 
 
 def write_dax(

@@ -72,7 +72,16 @@ def read_dot(
     flop, alphas, byte = np.array(amounts, dtype=np.float64).T
     title = name if name is not None else found.name
     title = Path(path).stem if title is None else title
-    return TaskGraph(title, parts.tasks, flop, alphas, byte, parts.edges, np.array(edge_byte))
+    return TaskGraph(
+        title,
+        parts.tasks,
+        flop,
+        alphas,
+        byte,
+        parts.edges,
+        np.array(edge_byte),
+        assumed_alpha=None if all("alpha" in task.attributes for task in found.tasks) else alpha,
+    )
 
 
 def _folded(edges: Iterable[DotEdge]) -> list[DotEdge]:

@@ -1,4 +1,4 @@
-"""The tasks and edges that a file names, as numbers, if they make up a task graph."""
+"""Tasks, edges and exchanged files of a document, checked and numbered as a task graph."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.formats.places import shown
+from simplugin.formats.places import non_negative, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -90,6 +90,83 @@ def structure(tasks: Sequence[NamedTask], edges: Sequence[NamedEdge], document: 
             )
         numbers[pair] = None
     return Structure(tuple(index), index, np.array(list(numbers), np.int64).reshape(-1, 2))
+
+
+@dataclass(frozen=True)
+class DataFlow:
+    """Tasks, edges and the files on them.
+
+    Attributes
+    ----------
+    structure : Structure
+        Tasks, and edges by relations and by files.
+    edge_byte : float64, shape (n_edges,)
+        Size of the files that the source writes and the target reads [byte].
+    outside_byte : float
+        Size of all that tasks read and no other task writes, counted for each reader [byte].
+    """
+
+    structure: Structure
+    edge_byte: NDArray[np.float64]
+    outside_byte: float
+
+
+def data_flow(
+    tasks: Sequence[NamedTask],
+    relations: Sequence[NamedEdge],
+    read: Sequence[Mapping[str, tuple[float, Place]]],
+    written: Sequence[Mapping[str, float]],
+    document: Place,
+) -> DataFlow:
+    """Return the graph of tasks that are ordered by relations and by the files they exchange.
+
+    A task that reads a file follows each task that writes it, whether a relation says so or not.
+    A task that reads and writes the same file changes it: such tasks are ordered among each other
+    by relations only, and a task after one of them by a relation has the file from there.
+
+    Parameters
+    ----------
+    tasks : sequence of (str, Place)
+        Name of each task, and where it stands.
+    relations : sequence of (str, str, Place)
+        Names of the source and the target of each edge, and where it stands.
+    read : sequence of mapping of str to (float, Place), length n_tasks
+        By name of the file: its size where no task writes it [byte], and where it stands.
+    written : sequence of mapping of str to float, length n_tasks
+        By name of the file: its size [byte].
+    document : Place
+        Where an error stands if there is no task.
+
+    Raises
+    ------
+    WorkloadFileError
+        As `structure`, or the files of an edge are too large.
+    """
+    writers = defaultdict(list)
+    for writer, outputs in enumerate(written):
+        for file in outputs:
+            writers[file].append(writer)
+    related = {(source, target) for source, target, _ in relations}
+    edges = {(source, target): place for source, target, place in relations}
+    outside = 0.0
+    for target, files in enumerate(read):
+        for file, (size, place) in files.items():
+            sources = [task for task in writers[file] if task != target]
+            outside += 0.0 if sources else size
+            changed = [task for task in sources if file in read[task]]
+            if any((tasks[task][0], tasks[target][0]) in related for task in changed):
+                continue
+            for source in sources:
+                if not (file in written[target] and source in changed):
+                    edges.setdefault((tasks[source][0], tasks[target][0]), place)
+    extra = [(*pair, place) for pair, place in edges.items() if pair not in related]
+    parts = structure(tasks, [*relations, *extra], document)
+    edge_byte = []
+    for (source, target), place in zip(parts.edges.tolist(), edges.values(), strict=True):
+        total = sum(size for file, size in written[source].items() if file in read[target])
+        edge_byte.append(non_negative(float(total), "size of the files of an edge", place))
+    total = non_negative(outside, "size of the inputs from outside the workflow", document)
+    return DataFlow(parts, np.array(edge_byte), total)
 
 
 def _arrow(*names: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +16,17 @@ from simplugin.formats.task_graph_runtimes import (
     require_speed,
     runtimes,
 )
-from simplugin.formats.task_graph_structure import Structure, structure
+from simplugin.formats.task_graph_structure import data_flow, structure
 from simplugin.formats.text_files import write_text
 from simplugin.workloads.task_graphs import TaskGraph
 
 if TYPE_CHECKING:
     import os
 
+    from simplugin.formats.places import Place
+    from simplugin.formats.task_graph_structure import NamedEdge, NamedTask
+
+_FLAT = ("1.0", "1.1", "1.2", "1.3", "1.4")
 # All that 1.6 adds to 1.5 is optional.
 _VERSIONS = ("1.5", "1.6")
 
@@ -33,15 +38,17 @@ def read_wfformat(
     name: str | None = None,
     alpha: float = 0.0,
 ) -> TaskGraph:
-    """Read a task graph from an instance in WfFormat 1.5 [1]_.
+    """Read a task graph from an instance in WfFormat 1.0 to 1.6 [1]_.
 
-    A task is called like its ``id``. It computes what ``coreCount`` processors (1 if that is not
-    given) of a certain speed do in its ``runtimeInSeconds``; what the file says of the hosts on
-    which it ran is left aside. The data that it works on are its ``inputFiles``, those that come
-    from outside included; two members of a task of the specification that WfFormat does not
-    know, ``alpha`` and ``byte``, overrule what is said here. An edge is what ``parents`` and
-    ``children`` say alike: it carries the files that the parent writes and the child reads. A
-    parent and a child without such a file have an edge of 0 byte.
+    A task is called like its ``id``, before version 1.5 like its ``name``. It computes what
+    ``coreCount`` (``cores``) processors, 1 if that is not given, of a certain speed do in its
+    runtime; what the file says of the hosts on which it ran is left aside. The data that it
+    works on are the files that it reads, those that come from outside included; two members of
+    a task that WfFormat does not know, ``alpha`` and ``byte``, overrule what is said here. There
+    is an edge where ``parents`` and ``children`` say so (alike, from version 1.5 on), and where a
+    task reads a file that another one writes: it carries the files that the parent writes and the
+    child reads. A parent and a child without such a file have an edge of 0 byte. Tasks that both
+    read and write the same file are ordered by ``parents`` and ``children`` only.
 
     Parameters
     ----------
@@ -57,7 +64,9 @@ def read_wfformat(
     Returns
     -------
     TaskGraph
-        Tasks in the order of the specification, edges in that of the ``parents`` of each.
+        Tasks in the order of the document; edges in that of the ``parents`` of each, then those by
+        files only. `TaskGraph.assumed_alpha` and `TaskGraph.outside_byte` say what the file leaves
+        open.
 
     Raises
     ------
@@ -75,51 +84,140 @@ def read_wfformat(
     require_speed(speed)
     require_alpha(alpha)
     root = read_json(path)
-    _require_version(root)
+    version = root.member("schemaVersion")
+    if version.text() not in _FLAT + _VERSIONS:
+        raise version.error(
+            f"this is WfFormat {shown(version.text())}, and 1.0 to 1.6 are what is read",
+            "convert the file with wfcommons-migrate-instance.py of wfcommons/WfFormat",
+        )
     workflow = root.member("workflow")
-    specification = workflow.member("specification")
-    tasks = specification.member("tasks").items()
-    parts = _structure(tasks, specification)
-    flop = _computation(workflow, parts, speed)
-    sizes = _sizes(specification)
-    read = [_files(task, "inputFiles", sizes) for task in tasks]
-    written = [_files(task, "outputFiles", sizes) for task in tasks]
-    edge_byte = []
-    for source, target in parts.edges.tolist():
-        total = sum(size for file, size in read[target].items() if file in written[source])
-        what = f"size of the files from task {shown(parts.tasks[source])}"
-        edge_byte.append(non_negative(float(total), what, tasks[target]))
-    own = [_own(task, files, alpha) for task, files in zip(tasks, read, strict=True)]
+    described = _flat(workflow) if version.text() in _FLAT else _specified(workflow)
+    tasks = described.tasks
+    flow = data_flow(
+        described.names, described.relations, described.read, described.written, described.document
+    )
+    flop = [
+        non_negative(time * cores * speed, "the computation", place)
+        for time, cores, place in described.ran
+    ]
+    own = [_own(task, files, alpha) for task, files in zip(tasks, described.read, strict=True)]
     alphas, byte = np.array(own, dtype=np.float64).T
-    title = root.member("name").text() if name is None else name
     return TaskGraph(
-        title, parts.tasks, np.array(flop), alphas, byte, parts.edges, np.array(edge_byte)
+        root.member("name").text() if name is None else name,
+        flow.structure.tasks,
+        np.array(flop),
+        alphas,
+        byte,
+        flow.structure.edges,
+        flow.edge_byte,
+        assumed_alpha=alpha if any(task.get("alpha") is None for task in tasks) else None,
+        outside_byte=flow.outside_byte,
     )
 
 
-def _require_version(root: JsonValue) -> None:
-    """Refuse versions that are laid out differently."""
-    version = root.member("schemaVersion")
-    if version.text() not in _VERSIONS:
-        raise version.error(
-            f"this is WfFormat {shown(version.text())}, and 1.5 is what is read",
-            "convert the file with wfcommons-migrate-instance.py of wfcommons/WfFormat",
-        )
+@dataclass(frozen=True, slots=True)
+class _Described:
+    """What an instance says of its tasks, whichever version lays it out."""
+
+    document: JsonValue
+    tasks: list[JsonValue]
+    names: list[NamedTask]
+    relations: list[NamedEdge]
+    # Runtime [s], cores, and where the runtime stands.
+    ran: list[tuple[float, float, Place]]
+    read: list[dict[str, tuple[float, Place]]]
+    written: list[dict[str, float]]
 
 
-def _structure(tasks: list[JsonValue], specification: JsonValue) -> Structure:
-    """Return tasks and edges, on which parents and children have to agree."""
-    names = [task.member("id").text() for task in tasks]
-    named = [(name, task.member("id")) for name, task in zip(names, tasks, strict=True)]
-    edges = [
+def _flat(workflow: JsonValue) -> _Described:
+    """Return what versions 1.0 to 1.4 say: one list of tasks with runtimes and files in them."""
+    document = _either(workflow, "tasks", "jobs")
+    tasks = document.items()
+    names = [(task.member("name").text(), task.member("name")) for task in tasks]
+    # Tasks refer to each other by name or by id, and one end of an edge may say so alone.
+    known = {name: name for name, _ in names}
+    for (name, _), task in zip(names, tasks, strict=True):
+        if (label := task.get("id")) is not None:
+            known.setdefault(label.text(), name)
+    relations: dict[tuple[str, str], JsonValue] = {}
+    for (name, _), task in zip(names, tasks, strict=True):
+        for key, parents in (("parents", True), ("children", False)):
+            for place in _list(task, key):
+                other = known.get(place.text(), place.text())
+                relations.setdefault((other, name) if parents else (name, other), place)
+    read: list[dict[str, tuple[float, Place]]] = []
+    written: list[dict[str, float]] = []
+    for task in tasks:
+        read.append({})
+        written.append({})
+        for file in _list(task, "files"):
+            folder, size = file.get("path"), _either(file, "sizeInBytes", "size")
+            name = ("" if folder is None else folder.text()) + file.member("name").text()
+            if file.member("link").text().lower() == "input":
+                read[-1][name] = size.number(), file
+            else:
+                written[-1][name] = size.number()
+    times = [_either(task, "runtimeInSeconds", "runtime") for task in tasks]
+    ran: list[tuple[float, float, Place]] = [
+        (time.number(), _cores(task.get("cores")), time)
+        for task, time in zip(tasks, times, strict=True)
+    ]
+    edges: list[NamedEdge] = [(*pair, place) for pair, place in relations.items()]
+    return _Described(document, tasks, list(names), edges, ran, read, written)
+
+
+def _specified(workflow: JsonValue) -> _Described:
+    """Return what versions from 1.5 on say: a specification, and an execution beside it."""
+    specification = workflow.member("specification")
+    tasks = specification.member("tasks").items()
+    names = [(task.member("id").text(), task.member("id")) for task in tasks]
+    relations = [
         (parent.text(), name, parent)
-        for name, task in zip(names, tasks, strict=True)
+        for (name, _), task in zip(names, tasks, strict=True)
         for parent in task.member("parents").items()
     ]
-    parts = structure(named, edges, specification)
-    missing = {(source, target): parent for source, target, parent in edges}
+    # Before what follows from the structure: its errors say more.
+    structure(names, relations, specification)
+    _require_agreement(names, tasks, relations)
+    sizes = _sizes(specification)
+    read = [_files(task, "inputFiles", sizes) for task in tasks]
+    written = [
+        {file: size for file, (size, _) in _files(task, "outputFiles", sizes).items()}
+        for task in tasks
+    ]
+    ran = _runtimes(workflow, [name for name, _ in names])
+    return _Described(specification, tasks, list(names), list(relations), ran, read, written)
+
+
+def _list(value: JsonValue, key: str) -> list[JsonValue]:
+    """Return the items of an optional list."""
+    found = value.get(key)
+    return [] if found is None else found.items()
+
+
+def _either(value: JsonValue, key: str, older: str) -> JsonValue:
+    """Return a member by its name, or by that of older versions."""
+    found = value.get(older)
+    return value.member(key) if found is None else found
+
+
+def _cores(cores: JsonValue | None) -> float:
+    """Return a number of cores, 1 if it is not given."""
+    count = 1.0 if cores is None else cores.number()
+    if cores is not None and count < 1:
+        raise cores.error(f"{count!r} cores run nothing", "give at least 1")
+    return count
+
+
+def _require_agreement(
+    names: list[tuple[str, JsonValue]],
+    tasks: list[JsonValue],
+    relations: list[tuple[str, str, JsonValue]],
+) -> None:
+    """Raise unless parents and children say the same."""
+    missing = {(source, target): parent for source, target, parent in relations}
     seen = set()
-    for name, task in zip(names, tasks, strict=True):
+    for (name, _), task in zip(names, tasks, strict=True):
         for child in task.member("children").items():
             pair = name, child.text()
             if pair in seen:
@@ -135,45 +233,40 @@ def _structure(tasks: list[JsonValue], specification: JsonValue) -> Structure:
             f"task {shown(source)} does not have {shown(target)} among its children",
             "add it there, or remove it here",
         )
-    return parts
 
 
-def _computation(workflow: JsonValue, parts: Structure, speed: float) -> list[float]:
-    """Return the computation of each task of a structure."""
+def _runtimes(workflow: JsonValue, names: list[str]) -> list[tuple[float, float, Place]]:
+    """Return the runtime [s] and the cores of each task, and where they stand."""
     execution = workflow.get("execution")
     if execution is None:
         raise workflow.error(
             "there is no 'execution', so that no task has a runtime",
             "give an instance of a workflow that has run",
         )
-    flop: dict[str, float] = {}
+    known = set(names)
+    found: dict[str, tuple[float, float, Place]] = {}
     ran = execution.member("tasks")
     for task in ran.items():
         label = task.member("id")
         name = label.text()
-        if name not in parts.index:
+        if name not in known:
             raise label.error(
                 f"task {shown(name)} is not in the specification", "describe it there"
             )
-        if name in flop:
+        if name in found:
             raise label.error(f"task {shown(name)} is here twice", "remove one of them")
-        cores = task.get("coreCount")
-        count = 1.0 if cores is None else cores.number()
-        if cores is not None and count < 1:
-            raise cores.error(f"{count!r} cores run nothing", "give at least 1")
         time = task.member("runtimeInSeconds")
-        flop[name] = non_negative(time.number() * count * speed, "the computation", time)
-    for name in parts.tasks:
-        if name not in flop:
+        found[name] = time.number(), _cores(task.get("coreCount")), time
+    for name in names:
+        if name not in found:
             raise ran.error(f"task {shown(name)} has no runtime", f"add a task {shown(name)}")
-    return [flop[name] for name in parts.tasks]
+    return [found[name] for name in names]
 
 
 def _sizes(specification: JsonValue) -> dict[str, float]:
     """Return the size of each file."""
-    files = specification.get("files")
     sizes: dict[str, float] = {}
-    for file in [] if files is None else files.items():
+    for file in _list(specification, "files"):
         label = file.member("id")
         if label.text() in sizes:
             raise label.error(f"file {shown(label.text())} is here twice", "remove one of them")
@@ -181,11 +274,10 @@ def _sizes(specification: JsonValue) -> dict[str, float]:
     return sizes
 
 
-def _files(task: JsonValue, key: str, sizes: dict[str, float]) -> dict[str, float]:
-    """Return the sizes of the files that a task reads or writes."""
-    files = task.get(key)
-    found: dict[str, float] = {}
-    for file in [] if files is None else files.items():
+def _files(task: JsonValue, key: str, sizes: dict[str, float]) -> dict[str, tuple[float, Place]]:
+    """Return the sizes of the files that a task reads or writes, and where they are listed."""
+    found: dict[str, tuple[float, Place]] = {}
+    for file in _list(task, key):
         name = file.text()
         if name not in sizes:
             raise file.error(
@@ -193,11 +285,13 @@ def _files(task: JsonValue, key: str, sizes: dict[str, float]) -> dict[str, floa
             )
         if name in found:
             raise file.error(f"file {shown(name)} is listed twice", "list it once")
-        found[name] = sizes[name]
+        found[name] = sizes[name], file
     return found
 
 
-def _own(task: JsonValue, read: dict[str, float], alpha: float) -> tuple[float, float]:
+def _own(
+    task: JsonValue, read: dict[str, tuple[float, Place]], alpha: float
+) -> tuple[float, float]:
     """Return the part of a task that is not parallel, and its data."""
     given = task.get("alpha")
     if given is not None:
@@ -205,7 +299,8 @@ def _own(task: JsonValue, read: dict[str, float], alpha: float) -> tuple[float, 
     byte = task.get("byte")
     if byte is not None:
         return alpha, byte.number()
-    return alpha, non_negative(float(sum(read.values())), "the size of its inputs", task)
+    total = float(sum(size for size, _ in read.values()))
+    return alpha, non_negative(total, "the size of its inputs", task)
 
 
 def write_wfformat(

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simplugin.errors import SimpluginError, SimulationError
+from simplugin.errors import PlatformError, SimpluginError, SimulationError
 from simplugin.simulation import guard, surroundings
 from simplugin.simulation.failures import packed_error, platform_error
 from simplugin.simulation.job import ActorJob, Settings
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 _WORTH_WARMING = 2e-3
 # The caller hears of progress at most this often [s].
 _PROGRESS_EVERY = 0.05
+# Hosts that a message names.
+_MOST_HOSTS = 10
 _versions: dict[str, str | None] = {}
 # Nothing of SimGrid's is taken down before the process ends: actors may still use it.
 _kept: list[Any] = []
@@ -185,12 +187,17 @@ def _files_of(names: list[str]) -> list[tuple[str, str, int]]:
 
 def _simulate(caller: socket.socket, settings: Settings, actors: list[ActorJob]) -> bytes:
     """Run the simulation, return the body of the result."""
+    if settings.locates:
+        sys.set_coroutine_origin_tracking_depth(1)
+        sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  it lives as long as we do
     back_end = _engine(settings)
     _kept.append(back_end)
     # After SimGrid's own handlers, which say less about where.
     faulthandler.enable(all_threads=False)
     faulthandler.register(WHERE_ARE_YOU, all_threads=False)
     _load(back_end, settings.platform)
+    if settings.energy:
+        _require_wattages(back_end, settings.platform)
     caller.sendall(frame(LOADED, b""))
     for actor in actors:
         _place(back_end, actor)
@@ -241,6 +248,25 @@ def _load(back_end: BackEnd, platform_file: str) -> None:
         raise
     except Exception as error:
         raise platform_error(str(error), platform_file) from None
+
+
+def _require_wattages(back_end: BackEnd, platform_file: str) -> None:
+    """Refuse to measure the energy of a platform of which hosts do not say what they consume."""
+    known = back_end.collect()
+    missing = [
+        repr(name)
+        for name, energy in zip(known.host_names, known.host_energy.tolist(), strict=True)
+        if np.isnan(energy)
+    ]
+    if missing:
+        more = f" and {len(missing) - _MOST_HOSTS} more" if len(missing) > _MOST_HOSTS else ""
+        raise PlatformError(
+            "energy is to be measured, but there are hosts without wattages: "
+            f"{', '.join(missing[:_MOST_HOSTS])}{more}",
+            file=platform_file,
+            remedy="give each the property wattage_per_state, for example '95:120:200' (idle, one "
+            "core, all cores [W]), or '0:0:0' if it does not count",
+        )
 
 
 def _place(back_end: BackEnd, actor: ActorJob) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 import traceback
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,6 +13,7 @@ import numpy as np
 from simplugin.errors import ActorError, BlockedActor, DeadlockError, SimulatedTimeLimitError
 from simplugin.simulation import _driver
 from simplugin.simulation.back_end import OPTIONS_IN_FORCE, Collected, await_place
+from simplugin.simulation.unawaited import Watch
 
 if TYPE_CHECKING:
     from types import CoroutineType
@@ -44,6 +47,9 @@ class CoroutinesBackEnd:
 
     def __init__(self, arguments: Sequence[str], *, trace: bool, energy: bool, seed: int) -> None:
         _driver.setup(list(arguments), trace, energy, seed)
+        watch = Watch(_driver.stop, _driver.clock)
+        _driver.watch_awaits(watch.report, sys.get_coroutine_origin_tracking_depth() > 0)
+        watch.watch_coroutines(_driver.running, _driver.exceptions)
 
     def load_platform(self, path: str) -> None:
         """Read a platform file."""
@@ -84,6 +90,10 @@ class CoroutinesBackEnd:
             if failed is None or isinstance(error, KeyboardInterrupt):
                 raise
             raise _actor_error(error, *failed) from error
+        if _driver.expected_awaits():
+            # Some may be in reference cycles.
+            gc.collect()
+            _driver.check()
         if not at_end:
             limit = SimulatedTimeLimitError(
                 f"the simulated clock reached its limit of {until:g} s; actors still run"

@@ -24,6 +24,9 @@ class Settings:
         Whether the caller wants the date now and then.
     surroundings : bytes
         Those of the caller, see `simplugin.simulation.surroundings`.
+    locates : bool
+        Whether to note where operations and coroutines are created, and to print nothing: the
+        simulation runs again because one of them was never awaited.
     """
 
     back_end: str
@@ -36,6 +39,7 @@ class Settings:
     seed: int
     reports_progress: bool
     surroundings: bytes
+    locates: bool = False
 
 
 class ActorJob(NamedTuple):

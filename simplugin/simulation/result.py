@@ -79,7 +79,7 @@ class HostTotals(_Columns):
     busy : float64, shape (n,)
         Time with at least one execution [s].
     energy : float64, shape (n,)
-        Energy consumed [J]; NaN where it was not asked for or the platform gives no wattages.
+        Energy consumed [J]; NaN if it was not asked for.
     """
 
     name: tuple[str, ...]
@@ -99,7 +99,8 @@ class LinkTotals(_Columns):
     bytes : float64, shape (n,)
         Bytes carried by transfers.
     energy : float64, shape (n,)
-        Energy consumed [J]; NaN where it was not asked for or the platform gives no wattages.
+        Energy consumed [J]; NaN if it was not asked for, and for wireless links; 0 for links
+        without ``wattage_range``, as in SimGrid.
     """
 
     name: tuple[str, ...]

@@ -8,11 +8,12 @@ import os
 import pickle
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
-from simplugin.errors import PlatformError, SimpluginError, SimulationError
+from simplugin.errors import NeverAwaitedError, PlatformError, SimpluginError, SimulationError
 from simplugin.simulation import guard
 from simplugin.simulation.job import ActorJob, Settings
 from simplugin.simulation.options import SimGridOptions
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from simplugin.platforms import Platform
     from simplugin.simulation.placement import Actors
     from simplugin.simulation.result import Result
+    from simplugin.simulation.supervision import Supervision
 
 # SimGrid announces each option, and the total energy, on standard error otherwise.
 _QUIET = [
@@ -72,7 +74,8 @@ def simulate(
     trace : bool
         Whether to record activities.
     energy : bool
-        Whether to account for energy; the platform must give wattages.
+        Whether to account for energy. All hosts of the platform need the property
+        ``wattage_per_state``, those that run nothing, too: they consume energy while they idle.
     seed : int
         Seed of the actors' random numbers, 0 or more.
     progress : callable, optional
@@ -86,11 +89,14 @@ def simulate(
     Raises
     ------
     PlatformError
-        The platform cannot be read, or SimGrid refuses it.
+        The platform cannot be read, SimGrid refuses it, or it has hosts without wattages
+        although `energy` is true; the message names them.
     DeploymentError
         An actor has an unknown host or function.
     ActorError
         An actor raised; the original exception is the ``__cause__``.
+    NeverAwaitedError
+        An actor called an operation or a coroutine function without `await`; names the line.
     DeadlockError
         Actors wait for what can never happen.
     SimulatedTimeLimitError, WallClockLimitError
@@ -98,7 +104,7 @@ def simulate(
     CrashError
         The simulation's process died: a crash, or out of memory.
     SimulationError
-        Base of the last five; also for arguments or returned values that cannot be pickled.
+        Base of the last six; also for arguments or returned values that cannot be pickled.
     SetupError
         SimGrid is missing.
     """
@@ -150,7 +156,15 @@ def _run(
     content = provenance.content_hash(
         platform_sha256, jobs, choices | {"arguments": options.arguments()}
     )
-    parts = pickle.loads(Supervision(settings, packed, wall_limit, progress).run())
+    try:
+        body = Supervision(settings, packed, wall_limit, progress).run()
+    except NeverAwaitedError as error:
+        if error.place:
+            raise
+        # To note the place of each operation would slow every simulation down.
+        again = Supervision(replace(settings, locates=True), packed, wall_limit, None)
+        raise _located(error, again) from None
+    parts = pickle.loads(body)
     return _result(
         parts,
         {
@@ -162,6 +176,17 @@ def _run(
             "options": dict(sorted(parts["options"].items())),
         },
     )
+
+
+def _located(error: NeverAwaitedError, again: Supervision) -> NeverAwaitedError:
+    """Return the error with the line of the call, if the simulation tells when it runs again."""
+    try:
+        again.run()
+    except NeverAwaitedError as located:
+        return located
+    except SimulationError:
+        pass
+    return error
 
 
 def _result(parts: dict[str, Any], provenance: dict[str, Any]) -> Result:

@@ -91,8 +91,23 @@ class Assessment:
         )
 
     def listings(self) -> tuple[Listing, ...]:
-        """Return a table of the graphs and one of the clusters."""
-        return self._of_graphs(), self._of_clusters()
+        """Return a table of the graphs, one of the clusters, and one of what files left open."""
+        return self._of_graphs(), self._of_clusters(), *self._left_open()
+
+    def _left_open(self) -> tuple[Listing, ...]:
+        """Return what was assumed of graphs whose files do not say all, if there are any."""
+        lines = tuple(
+            (graph.name, graph.assumed_alpha, graph.outside_byte)
+            for graph in self.schedule.graphs.graphs
+            if graph.assumed_alpha is not None or graph.outside_byte
+        )
+        columns = ("graph", ""), ("assumed alpha", ""), ("left out", "byte")
+        note = (
+            "assumed alpha: of the tasks whose file does not give it; set alpha in"
+            " [[workload.graphs]]. Left out: files that tasks read and no task writes, which are"
+            " where they are needed from the start and take no time"
+        )
+        return (Listing("Left open by the files", columns, lines, note),) if lines else ()
 
     def _of_graphs(self) -> Listing:
         """Return what became of each graph."""

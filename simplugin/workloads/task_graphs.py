@@ -72,6 +72,10 @@ class TaskGraph:
         Which task hands data to which one.
     edge_byte : float64, shape (n_edges,)
         How much [byte].
+    assumed_alpha : float, optional
+        The `alpha` of tasks of which the file that was read gives none; None if it gives all.
+    outside_byte : float
+        What tasks read and no other task writes, by that file [byte]; nothing brings it to them.
 
     Raises
     ------
@@ -87,6 +91,8 @@ class TaskGraph:
     byte: NDArray[np.float64]
     edges: NDArray[np.int64]
     edge_byte: NDArray[np.float64]
+    assumed_alpha: float | None = None
+    outside_byte: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the fields."""
@@ -170,7 +176,7 @@ class TaskGraph:
         return f"edge {self.tasks[source]!r} -> {self.tasks[target]!r} of graph {self.name!r}"
 
     def __eq__(self, other: object) -> bool:
-        """Compare all fields."""
+        """Compare all fields but what the file left open."""
         if not isinstance(other, TaskGraph):
             return NotImplemented
         return (self.name, self.tasks) == (other.name, other.tasks) and all(

@@ -1,6 +1,7 @@
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -56,14 +57,31 @@ def with_output_without_trace(output, directory):
     return moved.result, moved.gantt
 
 
-def test_values_that_are_not_plain_become_text(lab):
-    scenario = load_scenario(lab / "scenario.toml")
-    outcome = run_scenario(scenario)
-    odd = replace(outcome.result.returned[0], value={"x": {1, 2}, "nan": float("nan"), "n": (1,)})
-    result = replace(outcome.result, returned=(odd,))
-    document = outcome_document(Outcome(Row(()), result))
-    assert document["returned"][0]["value"] == {"x": "{1, 2}", "nan": None, "n": [1]}
-    json.dumps(document, allow_nan=False)
+@dataclass
+class Note:
+    tasks: frozenset[str]
+    by: object
+
+
+def test_returned_values_are_written_as_plain_data(lab):
+    outcome = run_scenario(load_scenario(lab / "scenario.toml"))
+
+    def document(value):
+        returned = (replace(outcome.result.returned[0], value=value),)
+        return outcome_document(Outcome(Row(()), replace(outcome.result, returned=returned)))
+
+    note = Note(frozenset("dcba"), {(1, 2): np.arange(2)})
+    written = document({"x": {2, 1}, "nan": float("nan"), "n": (1,), "note": note})
+    assert written["returned"][0]["value"] == {
+        "x": [1, 2],
+        "nan": None,
+        "n": [1],
+        "note": {"tasks": ["a", "b", "c", "d"], "by": {"[1, 2]": [0, 1]}},
+    }
+    json.dumps(written, allow_nan=False)
+    for value in (object(), Note(frozenset(), note.__repr__), {object(): 1}, b"", np.array([open])):
+        with pytest.raises(SimpluginError, match=r"actor '\w+' on '\w+' returned a .*; give numb"):
+            document(value)
 
 
 def test_directory_that_cannot_be_made(lab):

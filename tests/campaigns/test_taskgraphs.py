@@ -86,6 +86,19 @@ def test_equal_shares_of_equal_tasks(two):
     assert clusters.column("in use") == pytest.approx((1.0,), rel=1e-6)
 
 
+def test_what_a_file_leaves_open_is_stated(two):
+    uses = '<uses file="data" link="input" size="1e9"/>'
+    (two.parent / "one.dax").write_text(f'<adag><job id="a" runtime="8">{uses}</job></adag>')
+    change(two, "count = 2\n", "\n")
+    outcome = run(change(two, "one.dot", "one.dax"))
+    assert outcome.listings[2].title == "Left open by the files"
+    assert outcome.listings[2].lines == (("one", 0.0, 1e9),)
+    assert outcome.row["makespan"] == pytest.approx(2.0, rel=1e-6)
+    outcome = run(change(two, '"one.dax"', '"one.dax"\nalpha = 0.5'))
+    assert outcome.listings[2].lines == (("one", 0.5, 1e9),)
+    assert outcome.row["makespan"] == pytest.approx(5.0, rel=1e-6)
+
+
 def test_selfish_tasks_follow_each_other(two):
     graphs = run(change(two, "taskgraphs.es", "taskgraphs.s")).listings[0]
     # Both want all four processors; packing lets none start earlier on fewer.

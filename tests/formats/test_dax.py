@@ -60,6 +60,32 @@ def test_a_graph_is_read(tmp_path: Path) -> None:
         np.array([1000.0, 1100]),
     )
     assert read_dax(written(tmp_path, TEXT), name="mine").name == "mine"
+    # Jobs a and c have no alpha; "outside" is what no job writes.
+    assert (graph.assumed_alpha, graph.outside_byte) == (0.5, 10)
+
+
+def job(name: str, **files: str) -> str:
+    """Return a job that uses files; all of them on one line."""
+    uses = (f'<uses file="{file}" link="{link}" size="5"/>' for file, link in files.items())
+    return f'<job id="{name}" runtime="1">{"".join(uses)}</job>\n'
+
+
+def test_a_job_follows_those_that_write_what_it_reads(tmp_path: Path) -> None:
+    """Without any <child>; jobs that change a file are ordered by <child> only."""
+    text = adag(
+        job("last", x="input", y="input"),
+        job("first", x="output", z="output"),
+        job("second", x="output", y="output", z="inout"),
+        job("other", z="inout"),
+    )
+    graph = read_dax(written(tmp_path, text))
+    named = [(graph.tasks[source], graph.tasks[target]) for source, target in graph.edges]
+    assert dict(zip(named, graph.edge_byte.tolist(), strict=True)) == {
+        ("first", "last"): 5,
+        ("second", "last"): 10,
+        ("first", "second"): 5,
+        ("first", "other"): 5,
+    }
 
 
 def test_prefixes_and_missing_names(tmp_path: Path) -> None:
@@ -109,7 +135,21 @@ REFUSED = {
     "file twice": (
         adag(JOBS.format('<uses file="f" link="input" size="1"/>\n' * 2)),
         5,
-        "file 'f' twice as input",
+        "file 'f' twice",
+    ),
+    "file read and written": (
+        adag(
+            JOBS.format(
+                "".join(f'<uses file="f" link="{x}put" size="1"/>\n' for x in ("in", "out"))
+            )
+        ),
+        5,
+        'link="inout"',
+    ),
+    "cycle through files": (
+        adag(job("a", f="input", g="output"), job("b", g="input", f="output")),
+        3,
+        "'b' -> 'a' -> 'b'",
     ),
     "endless files": (
         adag(JOBS.format("".join(f'<uses file="{n}" link="input" size="1e308"/>' for n in "fg"))),

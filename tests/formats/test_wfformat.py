@@ -76,9 +76,55 @@ def test_versions(tmp_path: Path) -> None:
     changed = copy.deepcopy(INSTANCE)
     changed["schemaVersion"] = "1.6"
     assert read_wfformat(written(tmp_path, changed)).name == "three"
-    changed["schemaVersion"] = "1.4"
-    with pytest.raises(WorkloadFileError, match=r"json:3: schemaVersion: this is WfFormat '1.4'"):
+    changed["schemaVersion"] = "2.0"
+    with pytest.raises(WorkloadFileError, match=r"json:3: schemaVersion: this is WfFormat '2.0'"):
         read_wfformat(written(tmp_path, changed))
+
+
+def flat(instance: dict[str, Any], version: str) -> dict[str, Any]:
+    """Return a document of version 1.5 in the layout of 1.0 to 1.4, written from their schema."""
+    spec, run = (instance["workflow"][part] for part in ("specification", "execution"))
+    runtime, size = ("runtime", "size") if version < "1.4" else ("runtimeInSeconds", "sizeInBytes")
+    sizes = {file["id"]: file["sizeInBytes"] for file in spec["files"]}
+    ran = {each["id"]: each for each in run["tasks"]}
+    tasks = [
+        {
+            **{key: each[key] for key in ("alpha", "byte") if key in each},
+            "name": each["id"],
+            "id": f"ID{number}",
+            "type": "compute",
+            runtime: ran[each["id"]]["runtimeInSeconds"],
+            "cores": ran[each["id"]].get("coreCount", 1),
+            "parents": each["parents"],
+            "files": [
+                {"link": link, "name": file, size: sizes[file]}
+                for link in ("input", "output")
+                for file in each.get(f"{link}Files", [])
+            ],
+        }
+        for number, each in enumerate(spec["tasks"])
+    ]
+    if version == "1.4":  # one end of an edge is enough, by its name or its id
+        number = {each["name"]: each["id"] for each in tasks}
+        for each, old in zip(tasks, spec["tasks"], strict=True):
+            del each["parents"]
+            each["children"] = [number[child] for child in old["children"]]
+    place = "jobs" if version < "1.3" else "tasks"
+    top = {"name": instance["name"], "schemaVersion": version}
+    return top | {"workflow": {"makespan": 9, place: tasks}}
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1", "1.2", "1.3", "1.4"])
+def test_older_versions(version: str, tmp_path: Path) -> None:
+    expected = read_wfformat(written(tmp_path, INSTANCE), speed=2e9, alpha=0.5)
+    graph = read_wfformat(written(tmp_path, flat(INSTANCE, version)), speed=2e9, alpha=0.5)
+    assert graph == expected
+    assert (graph.assumed_alpha, graph.outside_byte) == (0.5, 20)
+    without = flat(INSTANCE, version)
+    (tasks,) = (each for each in without["workflow"].values() if isinstance(each, list))
+    del tasks[1]["runtimeInSeconds" if version == "1.4" else "runtime"]
+    with pytest.raises(WorkloadFileError, match=r"json:\d+: .*\[1\]: there is no 'runtime"):
+        read_wfformat(written(tmp_path, without))
 
 
 Change = Callable[[dict[str, Any], dict[str, Any]], object]
@@ -176,7 +222,7 @@ REFUSED: dict[str, tuple[Change, str, str]] = {
     ),
     "endless files": (
         lambda spec, _: [file.update(sizeInBytes=1e308) for file in spec["files"]],
-        f"{SPEC}.tasks[1]",
+        f"{SPEC}.tasks[1].parents[0]",
         "inf",
     ),
     "no number": (
@@ -339,7 +385,9 @@ def test_a_runtime_too_long_to_be_written(tmp_path: Path) -> None:
         ("srasearch-10a", 22, 30),
     ],
 )
-def test_real_workflows(shared_data: Path, file: str, count: int, edges: int) -> None:
+def test_real_workflows(
+    shared_data: Path, file: str, count: int, edges: int, tmp_path: Path
+) -> None:
     path = shared_data / f"workflows/wfcommons/{file}.json"
     graph = read_wfformat(path, speed=1e6)
     instance = json.loads(path.read_text())
@@ -361,3 +409,9 @@ def test_real_workflows(shared_data: Path, file: str, count: int, edges: int) ->
     }
     named = [(graph.tasks[source], graph.tasks[target]) for source, target in graph.edges]
     assert dict(zip(named, graph.edge_byte.tolist(), strict=True)) == expected
+    made = {file for each in tasks.values() for file in each["outputFiles"]}
+    outside = [f for each in tasks.values() for f in each["inputFiles"] if f not in made]
+    assert graph.outside_byte == sum(sizes[file] for file in outside)
+    assert graph.assumed_alpha == 0
+    older = read_wfformat(written(tmp_path, flat(instance, "1.3")), speed=1e6)
+    assert older == graph

@@ -374,3 +374,32 @@ def test_back_end_that_cannot_be_loaded(two_hosts: Path, monkeypatch: pytest.Mon
     monkeypatch.setitem(BACK_ENDS, "threads", "simplugin.simulation.not_built:BackEnd")
     with pytest.raises(SetupError, match="not_built"):
         simulate(two_hosts, [("ada", sleeper, 1.0)], back_end="threads")
+
+
+@pytest.mark.parametrize("back_end", BACK_ENDS)
+def test_a_label_is_a_text(two_hosts: Path, back_end: Any) -> None:
+    """The text of other objects may hold their address, which is another one in each run."""
+
+    async def labels(me: Any) -> None:
+        await me.execute(1e9, label=object())
+
+    with pytest.raises(ActorError, match="TypeError: a label must be a str, not <object"):
+        simulate(two_hosts, [("ada", labels)], back_end=back_end)
+
+
+@pytest.mark.parametrize("back_end", BACK_ENDS)
+def test_energy_needs_the_wattages_of_all_hosts(
+    two_hosts: Path, tmp_path: Path, back_end: Any
+) -> None:
+    watts = '"><prop id="wattage_per_state" value="{}"/></host>'
+    text = two_hosts.read_text().replace('1Gf"/>', "1Gf" + watts.format("10:20:30"))
+    for bob, named in (('"/>', "'bob'"), (watts.format("0:0:0"), None)):
+        file = tmp_path / "watts.xml"
+        file.write_text(text.replace('2Gf"/>', "2Gf" + bob))
+        actors = [("ada", sleeper, 2.0)]
+        if named is None:
+            result = simulate(file, actors, energy=True, back_end=back_end)
+            assert result.hosts.energy.tolist() == [20, 0]
+        else:
+            with pytest.raises(PlatformError, match=rf"watts\.xml: .* wattages: {named}; give"):
+                simulate(file, actors, energy=True, back_end=back_end)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Literal
 
 from simplugin.errors import WorkloadError
@@ -10,30 +11,33 @@ from simplugin.errors import WorkloadError
 Counters = Literal["reset", "kept"] | float
 
 
+@dataclass
 class DiscountCounter:
-    """How many tasks a peer's discount counts as sold already, a_i.
+    """Number of tasks that count as sold already for a peer's discount, a_i.
 
     The next task is worth V_i q_i^a_i to it.
 
-    Parameters
+    Attributes
     ----------
     lifetime : float
         Time constant with which it forgets [s]: 0 at once, inf never.
+    amount, since : float
+        Tasks that counted at the date of the last sale, and that date [s].
     """
 
-    def __init__(self, lifetime: float) -> None:
-        self._lifetime = lifetime
-        self._sold, self._since = 0.0, 0.0
+    lifetime: float
+    amount: float = 0.0
+    since: float = 0.0
 
     def sold(self, now: float) -> float:
         """Return how many tasks still count at a date [s]."""
-        if self._lifetime == 0:
+        if self.lifetime == 0:
             return 0.0
-        return self._sold * math.exp((self._since - now) / self._lifetime)
+        return self.amount * math.exp((self.since - now) / self.lifetime)
 
     def sell(self, now: float, amount: int) -> None:
         """Count tasks that are sold at a date [s]."""
-        self._sold, self._since = self.sold(now) + amount, now
+        self.amount, self.since = self.sold(now) + amount, now
 
 
 def lifetime(counters: Counters) -> float:

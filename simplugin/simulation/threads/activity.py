@@ -55,6 +55,8 @@ class Activity:
     native: Any = None
 
     def __init__(self, world: World, owner: Actor, label: str | None, amount: float) -> None:
+        if label is not None and not isinstance(label, str):
+            raise TypeError(f"a label must be a str, not {label!r}")
         self.world = world
         self.owner = owner
         self.label = label

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Generator
 from typing import Any, Generic, TypeVar
 
 from simplugin.errors import ForcefulKillException
+from simplugin.simulation import _driver
 from simplugin.simulation.threads.world import World
+from simplugin.simulation.unawaited import place_of, user_frame
 
 T = TypeVar("T")
 
@@ -29,33 +30,45 @@ class Blocking(Generic[T]):
         self, world: World, waits_for: Callable[[], str], perform: Callable[[], T]
     ) -> None:
         self._world = world
+        self._creator = world.actor
+        self._exceptions = _driver.exceptions()
+        self._place = place_of(user_frame())
         self._begun = False
+        world.expected_awaits += 1
         self.waits_for = waits_for
         self.perform = perform
 
     def __await__(self) -> Generator[Blocking[T], Any, T]:
-        self._begun = True
+        self._begins()
         if self._world.running("await").dying:
             raise ForcefulKillException("exited")
         result: T = yield self
         return result
 
+    def _begins(self) -> None:
+        """Take note that it is awaited."""
+        if not self._begun:
+            self._begun = True
+            self._world.expected_awaits -= 1
+
     def __del__(self) -> None:
         # Where __init__ failed there is nothing to complain about.
         if not self.__dict__.get("_begun", True):
-            warnings.warn(f"{self.waits_for()} was never awaited", RuntimeWarning, stacklevel=2)
+            self._world.never_awaited(
+                self.waits_for(), self._creator, self._exceptions, self._place
+            )
 
 
-def done(world: World) -> Blocking[None]:
+def done(world: World, what: str) -> Blocking[None]:
     """Return an operation that is over at once, without letting others go first."""
-    return _Done(world, lambda: "nothing", lambda: None)
+    return _Done(world, lambda: what, lambda: None)
 
 
 class _Done(Blocking[None]):
     """Something that nobody has to wait for."""
 
     def __await__(self) -> Generator[Blocking[None], Any, None]:
-        self._begun = True
+        self._begins()
         yield from ()
 
 

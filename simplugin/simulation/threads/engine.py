@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -92,6 +93,9 @@ class ThreadsBackEnd:
         self._engine.run()
         for transfer in world.transfers:
             transfer.settle()
+        if world.expected_awaits and world.error is None:
+            # Some may be in reference cycles.
+            gc.collect()
         if world.error is not None:
             raise world.error
 

@@ -69,7 +69,7 @@ class Semaphore(_Named):
 
     def __aexit__(self, *exception: object) -> Blocking[None]:
         self.release()
-        return done(self._world)
+        return done(self._world, "unlock")
 
 
 class Mutex(_Named):
@@ -122,7 +122,7 @@ class Mutex(_Named):
         # An actor that is killed while it waits for a condition does not hold the mutex.
         if not me.dying or self._owner is me:
             self.unlock()
-        return done(self._world)
+        return done(self._world, "release")
 
 
 class Condition(_Named):

@@ -261,7 +261,7 @@ def sleep(owner: Any, duration: float) -> Blocking[None]:
     """Return an operation that sleeps for a duration [s]."""
     world: World = owner.world
     if duration <= 0:
-        return done(world)
+        return done(world, "sleep")
 
     def perform() -> None:
         start, state = world.now, "CANCELED"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import traceback
 from collections.abc import Callable
@@ -18,7 +19,9 @@ from simplugin.errors import (
     SimulatedTimeLimitError,
     SimulationError,
 )
+from simplugin.simulation import _driver
 from simplugin.simulation.back_end import await_place
+from simplugin.simulation.unawaited import Watch
 
 if TYPE_CHECKING:
     from simplugin.simulation.threads.actor import Actor
@@ -51,6 +54,8 @@ class World:
         Whether the host model is ptask_L07.
     precision : float
         SimGrid's shortest sleep [s].
+    expected_awaits : int
+        Operations that were created and not awaited yet.
     limit : float or None
         Limit of simulated time [s]. SimGrid does not know it, because it would go there even if
         all was over before: the first actor that goes on after it ends the simulation.
@@ -67,6 +72,7 @@ class World:
         self.transfers: list[DirectTransfer] = []
         self.takes_parallel_tasks = False
         self.precision = 0.0
+        self.expected_awaits = 0
         self.stopping = False
         self.error: SimulationError | None = None
         self.limit: float | None = None
@@ -74,6 +80,9 @@ class World:
         self._resumptions = 0
         self._deferred: list[Callable[[], object]] = []
         self._thread = threading.local()
+        self._watch = Watch(self.stop, lambda: self.now)
+        _driver.watch_awaits(self._watch.report, False)
+        self._watch.watch_coroutines(self._running_name, _driver.exceptions)
 
     @property
     def now(self) -> float:
@@ -101,6 +110,26 @@ class World:
     def enter(self, actor: Actor) -> None:
         """Say that this thread is the actor's."""
         self._thread.actor = actor
+        sys.set_coroutine_origin_tracking_depth(1)
+
+    @property
+    def actor(self) -> Actor | None:
+        """The actor that runs in this thread, if there is one."""
+        return getattr(self._thread, "actor", None)
+
+    def never_awaited(self, what: str, creator: Actor | None, exceptions: int, place: str) -> None:
+        """Stop because of an operation that goes away, unless an exception is the reason."""
+        self.expected_awaits -= 1
+        excused = self.stopping or creator is None or creator.dying or creator.was_killed
+        if creator is not None and not excused and exceptions == _driver.exceptions():
+            self._watch.report(what, creator.name, creator.host.name, place)
+
+    def _running_name(self) -> tuple[str, str] | None:
+        """Return name and host of the actor in this thread, None if it is being killed."""
+        actor = self.actor
+        if actor is None or self.stopping or actor.dying or actor.was_killed:
+            return None
+        return actor.name, actor.host.name
 
     def running(self, operation: str) -> Actor:
         """Return the actor that runs in this thread.
@@ -110,7 +139,7 @@ class World:
         RuntimeError
             There is none.
         """
-        actor: Actor | None = getattr(self._thread, "actor", None)
+        actor = self.actor
         if actor is None:
             raise RuntimeError(f"{operation} outside of a running actor")
         return actor
