@@ -31,6 +31,7 @@ PYBIND11_MODULE(elementary, module)
   define("expm1", elementary::expm1);
   define("log", elementary::log);
   define("log1p", elementary::log1p);
+  define("log2", elementary::log2);
   module.def("power", elementary::power, py::arg("x").noconvert(), py::arg("y").noconvert(), py::pos_only());
   module.def("power", py::vectorize(elementary::power), py::arg("x"), py::arg("y"), py::pos_only());
 }

@@ -1,8 +1,9 @@
-"""Exponentials, logarithms and powers that have the same bits on every CPU (``cpp/elementary*``).
+"""Exponentials, logarithms and powers with the same bits on every CPU (``cpp/elementary*``).
 
-Use them for whatever a decision, a count or a draw follows from: those of `math` and NumPy choose an
-implementation by the instructions of the CPU. Values are those of NumPy to one unit in the last
-place, without warnings: 0 has the logarithm minus infinity, and what is not defined is NaN.
+Use them for all that a decision, a count or a draw follows from: those of `math` and NumPy choose
+an implementation by the instructions of the CPU. Errors are below two units in the last place.
+There are neither warnings nor exceptions: the logarithm of 0 is minus infinity, that of a negative
+number NaN, and what overflows is infinite.
 """
 
 from typing import Any, overload
@@ -29,6 +30,10 @@ def log(x: _Given, /) -> _Floats: ...
 def log1p(x: float, /) -> float: ...
 @overload
 def log1p(x: _Given, /) -> _Floats: ...
+@overload
+def log2(x: float, /) -> float: ...
+@overload
+def log2(x: _Given, /) -> _Floats: ...
 @overload
 def power(x: float, y: float, /) -> float: ...
 @overload

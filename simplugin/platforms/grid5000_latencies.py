@@ -222,7 +222,8 @@ def distance(one: tuple[float, float], other: tuple[float, float]) -> float:
         math.sin((north - south) / 2) ** 2
         + math.cos(south) * math.cos(north) * math.sin((east - west) / 2) ** 2
     )
-    return 2 * EARTH_RADIUS * math.asin(math.sqrt(min(1.0, half)))
+    # To the millimetre: the last bits of a sine differ between CPUs.
+    return round(2 * EARTH_RADIUS * math.asin(math.sqrt(min(1.0, half))), 3)
 
 
 def _ends(pair: tuple[str, str]) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.elementary import log
 from simplugin.errors import PlatformError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def usual_radius(n_hosts: int) -> float:
     .. [1] P. Gupta, P. R. Kumar (1998). Critical power for asymptotic connectivity in wireless
        networks. In Stochastic Analysis, Control, Optimization and Applications, 547-566.
     """
-    return math.sqrt(max(2 * math.log(n_hosts), 1.0) / (math.pi * n_hosts))
+    return math.sqrt(max(2 * log(n_hosts), 1.0) / (math.pi * n_hosts))
 
 
 def geometric_graph(
