@@ -114,7 +114,7 @@ def assignment_program(
     columns = np.arange(count, dtype=np.int32)
     solver.changeColsBounds(count, columns, np.zeros(count), np.ones(count))
     solution = solved(solver)
-    benefit = float(worth @ np.asarray(solution.col_value))
+    benefit = float(np.sum(worth * np.asarray(solution.col_value)))
     return benefit * exp(unit), -float(solution.row_dual[0]) * exp(unit)
 
 
