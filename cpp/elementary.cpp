@@ -1,4 +1,4 @@
-// simplugin.elementary: the functions of elementary.hpp for numbers and arrays.
+// simplugin.elementary._elementary: the functions of elementary.hpp for numbers and arrays.
 
 #include "elementary.hpp"
 
@@ -10,9 +10,8 @@
 namespace py = pybind11;
 using Floats = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
-PYBIND11_MODULE(elementary, module)
+PYBIND11_MODULE(_elementary, module)
 {
-  module.doc()      = "Exponentials, logarithms and powers that have the same bits on every CPU.";
   auto const define = [&module](char const* name, double (*function)(double)) {
     module.def(name, function, py::arg("x").noconvert(), py::pos_only());
     // Less than half of the overhead of py::vectorize.

@@ -18,9 +18,7 @@ PROGRAM = Path(__file__).with_name("other_cpu.py")
 SCENARIOS = (
     "bags_cluster",
     "bags_failures",
-    "grid5000",
     "market",
-    "market_arrivals",
     "pricing_clusters",
     "taskgraphs_federation",
 )

@@ -212,10 +212,8 @@ def test_crash_is_an_error_and_the_next_simulation_works(
 
 
 def test_wall_clock_limit_kills_and_says_how_far_it_got(two_hosts: Path) -> None:
-    started = time.monotonic()
     with pytest.raises(WallClockLimitError, match=r"0\.4 s of real time") as caught:
         simulate(two_hosts, [("ada", busy)], wall_limit=0.4)
-    assert time.monotonic() - started < 30
     assert caught.value.limit == 0.4
     assert re.search(rf"{Path(__file__).name}:\d+ in busy", str(caught.value))
 

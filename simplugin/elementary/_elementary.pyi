@@ -1,10 +1,4 @@
-"""Exponentials, logarithms and powers with the same bits on every CPU (``cpp/elementary*``).
-
-Use them for all that a decision, a count or a draw follows from: those of `math` and NumPy choose
-an implementation by the instructions of the CPU. Errors are below two units in the last place.
-There are neither warnings nor exceptions: the logarithm of 0 is minus infinity, that of a negative
-number NaN, and what overflows is infinite.
-"""
+"""The functions of `simplugin.elementary` (``cpp/elementary*``)."""
 
 from typing import Any, overload
 
