@@ -186,7 +186,8 @@ class Latencies:
         if known is not None:
             return known
         one, other = (self._place(end, link) for end in link.ends)
-        return distance(one, other) * self.detour / FIBRE_SPEED + self.router
+        # To the millimetre: the last bits of a sine depend on the CPU.
+        return round(distance(one, other), 3) * self.detour / FIBRE_SPEED + self.router
 
     def _place(self, end: str, link: BackboneLink) -> tuple[float, float]:
         """Return where an end of a link is."""
@@ -222,8 +223,7 @@ def distance(one: tuple[float, float], other: tuple[float, float]) -> float:
         math.sin((north - south) / 2) ** 2
         + math.cos(south) * math.cos(north) * math.sin((east - west) / 2) ** 2
     )
-    # To the millimetre: the last bits of a sine differ between CPUs.
-    return round(2 * EARTH_RADIUS * math.asin(math.sqrt(min(1.0, half))), 3)
+    return 2 * EARTH_RADIUS * math.asin(math.sqrt(min(1.0, half)))
 
 
 def _ends(pair: tuple[str, str]) -> tuple[str, str]:
