@@ -58,14 +58,15 @@ LEAST_BYTES["change"] = LEAST_BYTES["market"] + 2 * (12 + 24 + 32) + (24 + 4 + 8
 
 def problem(hosts: int):
     """Return the graph, the applications, and what they share."""
+    from simplugin.elementary import power
     from simplugin.platforms.random_graphs import random_graph
     from simplugin.pricing.deployment import deploy
     from simplugin.workloads import Application
 
     generator = np.random.default_rng(SEED)
     graph = random_graph("recursive", hosts, generator, decades=1.0)
-    flop = 10 ** generator.uniform(3, 4, APPLICATIONS)
-    byte = flop * 10 ** generator.uniform(-1, 0, APPLICATIONS)
+    flop = power(10.0, generator.uniform(3, 4, APPLICATIONS))
+    byte = flop * power(10.0, generator.uniform(-1, 0, APPLICATIONS))
     masters = generator.integers(hosts, size=APPLICATIONS)
     applications = [
         Application(f"a{k}", graph.hosts[masters[k]], flop=flop[k], byte=byte[k])

@@ -1,5 +1,6 @@
 // A round of the market method, as in simplugin/pricing/markets.py, whose steps are numbered here as there.
 
+#include "elementary.hpp"
 #include "sweeps.hpp"
 
 #include <algorithm>
@@ -138,7 +139,7 @@ public:
     py::gil_scoped_release const release;
     for (Index r = 0; r < resources; r++)
       if (plans[r] > 0 && moves[r] > 0)
-        factor[r] *= std::clamp(std::pow(plans[r] / moves[r], strength), limits.first, limits.second);
+        factor[r] *= std::clamp(elementary::power(plans[r] / moves[r], strength), limits.first, limits.second);
   }
 
 private:

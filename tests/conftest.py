@@ -7,12 +7,17 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 from typer.testing import CliRunner
 
 from simplugin.cli.app import app
 
 CHECKOUT = Path(__file__).resolve().parent.parent
+
+# No test depends on the speed of the machine.
+hypothesis.settings.register_profile("simplugin", deadline=None)
+hypothesis.settings.load_profile("simplugin")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.elementary import exp, log, log1p
 from simplugin.errors import WorkloadError
 from simplugin.listings import Listing
 
@@ -69,7 +70,7 @@ class Ratios:
     @property
     def worst(self) -> float:
         """The largest; infinite if the other throughput is 0 somewhere."""
-        return math.exp(float(np.max(np.where(np.isnan(self.log), -np.inf, self.log))))
+        return exp(float(np.max(np.where(np.isnan(self.log), -np.inf, self.log))))
 
     @property
     def apart(self) -> int:
@@ -79,12 +80,12 @@ class Ratios:
     @property
     def near_zero(self) -> float:
         """The share of trees on which the other throughput is near 0."""
-        return float(np.mean(self.log > math.log(NEAR_ZERO)))
+        return float(np.mean(self.log > log(NEAR_ZERO)))
 
     @property
     def same(self) -> float:
         """The share of trees on which the other throughput is the same, or higher."""
-        return float(np.mean(self.log <= -math.log1p(-SAME)))
+        return float(np.mean(self.log <= -log1p(-SAME)))
 
     def written(self) -> str:
         """Return mean and worst in words."""
@@ -95,7 +96,7 @@ class Ratios:
 def _mean(log: Floats) -> float:
     """Return the geometric mean of what is finite."""
     known = log[np.isfinite(log)]
-    return math.exp(float(np.mean(known))) if len(known) else math.nan
+    return exp(float(np.mean(known))) if len(known) else math.nan
 
 
 def ratios(high: Sequence[Measurement], low: Sequence[Measurement], *, by: str = "fair") -> Ratios:
@@ -119,9 +120,9 @@ def ratios(high: Sequence[Measurement], low: Sequence[Measurement], *, by: str =
     columns = np.array(
         [[getattr(each, by) or 0.0 for each in side] for side in (high, low)], dtype=np.float64
     )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log = np.log(columns[0]) - np.log(columns[1])
-    return Ratios(log, np.array([each.n_hosts for each in high], dtype=np.int64))
+    with np.errstate(invalid="ignore"):
+        logarithm = log(columns[0]) - log(columns[1])
+    return Ratios(logarithm, np.array([each.n_hosts for each in high], dtype=np.int64))
 
 
 def best(found: Sequence[Measurement]) -> float:
@@ -138,8 +139,7 @@ def best(found: Sequence[Measurement]) -> float:
     float
         Geometric mean of measured over optimal fair throughputs.
     """
-    with np.errstate(divide="ignore"):
-        return _mean(np.log([each.fair / each.optimum for each in found]))
+    return _mean(log([each.fair / each.optimum for each in found]))
 
 
 def deviations(found: Sequence[Measurement], *, by: str = "fair") -> Floats:
@@ -184,7 +184,7 @@ class Quantity:
             return 0.0
         if measured <= 0 or math.isinf(measured):
             return MOST
-        return min(abs(math.log(measured / self.paper)), MOST)
+        return min(abs(log(measured / self.paper)), MOST)
 
 
 DEVIATION = Quantity("deviation", 0.09426)

@@ -67,7 +67,8 @@ def cgbc(tree: Tree, bags: Bags) -> Policy:
 
     # A bundle per second is this many tasks per second and unit of weight.
     share = bags.weight / bags.weight.min()
-    bundles = best(tree, float(share @ bags.flop), float(share @ bags.byte)).throughput
+    flop, byte = float((share * bags.flop).sum()), float((share * bags.byte).sum())
+    bundles = best(tree, flop, byte).throughput
     theory = bundles / float(bags.weight.min())
     return Policy("cgbc", bandwidth_centric, bundled=True, theory=theory)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from simplugin.elementary import exp, log
 from simplugin.errors import WorkloadError
 from simplugin.platforms.random_trees import BANDWIDTHS, random_tree
 from simplugin.workloads.bags import Bags
@@ -152,8 +153,8 @@ def _tree(reading: Reading, seed: int, number: int) -> Tree:
     if reading.latency is None:
         return tree
     draws = np.random.default_rng([seed, number, 1])
-    low, high = np.log(reading.latency).tolist()
-    latency = np.exp(draws.uniform(low, high, tree.n_hosts))
+    low, high = log(reading.latency).tolist()
+    latency = exp(draws.uniform(low, high, tree.n_hosts))
     latency[0] = 0.0
     return replace(tree, latency=latency)
 
@@ -165,7 +166,7 @@ def _bags(reading: Reading, seed: int, number: int, count: int) -> Bags:
     if reading.ratio_law == "uniform":
         largest = float(draws.uniform(low, high))
     else:
-        largest = float(np.exp(draws.uniform(np.log(low), np.log(high))))
+        largest = exp(draws.uniform(log(low), log(high)))
     applications = reading.n_applications or 2 + number % 2
     ratio = np.linspace(LEAST_RATIO, largest, applications) * reading.ratio_unit
     flop, byte = np.full(applications, FLOP), FLOP * ratio

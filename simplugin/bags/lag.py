@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from simplugin.bags.nodes import WORKER, Policy
+from simplugin.elementary import exp
 from simplugin.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -122,9 +123,7 @@ def prices(steering: Steering, state: NodeState) -> tuple[float, ...]:
     handed = _handed(state)
     left = [each for each, tasks in zip(handed, state.stock, strict=True) if tasks]
     top = max(left or handed)
-    return tuple(
-        math.exp(min(max(steering.eta * (top - each), -STEEPEST), STEEPEST)) for each in handed
-    )
+    return tuple(exp(min(max(steering.eta * (top - each), -STEEPEST), STEEPEST)) for each in handed)
 
 
 def lagging(steering: Steering, state: NodeState) -> Choice | None:

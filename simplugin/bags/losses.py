@@ -11,6 +11,7 @@ import numpy as np
 from simplugin.bags.campaign import Setting, measured
 from simplugin.bags.campaign_summary import Ratios, ratios
 from simplugin.bags.realism import SETTINGS
+from simplugin.elementary import exp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -70,7 +71,7 @@ class Loss:
 
         A minus is a gain. Trees on which it has none in the plain setting are left out.
         """
-        return 1 - np.exp(-self.lost.log[self.lost.log > -np.inf])
+        return 1 - exp(-self.lost.log[self.lost.log > -np.inf])
 
     @property
     def starved(self) -> int:

@@ -79,7 +79,7 @@ class Supply:
         bags = self.bags
         if self.bundled:
             share = self._share
-            flop, byte = float(share @ bags.flop), float(share @ bags.byte)
+            flop, byte = float((share * bags.flop).sum()), float((share * bags.byte).sum())
             return Known([flop], [byte], [1.0], speed, bandwidth)
         chosen = list(self.applications)
         flops, bytes_ = bags.flop[chosen].tolist(), bags.byte[chosen].tolist()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from simplugin.bags.campaign_summary import (
 )
 from simplugin.bags.instances import TREES
 from simplugin.claims import Claim
+from simplugin.elementary import exp, log
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _MUCH, _ABOUT = 1.2, 1.25
 # What follows from the paper's means over all, and over the 60 large of 150 trees.
 _FCFS_SMALL, _CGBC_SMALL = (
-    math.exp((TREES * math.log(mean.paper) - 60 * math.log(large.paper)) / (TREES - 60))
+    exp((TREES * log(mean.paper) - 60 * log(large.paper)) / (TREES - 60))
     for mean, large in ((FCFS, FCFS_LARGE), (CGBC, CGBC_LARGE))
 )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.bags.instances import FLOP, LEAST_RATIO, TASKS
+from simplugin.elementary import exp, log
 from simplugin.errors import WorkloadError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.platforms import Profile, ProfileUse
@@ -120,8 +121,8 @@ def _latency(tree: Tree, generator: np.random.Generator, horizon: float) -> Argu
 def _latencies(tree: Tree, generator: np.random.Generator, horizon: float) -> Arguments:
     """Give links latencies in the range that the paper prints, drawn log-uniformly."""
     del horizon
-    low, high = np.log(LATENCIES).tolist()
-    late = np.exp(generator.uniform(low, high, tree.n_hosts))
+    low, high = log(LATENCIES).tolist()
+    late = exp(generator.uniform(low, high, tree.n_hosts))
     return {"platform": _late(tree, late).platform()}
 
 
@@ -164,7 +165,7 @@ def _one_slows(
         # The products of matrices of the campaign, with the least data.
         flop, byte = np.array([FLOP]), np.array([LEAST_RATIO * FLOP])
         bags = Bags(("product",), flop, byte, np.ones(1), np.ones(1, dtype=np.int64))
-    host = int(np.argmax(steady_state(tree, bags).compute @ bags.flop))
+    host = int(np.argmax((steady_state(tree, bags).compute * bags.flop).sum(axis=1)))
     factors = np.ones(tree.n_hosts)
     factors[host] = LEFT
     values = {"SPEED": [(0.0, np.ones(tree.n_hosts)), (ONSET * horizon, factors)]}

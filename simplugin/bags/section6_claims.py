@@ -30,6 +30,7 @@ from simplugin.bags.campaign_summary import (
 from simplugin.bags.instances import MAIN, READINGS, SEEDS, TREES
 from simplugin.bags.ranking_claims import rankings
 from simplugin.claims import Claim
+from simplugin.elementary import log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -167,7 +168,7 @@ def agrees(quantity: Quantity, value: float, factor: float) -> bool:
         return False
     if quantity.under:
         return value <= quantity.paper * factor
-    return abs(math.log(value / quantity.paper)) <= math.log(factor) + 1e-12
+    return abs(log(value / quantity.paper)) <= log(factor) + 1e-12
 
 
 def _stated(
@@ -214,9 +215,7 @@ def _best_reading(
     distance = {name: score(each) for name, each in values.items()}
     nearest = min(distance, key=lambda name: distance[name])
     listed = ", ".join(f"{name} {each:.2f}" for name, each in distance.items())
-    misses = [
-        each.name for each in QUANTITIES if each.distance(values[nearest][each]) > math.log(1.1)
-    ]
+    misses = [each.name for each in QUANTITIES if each.distance(values[nearest][each]) > log(1.1)]
     return Claim(
         "One reading of section 6.1 gives all of its numbers",
         "implied",
@@ -266,7 +265,7 @@ def _nearest_variant(
         "One of all readings and variants gives all numbers of section 6.2",
         "implied",
         f"{order[0]!r} is nearest, at {distance[order[0]]:.2f}",
-        distance[order[0]] <= math.log(1.1),
+        distance[order[0]] <= log(1.1),
         f"mean of |ln(measured / paper)|, nearest first: {listed}. Agrees below ln 1.1",
         "section 6.1",
         provenance=_provenance(numbers),

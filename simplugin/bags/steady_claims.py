@@ -12,6 +12,7 @@ from simplugin.bags.instances import FLOP, LARGEST_RATIO, LEAST_RATIO, SEEDS, TA
 from simplugin.bags.periodic import periodic_schedule
 from simplugin.bags.periodic_execution import execute_periodic
 from simplugin.claims import Claim
+from simplugin.elementary import exp, log
 from simplugin.optimum.exact_steady_state import exact_steady_state
 from simplugin.optimum.steady_state import steady_state
 from simplugin.platforms.random_trees import BANDWIDTHS, SPEEDS
@@ -40,8 +41,8 @@ _NONE = 1e-6
 def star(generator: np.random.Generator) -> tuple[Tree, Bags]:
     """Return a star of 2 to 20 children and 2 to 4 applications, from the campaign's ranges."""
     count = int(generator.integers(3, 22))
-    low, high = np.log(BANDWIDTHS).tolist()
-    bandwidth = np.exp(generator.uniform(low, high, count))
+    low, high = log(BANDWIDTHS).tolist()
+    bandwidth = exp(generator.uniform(low, high, count))
     bandwidth[0] = np.inf
     tree = Tree(
         tuple(f"n{host}" for host in range(count)),
@@ -51,9 +52,9 @@ def star(generator: np.random.Generator) -> tuple[Tree, Bags]:
         np.zeros(count),
     )
     kinds = int(generator.integers(2, 5))
-    low, high = np.log((LEAST_RATIO, LARGEST_RATIO[1])).tolist()
-    ratio = np.exp(generator.uniform(low, high, kinds))
-    flop = FLOP * np.exp(generator.uniform(-1, 1, kinds))
+    low, high = log((LEAST_RATIO, LARGEST_RATIO[1])).tolist()
+    ratio = exp(generator.uniform(low, high, kinds))
+    flop = FLOP * exp(generator.uniform(-1, 1, kinds))
     names = tuple(f"a{kind}" for kind in range(kinds))
     return tree, Bags(names, flop, ratio * flop, np.ones(kinds), np.full(kinds, TASKS))
 

@@ -170,7 +170,7 @@ def _early(execution: Execution, moves: _Moves, slack: float) -> Iterator[str]:
 
 def _amounts(execution: Execution, moves: _Moves) -> Iterator[str]:
     """Find hosts that have not computed what is said of them."""
-    said = execution.computed @ execution.bags.flop
+    said = (execution.computed * execution.bags.flop).sum(axis=-1)
     for name, flop in zip(execution.tree.hosts, said.tolist(), strict=True):
         traced = float(moves.flop[moves.worker == name].sum())
         if abs(traced - flop) > SAME * max(flop, 1.0):

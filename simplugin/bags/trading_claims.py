@@ -11,6 +11,7 @@ from simplugin.bags.campaign import Setting, measured
 from simplugin.bags.campaign_summary import DATA_CENTRIC_WORST, ratios
 from simplugin.bags.instances import SEEDS, TREES
 from simplugin.claims import Claim
+from simplugin.elementary import exp, log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -66,7 +67,7 @@ def _fails(reading: str, executed: Mapping[str, Ratios], expected: Mapping[str, 
 def _largest(found: Ratios) -> float:
     """Return the largest ratio where both throughputs are positive."""
     known = found.log[np.isfinite(found.log)]
-    return math.exp(float(np.max(known))) if len(known) else math.nan
+    return exp(float(np.max(known))) if len(known) else math.nan
 
 
 def _in_the_rates(
@@ -75,8 +76,8 @@ def _in_the_rates(
     """Return whether failures are in the rates that were traded already."""
     ran = np.concatenate([each.log for each in executed.values()])
     hoped = np.concatenate([each.log for each in expected.values()])
-    failed = ran > math.log(FAILED)
-    shown = failed & (hoped > math.log(SHOWN))
+    failed = ran > log(FAILED)
+    shown = failed & (hoped > log(SHOWN))
     return Claim(
         f"Where DATA-CENTRIC fails, its expected throughput fails as well, reading {reading}",
         "the same behaviour",

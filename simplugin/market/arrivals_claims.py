@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.claims import Claim
+from simplugin.elementary import exp
 from simplugin.figures import Figure
 from simplugin.market.counters import best_in_hindsight, cut, serve
 from simplugin.market.execution import execute
@@ -162,7 +163,7 @@ def hindsight(quick: bool) -> list[Claim]:
 def _ratio(number: int, counters: Counters) -> float:
     """Return the benefit online over that in hindsight, of one small instance."""
     draws = np.random.default_rng([0, number])
-    values = np.exp(0.5 * draws.standard_normal(int(draws.integers(2, 4))))
+    values = exp(0.5 * draws.standard_normal(int(draws.integers(2, 4))))
     counts = draws.integers(1, 7, 3).tolist()
     q = float(draws.uniform(0.5, 0.95))
     dates = np.cumsum(draws.exponential(1.0, 3))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.elementary import exp
 from simplugin.figures import Figure
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def demand_curve(market: BundleMarket) -> tuple[Floats, Floats]:
             high = middle
     logs = np.linspace(start, low, _MOST_POINTS)
     bought = [float(market.response_to_log(log).sum()) for log in logs.tolist()]
-    return np.exp(logs), np.array(bought)
+    return exp(logs), np.array(bought)
 
 
 def _queue(assessment: Assessment) -> Figure:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
+from simplugin.elementary import exp, expm1, log
 from simplugin.market.agents.draws import own_generator
 from simplugin.market.dealing import one_by_one
 from simplugin.optimum.bundle_benefit import largest_benefit
@@ -73,7 +74,7 @@ def double_auction(
     for _ in range(market.m):
         top = max(worth[peer] for peer in open_)
         winner, log_price = _trade(scheduler, peers, worth, open_, top)
-        paid += math.exp(log_price)
+        paid += exp(log_price)
         amounts[winner] += 1
         worth[winner] = first[winner] + amounts[winner] * falls[winner]
         if amounts[winner] == limits[winner]:
@@ -104,15 +105,15 @@ def double_auction_rounds(
     amounts = np.zeros_like(market.caps)
     paid, sold = 0.0, 0
     while sold < market.m:
-        ask = worth.max() + math.log(next(scheduler))
+        ask = worth.max() + log(next(scheduler))
         open_ = worth > -np.inf
         drawn = [next(peers[peer]) for peer in np.flatnonzero(open_).tolist()]
         bids = np.full_like(worth, -np.inf)
-        bids[open_] = worth[open_] + np.log(drawn)
+        bids[open_] = worth[open_] + log(drawn)
         winner = int(np.argmax(bids))
         if bids[winner] < ask:
             continue
-        paid += (math.exp(bids[winner]) + math.exp(ask)) / 2
+        paid += (exp(bids[winner]) + exp(ask)) / 2
         sold += 1
         amounts[winner] += 1
         full = amounts[winner] == market.caps[winner]
@@ -151,12 +152,12 @@ def _trade(
     while True:
         peer = arriving(next(scheduler), open_)
         if peer is None:
-            asked = top + math.log(next(scheduler))
+            asked = top + log(next(scheduler))
             if asked <= bid:
                 return bidder, bid
             ask = min(ask, asked)
         else:
-            offered = worth[peer] + math.log(next(peers[peer]))
+            offered = worth[peer] + log(next(peers[peer]))
             if offered >= ask:
                 return peer, ask
             if offered > bid:
@@ -211,9 +212,9 @@ def double_auction_mean(
             heapq.heappop(book)
         else:
             after = amounts[peer] + 1
-            mean = math.expm1(after * rate[peer]) / math.expm1(rate[peer]) / after
-            heapq.heapreplace(book, (-first[peer] - math.log(mean), peer))
-    return np.array(amounts, dtype=np.int64), math.exp(-last)
+            mean = expm1(after * rate[peer]) / expm1(rate[peer]) / after
+            heapq.heapreplace(book, (-first[peer] - log(mean), peer))
+    return np.array(amounts, dtype=np.int64), exp(-last)
 
 
 def double_auction_dearest(

@@ -31,6 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from simplugin.elementary import exp, expm1, log
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 
 # Prices that differ by less, relatively, are equal.
@@ -68,13 +69,13 @@ def balanced_state(market: BundleMarket) -> Balance:
     most the price to them, V_i (-ln q_i) / alpha_i <= p; then V_i <= p too. If caps bind, peers at
     their caps keep a profit: no state in which all others are balanced leaves them none.
     """
-    first = market.log_value + np.log(market.log_q / np.expm1(market.log_q))
+    first = market.log_value + log(market.log_q / expm1(market.log_q))
     # Prices relative to the highest at which anybody buys: with a discount next to none all that
     # happens is close to it.
     highest = float(first.max())
     high = 0.0
     # Where all peers are at their caps.
-    low = float(np.log(market.mean_prices(market.caps)).min()) - highest
+    low = float(log(market.mean_prices(market.caps)).min()) - highest
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         if not low < middle < high:
@@ -84,20 +85,20 @@ def balanced_state(market: BundleMarket) -> Balance:
         else:
             high = middle
     amounts = _balanced_amounts(market, first - highest, low)
-    return Balance(amounts, float(np.exp(low + highest)), market.benefit(amounts))
+    return Balance(amounts, exp(low + highest), market.benefit(amounts))
 
 
 def _balanced_amounts(market: BundleMarket, first: Floats, log_price: float) -> Floats:
     """Return amounts whose mean prices are a price, by peer; `first` is that of none [log]."""
     below = np.minimum(log_price - first, 0.0)
-    share, lack = np.exp(below), -np.expm1(below)
+    share, lack = exp(below), -expm1(below)
     # With x = -a ln q the mean is (1 - exp(-x)) / x of the first; x is the second zero of
     # 1 - exp(-x) - share x, concave, which Newton's steps approach from a bound on its right.
     x = np.minimum(1 / share, 2 * lack / share)
     for _ in range(_STEPS):
-        slope = np.expm1(-x) + lack
+        slope = expm1(-x) + lack
         series = -x * x * (0.5 - x / 6 + x * x / 24)
-        bend = np.where(x < _SMALL, series, -np.expm1(-x) - x)
+        bend = np.where(x < _SMALL, series, -expm1(-x) - x)
         step = np.where(slope < 0, (bend + lack * x) / np.minimum(slope, -1e-300), 0.0)
         x, before = np.maximum(x - step, 0.0), x
         if np.all(np.abs(x - before) <= 1e-13 * before):
@@ -120,8 +121,8 @@ def nearest_balance(market: BundleMarket) -> Balance:
         _, peer = heapq.heappop(heap)
         amounts[peer] += 1
         if amounts[peer] < market.caps[peer]:
-            total = market.values[peer] * np.expm1((amounts[peer] + 1) * market.log_q[peer])
-            mean = total / np.expm1(market.log_q[peer]) / (amounts[peer] + 1)
+            total = market.values[peer] * expm1((amounts[peer] + 1) * market.log_q[peer])
+            mean = total / expm1(market.log_q[peer]) / (amounts[peer] + 1)
             heapq.heappush(heap, (-mean, peer))
     price = float(np.min(market.mean_prices(amounts)[amounts > 0]))
     return Balance(amounts, price, market.benefit(amounts))
@@ -169,7 +170,7 @@ def clearing_interval(market: BundleMarket, amounts: ArrayLike) -> tuple[float, 
         The interval [price].
     """
     low, high = _log_interval(market, amounts)
-    return float(np.exp(low)), float(np.exp(high))
+    return exp(low), exp(high)
 
 
 def _log_interval(market: BundleMarket, amounts: ArrayLike) -> tuple[float, float]:
@@ -205,7 +206,7 @@ def best_response(
     low, high = _log_interval(market, amounts)
     if price <= 0:
         return low == -np.inf
-    return bool(low - tolerance <= np.log(price) <= high + tolerance)
+    return bool(low - tolerance <= log(price) <= high + tolerance)
 
 
 def is_supported(market: BundleMarket, amounts: ArrayLike, tolerance: float = TOLERANCE) -> bool:

@@ -9,6 +9,7 @@ from math import comb, prod
 import numpy as np
 from numpy.typing import ArrayLike
 
+from simplugin.elementary import exp, expm1, log, power
 from simplugin.errors import WorkloadError
 from simplugin.market.agents.counters import Counters, lifetime
 from simplugin.optimum.bundle_benefit import largest_benefit
@@ -93,7 +94,7 @@ def serve(
     before, amounts, benefits = [], [], []
     for own, m, rate in zip(table, counts, keep, strict=True):
         sold = sold * rate
-        market = BundleMarket(own * np.asarray(q) ** sold, m, m if caps is None else caps, q)
+        market = BundleMarket(own * power(np.asarray(q), sold), m, m if caps is None else caps, q)
         best = largest_benefit(market.values, market.m, market.caps, market.q)
         before.append(sold)
         amounts.append(best.amounts)
@@ -136,12 +137,12 @@ def best_in_hindsight(
             f"there are {total} histories; give peers and tasks for at most {MOST_HISTORIES}"
         )
     choices = [compositions(m, len(base)) for m in counts]
-    log_q = np.broadcast_to(np.log(np.asarray(q, dtype=np.float64)), base.shape)
+    log_q = np.broadcast_to(log(np.asarray(q, dtype=np.float64)), base.shape)
     sold, value = np.zeros((1, len(base))), np.zeros(1)
     for choice, rate in zip(choices, _kept(counters, dates, len(counts)), strict=True):
         sold = sold * rate
-        worth = base * np.exp(sold * log_q) / -np.expm1(log_q)
-        gain = np.einsum("sn,cn->sc", worth, -np.expm1(choice * log_q))
+        worth = base * exp(sold * log_q) / -expm1(log_q)
+        gain = np.sum(worth[:, None] * -expm1(choice * log_q), axis=2)
         value = (value[:, None] + gain).ravel()
         sold = (sold[:, None, :] + choice).reshape(-1, len(base))
     picked = np.unravel_index(int(np.argmax(value)), [len(choice) for choice in choices])
@@ -171,7 +172,7 @@ def replay(
     for row, rate in zip(table, _kept(counters, dates, len(table)), strict=True):
         sold = sold * rate
         total = int(row.sum())
-        market = BundleMarket(base * np.asarray(q) ** sold, total, total, q)
+        market = BundleMarket(base * power(np.asarray(q), sold), total, total, q)
         before.append(sold)
         benefits.append(market.benefit(row))
         sold = sold + row
@@ -208,4 +209,4 @@ def _kept(counters: Counters, dates: ArrayLike | None, n_bundles: int) -> Floats
     steps = np.diff(when)
     if when.shape != (n_bundles,) or not np.all(np.isfinite(when)) or not np.all(steps >= 0):
         raise WorkloadError(f"dates are {dates!r}; give one a bundle, none before the last one")
-    return np.exp(-np.concatenate([[0.0], steps]) / lasts)
+    return exp(-np.concatenate([[0.0], steps]) / lasts)

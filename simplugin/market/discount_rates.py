@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.elementary import exp, expm1, log
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.workloads.bundle_markets import BundleMarket
 from simplugin.workloads.parameter_ranges import whole
@@ -162,15 +163,15 @@ def rates_for(
         )
     # Rates must not round to 1; a single task may be followed by a worthless one all the same.
     most = _STEEPEST * (wanted - 0.5)
-    ratio = np.log(worth / price)
+    ratio = log(worth / price)
     if np.any(active & (ratio > most)):
         peer = int(np.argmax(active & (ratio > most)))
         raise InfeasibleError(
             f"the discount rate of peer {peer} is 1 but for rounding at the price {price:.6g};"
-            f" give one above {worth[peer] * np.exp(-most[peer]):.6g}"
+            f" give one above {worth[peer] * exp(-most[peer]):.6g}"
         )
     steps = np.minimum(ratio / np.where(active, wanted - part, 1), _STEEPEST)
-    return np.where(active, -np.expm1(-steps), idle)
+    return np.where(active, -expm1(-steps), idle)
 
 
 def balancing_rates(
@@ -280,7 +281,7 @@ def _price(market: BundleMarket, amounts: Amounts, benefit: float) -> tuple[floa
     low = float(market.values[amounts == 0].max(initial=0.0)) * (1 + _MARGIN)
     active = amounts > 0
     # At lower prices rates round to 1.
-    lowest = market.values[active] * np.exp(-_STEEPEST * (amounts[active] - 0.5))
+    lowest = market.values[active] * exp(-_STEEPEST * (amounts[active] - 0.5))
     low = max(low, float(lowest.max()) * (1 + _MARGIN), high * _LOWEST)
     if not low < high:
         return None
@@ -289,11 +290,11 @@ def _price(market: BundleMarket, amounts: Amounts, benefit: float) -> tuple[floa
         return high, 0.5
     if bottom <= benefit <= top:
         logarithm = _root(
-            lambda log_price: _benefit(market, amounts, np.exp(log_price)) - benefit,
-            float(np.log(low)),
-            float(np.log(high)),
+            lambda log_price: _benefit(market, amounts, exp(log_price)) - benefit,
+            log(low),
+            log(high),
         )
-        return float(np.exp(logarithm)), 0.5
+        return exp(logarithm), 0.5
     # One task more or less of the slowest peer leaves a gap, which other parts of a step fill.
     price, ends = (low, (0.5, _PARTS[1])) if benefit < bottom else (high, (_PARTS[0], 0.5))
     most, least = (_benefit(market, amounts, price, part) for part in ends)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.claims import Claim
+from simplugin.elementary import exp, log1p
 from simplugin.figures import Figure
 from simplugin.market.execution import execute
 from simplugin.market.model import Terms
@@ -283,12 +284,12 @@ def _varied(variation: float, draws: int) -> Claim:
     plain = linear("computation")
     some = plain.amounts > 0
     amounts = plain.amounts[some]
-    spread = np.sqrt(np.log1p(variation**2))
+    spread = np.sqrt(log1p(variation**2))
     flop = CLASSES["computation"][0] * 1e6
     scores, late = [], []
     for draw in range(draws):
         normal = np.random.default_rng([SEED, draw]).standard_normal(TASKS)
-        work = flop * np.exp(spread * normal - spread**2 / 2)
+        work = flop * exp(spread * normal - spread**2 / 2)
         bundle = replace(Bundle.of_class("computation", TASKS), work=work)
         outcome = dealt(site, bundle).outcome()
         one = variation * flop / site.speed[some] * np.sqrt(amounts)

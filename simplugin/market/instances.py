@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from simplugin.elementary import exp, log
 from simplugin.errors import WorkloadError
 from simplugin.market.model import largest_share
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
@@ -96,7 +97,7 @@ def instance(seed: int, most_tasks: int = TASKS[1]) -> Instance:
     m = round(_log_uniform(draws, TASKS[0], most_tasks))
     alpha = _log_uniform(draws, *ALPHA)
     spread = draws.uniform(*SPREAD)
-    values = LEVEL * np.exp(spread * draws.standard_normal(n_peers))
+    values = LEVEL * exp(spread * draws.standard_normal(n_peers))
     kind = CAPS[int(draws.integers(len(CAPS)))]
     factor = draws.uniform(*FACTOR)
     if kind == "none":
@@ -115,4 +116,4 @@ def instance(seed: int, most_tasks: int = TASKS[1]) -> Instance:
 
 def _log_uniform(draws: np.random.Generator, low: float, high: float) -> float:
     """Return a number whose logarithm is uniform."""
-    return float(np.exp(draws.uniform(np.log(low), np.log(high))))
+    return exp(draws.uniform(log(low), log(high)))

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from simplugin.elementary import exp
 from simplugin.errors import InfeasibleError
 from simplugin.market.retail_prices import LogarithmicPrices, PassPrices, PrintedPrices
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
@@ -198,7 +199,7 @@ def run_isgbmat(
     price = prices.plain(loop.price)
     if repairs.clearing_price and end == "ended":
         last = np.where(amounts > 0, market.log_worth(amounts), np.inf)
-        price = float(np.exp(last.min()))
+        price = exp(last.min())
     return Run(
         end, loop.passes, loop.rounds, loop.assigned, loop.latest, loop.before, amounts, price
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.elementary import exp
 from simplugin.errors import WorkloadError
 from simplugin.market.execution import Execution, execute
 from simplugin.market.model import Terms
@@ -53,7 +54,7 @@ def lcg_grid(seed: int, load: float = LOAD) -> PeerGrid:
     if not 0 < load < np.inf:
         raise WorkloadError(f"load is {load!r}; give a positive number")
     generator = np.random.default_rng([seed, _GRID_DRAW])
-    draws = np.exp(SPREAD * generator.standard_normal((2, N_SITES, N_PEERS)))
+    draws = exp(SPREAD * generator.standard_normal((2, N_SITES, N_PEERS)))
     speed, bandwidth = draws[0], BANDWIDTH * draws[1]
     rows = lcg_bundles()
     work = sum(row.count * row.mean for row in rows) * SPEED

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
+from simplugin.elementary import exp, expm1, log
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.workloads.bundle_markets import BundleMarket
@@ -145,8 +146,8 @@ def _externality(market: BundleMarket, amounts: Amounts, peer: int, unsold: Unso
     without = largest_benefit(values, tasks, market.caps[others], q).amounts
     # Only what they would get more: differences of whole sums would lose digits.
     kept = amounts[others]
-    following = values * np.exp(kept * np.log(q))
-    return float(np.sum(following * np.expm1((without - kept) * np.log(q)) / np.expm1(np.log(q))))
+    following = values * exp(kept * log(q))
+    return float(np.sum(following * expm1((without - kept) * log(q)) / expm1(log(q))))
 
 
 def _each(amounts: Amounts, price: float) -> Floats:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simplugin.claims import Claim
+from simplugin.elementary import exp
 from simplugin.figures import Figure
 from simplugin.market.instances import instance
 from simplugin.market.mechanisms import (
@@ -225,7 +226,7 @@ def telling_reports(market: BundleMarket, peer: int, low: float = 0.0) -> Floats
     # Tasks that no other takes are never lost.
     ties = ties[np.isfinite(ties)]
     step = min(BESIDE, -log_q / 4)
-    near: Floats = np.exp(np.concatenate([ties - step, ties + step]))
+    near: Floats = exp(np.concatenate([ties - step, ties + step]))
     return near[near >= low]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from simplugin.elementary import exp, expm1, log
 from simplugin.errors import WorkloadError
 from simplugin.market.mechanisms import MECHANISMS, Settlement, reported
 from simplugin.optimum.bundle_benefit import largest_benefit
@@ -163,13 +164,13 @@ def _best_factor(
     """Return the factor that gets the most profitable number of tasks; None to get none."""
     prices = rival_prices(now, peer)
     counts = np.arange(1, len(prices) + 1)
-    paid = np.exp(prices)
+    paid = exp(prices)
     cost = np.cumsum(paid) if rule == "vcg" else counts * paid
     least = max(1, truth.m - int(np.delete(now.caps, peer).sum()))
     if least > len(counts):
         return None
     log_q = float(truth.log_q[peer])
-    earned = truth.values[peer] * np.expm1(counts * log_q) / np.expm1(log_q)
+    earned = truth.values[peer] * expm1(counts * log_q) / expm1(log_q)
     at = least - 1 + int(np.argmax((earned - cost)[least - 1 :]))
     if earned[at] < cost[at]:
         return None
@@ -179,11 +180,11 @@ def _best_factor(
     if ties[at] == -np.inf:
         # The least that it can get; anything low does, as long as it gets no more.
         following = ties[at + 1] - step if at + 1 < len(ties) else np.inf
-        low = min(following, np.log(_LEAST))
-        return float(np.exp(low if tick is None else np.floor(low / tick) * tick))
+        low = min(following, log(_LEAST))
+        return exp(low if tick is None else np.floor(low / tick) * tick)
     if tick is None:
-        return float(np.exp(ties[at] + step))
-    return float(np.exp((np.floor(ties[at] / tick) + 1) * tick))
+        return exp(float(ties[at] + step))
+    return exp(float(np.floor(ties[at] / tick) + 1) * tick)
 
 
 def rival_prices(market: BundleMarket, peer: int) -> Floats:
@@ -310,7 +311,7 @@ def play(
             now = reported(truth, factors)
             factors[peer] = best_report(truth, peer, rule, now, tick).factor
         found.append(MECHANISMS[rule](reported(truth, factors)))
-        state = np.round(np.log(factors) / tick).astype(np.int64).tobytes()
+        state = np.round(log(factors) / tick).astype(np.int64).tobytes()
         if state in seen:
             again = tuple(found[seen[state] :])
             return Game(truth, "settled" if len(again) == 1 else "cycle", turn, again)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simplugin.claims import Claim
+from simplugin.elementary import exp
 from simplugin.market.instances import instance
 from simplugin.market.isgbmat import run_isgbmat
 from simplugin.market.negotiation_figures import figures
@@ -159,7 +160,7 @@ def told(quick: bool) -> list[Claim]:
 
 def extremes(quick: bool) -> list[Claim]:
     """Return whether rounds depend on how large values and discount rates are."""
-    spread = np.exp(np.random.default_rng(SEED).normal(0, 1, N_PEERS))
+    spread = exp(np.random.default_rng(SEED).normal(0, 1, N_PEERS))
     alphas = (1e-9, 1e-3, 0.5) if quick else (1e-12, 1e-9, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.99)
     units = (1e-200, 1.0, 1e200) if quick else (1e-200, 1e-20, 1.0, 1e20, 1e200)
     most = dict.fromkeys(CLEARING, 0)
@@ -225,7 +226,7 @@ def large(quick: bool) -> list[Claim]:
     if quick:
         return []
     count, tasks = 10_000, 10**7
-    given = (60 * np.exp(np.random.default_rng(SEED).normal(0, 0.5, count)), tasks, tasks, 0.999)
+    given = (60 * exp(np.random.default_rng(SEED).normal(0, 0.5, count)), tasks, tasks, 0.999)
     best = largest_benefit(*given)
     found = {name: negotiate(NEGOTIATIONS[name], *given) for name in CLEARING}
     exact = all(np.array_equal(each.amounts, best.amounts) for each in found.values())

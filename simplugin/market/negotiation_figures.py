@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.elementary import exp
 from simplugin.figures import Figure
 from simplugin.listings import Listing
 from simplugin.market.model import completion_times
@@ -74,7 +75,7 @@ def figures(quick: bool) -> list[Figure]:
         name: [_rounds(name, values, count) for count in counts] for name in ("isgbmat", *CLEARING)
     }
     peers = _PEERS[:4] if quick else _PEERS
-    drawn = 60 * np.exp(np.random.default_rng(SEED).normal(0, 0.5, max(peers)))
+    drawn = 60 * exp(np.random.default_rng(SEED).normal(0, 0.5, max(peers)))
     by_peers = {
         name: [_rounds(name, drawn[:count], _EACH * count) for count in peers] for name in CLEARING
     }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.elementary import exp, log
 from simplugin.errors import InfeasibleError
 from simplugin.market.instances import ALPHA, Instance, instance
 from simplugin.market.negotiations import NEGOTIATIONS, Negotiation, negotiate
@@ -96,8 +97,8 @@ def drawn_market(seed: int, own_rates: bool) -> BundleMarket:
     drawn: Instance = instance(seed)
     if not own_rates:
         return drawn.market
-    low, high = np.log(ALPHA).tolist()
-    rates = np.exp(np.random.default_rng([seed, 1]).uniform(low, high, len(drawn.values)))
+    low, high = log(ALPHA).tolist()
+    rates = exp(np.random.default_rng([seed, 1]).uniform(low, high, len(drawn.values)))
     return BundleMarket(drawn.values, drawn.m, drawn.caps, 1 - rates)
 
 

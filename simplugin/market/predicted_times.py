@@ -99,7 +99,7 @@ def _rates(site: PeerSite, fetching: np.ndarray) -> Floats:
     """Return what each peer that is fetching gets of the uplink [byte/s]."""
     rates = np.zeros(site.n_peers)
     left, count = site.uplink, int(fetching.sum())
-    for peer in np.argsort(site.bandwidth):
+    for peer in np.argsort(site.bandwidth, kind="stable"):
         if fetching[peer]:
             rates[peer] = min(float(site.bandwidth[peer]), left / count)
             left, count = left - rates[peer], count - 1

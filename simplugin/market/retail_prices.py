@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from simplugin.elementary import exp, expm1, log, power
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 
 
@@ -52,7 +53,7 @@ class PrintedPrices:
     def wanted(self, price: float, assigned: Amounts) -> Floats:
         """Return floor(1 + log_q(p* / newV^b)), Eq. (12-1)."""
         with np.errstate(all="ignore"):
-            return np.floor(1 + np.log(price / self._base(assigned)) / np.log(self.q))
+            return np.floor(1 + log(price / self._base(assigned)) / log(self.q))
 
     def market_price(
         self, assigned: Amounts, latest: Amounts, counted: NDArray[np.bool_], idle: bool
@@ -60,7 +61,7 @@ class PrintedPrices:
         """Return the mean of newV^b (1 - q^F) / alpha / F, steps 19 and 21 of Fig. 2."""
         base = self._base(assigned)
         with np.errstate(all="ignore"):
-            retail = base * (1 - self.q**latest) / (1 - self.q) / latest
+            retail = base * (1 - power(self.q, latest)) / (1 - self.q) / latest
             if idle:
                 retail = np.where(latest == 0, base, retail)
             return float(np.sum(retail[counted]) / np.sum(counted))
@@ -71,7 +72,7 @@ class PrintedPrices:
 
     def _base(self, assigned: Amounts) -> Floats:
         """Return newV^b, step 14."""
-        base: Floats = self.values * self.q**assigned
+        base: Floats = self.values * power(self.q, assigned)
         return base
 
 
@@ -108,16 +109,16 @@ class LogarithmicPrices:
         retail = self.market.log_worth(assigned + 1)
         bought = latest > 0
         many = latest[bought]
-        mean = np.expm1(many * rate[bought]) / np.expm1(rate[bought]) / many
-        retail[bought] += np.log(mean)
+        mean = expm1(many * rate[bought]) / expm1(rate[bought]) / many
+        retail[bought] += log(mean)
         if not (idle or np.all(bought | ~counted)):
             return float(np.nan)
         retail = retail[counted]
         if not retail.size:
             return float(np.nan)
         top = retail.max()
-        return float(top + np.log(np.sum(np.exp(retail - top)) / len(retail)))
+        return float(top + log(np.sum(exp(retail - top)) / len(retail)))
 
     def plain(self, price: float) -> float:
         """Return the price itself."""
-        return float(np.exp(price))
+        return exp(price)

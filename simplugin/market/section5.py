@@ -260,7 +260,7 @@ def best(setting: Setting) -> Row:
         What tasks and terms.
     """
     market, times = setting.market(chosen_site())
-    fastest = np.argsort(times)
+    fastest = np.argsort(times, kind="stable")
     before = np.cumsum(market.caps[fastest]) - market.caps[fastest]
     amounts = np.clip(market.m - before, 0, market.caps[fastest])
     return Row(

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from simplugin.elementary import exp, log
 from simplugin.market.model import largest_share
 from simplugin.market.outcomes import Outcome
 from simplugin.market.section5 import Setting, outcome
@@ -108,9 +109,9 @@ def turning_rate(seed: int, degree: float, kind: str) -> float:
     kind : str
         Class of tasks.
     """
-    low, high = np.log(THRESHOLD / 20), np.log(THRESHOLD * 5)
+    low, high = log(THRESHOLD / 20), log(THRESHOLD * 5)
     while high - low > 1e-3:
         middle = 0.5 * (low + high)
-        equal, free = ends(seed, degree, Setting(kind, float(np.exp(middle))))
+        equal, free = ends(seed, degree, Setting(kind, exp(middle)))
         low, high = (low, middle) if free > equal else (middle, high)
-    return float(np.exp(0.5 * (low + high)))
+    return exp(0.5 * (low + high))

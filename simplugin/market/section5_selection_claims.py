@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simplugin.claims import Claim
+from simplugin.elementary import exp, log
 from simplugin.market.model import largest_share
 from simplugin.market.section5 import FIGURE4, PAPER, SETTINGS, outcome
 from simplugin.market.section5_sensitivity import ALPHAS, FACTORS, QUICK_SITES, SITES
@@ -73,17 +74,17 @@ def bounds(site: PeerSite) -> Bounds:
 
     Its tasks are worth more than others' the higher the discount rate is and the lower N_max.
     """
-    low, high = np.log(_LEAST_RATE), np.log(_MOST_RATE)
+    low, high = log(_LEAST_RATE), log(_MOST_RATE)
     while high - low > 1e-6:
         middle = 0.5 * (low + high)
-        idle = cleared(site, float(np.exp(middle))).amounts[SLOW_PEER] == 0
+        idle = cleared(site, exp(middle)).amounts[SLOW_PEER] == 0
         low, high = (middle, high) if idle else (low, middle)
     no, yes = largest_share(TASKS, N_PEERS, 1) - 1, TASKS
     while yes - no > 1:
         half = (no + yes) // 2
         idle = cleared(site, FIGURE4.alpha, half).amounts[SLOW_PEER] == 0
         no, yes = (no, half) if idle else (half, yes)
-    return Bounds(float(np.exp(low)), yes)
+    return Bounds(exp(low), yes)
 
 
 def slow_peer(quick: bool) -> list[Claim]:
@@ -173,12 +174,12 @@ def rate_of_price(site: PeerSite, price: float) -> float:
     price : float
         Below the highest first price.
     """
-    low, high = np.log(_LEAST_RATE), np.log(_MOST_RATE)
+    low, high = log(_LEAST_RATE), log(_MOST_RATE)
     while high - low > 1e-9:
         middle = 0.5 * (low + high)
-        above = cleared(site, float(np.exp(middle))).price > price
+        above = cleared(site, exp(middle)).price > price
         low, high = (middle, high) if above else (low, middle)
-    return float(np.exp(0.5 * (low + high)))
+    return exp(0.5 * (low + high))
 
 
 def market_price(_quick: bool) -> list[Claim]:

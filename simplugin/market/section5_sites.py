@@ -13,6 +13,7 @@ from functools import cache
 
 import numpy as np
 
+from simplugin.elementary import exp
 from simplugin.errors import WorkloadError
 from simplugin.market.model import HOUR
 from simplugin.market.outcomes import heterogeneity
@@ -61,7 +62,7 @@ def consistent_site(seed: int, spread: float = SPREAD) -> PeerSite:
     """
     generator = np.random.default_rng([seed, 5])
     for _ in range(1000):
-        speed, bandwidth = np.exp(spread * generator.standard_normal((2, N_PEERS)))
+        speed, bandwidth = exp(spread * generator.standard_normal((2, N_PEERS)))
         fitted = _fitted(speed, bandwidth)
         if fitted is not None:
             return PeerSite.numbered(fitted[0] * MEGA, fitted[1] * MEGA)

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from simplugin.elementary import exp, expm1, log, log1p
 from simplugin.market.balance import best_response, is_balanced, is_supported, nearest_balance
 from simplugin.market.instances import ALPHA, instance
 from simplugin.optimum.bundle_benefit import largest_benefit
@@ -155,8 +156,8 @@ def made_state(number: int) -> tuple[BundleMarket, Amounts]:
     draws = np.random.default_rng([SEED, number])
     n_peers = int(draws.integers(MADE_PEERS[0], MADE_PEERS[1] + 1))
     amounts = draws.integers(MADE_TASKS[0], MADE_TASKS[1] + 1, n_peers)
-    alpha = float(np.exp(draws.uniform(*np.log(ALPHA))))
-    values = amounts * -alpha / np.expm1(amounts * np.log1p(-alpha))
+    alpha = exp(draws.uniform(*log(ALPHA)))
+    values = amounts * -alpha / expm1(amounts * log1p(-alpha))
     m = int(amounts.sum())
     return BundleMarket(values, m, m, 1 - alpha), amounts
 
@@ -192,8 +193,8 @@ def small_market(number: int) -> BundleMarket:
     draws = np.random.default_rng([SEED, 1, number + 1])
     n_peers = int(draws.integers(SMALL_PEERS[0], SMALL_PEERS[1] + 1))
     m = int(draws.integers(SMALL_TASKS[0], SMALL_TASKS[1] + 1))
-    alpha = float(np.exp(draws.uniform(*np.log(ALPHA))))
-    values = np.exp(draws.uniform(0, 1) * draws.standard_normal(n_peers))
+    alpha = exp(draws.uniform(*log(ALPHA)))
+    values = exp(draws.uniform(0, 1) * draws.standard_normal(n_peers))
     return BundleMarket(values, m, m, 1 - alpha)
 
 
@@ -242,12 +243,12 @@ def extreme_markets(quick: bool) -> tuple[Floats, Floats, Floats]:
     fast = np.array(FAST)
     x = fast
     for _ in range(200):
-        x = fast * -np.expm1(-x)
+        x = fast * -expm1(-x)
     ratios = []
     for value, long in zip(fast, x, strict=True):
         values = np.append(value, np.ones(SLOW))
-        market = BundleMarket(values, SLOW, SLOW, np.exp(-long / SLOW))
+        market = BundleMarket(values, SLOW, SLOW, exp(-long / SLOW))
         best = largest_benefit(values, market.m, market.caps, market.q)
         ratios.append(best.benefit / nearest_balance(market).benefit)
     # Balanced, it has x / -ln q tasks; at the maximum ln R / -ln q of them.
-    return fast, np.array(ratios), 1 + (fast - 1 - np.log(fast)) / x
+    return fast, np.array(ratios), 1 + (fast - 1 - log(fast)) / x

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from simplugin.elementary import exp
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 
 
@@ -75,8 +76,8 @@ def largest_benefit(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) ->
     return BestBundle(
         amounts,
         market.benefit(amounts),
-        float(np.exp(last.min())),
-        float(np.exp(following.max())),
+        exp(last.min()),
+        exp(following.max()),
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from simplugin.elementary import exp, expm1, log
 from simplugin.errors import InfeasibleError
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.optimum.linear_programs import loaded, solved
@@ -106,15 +107,15 @@ def assignment_program(
     number = np.concatenate([np.arange(1, cap + 1) for cap in market.caps.tolist()])
     log_worth = market.log_value[peers] + (number - 1) * market.log_q[peers]
     unit = float(log_worth.max())
-    worth = np.exp(log_worth - unit)
+    worth = exp(log_worth - unit)
     count = len(worth)
     row = csc_array(np.ones((1, count)))
     solver = loaded(row, -worth, np.array([-np.inf]), np.array([float(market.m)]))
     columns = np.arange(count, dtype=np.int32)
     solver.changeColsBounds(count, columns, np.zeros(count), np.ones(count))
     solution = solved(solver)
-    benefit = float(worth @ np.asarray(solution.col_value))
-    return benefit * np.exp(unit), -float(solution.row_dual[0]) * np.exp(unit)
+    benefit = float(np.sum(worth * np.asarray(solution.col_value)))
+    return benefit * exp(unit), -float(solution.row_dual[0]) * exp(unit)
 
 
 def relaxation(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> Relaxation:
@@ -154,7 +155,7 @@ def relaxation(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> Rela
     # Amounts in parts of m, and benefits in parts of m tasks of the largest value.
     share: Any = cvxpy.Variable(market.n_peers, nonneg=True)
     unit = float(market.values.max())
-    factor = market.values / unit / (-np.expm1(market.log_q)) / market.m
+    factor = market.values / unit / (-expm1(market.log_q)) / market.m
     atoms: Any = cvxpy
     kept = atoms.exp(atoms.multiply(market.log_q * market.m, share))
     placed: Any = atoms.sum(share) <= 1
@@ -212,7 +213,7 @@ def continuous_optimum(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike)
     """
     market = BundleMarket(values, m, caps, q)
     # What the first bit of a task is worth, per task: V_i (-ln q) / alpha.
-    first = market.log_value + np.log(market.log_q / np.expm1(market.log_q))
+    first = market.log_value + log(market.log_q / expm1(market.log_q))
     last = first + market.caps * market.log_q
     # A rate may be too small for floats to tell the two apart.
     first = np.maximum(first, np.nextafter(last, np.inf))
@@ -232,13 +233,13 @@ def continuous_optimum(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike)
     part = float((most.sum() - market.m) / (most.sum() - least.sum()))
     log_price = float(bends[low] + part * (bends[high] - bends[low]))
     amounts = most + part * (least - most)
-    return Relaxation(amounts, market.benefit(amounts), float(np.exp(log_price)), _margin(market))
+    return Relaxation(amounts, market.benefit(amounts), exp(log_price), _margin(market))
 
 
 def _margin(market: BundleMarket) -> float:
     """Return by how much whole tasks may be worth less, at most; see `continuous_optimum`."""
     price = largest_benefit(market.values, market.m, market.caps, market.q).next_price
-    alpha, rate = -np.expm1(market.log_q), -market.log_q
-    gains = (rate - alpha) / (alpha * rate) - np.log(rate / alpha) / rate
+    alpha, rate = -expm1(market.log_q), -market.log_q
+    gains = (rate - alpha) / (alpha * rate) - log(rate / alpha) / rate
     # For a small alpha the difference of both parts is lost in rounding.
     return price * float(np.sum(np.where(alpha > 1e-4, gains, alpha / 8 * (1 + alpha))))

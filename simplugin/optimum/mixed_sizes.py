@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from simplugin.elementary import exp, log
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.workloads.bundle_markets import BundleMarket
@@ -82,7 +83,7 @@ def scaled_benefit(
     best = largest_benefit(market.values, market.m, market.caps, market.q)
     peers, places = _listed(market, best.amounts)
     order = np.argsort(size, kind="stable")
-    worth = np.exp(market.log_value[peers] + (places - 1) * market.log_q[peers])
+    worth = exp(market.log_value[peers] + (places - 1) * market.log_q[peers])
     found = MixedAssignment(
         np.empty(market.m, np.int64),
         np.empty(market.m, np.int64),
@@ -132,7 +133,7 @@ def mixed_benefit(values: ArrayLike, caps: ArrayLike, q: ArrayLike) -> MixedAssi
             f"{market.m} tasks and {len(peers)} places are too many to pair; give fewer tasks, or"
             " lower caps"
         )
-    discounts = np.exp((places - 1) * market.log_q[peers])
+    discounts = exp((places - 1) * market.log_q[peers])
     matrix = worth[peers] * discounts[:, None]
     rows, tasks = linear_sum_assignment(matrix, maximize=True)
     # Places are empty only behind the last one of a peer, as they are worth ever less.
@@ -186,7 +187,7 @@ def _useful_places(worth: Floats, market: BundleMarket) -> tuple[Amounts, Amount
     worst = BundleMarket(worth.min(axis=1), market.m, market.caps, market.q)
     bound = largest_benefit(worst.values, worst.m, worst.caps, worst.q).price
     # A hair lower, as rounding must not exclude a place.
-    useful = market.above(np.log(bound) - 1e-9 if bound > 0 else -np.inf)
+    useful = market.above(log(bound) - 1e-9 if bound > 0 else -np.inf)
     return _listed(market, useful)
 
 
@@ -207,7 +208,7 @@ def _assignment(
     found = MixedAssignment(
         np.empty(market.m, np.int64),
         np.empty(market.m, np.int64),
-        float(np.sum(worth[peers, tasks] * np.exp((places - 1) * market.log_q[peers]))),
+        float(np.sum(worth[peers, tasks] * exp((places - 1) * market.log_q[peers]))),
     )
     found.peers[tasks], found.places[tasks] = peers, places
     return found

@@ -269,9 +269,9 @@ class SteadyProgram:
             way[level] = way[tree.parent[level]] + of_edge[level] / tree.bandwidth[level]
         at = flows.computing
         price = np.outer(cpu_price[at], bags.flop) + np.outer(way[at], bags.byte)
-        size = float(bags.weight @ price.min(axis=0))
+        size = float(np.sum(bags.weight * price.min(axis=0)))
         cpu_price, port_price = cpu_price / size, port_price / size
-        return cpu_price, port_price, float(cpu_price @ tree.speed + port_price.sum())
+        return cpu_price, port_price, float(np.sum(cpu_price * tree.speed) + port_price.sum())
 
 
 def _tiny(flows: TreeFlows, compute: Floats, cut: float) -> NDArray[np.bool_]:

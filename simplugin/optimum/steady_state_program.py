@@ -76,7 +76,7 @@ def steady_state_program(tree: Tree, bags: Bags, *, port: Port = "single") -> Pr
         raise InfeasibleError(
             f"no host of the tree of {tree.hosts[0]!r} computes; give one a speed above 0"
         )
-    unit = tree.speed.sum() / (bags.weight @ bags.flop)
+    unit = tree.speed.sum() / np.sum(bags.weight * bags.flop)
     shape = (tree.n_hosts, bags.n_applications)
     alpha: Any = cvxpy.Variable(shape, nonneg=True)
     sent: Any = cvxpy.Variable(shape, nonneg=True)

@@ -175,7 +175,7 @@ class TreeFlows:
     def _units(self, power: Floats) -> None:
         """Choose units so that the columns of an optimum are about 1."""
         tree, bags = self.tree, self.bags
-        flop, byte = float(bags.weight @ bags.flop), float(bags.weight @ bags.byte)
+        flop, byte = float(np.sum(bags.weight * bags.flop)), float(np.sum(bags.weight * bags.byte))
         # One task of each application at a time is fair, if not the fairest.
         self.lower = bandwidth_centric(tree, flop, byte, port=self.port).throughput
         with np.errstate(divide="ignore"):
@@ -215,8 +215,8 @@ class TreeFlows:
     def load(self, sent: Floats, compute: Floats) -> float:
         """Return the largest share of a CPU or port that rates take."""
         tree, bags = self.tree, self.bags
-        used = (compute[self.computing] @ bags.flop) / tree.speed[self.computing]
-        times = (sent[self.edges] @ bags.byte) / tree.bandwidth[self.edges]
+        used = (compute[self.computing] * bags.flop).sum(axis=1) / tree.speed[self.computing]
+        times = (sent[self.edges] * bags.byte).sum(axis=1) / tree.bandwidth[self.edges]
         busy = np.bincount(self._port_row - self.first_port, times)
         return float(max(used.max(), busy.max(initial=0.0)))
 

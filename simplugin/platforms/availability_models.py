@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from simplugin.elementary import exp, expm1, power
 from simplugin.errors import PlatformError, UnitError
 from simplugin.platforms.availability_processes import Outages
 from simplugin.platforms.law_texts import read_duration, split_call
@@ -175,9 +176,9 @@ def schroeder_gibson(
             f"shape {shape!r}, mean repair {mean_down!r} s, median repair {median_down!r} s",
             remedy="give a shape above 0, and a mean repair longer than the median one",
         )
-    up = Law("weibull", (shape, mean_up / math.gamma(1 + 1 / shape)))
+    up = Law("weibull", (shape, mean_up / Law("weibull", (shape, 1.0)).mean))
     # Of a lognormal law, mean / median = sqrt(1 + variation**2).
-    variation = math.sqrt((mean_down / median_down) ** 2 - 1)
+    variation = math.sqrt(power(mean_down / median_down, 2) - 1)
     return Outages(up, Law("lognormal", (mean_down, variation)), start)
 
 
@@ -229,9 +230,9 @@ def _law(name: str, fit: tuple[float, ...]) -> Law:
     if name == "weibull":
         return Law(name, (fit[0], fit[1] * HOUR))
     if name == "gamma":
-        return Law(name, (fit[0] * fit[1] * HOUR, fit[0] ** -0.5))
+        return Law(name, (fit[0] * fit[1] * HOUR, power(fit[0], -0.5)))
     if name == "lognormal":
         location, spread = fit
-        variation = math.sqrt(math.expm1(spread**2))
-        return Law(name, (math.exp(location + spread**2 / 2) * HOUR, variation))
+        variation = math.sqrt(expm1(power(spread, 2)))
+        return Law(name, (exp(location + power(spread, 2) / 2) * HOUR, variation))
     return Law(name, (fit[0] * HOUR,))

@@ -186,7 +186,8 @@ class Latencies:
         if known is not None:
             return known
         one, other = (self._place(end, link) for end in link.ends)
-        return distance(one, other) * self.detour / FIBRE_SPEED + self.router
+        # To the millimetre: the last bits of a sine depend on the CPU.
+        return round(distance(one, other), 3) * self.detour / FIBRE_SPEED + self.router
 
     def _place(self, end: str, link: BackboneLink) -> tuple[float, float]:
         """Return where an end of a link is."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.elementary import exp, log, log1p, power
 from simplugin.errors import PlatformError
 
 if TYPE_CHECKING:
@@ -85,11 +86,9 @@ class Law:
         if self.name == "uniform":
             return (first + further[0]) / 2
         if self.name == "log-uniform":
-            return (
-                (further[0] - first) / math.log(further[0] / first) if further[0] > first else first
-            )
+            return (further[0] - first) / log(further[0] / first) if further[0] > first else first
         if self.name == "weibull":
-            return further[0] * math.gamma(1 + 1 / first)
+            return further[0] * _gamma(1 + 1 / first)
         return first
 
     def draw(self, generator: np.random.Generator, size: int) -> NDArray[np.float64]:
@@ -113,15 +112,16 @@ class Law:
         if self.name == "uniform":
             return generator.uniform(first, last, size)
         if self.name == "log-uniform":
-            return np.exp(generator.uniform(math.log(first), math.log(last), size))
+            return exp(generator.uniform(log(first), log(last), size))
         if self.name == "exponential":
             return generator.exponential(first, size)
         if self.name == "weibull":
-            return last * generator.weibull(first, size)
+            return last * power(generator.standard_exponential(size), 1 / first)
         if self.name == "gamma":
-            return generator.gamma(last**-2, first * last**2, size)
-        spread = math.log1p(last**2)
-        return generator.lognormal(math.log(first) - spread / 2, math.sqrt(spread), size)
+            return _draw_gamma(generator, power(last, -2), size) * (first * power(last, 2))
+        spread = log1p(power(last, 2))
+        normal = generator.standard_normal(size)
+        return exp(log(first) - spread / 2 + math.sqrt(spread) * normal)
 
     def draw_residual(self, generator: np.random.Generator, size: int) -> NDArray[np.float64]:
         """Draw how long what lasts by this law still lasts at a moment of no distinction.
@@ -152,15 +152,36 @@ class Law:
         """Draw with probabilities in proportion to what is drawn: of density x f(x) / mean."""
         first, last = self.parameters[0], self.parameters[-1]
         if self.name == "uniform":
-            return np.sqrt(generator.uniform(first**2, last**2, size))
+            return np.sqrt(generator.uniform(power(first, 2), power(last, 2), size))
         if self.name == "log-uniform":
             return generator.uniform(first, last, size)
         if self.name == "exponential":
             return generator.gamma(2.0, first, size)
         if self.name == "weibull":
-            return last * generator.gamma(1 + 1 / first, 1.0, size) ** (1 / first)
+            return last * power(generator.standard_gamma(1 + 1 / first, size), 1 / first)
         if self.name == "gamma":
-            return generator.gamma(last**-2 + 1, first * last**2, size)
+            return generator.gamma(power(last, -2) + 1, first * power(last, 2), size)
         if self.name == "lognormal":
-            return Law("lognormal", (first * (1 + last**2), last)).draw(generator, size)
+            return Law("lognormal", (first * (1 + power(last, 2)), last)).draw(generator, size)
         return self.draw(generator, size)
+
+
+def _draw_gamma(generator: np.random.Generator, shape: float, size: int) -> NDArray[np.float64]:
+    """Draw of a gamma law of scale 1; below shape 1 NumPy's values are powers, by the CPU."""
+    if shape >= 1:
+        return generator.standard_gamma(shape, size)
+    larger = generator.standard_gamma(shape + 1, size)
+    return larger * power(generator.random(size), 1 / shape)
+
+
+def _gamma(x: float) -> float:
+    """Return the gamma function from 1 on, by Stirling's series and the recurrence."""
+    divisor = 1.0
+    while x < 16:
+        divisor *= x
+        x += 1
+    inverse = 1 / (x * x)
+    rest = 1 / 12 - inverse * (
+        1 / 360 - inverse * (1 / 1260 - inverse * (1 / 1680 - inverse / 1188))
+    )
+    return math.sqrt(2 * math.pi) * power(x, x - 0.5) * exp(rest / x - x) / divisor

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.elementary import power
 from simplugin.errors import PlatformError
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.validation import require_between, require_count, require_not_negative
@@ -288,4 +289,4 @@ def _sorted_edges(pairs: Iterable[tuple[int, int]]) -> Edges:
 def _spread(count: int, decades: float, generator: np.random.Generator) -> NDArray[np.float64]:
     """Return log-uniform values around `MEAN`."""
     exponent = generator.uniform(-decades / 2, decades / 2, size=count)
-    return np.asarray(MEAN * 10.0**exponent, dtype=float)
+    return np.asarray(MEAN * power(10.0, exponent), dtype=float)

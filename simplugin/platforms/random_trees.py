@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from simplugin.elementary import exp, log
 from simplugin.errors import PlatformError
 from simplugin.platforms.trees import Tree
 from simplugin.platforms.validation import (
@@ -88,8 +89,8 @@ def random_tree(
     if bandwidth_law == "uniform":
         bandwidth = generator.uniform(bandwidths[0], bandwidths[1], n_hosts)
     else:
-        low, high = np.log(bandwidths)
-        bandwidth = np.exp(generator.uniform(low, high, n_hosts))
+        low, high = log(bandwidths)
+        bandwidth = exp(generator.uniform(low, high, n_hosts))
     bandwidth[0] = np.inf
     if not root_computes:
         speed[0] = 0.0
@@ -113,8 +114,8 @@ def _latency(
             raise PlatformError(
                 f"latency is {latency!r} and latencies are {latencies!r}", remedy="give one of them"
             )
-        low, high = np.log(latencies)
-        late = np.exp(generator.spawn(1)[0].uniform(low, high, n_hosts))
+        low, high = log(latencies)
+        late = exp(generator.spawn(1)[0].uniform(low, high, n_hosts))
     late[0] = 0.0
     return late
 

@@ -110,7 +110,7 @@ class Site:
     @cached_property
     def power(self) -> float:
         """Speed of all processors together [flop/s]."""
-        return float(self.processors @ self.speed)
+        return float(np.sum(self.processors * self.speed))
 
     @cached_property
     def first(self) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.elementary import log
 from simplugin.errors import PlatformError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def usual_radius(n_hosts: int) -> float:
     .. [1] P. Gupta, P. R. Kumar (1998). Critical power for asymptotic connectivity in wireless
        networks. In Stochastic Analysis, Control, Optimization and Applications, 547-566.
     """
-    return math.sqrt(max(2 * math.log(n_hosts), 1.0) / (math.pi * n_hosts))
+    return math.sqrt(max(2 * log(n_hosts), 1.0) / (math.pi * n_hosts))
 
 
 def geometric_graph(
@@ -84,7 +85,7 @@ def geometric_graph(
     edges = np.array(sorted(tuple(sorted(edge)) for edge in graph.edges()), dtype=np.int64)
     edges = edges.reshape(-1, 2)
     across = position[edges[:, 0]] - position[edges[:, 1]]
-    return SpatialGraph(position, edges, np.hypot(across[:, 0], across[:, 1]))
+    return SpatialGraph(position, edges, _length(across))
 
 
 def _bridges(position: Floats, parts: list[list[int]]) -> list[tuple[int, int]]:
@@ -97,10 +98,15 @@ def _bridges(position: Floats, parts: list[list[int]]) -> list[tuple[int, int]]:
     for _ in parts[1:]:
         outside[joined] = False
         for host in joined:
-            away = np.hypot(*(position - position[host]).T)
+            away = _length(position - position[host])
             closer = away < distance
             distance[closer], nearest[closer] = away[closer], host
         host = int(np.argmin(np.where(outside, distance, np.inf)))
         bridges.append((int(nearest[host]), host))
         joined = part_of[host]
     return bridges
+
+
+def _length(vectors: Floats) -> Floats:
+    """Return the Euclidean lengths of vectors, shape (n, 2)."""
+    return np.sqrt(vectors[:, 0] * vectors[:, 0] + vectors[:, 1] * vectors[:, 1])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.elementary import log2
 from simplugin.errors import PlatformError
 from simplugin.platforms import random_graphs
 from simplugin.platforms.graphs import Graph
@@ -181,7 +181,7 @@ def complete_tree(
     require_count("the number of children", arity, 1)
     require_count("the depth of a tree", depth, 1)
     # More than SimGrid ever loads, and an overflow soon.
-    if depth * math.log2(arity) > 24 or depth > 2**24:
+    if depth * log2(arity) > 24 or depth > 2**24:
         raise PlatformError(
             f"a tree of {arity} children a host and depth {depth} is too large",
             remedy="give less than 2^24 hosts",

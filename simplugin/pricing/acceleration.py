@@ -226,7 +226,21 @@ def coefficients(products: Floats) -> Floats:
     inverse = np.divide(1.0, size, out=np.zeros_like(size), where=known)
     scaled = square * inverse[:, None] * inverse + RIDGE * np.eye(len(size))
     scaled[~known, ~known] = 1.0
-    return np.asarray(np.linalg.solve(scaled, right * inverse) * inverse)
+    return solved(scaled, right * inverse) * inverse
+
+
+def solved(matrix: Floats, right: Floats) -> Floats:
+    """Return the solution of equations with a positive definite matrix, by elimination in order.
+
+    NumPy's solver goes through LAPACK, whose last bits differ between CPUs; these are magnified
+    from round to round.
+    """
+    left = np.column_stack([matrix, right])
+    for k in range(len(right)):
+        left[k] /= left[k, k]
+        others = np.arange(len(right)) != k
+        left[others] -= left[others, k : k + 1] * left[k]
+    return left[:, -1]
 
 
 def mix(wishes: tuple[Floats, ...], residuals: tuple[Floats, ...], gamma: Floats) -> Floats:

@@ -221,7 +221,7 @@ def _grain(grain: float | Floats | None, masters: Floats, dates: Floats, duratio
 def _average(values: Floats, dates: Floats, start: float, end: float) -> Floats:
     """Average over a window what is constant between dates; values: shape (n_changes, ...)."""
     length = np.diff(np.clip(np.append(dates, np.inf), start, end))
-    average: Floats = length @ values / (end - start)
+    average: Floats = (length * values.T).sum(axis=-1) / (end - start)
     return average
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.elementary import power
 from simplugin.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def inverse_marginal(throughput: Numbers, weight: Numbers, alpha: float) -> Numb
     """
     if alpha == 1:
         return throughput / weight
-    return np.power(throughput, alpha) / weight
+    return power(throughput, alpha) / weight
 
 
 def next_memory(rate: Numbers, memory: Numbers, steps: Steps) -> Numbers:

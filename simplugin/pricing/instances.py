@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.elementary import exp, log
 from simplugin.platforms.random_graphs import random_graph
 from simplugin.pricing.deployment import deploy
 from simplugin.workloads.applications import Application
@@ -119,8 +120,8 @@ def instance(number: int, seed: int = SEED) -> Instance:
     shapes = FAMILIES[family]
     shape = shapes[turn // len(SPREADS) % len(shapes)]
     spread = SPREADS[kind]
-    low, high = np.log(HOSTS)
-    n_hosts = round(float(np.exp(generator.uniform(low, high))))
+    low, high = log(HOSTS)
+    n_hosts = round(exp(generator.uniform(low, high)))
     n_applications = int(generator.integers(APPLICATIONS[0], APPLICATIONS[1] + 1))
     graph = random_graph(
         shape, n_hosts, generator, decades=spread.decades, forwarding=spread.forwarding
@@ -154,7 +155,7 @@ def random_applications(
         if spread.flop is None:
             flop, byte = REPORT_TASKS[number % len(REPORT_TASKS)]
         else:
-            flop = float(np.exp(generator.uniform(*np.log(spread.flop))))
-            byte = flop * float(np.exp(generator.uniform(*np.log(spread.intensity))))
+            flop = exp(generator.uniform(*log(spread.flop)))
+            byte = flop * exp(generator.uniform(*log(spread.intensity)))
         drawn.append(Application(f"a{number}", master, flop, byte))
     return tuple(drawn)

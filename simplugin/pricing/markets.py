@@ -79,6 +79,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.elementary import power
 from simplugin.errors import WorkloadError
 from simplugin.pricing.masters import best_throughput
 from simplugin.pricing.slots import Slots, inverted, slots
@@ -357,7 +358,7 @@ def adapt(sharing: Sharing, utility: AlphaFair, state: MarketState) -> MarketSta
     ratio = np.ones_like(state.planned)
     known = (state.planned > 0) & (state.moved > 0)
     np.divide(state.planned, state.moved, out=ratio, where=known)
-    balance = state.balance * np.clip(ratio**STRENGTH, *REBALANCE)
+    balance = state.balance * np.clip(power(ratio, STRENGTH), *REBALANCE)
     value = np.tile(value, 2)[used]
     cost = state.slots.demand.ravel()[used] * state.price[resource] / value
     part = (state.offer.ravel()[used]) / size.ravel()[used]

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.elementary import exp, log
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -49,18 +51,18 @@ def best_throughput(
     # convex from the right, and in ln(rho) below, likewise.
     positive = middle > 0
     size = np.abs(middle)
-    y = np.log(scaled) / (1 + alpha)
+    y = log(scaled) / (1 + alpha)
     # Each application stops by itself, so that its master alone comes to the same.
     going = np.ones(len(y), dtype=bool)
     for _ in range(100):
-        exp = np.exp(y)
-        whole = size + exp
-        slope = np.where(positive, 1 + alpha * exp / whole, exp / whole + alpha)
-        value = np.where(positive, y + alpha * np.log(whole), np.log(whole) + alpha * y)
-        step = (value - np.log(scaled)) / slope
+        above = exp(y)
+        whole = size + above
+        slope = np.where(positive, 1 + alpha * above / whole, above / whole + alpha)
+        value = np.where(positive, y + alpha * log(whole), log(whole) + alpha * y)
+        step = (value - log(scaled)) / slope
         y = np.where(going, y - step, y)
         going &= np.abs(step) > 1e-15 * np.maximum(np.abs(y), 1.0)
         if not np.any(going):
             break
-    reached = np.where(positive, size + np.exp(y), np.exp(y))
+    reached = np.where(positive, size + exp(y), exp(y))
     return reached, weight * utility.marginal(reached)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from simplugin.elementary import power
 from simplugin.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ def cheapest_round(routes: Routes, utility: AlphaFair, state: FlowState, step: f
     cheapest = order[np.searchsorted(routes.source[order], np.arange(routes.n_sources))]
     least = price[cheapest]
     with np.errstate(divide="ignore"):
-        wanted = np.power(routes.weight / least, 1 / utility.alpha)
+        wanted = power(routes.weight / least, 1 / utility.alpha)
     throughput = np.clip(wanted, routes.least, routes.most)
     rate = np.maximum(state.rate - step * (price - least[routes.source]), 0.0)
     rate[cheapest] = 0.0

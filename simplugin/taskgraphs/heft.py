@@ -83,7 +83,7 @@ def upward_ranks(graphs: GraphSet, site: Site, *, transfers: bool = True) -> NDA
         Of all graphs [s].
     """
     share = site.processors / site.n_processors
-    time = graphs.flop * float(share @ (1 / site.speed))
+    time = graphs.flop * float(np.sum(share / site.speed))
     pair = np.outer(share, share)
     ends = np.minimum.outer(site.bandwidth, site.bandwidth)
     slowness = float(np.sum(pair / np.minimum(ends, site.shared)))

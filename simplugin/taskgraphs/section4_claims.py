@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simplugin.claims import Claim
+from simplugin.elementary import exp, log
 from simplugin.platforms.grid5000_subsets import SUBSETS
 from simplugin.taskgraphs.allocation import scrap, scrap_max
 from simplugin.taskgraphs.campaign import SEED, SITES, Case, graphs_of
@@ -141,7 +142,7 @@ def _loose(found: dict[str, tuple[Use, ...]], where: dict[str, object]) -> Claim
         )
         ratios[beta] = one / other
     loose = np.concatenate([each for beta, each in ratios.items() if beta >= LOOSE])
-    mean = float(np.exp(np.mean(np.log(loose))))
+    mean = exp(float(np.mean(log(loose))))
     shorter, longer = (float(np.mean(each)) for each in (loose > _MORE, loose < 1 / _MORE))
     return Claim(
         "SCRAP-MAX produces shorter schedules than SCRAP when the constraint is loose",
@@ -151,9 +152,7 @@ def _loose(found: dict[str, tuple[Use, ...]], where: dict[str, object]) -> Claim
         mean > 1 and shorter > longer,
         f"beta from {LOOSE:g} on; agrees if the geometric mean of ratios of makespans is above 1,"
         " and SCRAP-MAX shorter more often than longer. By beta: "
-        + ", ".join(
-            f"{beta:g}: {np.exp(np.mean(np.log(each))):.3f}" for beta, each in ratios.items()
-        ),
+        + ", ".join(f"{beta:g}: {exp(np.mean(log(each))):.3f}" for beta, each in ratios.items()),
         "section 4",
         provenance=where,
     )

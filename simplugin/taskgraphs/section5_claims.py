@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simplugin.claims import Claim
+from simplugin.elementary import exp, log
 from simplugin.platforms.grid5000_subsets import SUBSETS
 from simplugin.taskgraphs.allocation import scrap_max
 from simplugin.taskgraphs.campaign import Case, Setting, graphs_of, measured, own_makespans
@@ -138,7 +139,7 @@ def packing(quick: bool) -> list[Claim]:
         packed = Setting(strategy)
         loose = Setting(strategy, readings=replace(PAPER, packing="off"))
         found = [measured(case, loose).makespan / measured(case, packed).makespan for case in cases]
-        ratios[strategy] = float(np.exp(np.mean(np.log(found))))
+        ratios[strategy] = exp(float(np.mean(log(found))))
     return [
         Claim(
             "packing of allocations prevents idle times: without it makespans are longer",

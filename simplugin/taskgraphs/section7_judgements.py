@@ -342,7 +342,8 @@ def same_ranking(table: Averages, random: Averages) -> tuple[str, bool]:
 
 def _rank_correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     """Return Spearman's correlation of the means of strategies."""
-    ranks = [np.argsort(np.argsort(each.mean(axis=1), kind="stable")) for each in (one, other)]
+    orders = [np.argsort(each.mean(axis=1), kind="stable") for each in (one, other)]
+    ranks = [np.argsort(order, kind="stable") for order in orders]
     return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 

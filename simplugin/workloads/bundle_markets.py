@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from simplugin.elementary import exp, expm1, log
 from simplugin.errors import InfeasibleError, WorkloadError
 
 Floats = NDArray[np.float64]
@@ -94,12 +95,12 @@ class BundleMarket:
     @cached_property
     def log_value(self) -> Floats:
         """Logarithms of `values`; shape (n_peers,)."""
-        return np.log(self.values)
+        return log(self.values)
 
     @cached_property
     def log_q(self) -> Floats:
         """Logarithms of `q`, below 0; shape (n_peers,)."""
-        return np.log(self.q)
+        return log(self.q)
 
     def log_worth(self, number: ArrayLike) -> Floats:
         """Return the logarithm of what the task of a number, from 1 on, is worth to each peer.
@@ -110,12 +111,12 @@ class BundleMarket:
 
     def worth(self, number: ArrayLike) -> Floats:
         """Return what the task of a number, from 1 on, is worth to each peer, Eq. (10)."""
-        return np.exp(self.log_worth(number))
+        return exp(self.log_worth(number))
 
     def sums(self, amounts: ArrayLike) -> Floats:
         """Return what all tasks of each peer are worth together, V_i^k of Eq. (7)."""
         given = np.asarray(amounts, dtype=np.float64)
-        return self.values * np.expm1(given * self.log_q) / np.expm1(self.log_q)
+        return self.values * expm1(given * self.log_q) / expm1(self.log_q)
 
     def mean_prices(self, amounts: ArrayLike) -> Floats:
         """Return the mean deal price of each peer, v_i(k) of Eq. (7); the base price for none."""
@@ -129,7 +130,7 @@ class BundleMarket:
 
     def response(self, price: float) -> Amounts:
         """Return how many tasks each peer buys at a price, Eqs. (12-1) and (12-2)."""
-        return self.response_to_log(float(np.log(price)) if price > 0 else -np.inf)
+        return self.response_to_log(log(price) if price > 0 else -np.inf)
 
     def response_to_log(self, log_price: float) -> Amounts:
         """Return the same for the logarithm of a price."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
+from simplugin.elementary import exp, log
 from simplugin.workloads.parameter_ranges import part, whole
 from simplugin.workloads.task_costs import CostLaw
 
@@ -77,7 +77,7 @@ def _row_sizes(
 ) -> list[int]:
     """Return how many tasks stand in each row; the last one is cut."""
     # By exponential and logarithm, and in percent, as in the program: rounding down is sensitive.
-    usual = int(math.exp(width * math.log(n_tasks)))
+    usual = int(exp(width * log(n_tasks)))
     spread = 100.0 - 100.0 * regularity
     sizes = []
     left = n_tasks

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.elementary import exp, log1p
 from simplugin.errors import WorkloadError
 from simplugin.workloads.bundles import Bundle
 
@@ -112,7 +113,7 @@ def drawn_sizes(count: int, variation: float, generator: np.random.Generator) ->
     """
     if not 0 <= variation < np.inf:
         raise WorkloadError(f"variation is {variation!r}; give a number from 0 on")
-    sizes: Floats = np.exp(np.sqrt(np.log1p(variation**2)) * generator.standard_normal(count))
+    sizes: Floats = exp(np.sqrt(log1p(variation**2)) * generator.standard_normal(count))
     sizes /= sizes.mean()
     return sizes
 

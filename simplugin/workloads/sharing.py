@@ -161,7 +161,7 @@ class Sharing:
     def masters(self) -> Integers:
         """The master's agent of each application, shape (n_applications,)."""
         masters = np.flatnonzero(self.father < 0)
-        return masters[np.argsort(self.application[masters])]
+        return masters[np.argsort(self.application[masters], kind="stable")]
 
     def gather(self, values: Floats) -> Floats:
         """Sum values over each agent and all below it, sons in order.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
+from simplugin.elementary import log2
 from simplugin.workloads.parameter_ranges import one_of, part
 from simplugin.workloads.task_graphs import TaskGraph
 
@@ -58,7 +59,7 @@ def complexity(
     if kind == "linear":
         return factor * elements
     if kind == "log":
-        return factor * elements * np.log2(elements)
+        return factor * elements * log2(elements)
     return elements * np.sqrt(elements)
 
 

@@ -160,7 +160,8 @@ class TaskGraph:
 
     def _check_twice(self) -> None:
         """Refuse edges that are there twice."""
-        pairs, counts = np.unique(self.edges @ [self.n_tasks, 1], return_counts=True)
+        numbers = self.edges[:, 0] * self.n_tasks + self.edges[:, 1]
+        pairs, counts = np.unique(numbers, return_counts=True)
         if np.any(counts > 1):
             source, target = divmod(int(pairs[np.argmax(counts > 1)]), self.n_tasks)
             raise WorkloadError(

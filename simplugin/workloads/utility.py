@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from simplugin.elementary import log, power
 from simplugin.errors import WorkloadError
 
 
@@ -42,15 +43,13 @@ class AlphaFair:
     def value(self, throughput: ArrayLike) -> NDArray[np.float64]:
         """Return the utility of each throughput, minus infinity at 0 from alpha 1 on."""
         rho = np.asarray(throughput, dtype=float)
-        with np.errstate(divide="ignore"):
-            if self.alpha == 1:
-                return np.asarray(np.log(rho))
-            return np.asarray(np.power(rho, 1 - self.alpha) / (1 - self.alpha))
+        if self.alpha == 1:
+            return np.asarray(log(rho))
+        return np.asarray(power(rho, 1 - self.alpha) / (1 - self.alpha))
 
     def marginal(self, throughput: ArrayLike) -> NDArray[np.float64]:
         """Return the derivative of the utility at each throughput."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.power(np.asarray(throughput, dtype=float), -self.alpha))
+        return np.asarray(power(np.asarray(throughput, dtype=float), -self.alpha))
 
     def objective(self, throughput: ArrayLike, weight: ArrayLike) -> NDArray[np.float64]:
         """Return the weighted sum of utilities.

@@ -307,7 +307,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, list
         cwd=root,
         env={**os.environ, "PYTHONPATH": str(root)},
         check=True,
-        timeout=60,
+        timeout=600,
     )
     return pickle.loads(done.stdout)
 

@@ -39,7 +39,7 @@ applications = st.integers(1, 4).flatmap(
 
 
 class TestSupply:
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(applications, st.sampled_from(["plain", "bundled", "parallel"]))
     def test_every_task_is_in_one_parcel(
         self, drawn: tuple[list[int], list[float]], how: str
@@ -52,7 +52,7 @@ class TestSupply:
         assert found == Counter((k, i) for k, size in enumerate(count) for i in range(size))
         assert len(lines) == (len(count) if how == "parallel" else 1)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(applications)
     def test_bundles_are_in_proportion(self, drawn: tuple[list[int], list[float]]) -> None:
         count, weight = drawn

@@ -112,7 +112,7 @@ def test_the_period_of_a_star_is_the_shortest() -> None:
     assert (schedule.depth, schedule.startup) == (1, (7,))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), period=st.floats(1e4, 1e6))
 def test_any_period_keeps_capacities_and_loses_little(seed: int, period: float) -> None:
     tree, bags = random_instance(seed)

@@ -81,7 +81,7 @@ ENDINGS = st.sampled_from(["done", "done", "error", "crash", "wall_limit", "memo
     batch=st.integers(1, 5),
     breaks=st.lists(st.tuples(st.sampled_from(["stop", "ctrl-c", "lost"]), st.integers(0, 9))),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_interruptions_lose_nothing_and_repeat_nothing(
     keys, fates, retries, room, batch, breaks
 ):

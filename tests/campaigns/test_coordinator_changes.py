@@ -38,7 +38,7 @@ class Versions(Source):
     room=st.integers(1, 5),
     batch=st.integers(1, 3),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_no_outcome_is_recorded_under_the_key_of_another_state(keys, changes, room, batch):
     source, state_read, left = Versions(keys), {}, list(changes)
 

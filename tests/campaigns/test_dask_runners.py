@@ -44,7 +44,7 @@ SCENARIO = {
 SWEEP = {"scheduler.name": ["bags.prices", "bags.fcfs"], "platform.seed": range(1, 9)}
 
 
-def until(condition, limit=60.0):
+def until(condition, limit=600.0):
     """Wait for something that is to happen soon."""
     end = time.monotonic() + limit
     while not (found := condition()):
@@ -200,7 +200,7 @@ def square_job(number):
 
 
 def all_finished(runners):
-    end = time.monotonic() + 60
+    end = time.monotonic() + 600
     records = []
     while runners.running:
         assert time.monotonic() < end, "some never finished"
@@ -271,9 +271,13 @@ def test_runs_end_with_their_limit_their_runners_and_their_coordinator(cluster, 
         return int(mark.read_text(encoding="ascii").split()[0])
 
     with closing(DaskRunners(cluster.address)) as runners:
-        runners.submit(held_job(marks[0], wall_limit=0.3))
-        (record,) = all_finished(runners)
-        assert record.failure.kind == "wall_limit"
+        # On a busy machine the limit may come before the run has started.
+        for limit in (0.3, 3, 30, 300):
+            runners.submit(held_job(marks[0], wall_limit=limit))
+            (record,) = all_finished(runners)
+            assert record.failure.kind == "wall_limit"
+            if marks[0].exists():
+                break
         assert not is_alive(process_of(marks[0]))
         # Files that only the coordinator's host has.
         absent = str(tmp_path / "absent")

@@ -60,7 +60,7 @@ def snapshots(draw):
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(snapshots())
 def test_what_is_written_is_read(tmp_path_factory, snapshot):
     file = tmp_path_factory.mktemp("snapshots") / "deep" / "one.json"

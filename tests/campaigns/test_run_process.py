@@ -70,9 +70,9 @@ def is_alive(pid):
 
 
 def wait_until(condition, what):
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 600
     while not condition():
-        assert time.monotonic() < deadline, f"not within 30 s: {what}"
+        assert time.monotonic() < deadline, f"not within 600 s: {what}"
         time.sleep(0.01)
 
 
@@ -167,8 +167,12 @@ def test_endless_runs_are_ended_at_the_wall_limit(attempt, platform, tmp_path, m
     assert attempt("print_without_end", wall_limit=0.3).failure.kind == "wall_limit"
 
     arguments = {"platform": platform, "actor": "spinning_actor", "file": str(tmp_path / "pid")}
-    inside = attempt("simulation", arguments, wall_limit=3)
-    assert inside.failure.kind == "wall_limit"
+    # On a busy machine the limit may come before the simulation has started.
+    for limit in (3, 30, 300):
+        inside = attempt("simulation", arguments, wall_limit=limit)
+        assert inside.failure.kind == "wall_limit"
+        if (tmp_path / "pid").exists():
+            break
     assert not is_alive(int((tmp_path / "pid").read_text()))
 
     own = attempt("simulation", {**arguments, "wall_limit": 0.3}, wall_limit=60)

@@ -63,7 +63,7 @@ def told(value):
     return repr(value)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.data())
 def test_records_come_back_to_the_last_bit(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("stores") / "store.sqlite"

@@ -87,7 +87,7 @@ def test_a_commit_waits_for_the_disk(tmp_path):
 
 def assert_full(process, path):
     """The writer says that the disk is full; what it said before is there, and nothing half."""
-    told, error = process.communicate(timeout=60)
+    told, error = process.communicate(timeout=600)
     assert process.returncode == 1
     assert "cannot be written: disk full" in error
     assert "free space and run the same command again" in error

@@ -200,7 +200,7 @@ def run_on_terminal(lab, *arguments, interrupt_after=None):
     )
     os.close(terminal)
     seen = b""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 600
     try:
         while time.monotonic() < deadline:
             ready, _, _ = select.select([master], [], [], 0.1)

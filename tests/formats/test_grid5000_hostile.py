@@ -65,7 +65,7 @@ def damaged(draw: st.DrawFn) -> dict[str, Any]:
     return grid
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(damaged())
 def test_damage_gives_an_error_or_facts_that_hang_together(
     tmp_path_factory: pytest.TempPathFactory, grid: dict[str, Any]

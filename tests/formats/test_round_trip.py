@@ -14,7 +14,7 @@ from simplugin.simulation.resolve import resolve
 RELAXED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large]
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=RELAXED)
+@settings(max_examples=120, suppress_health_check=RELAXED)
 @given(data=st.data())
 def test_what_is_read_back_equals_what_was_written(
     data: st.DataObject, random_platforms: st.SearchStrategy[Platform], tmp_path: Path
@@ -27,7 +27,6 @@ def test_what_is_read_back_equals_what_was_written(
 
 @settings(
     max_examples=25,
-    deadline=None,
     suppress_health_check=RELAXED,
     phases=[Phase.explicit, Phase.generate],
 )

@@ -19,7 +19,6 @@ from simplugin.workloads.task_graphs import TaskGraph
 SUFFIXES = (".dot", ".dax", ".json")
 # The working directory of each example is the same, and each writes its file anew.
 RELAXED = settings(
-    deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -45,7 +45,7 @@ def traded(values, m, caps, q, seed):
     return amounts, float(np.mean(prices))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 10**6))
 def test_continuous_order_by_order(seed):
     drawn = instance(seed, most_tasks=120)
@@ -103,7 +103,7 @@ def test_arrivals_cover_all_peers():
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6))
 def test_mean_bids_take_the_largest_mean_prices(seed):
     drawn = instance(seed, most_tasks=60)

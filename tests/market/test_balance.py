@@ -107,7 +107,7 @@ def test_no_counter_example_has_fewer_tasks(q):
     st.integers(1, 6),
     st.data(),
 )
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_maximal_if_and_only_if_some_price_makes_all_amounts_best_responses(n, m, data):
     value = st.one_of(st.sampled_from([1.0, 2.0, 4.0]), st.floats(0.1, 10))
     values = data.draw(st.lists(value, min_size=n, max_size=n))
@@ -125,7 +125,7 @@ def test_maximal_if_and_only_if_some_price_makes_all_amounts_best_responses(n, m
 
 
 @given(markets(most_peers=5, most_tasks=30))
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_the_prices_of_the_maximum(market):
     best = largest_benefit(market.values, market.m, market.caps, market.q)
     low, high = clearing_interval(market, best.amounts)
@@ -157,7 +157,7 @@ def test_amounts_that_do_not_place_all_tasks_are_no_maximum():
 
 
 @given(markets())
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_the_balanced_state_is_balanced(market):
     state = balanced_state(market)
     amounts, price = state.amounts, state.price
@@ -175,7 +175,7 @@ def test_the_balanced_state_is_balanced(market):
 
 
 @given(markets())
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_half_of_the_largest_benefit_at_least(market):
     state, near = balanced_state(market), nearest_balance(market)
     relaxed = continuous_optimum(market.values, market.m, market.caps, market.q)
@@ -225,7 +225,7 @@ def test_balance_is_maximal_if_all_values_are_equal_and_only_then():
     st.floats(0.3, 0.999),
     st.floats(0.01, 100),
 )
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_values_made_for_whole_amounts_are_balanced_there(amounts, q, price):
     """Also the continuous state finds them, as it is unique."""
     given_ = np.array(amounts)
@@ -242,7 +242,7 @@ def test_values_made_for_whole_amounts_are_balanced_there(amounts, q, price):
 
 
 @given(markets(most_peers=5, most_tasks=60))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_nearest_balance_is_that_of_tasks_one_by_one(market):
     amounts = np.zeros(market.n_peers, dtype=int)
     for _ in range(market.m):

@@ -31,7 +31,7 @@ def markets(draw, alike=False):
 
 
 @given(markets())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_clock_pays_what_vcg_does(market):
     wanted = vickrey_clarke_groves(market, unsold="worthless")
     found = ascending_clock(market)
@@ -42,7 +42,7 @@ def test_the_clock_pays_what_vcg_does(market):
 
 
 @given(markets(alike=True))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_ties_change_neither_benefit_nor_prices_of_tasks(market):
     wanted = vickrey_clarke_groves(market, unsold="worthless")
     found = ascending_clock(market).settlement
@@ -54,7 +54,7 @@ def test_ties_change_neither_benefit_nor_prices_of_tasks(market):
 
 
 @given(markets(), st.floats(0.001, 1))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_ticks_cost_no_more_than_a_tick(market, tick):
     wanted = vickrey_clarke_groves(market, unsold="worthless")
     found = ascending_clock(market, tick=tick).settlement

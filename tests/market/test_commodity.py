@@ -29,7 +29,7 @@ def sold_in_turns(values, m, caps, q):
     return amounts, price
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 10**6))
 def test_flat_price(seed):
     drawn = instance(seed, most_tasks=200)

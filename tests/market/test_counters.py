@@ -119,7 +119,7 @@ def brute(values: list[float], counts: list[int], q: float, keep: list[float]) -
     return best
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     values=st.lists(st.floats(0.5, 4), min_size=2, max_size=3),
     counts=st.lists(st.integers(1, 4), min_size=1, max_size=3),

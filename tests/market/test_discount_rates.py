@@ -31,7 +31,7 @@ def best_of_all(worth, m):
 
 
 @given(seeds, st.integers(1, 5), st.integers(1, 12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_rates_make_any_split_the_optimum(seed, n, m):
     generator = np.random.default_rng(seed)
     values = np.exp(generator.normal(0, 1, n))
@@ -76,7 +76,7 @@ def test_rates_do_not_round_to_1():
 
 
 @given(seeds, st.integers(1, 4), st.integers(1, 8))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_the_balanced_split_completes_first(seed, n, m):
     generator = np.random.default_rng(seed)
     times = np.exp(generator.normal(0, 1, n))
@@ -111,7 +111,7 @@ def test_large_splits_are_near_the_bound():
 
 
 @given(seeds, st.integers(2, 12), st.integers(50, 1000), st.floats(0.001, 0.05))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_balancing_rates_keep_the_benefit(seed, n, m, alpha):
     times = np.exp(np.random.default_rng(seed).normal(0, 0.7, n))
     common = largest_benefit(1 / times, m, m, 1 - alpha)

@@ -57,7 +57,7 @@ def test_a_platform_without_the_hosts():
         execute(other, Bundle.of_class("neutral", 4), platform=platform)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_any_site(data):
     n_peers = data.draw(st.integers(1, 5))

@@ -55,7 +55,7 @@ def sites(draw):
 
 
 @given(sites())
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_every_point_and_no_other(site):
     values, times, m, caps, q = site
     expected = np.array(enumerated(*site))
@@ -71,7 +71,7 @@ def test_every_point_and_no_other(site):
 
 
 @given(sites(), st.integers(2, 6))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_fewer_points_are_points_of_the_front(site, n_points):
     expected = enumerated(*site)
     found = front(*site, n_points=n_points)
@@ -84,7 +84,7 @@ def test_fewer_points_are_points_of_the_front(site, n_points):
 
 
 @given(sites(), st.floats(0, 30))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_what_is_best_within_a_limit(site, limit):
     within = [benefit for completion, benefit in enumerated(*site) if completion <= limit]
     found = front(*site)

@@ -96,7 +96,7 @@ def markets(draw, most_tasks=60, own_rates=False):
     return np.array(values), m, np.array(caps), 1 - np.array(alpha)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(markets())
 def test_repaired_reaches_the_maximum(market):
     amounts, price = isgbmat(*market)
@@ -108,7 +108,7 @@ def test_repaired_reaches_the_maximum(market):
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(markets(own_rates=True))
 def test_repaired_reaches_the_maximum_with_own_discount_rates(market):
     amounts, _ = isgbmat(*market)
@@ -116,7 +116,7 @@ def test_repaired_reaches_the_maximum_with_own_discount_rates(market):
     assert benefit == pytest.approx(dynamic_programming(*market), rel=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6))
 def test_repaired_on_random_markets(seed):
     drawn = instance(seed)
@@ -130,7 +130,7 @@ def test_repaired_on_random_markets(seed):
     assert run.before.sum() < drawn.m <= run.taken.sum()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 10**6))
 def test_repaired_goes_through_the_same_passes(seed):
     drawn = instance(seed, most_tasks=150)
@@ -139,7 +139,7 @@ def test_repaired_goes_through_the_same_passes(seed):
     assert (run.passes, run.rounds) == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.floats(0.7, 0.999))
 def test_repaired_where_values_underflow(seed, alpha):
     drawn = instance(seed)
@@ -147,7 +147,7 @@ def test_repaired_where_values_underflow(seed, alpha):
     np.testing.assert_array_equal(isgbmat(*arguments)[0], largest_benefit(*arguments).amounts)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(0, 10**6))
 def test_printed_is_figure_2(seed):
     drawn = instance(seed, most_tasks=100)

@@ -40,7 +40,7 @@ def worths(market, but=None):
 
 
 @given(markets())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_vcg_is_what_the_others_lose(market):
     found = vickrey_clarke_groves(market, unsold="worthless")
     total = sum(worths(market)[: market.m])
@@ -55,7 +55,7 @@ def test_vcg_is_what_the_others_lose(market):
 
 
 @given(markets())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_uniform_prices_are_the_ends_of_the_clearing_interval(market):
     values = [*worths(market), 0.0]
     assert uniform(market).revenue == pytest.approx(market.m * values[market.m - 1])
@@ -115,7 +115,7 @@ def test_who_is_alone_gets_all_for_nothing_if_unsold_tasks_are_worthless():
 
 
 @given(markets(), st.randoms(use_true_random=False))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_relabelling_peers_relabels_payments(market, random):
     order = list(range(market.n_peers))
     random.shuffle(order)

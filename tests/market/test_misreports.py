@@ -48,7 +48,7 @@ def breakpoints(market, peer):
 
 
 @given(markets(3, 8))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_no_other_factor_does_better_than_the_best_report(market):
     for rule in RULES:
         for peer in range(market.n_peers):
@@ -66,7 +66,7 @@ def test_no_other_factor_does_better_than_the_best_report(market):
 
 
 @given(markets(3, 6), st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_no_lie_of_any_shape_does_better_than_a_factor(market, seed):
     # Any falling values may be reported, not only multiples of the true ones.
     generator = np.random.default_rng(seed)
@@ -85,7 +85,7 @@ def test_no_lie_of_any_shape_does_better_than_a_factor(market, seed):
 
 
 @given(markets(), st.floats(1, 50))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_over_reporting_never_gains_if_tasks_pay_by_measured_time(market, factor):
     honest = uniform(market)
     for peer in range(market.n_peers):
@@ -94,7 +94,7 @@ def test_over_reporting_never_gains_if_tasks_pay_by_measured_time(market, factor
 
 
 @given(markets(), st.floats(0.02, 50))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_no_lie_gains_if_peers_are_held_to_it(market, factor):
     honest = uniform(market)
     for peer in range(market.n_peers):
@@ -103,7 +103,7 @@ def test_no_lie_gains_if_peers_are_held_to_it(market, factor):
 
 
 @given(markets(), st.floats(0.02, 50))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_no_report_gains_under_vcg(market, factor):
     honest = vickrey_clarke_groves(market)
     for peer in range(market.n_peers):
@@ -181,7 +181,7 @@ def test_unknown_rules_are_refused():
 
 
 @given(markets(3, 10))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_games_end_as_they_say(market):
     game = play(market, tick=0.02, passes=60)
     best = largest_benefit(market.values, market.m, market.caps, market.q).benefit

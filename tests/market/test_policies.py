@@ -18,7 +18,7 @@ ENDING = [name for name in POLICIES if name != "isgbmat_printed"]
 
 
 @pytest.mark.parametrize("name", ENDING)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10**6))
 def test_every_policy_places_all_tasks_under_the_caps(name, seed):
     drawn = instance(seed, most_tasks=300)
@@ -54,7 +54,7 @@ def test_those_that_draw_take_a_seed(name):
 
 
 @pytest.mark.parametrize("name", [name for name in ENDING if name not in RANDOM])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10**6))
 def test_relabelling_peers_changes_nothing(name, seed):
     drawn = instance(seed, most_tasks=300)

@@ -112,7 +112,7 @@ def test_contention_is_that_of_fair_shares(flop, byte):
         np.testing.assert_allclose(deal.outcome().times, shared, rtol=0.02)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.lists(st.tuples(st.integers(0, 20), st.floats(1, 50)), min_size=1, max_size=6),
     st.floats(5, 100),

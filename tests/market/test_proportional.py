@@ -32,7 +32,7 @@ def largest_remainder(values, m, caps):
     return amounts
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(st.tuples(st.integers(1, 60), st.integers(0, 80)), min_size=1, max_size=8), st.data()
 )
@@ -83,7 +83,7 @@ def test_those_of_no_weight_share_the_rest_equally():
     assert dealt((0, 0), 0, (0, 0)) == [0, 0]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(st.tuples(st.sampled_from((0.0, 1.0, 0.1, 3.7, 1e9)), st.integers(0, 9)), min_size=1),
     st.floats(0, 1),
@@ -96,7 +96,7 @@ def test_all_is_placed_under_caps(peers, part):
     assert np.all((amounts >= 0) & (amounts <= caps))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.floats(0.01, 100), min_size=1, max_size=30), st.integers(10**12, 2**53 - 1))
 def test_as_many_as_floats_can_count(weights, count):
     caps = np.full(len(weights), count)

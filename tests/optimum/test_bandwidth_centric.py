@@ -56,7 +56,7 @@ def test_a_chain_passes_on_what_its_links_let_through() -> None:
     assert free.throughput == pytest.approx(11.0, rel=1e-12)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     seed=st.integers(0, 10**6),
     n_hosts=st.sampled_from([1, 2, 5, 20, 60]),

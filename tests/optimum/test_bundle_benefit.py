@@ -57,7 +57,7 @@ def markets(draw, most_peers=4, most_tasks=7):
 
 
 @given(markets())
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_it_is_the_best_of_all_assignments(market):
     values, m, caps, q = market
     best = largest_benefit(*market)
@@ -74,7 +74,7 @@ def test_it_is_the_best_of_all_assignments(market):
 
 
 @given(markets())
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_prices_are_the_last_value_sold_and_the_first_that_is_not(market):
     values, m, caps, q = market
     worth = sorted(
@@ -96,7 +96,7 @@ def test_prices_are_the_last_value_sold_and_the_first_that_is_not(market):
 
 
 @given(markets(), st.randoms(use_true_random=False))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_names_of_peers_do_not_matter(market, random):
     values, m, caps, q = market
     order = list(range(len(values)))

@@ -96,7 +96,7 @@ def test_the_interior_point_finds_the_closed_form(seed):
     st.lists(st.floats(1e-4, 0.99), min_size=6, max_size=6),
     st.integers(1, 60),
 )
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_whole_tasks_are_worth_less_by_the_margin_at_most(values, m, alpha, cap):
     cap = max(cap, -(-m // len(values)))
     market = (values, m, cap, 1 - np.array(alpha[: len(values)]))

@@ -83,7 +83,7 @@ def check(tree: Tree, bags: Bags, state: ExactState, port: Port) -> None:
     assert income == state.fair * sum(weight[k] * min(cheapest[k]) for k in kinds)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(seed=st.integers(0, 10**6), port=st.sampled_from(PORTS))
 def test_whole_numbers_have_exact_optima(seed: int, port: Port) -> None:
     tree, bags = whole_numbers(seed)

@@ -265,7 +265,7 @@ def test_the_unit_of_an_applications_tasks_does_not_matter(seed: int) -> None:
     assert two.throughput * unit == pytest.approx(one.throughput, rel=1e-8)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.sampled_from([0.0, *ALPHAS, math.inf]))
 def test_sharings_are_feasible_and_proven_best(seed: int, alpha: float) -> None:
     sharing = random_sharing(seed)
@@ -279,7 +279,7 @@ def test_sharings_are_feasible_and_proven_best(seed: int, alpha: float) -> None:
     assert np.all(share.link_price >= 0)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.sampled_from([0.0, *ALPHAS]))
 def test_prices_and_rates_fulfil_the_conditions_of_optimality(seed: int, alpha: float) -> None:
     sharing = random_sharing(seed)
@@ -299,7 +299,7 @@ def test_prices_and_rates_fulfil_the_conditions_of_optimality(seed: int, alpha: 
     assert np.sum(prices * (capacity - load)) < 1e-8 * income.sum()
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.5, 1.0, math.inf]))
 def test_relabelling_hosts_changes_nothing(seed: int, alpha: float) -> None:
     sharing = random_sharing(seed)

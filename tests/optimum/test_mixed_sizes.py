@@ -50,7 +50,7 @@ def is_consistent(found, values, caps, q):
 
 
 @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_tasks_that_only_compute_against_all_assignments(seed, n, m):
     generator, caps, q = drawn(seed, n, m)
     speeds, sizes = np.exp(generator.normal(0, 1, n)), np.exp(generator.normal(0, 1, m))
@@ -61,7 +61,7 @@ def test_tasks_that_only_compute_against_all_assignments(seed, n, m):
 
 
 @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_values_against_all_assignments(seed, n, m):
     generator, caps, q = drawn(seed, n, m)
     values = np.exp(generator.normal(0, 1, (n, m)))
@@ -110,7 +110,7 @@ def test_identical_tasks_are_the_market_of_bundles():
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_dealing_as_identical_is_no_better(seed):
     generator = np.random.default_rng(seed)
     speeds, sizes = np.exp(generator.normal(0, 1, 4)), np.exp(generator.normal(0, 1, 15))

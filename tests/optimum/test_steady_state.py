@@ -194,7 +194,7 @@ def test_prices_prove_the_rates_of_the_papers_campaign(reading: str, port: Port)
             assert np.ptp(state.throughput) <= 1e-9 * state.fair
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), port=st.sampled_from(PORTS))
 def test_wild_instances_are_proven_optimal(seed: int, port: Port) -> None:
     tree, bags = wild(seed)
@@ -206,7 +206,7 @@ def test_wild_instances_are_proven_optimal(seed: int, port: Port) -> None:
         assert np.ptp(ratio) <= 1e-8 * state.fair
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), port=st.sampled_from(PORTS))
 def test_no_application_gains_unless_one_that_has_no_more_loses(seed: int, port: Port) -> None:
     tree, bags = wild(seed, 0.2)
@@ -333,7 +333,7 @@ def stars() -> st.SearchStrategy[tuple[Tree, Bags]]:
     ).map(build)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(star=stars())
 def test_proposition_1_slices_of_a_star(star: tuple[Tree, Bags]) -> None:
     tree, bags = star

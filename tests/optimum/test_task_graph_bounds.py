@@ -190,7 +190,7 @@ class TestClosedForms:
 
 class TestSchedules:
     @pytest.mark.parametrize("transfers", [False, True])
-    @settings(deadline=None, max_examples=25, derandomize=True)
+    @settings(max_examples=25, derandomize=True)
     @given(seed=st.integers(0, 2**32 - 1), shape=st.sampled_from([(1, 2), (1, 3), (2, 1), (3, 1)]))
     def test_none_is_shorter(self, transfers, seed, shape):
         rng = np.random.default_rng(seed)
@@ -214,7 +214,7 @@ class TestSchedules:
         assert relaxation_bound(graphs, site, transfers=True).value >= best / 2
 
     @pytest.mark.parametrize("transfers", [False, True])
-    @settings(deadline=None, max_examples=20, derandomize=True)
+    @settings(max_examples=20, derandomize=True)
     @given(seed=st.integers(0, 2**32 - 1))
     def test_lists_are_no_shorter(self, transfers, seed):
         rng = np.random.default_rng(seed)
@@ -230,7 +230,7 @@ class TestSchedules:
 
 
 class TestChanges:
-    @settings(deadline=None, max_examples=15, derandomize=True)
+    @settings(max_examples=15, derandomize=True)
     @given(seed=st.integers(0, 2**32 - 1), factor=st.floats(1.1, 4.0))
     def test_faster_processors(self, seed, factor):
         graphs, site = random_set(seed, 2, 6, most=6)
@@ -238,7 +238,7 @@ class TestChanges:
         slow, fast = makespan_bound(graphs, site), makespan_bound(graphs, faster)
         assert fast.value <= slow.value * (1 + 2e-6)
 
-    @settings(deadline=None, max_examples=15, derandomize=True)
+    @settings(max_examples=15, derandomize=True)
     @given(seed=st.integers(0, 2**32 - 1), exponent=st.integers(-12, 12))
     def test_more_of_everything(self, seed, exponent):
         graphs, site = random_set(seed, 2, 6, most=6)

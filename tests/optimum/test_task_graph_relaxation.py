@@ -30,7 +30,7 @@ with importable(Path(__file__).parent):
 
 class TestRelaxation:
     @pytest.mark.parametrize("transfers", [False, True])
-    @settings(deadline=None, max_examples=15, derandomize=True)
+    @settings(max_examples=15, derandomize=True)
     @given(seed=st.integers(0, 2**32 - 1), n_graphs=st.integers(1, 3), n_tasks=st.integers(1, 6))
     def test_is_that_of_cvxpy(self, transfers, seed, n_graphs, n_tasks):
         graphs, site = random_set(seed, n_graphs, n_tasks, most=9)
@@ -39,7 +39,7 @@ class TestRelaxation:
         assert relaxed.value == pytest.approx(program, rel=1e-6)
         assert relaxed.limit == pytest.approx(program, rel=1e-6)
 
-    @settings(deadline=None, max_examples=20, derandomize=True)
+    @settings(max_examples=20, derandomize=True)
     @given(seed=st.integers(0, 2**32 - 1))
     def test_is_as_good_as_the_simple_bounds(self, seed):
         graphs, site = random_set(seed, 3, 10, most=20)
@@ -50,7 +50,7 @@ class TestRelaxation:
         assert relaxation_bound(graphs, site, transfers=True).value >= max(area, path)
         assert relaxed >= relaxation(graphs, site).value * (1 - 1e-6)
 
-    @settings(deadline=None, max_examples=15, derandomize=True)
+    @settings(max_examples=15, derandomize=True)
     @given(seed=st.integers(0, 2**32 - 1))
     def test_is_above_that_of_any_numbers_of_processors(self, seed):
         graphs, site = random_set(seed, 2, 5, most=6)

@@ -117,7 +117,7 @@ LAWS = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(LAWS, LAWS, st.sampled_from(["up", "stationary"]), st.integers(0, 2**32), st.floats(1, 500))
 def test_outages_alternate_and_end(up: Law, down: Law, start: str, seed: int, until: float) -> None:
     outages = Outages(up, down, start)
@@ -133,7 +133,7 @@ def test_outages_alternate_and_end(up: Law, down: Law, start: str, seed: int, un
     assert outages.points(np.random.default_rng(seed), 2 * until)[: len(points)] == points
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(LAWS, st.one_of(st.none(), LAWS), st.one_of(st.none(), LAWS), st.integers(0, 2**32))
 def test_churn_joins_and_leaves_before_the_end(
     stay: Law, arrival: Law | None, away: Law | None, seed: int

@@ -59,7 +59,7 @@ def test_neither_more_clusters_nor_other_laws_change_the_draws_of_the_rest():
             assert (new.latency, new.host_count) == (1e-5, 7)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**63), st.integers(0, 2**63))
 def test_the_seed_decides(one, other):
     def text(seed):

@@ -13,7 +13,7 @@ from simplugin.platforms.spatial_graphs import geometric_graph, usual_radius
 
 
 @given(st.integers(2, 25), st.integers(0, 2**32), st.floats(0, 0.6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_near_hosts_are_neighbours_and_parts_are_joined_cheaply(n_hosts, seed, radius) -> None:
     made = geometric_graph(n_hosts, np.random.default_rng(seed), radius)
     assert np.all((made.position >= 0) & (made.position < 1))

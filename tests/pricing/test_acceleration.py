@@ -108,7 +108,7 @@ def test_sums_along_the_trees_are_inner_products() -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, MEMORY + 1))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_coefficients_solve_the_least_squares(seed: int, count: int) -> None:
     residuals = np.random.default_rng(seed).normal(size=(count, 40))
     gamma = coefficients(residuals @ residuals.T)

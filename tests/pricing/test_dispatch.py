@@ -350,7 +350,7 @@ def test_the_grain_changes_the_number_of_tasks_only() -> None:
     assert len(fine.date) == pytest.approx(4 * len(coarse.date), rel=2e-2)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.floats(-1e9, -1e-9) | st.just(math.nan) | st.just(math.inf))
 def test_rates_that_are_none_are_refused(wrong: float) -> None:
     sharing = deploy(FIVE, REPORT)

@@ -73,7 +73,7 @@ BACKBONE = Sharing(
     ),
     st.floats(0.1, 30),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_market_projects_wishes_onto_what_fits(
     bids: list[tuple[float, float, float]], capacity: float
 ) -> None:
@@ -104,7 +104,7 @@ def test_a_market_projects_wishes_onto_what_fits(
     st.floats(0.1, 10),
     st.sampled_from([0.2, 0.5, 1.0, 2.0, 4.0]),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_master_finds_its_best_throughput(
     middle: float, slack: float, weight: float, alpha: float
 ) -> None:

@@ -131,7 +131,7 @@ def test_a_lock_excludes_and_dies_with_its_process(tmp_path: Path) -> None:
             assert second.poll() is None
             first.send_signal(signal.SIGKILL)
             assert second.stdout.readline() == "locked\n"
-            second.communicate("", timeout=60)
+            second.communicate("", timeout=600)
 
 
 class TestCommand:

@@ -18,6 +18,7 @@ EXTENSION = sysconfig.get_config_var("EXT_SUFFIX")
 RUNTIME = {"libc.so.6", "libgcc_s.so.1", "libm.so.6", "libstdc++.so.6", "ld-linux-x86-64.so.2"}
 LIBRARY = "simplugin.libs/libsimgrid.so.4.1"
 DRIVER = f"simplugin/simulation/_driver{EXTENSION}"
+ELEMENTARY = f"simplugin/elementary/_elementary{EXTENSION}"
 SWEEPS = f"simplugin/pricing/_sweeps{EXTENSION}"
 KERNELS = f"simplugin/taskgraphs/_kernels{EXTENSION}"
 BINDINGS = f"simgrid{EXTENSION}"
@@ -44,7 +45,8 @@ def test_its_tag_is_this_python(wheel: Path) -> None:
 
 def test_everything_is_inside(content: Path) -> None:
     names = names_below(content)
-    assert {LIBRARY, DRIVER, SWEEPS, KERNELS, BINDINGS, "simplugin/formats/simgrid.dtd"} <= names
+    libraries = {LIBRARY, DRIVER, ELEMENTARY, SWEEPS, KERNELS, BINDINGS}
+    assert libraries | {"simplugin/formats/simgrid.dtd"} <= names
     (information,) = content.glob("simplugin-*.dist-info")
     licenses = names_below(information / "licenses")
     assert {"LICENSE", "simgrid/LICENSE-LGPL-2.1", "simgrid/NOTICE"} <= licenses
@@ -58,13 +60,14 @@ def test_every_module_of_the_checkout_is_inside(content: Path) -> None:
 
 def test_the_library_is_there_once(content: Path) -> None:
     libraries = [name for name in names_below(content) if ".so" in name]
-    assert sorted(libraries) == sorted([LIBRARY, DRIVER, SWEEPS, KERNELS, BINDINGS])
+    assert sorted(libraries) == sorted([LIBRARY, DRIVER, ELEMENTARY, SWEEPS, KERNELS, BINDINGS])
 
 
 @pytest.mark.parametrize(
     ("name", "rpath"),
     [
         (LIBRARY, None),
+        (ELEMENTARY, None),
         (SWEEPS, None),
         (KERNELS, None),
         (DRIVER, "$ORIGIN/../../simplugin.libs"),

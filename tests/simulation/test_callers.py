@@ -59,7 +59,7 @@ def start_script(
 def run_script(directory: Path, text: str, *arguments: str) -> str:
     """Run a Python script that finds this project, return what it printed."""
     process = start_script(directory, text, *arguments)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
     return out
 
@@ -200,7 +200,7 @@ def test_module_that_simulates_when_imported_is_told_so(tmp_path: Path, two_host
         """)
     )
     process = start_script(tmp_path, "import experiment")
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=600)
     assert process.returncode == 1
     assert "__name__ == '__main__'" in err
 
@@ -249,7 +249,7 @@ def test_caller_that_is_killed_leaves_no_process(
     assert is_alive(child)
     assert is_alive(server)
     caller.send_signal(number)
-    caller.communicate(timeout=20)
+    caller.communicate(timeout=600)
     wait_until(lambda: not is_alive(child) and not is_alive(server), "child and server end")
 
 
@@ -283,7 +283,7 @@ def test_ctrl_c_ends_the_child_and_the_caller_goes_on(tmp_path: Path, two_hosts:
     assert caller.stdout.readline().split() == ["interrupted", "3.0"]
     assert not is_alive(child)
     assert is_alive(server)
-    caller.communicate(timeout=20)
+    caller.communicate(timeout=600)
     assert caller.returncode == 0
     wait_until(lambda: not is_alive(server), "the server ends")
 

@@ -87,7 +87,7 @@ def test_replaced_server_finishes_its_simulations(
         assert simulate(two_hosts, [("ada", module.actor)]).returned[0].value[0] == 3
         assert is_alive(server)
         go_on.touch()
-        assert waiting.result(timeout=30).returned[0].value == "done"
+        assert waiting.result(timeout=600).returned[0].value == "done"
     wait_until(lambda: not is_alive(server), "the replaced server ends")
 
 

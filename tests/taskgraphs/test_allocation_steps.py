@@ -199,13 +199,13 @@ def plain_scrap_max(
 class TestObviousVersion:
     """The compiled procedures take the same steps as plain Python that keeps nothing."""
 
-    @settings(max_examples=60, deadline=None, derandomize=True)
+    @settings(max_examples=60, derandomize=True)
     @given(graphs(), st.integers(1, 60), st.sampled_from([1e9, 3.3e9]))
     def test_cpa(self, graph: TaskGraph, processors: int, speed: float) -> None:
         plain = plain_cpa(graph, processors, speed, [processors] * graph.n_tasks)
         assert cpa(graph, processors, speed).tolist() == plain
 
-    @settings(max_examples=40, deadline=None, derandomize=True)
+    @settings(max_examples=40, derandomize=True)
     @given(graphs(), PLACES, READINGS)
     def test_hcpa(self, graph: TaskGraph, site: Site, readings: Readings) -> None:
         speed = speed_of(site, readings)
@@ -213,13 +213,13 @@ class TestObviousVersion:
         plain = plain_cpa(graph, everyone, speed, ceilings(graph, site, speed))
         assert hcpa(graph, site, readings).reference.tolist() == plain
 
-    @settings(max_examples=60, deadline=None, derandomize=True)
+    @settings(max_examples=60, derandomize=True)
     @given(graphs(), PLACES, SHARES, READINGS)
     def test_scrap(self, graph: TaskGraph, site: Site, beta: float, readings: Readings) -> None:
         plain = plain_scrap(graph, site, beta, readings)
         assert scrap(graph, site, beta, readings).reference.tolist() == plain
 
-    @settings(max_examples=80, deadline=None, derandomize=True)
+    @settings(max_examples=80, derandomize=True)
     @given(graphs(), PLACES, SHARES, READINGS, st.data())
     def test_scrap_max(
         self, graph: TaskGraph, site: Site, beta: float, readings: Readings, data: st.DataObject
@@ -243,7 +243,7 @@ class TestObviousVersion:
 
 
 class TestConstraints:
-    @settings(max_examples=60, deadline=None, derandomize=True)
+    @settings(max_examples=60, derandomize=True)
     @given(graphs(), PLACES, SHARES)
     def test_scrap_keeps_its_share(self, graph: TaskGraph, site: Site, beta: float) -> None:
         allocation = scrap(graph, site, beta)
@@ -252,7 +252,7 @@ class TestConstraints:
         allowed = beta * site.power / min(site.speed) * longest_path(graph, time)[1]
         assert used <= allowed * (1 + 1e-8) or count == [1] * graph.n_tasks
 
-    @settings(max_examples=60, deadline=None, derandomize=True)
+    @settings(max_examples=60, derandomize=True)
     @given(graphs(), PLACES, SHARES)
     def test_scrap_max_keeps_its_share(self, graph: TaskGraph, site: Site, beta: float) -> None:
         count = scrap_max(graph, site, beta).reference
@@ -295,7 +295,7 @@ class TestConstraints:
             for task, count in enumerate(allocation.reference.tolist()):
                 assert allocation.time[task] == seconds(graph, task, count, min(site.speed))
 
-    @settings(max_examples=40, deadline=None, derandomize=True)
+    @settings(max_examples=40, derandomize=True)
     @given(graphs(), PLACES, SHARES)
     def test_more_for_all_shortens_the_path(
         self, graph: TaskGraph, site: Site, beta: float

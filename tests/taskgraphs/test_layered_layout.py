@@ -44,7 +44,7 @@ def crossings(graph, places):
     return count
 
 
-@settings(deadline=None, max_examples=60, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(graphs())
 def test_levels_are_rows_and_nothing_stands_on_anything(graph):
     places = layered_layout(graph)

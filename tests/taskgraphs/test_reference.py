@@ -65,7 +65,7 @@ class TestReference:
 
 
 class TestTranslate:
-    @settings(max_examples=80, deadline=None, derandomize=True)
+    @settings(max_examples=80, derandomize=True)
     @given(
         st.floats(1e8, 1e12),
         st.sampled_from([0.0, 1.0]) | st.floats(0, 0.5),

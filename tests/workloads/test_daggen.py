@@ -120,7 +120,7 @@ def test_regular_rows() -> None:
     assert graph.n_edges == 90
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.integers(1, 40),
     st.floats(0, 1),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.errors import WorkloadError
@@ -47,7 +47,6 @@ def test_release_dates() -> None:
     assert GraphSet([A, B], [0, 3]).release.tolist() == [0.0, 3.0]  # type: ignore[arg-type]
 
 
-@settings(deadline=None)
 @given(st.permutations([A, B, C]), st.integers(1, 3))
 def test_neighbours_are_those_of_each_graph(order: list[TaskGraph], count: int) -> None:
     graphs = GraphSet(tuple(order[:count]))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.errors import WorkloadError
@@ -156,7 +156,6 @@ class TestShape:
         assert graph.critical_path(graph.flop) == [0]
         assert graph.with_single_ends() == graph
 
-    @settings(deadline=None)
     @given(graphs())
     def test_order_and_levels(self, graph: TaskGraph) -> None:
         order = graph.order.tolist()
@@ -171,7 +170,6 @@ class TestShape:
         assert graph.level.tolist() == depth
         assert graph.width == max(depth.count(level) for level in depth)
 
-    @settings(deadline=None)
     @given(graphs(), st.booleans())
     def test_bottom_and_top_levels(self, graph: TaskGraph, moves: bool) -> None:
         # Powers of two that no sum rounds.
@@ -189,7 +187,6 @@ class TestShape:
                     top[task] = max(top[task], length(graph, path[: at + 1], time, transfer))
         assert graph.top_levels(time, transfer).tolist() == top
 
-    @settings(deadline=None)
     @given(graphs(), st.booleans())
     def test_critical_path_is_the_first_of_the_longest(self, graph: TaskGraph, moves: bool) -> None:
         # Few lengths, so that there are ties.
@@ -216,7 +213,6 @@ class TestSingleEnds:
         graph = diamond(tasks=("entry", "entry'", "exit", "d", "e")).with_single_ends()
         assert graph.tasks[5:] == ("entry''", "exit'")
 
-    @settings(deadline=None)
     @given(graphs())
     def test_of_any_graph(self, graph: TaskGraph) -> None:
         single = graph.with_single_ends()

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from simplugin.elementary import exp
 from simplugin.errors import WorkloadError
 
 Counters = Literal["reset", "kept"] | float
@@ -33,7 +34,7 @@ class DiscountCounter:
         """Return how many tasks still count at a date [s]."""
         if self.lifetime == 0:
             return 0.0
-        return self.amount * math.exp((self.since - now) / self.lifetime)
+        return self.amount * exp((self.since - now) / self.lifetime)
 
     def sell(self, now: float, amount: int) -> None:
         """Count tasks that are sold at a date [s]."""

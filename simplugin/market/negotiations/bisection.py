@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from simplugin.elementary import log, log2
 from simplugin.market.negotiations.answering_peers import answering_peer
 from simplugin.market.negotiations.brackets import Bracket, ask_all, counts_of
 from simplugin.market.negotiations.protocol import Negotiation, Scheduler
@@ -65,11 +66,11 @@ def bisection_rounds(market: BundleMarket, price: float) -> int:
     price : float
         What the last task that is sold is worth [price].
     """
-    distance = abs(math.log(price))
-    outward = max(1, math.ceil(math.log2(distance + 1)))
+    distance = abs(log(price))
+    outward = max(1, math.ceil(log2(distance + 1)))
     if 2**outward - 1 <= distance:
         outward += 1
-    narrow = math.ceil(outward - 1 - math.log2(float(-market.log_q.max())))
+    narrow = math.ceil(outward - 1 - log2(float(-market.log_q.max())))
     return 2 + outward + 1 + max(0, narrow)
 
 

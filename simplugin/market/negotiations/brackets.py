@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from simplugin.elementary import exp
 from simplugin.market.negotiations.protocol import Agreement, Call, Message
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 
@@ -80,7 +81,7 @@ class Bracket:
         """
         sold = self.m - int(self.least.sum())
         if self._clears:
-            return Agreement(self.most, float(np.exp(self.low)))
+            return Agreement(self.most, exp(self.low))
         peers = np.repeat(np.arange(len(self.most)), self.doubtful)
         worth = np.full(len(peers), self.low)
         # Between neighbouring numbers all are worth the lower one.
@@ -90,7 +91,7 @@ class Bracket:
             worth = np.concatenate([reply[1:] for reply in replies])
         best = np.argsort(-worth, kind="stable")[:sold]
         amounts = self.least + np.bincount(peers[best], minlength=len(self.most))
-        return Agreement(amounts, float(np.exp(worth[best[-1]])))
+        return Agreement(amounts, exp(worth[best[-1]]))
 
 
 def ask_all(n_peers: int, message: Message) -> Generator[Call, list[Message], Floats]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.elementary import exp
 from simplugin.errors import WorkloadError
 from simplugin.market.negotiations.answering_peers import answering_peer
 from simplugin.market.negotiations.brackets import Bracket, ask_all, counts_of
@@ -117,7 +118,7 @@ class _Sale:
         """Note that peers want fewer tasks; others clinch what that leaves to them."""
         self.demand = self.demand - leaving
         now = clinched(self.demand, self._m)
-        self._payments += (now - self._clinched) * math.exp(log_price)
+        self._payments += (now - self._clinched) * exp(log_price)
         self._clinched = now
 
     def agreement(self) -> Agreement:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 
 import numpy as np
 
+from simplugin.elementary import exp
 from simplugin.errors import InfeasibleError
 from simplugin.market.negotiations.answering_peers import answering_peer
 from simplugin.market.negotiations.brackets import Bracket, ask_all, counts_of
@@ -55,7 +55,7 @@ def _clock(
         (counts,) = yield from ask_all(n_peers, ("price", price))
         wanted = counts_of(counts)
         if wanted.sum() == m:
-            return Agreement(wanted, math.exp(price))
+            return Agreement(wanted, exp(price))
         excess += int(wanted.sum()) - m
     if excess in seen:
         raise InfeasibleError(

@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterator
 
 import numpy as np
 
+from simplugin.elementary import exp, log
 from simplugin.errors import WorkloadError
 from simplugin.market.auctions import arriving, uniform_draws
 from simplugin.market.negotiations.brackets import Bracket, ask_all, counts_of
@@ -47,7 +48,7 @@ class BiddingPeer:
                 return ("limit", own.limit(message[1]), own.log_worth(1))
             case "bid":
                 worth = own.log_worth(self._bought + 1)
-                return ("bid", worth + math.log(next(self._draws)))
+                return ("bid", worth + log(next(self._draws)))
             case "sold":
                 self._bought += 1
                 return ("limit", own.log_worth(self._bought + 1))
@@ -78,7 +79,7 @@ def double_auction(n_peers: int, m: int, generator: np.random.Generator) -> Sche
     for _ in range(m):
         top = max(worth[peer] for peer in open_)
         winner, log_price = yield from _trade(draws, open_, top)
-        paid += math.exp(log_price)
+        paid += exp(log_price)
         amounts[winner] += 1
         ((_, worth[winner]),) = yield Call((winner,), ("sold",))
         if amounts[winner] == caps[winner]:
@@ -94,7 +95,7 @@ def _trade(
     while True:
         peer = arriving(next(draws), open_)
         if peer is None:
-            asked = top + math.log(next(draws))
+            asked = top + log(next(draws))
             if asked <= bid:
                 return bidder, bid
             ask = min(ask, asked)

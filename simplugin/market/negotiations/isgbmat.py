@@ -6,6 +6,7 @@ from collections.abc import Generator
 
 import numpy as np
 
+from simplugin.elementary import exp, log
 from simplugin.errors import WorkloadError
 from simplugin.market.negotiations.brackets import Bracket, ask_all, counts_of
 from simplugin.market.negotiations.own_tasks import OwnTasks
@@ -96,7 +97,7 @@ def isgbmat(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler: 
 def _log_mean(logarithms: Floats) -> float:
     """Return the logarithm of a mean, which is never above all of them."""
     top = float(logarithms.max())
-    return top + float(np.log(np.sum(np.exp(logarithms - top)) / len(logarithms)))
+    return top + log(np.sum(exp(logarithms - top)) / len(logarithms))
 
 
 def _trimmed(m: int, before: Amounts, after: Amounts) -> Generator[Call, list[Message], Agreement]:
@@ -111,7 +112,7 @@ def _trimmed(m: int, before: Amounts, after: Amounts) -> Generator[Call, list[Me
     worth: Floats = np.concatenate(worths)
     ranked = np.lexsort((place, -peers, worth))
     amounts = after - np.bincount(peers[ranked[:beyond]], minlength=len(after))
-    return Agreement(amounts, float(np.exp(worth[ranked[beyond]])))
+    return Agreement(amounts, exp(worth[ranked[beyond]]))
 
 
 def retail_peer(value: float, cap: int, q: float, generator: np.random.Generator) -> RetailPeer:  # noqa: ARG001

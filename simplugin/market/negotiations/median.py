@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from simplugin.elementary import log
 from simplugin.market.negotiations.answering_peers import answering_peer, following
 from simplugin.market.negotiations.bisection import SETTLED
 from simplugin.market.negotiations.brackets import Bracket, ask_all, counts_of, weighted_median
@@ -59,7 +60,7 @@ def median_rounds(total: int, n_peers: int) -> int:
     n_peers : int
         How many peers there are.
     """
-    quarters = math.log(max(1.0, total / (SETTLED * n_peers))) / math.log(4 / 3)
+    quarters = log(max(1.0, total / (SETTLED * n_peers))) / log(4 / 3)
     # The opening, the first medians, one split for each quarter and at least one, the settlement.
     return 3 + max(1, math.ceil(quarters))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from simplugin.elementary import expm1, log
 from simplugin.workloads.bundle_markets import TOLERANCE
 
 
@@ -28,7 +29,7 @@ class OwnTasks:
     """
 
     def __init__(self, value: float, cap: int, q: float) -> None:
-        self._log_value, self.log_q = math.log(value), math.log(q)
+        self._log_value, self.log_q = log(value), log(q)
         self.cap = int(cap)
 
     def limit(self, m: float) -> int:
@@ -62,4 +63,4 @@ class OwnTasks:
         top = self.log_worth(first)
         if not count:
             return top
-        return top + math.log(math.expm1(count * self.log_q) / math.expm1(self.log_q) / count)
+        return top + log(expm1(count * self.log_q) / expm1(self.log_q) / count)

@@ -7,6 +7,7 @@ from collections.abc import Generator
 
 import numpy as np
 
+from simplugin.elementary import log
 from simplugin.market.negotiations.answering_peers import answering_peer, following
 from simplugin.market.negotiations.bisection import SETTLED
 from simplugin.market.negotiations.brackets import Bracket, ask_all, counts_of, weighted_median
@@ -77,7 +78,7 @@ def secant_rounds(total: int, n_peers: int) -> int:
     n_peers : int
         How many peers there are.
     """
-    quarters = math.log(max(1.0, total / (SETTLED * n_peers + SPARE))) / math.log(4 / 3)
+    quarters = log(max(1.0, total / (SETTLED * n_peers + SPARE))) / log(4 / 3)
     # Two openings, the first prices, guesses and a median for each quarter, the settlement.
     return 4 + (GUESSES + 2) * max(0, math.ceil(quarters))
 

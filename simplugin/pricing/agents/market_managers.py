@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from simplugin.elementary import power
 from simplugin.pricing.agents.delivery import SENSOR
 from simplugin.pricing.agents.market_slots import Schedule
 from simplugin.pricing.agents.neighbourhood import BELOW
@@ -138,9 +137,7 @@ def imbalance(planned: float, moved: float) -> float:
     if planned <= 0 or moved <= 0:
         return 1.0
     low, high = REBALANCE
-    # The power of an array, as in the pure iteration: Python's own may differ in the last bit.
-    ratio = np.array([planned / moved]) ** STRENGTH
-    return min(max(float(ratio[0]), low), high)
+    return min(max(power(planned / moved, STRENGTH), low), high)
 
 
 def accelerated_decides(

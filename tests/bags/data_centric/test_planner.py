@@ -173,7 +173,7 @@ def decisions_that_need_more(records):
         input=pickle.dumps([records[i] for i in order]),
         capture_output=True,
         check=True,
-        timeout=60,
+        timeout=600,
     )
     return json.loads(run.stdout)
 

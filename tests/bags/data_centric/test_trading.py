@@ -205,7 +205,7 @@ def scenes(draw):
     return tree, bags(flop, byte, generator.integers(1, 4, types).astype(float))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(scenes(), st.sampled_from(ORDERS), st.integers(1, 40))
 def test_rates_are_feasible_after_each_operation(scene, order, limit):
     tree, work = scene
@@ -222,7 +222,7 @@ def test_rates_are_feasible_after_each_operation(scene, order, limit):
     assert found.is_balanced == (level.max() == level.min() or np.ptp(level) < 0.05 * level.min())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(scenes(), st.sampled_from(ORDERS))
 def test_it_ends(scene, order):
     tree, work = scene

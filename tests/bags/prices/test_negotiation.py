@@ -116,7 +116,7 @@ def test_a_little_rent_costs_next_to_nothing_and_saves_traffic():
     assert busier
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.integers(1, 14),
     st.integers(1, 5),

@@ -189,7 +189,7 @@ def decisions_that_need_more(tree, work, sieve, file):
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=600,
     )
     found = json.loads(run.stdout)
     return found["cases"], found["wrong"]

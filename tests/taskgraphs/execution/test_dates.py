@@ -174,7 +174,7 @@ def test_the_threads_agree(graph, star, allocated):
     assert runs[0].schedule.processor.tolist() == runs[1].schedule.processor.tolist()
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(
     st.lists(st.tuples(st.integers(1, 9), st.integers(0, 9)), min_size=1, max_size=6),
     st.integers(1, 6),

@@ -133,7 +133,7 @@ class Course:
         return True
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(graph_sets(), st.integers(1, 4), st.booleans(), st.data())
 def test_everything_starts_as_soon_as_it_can_and_once(graphs, n_processors, planned, data):
     course = Course(graphs, n_processors, data)

@@ -28,7 +28,7 @@ def alone(graphs, numbers):
     return GraphSet(tuple(graphs.graphs[each] for each in numbers), graphs.release[list(numbers)])
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 @given(seed=SEEDS, readings=READINGS)
 def test_what_is_forecast_happens_if_nothing_deviates(instance, followed, seed, readings):
     graphs, allocations, site = instance(seed)
@@ -45,7 +45,7 @@ def test_what_is_forecast_happens_if_nothing_deviates(instance, followed, seed, 
     assert asked
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 @given(seed=SEEDS, readings=READINGS)
 def test_what_happened_otherwise_counts(instance, followed, seed, readings):
     # Tasks take less or more time than estimated until half are done. Once those have ended, all
@@ -77,7 +77,7 @@ def test_what_happened_otherwise_counts(instance, followed, seed, readings):
         assert forecast.tolist() == pytest.approx(completion.tolist(), rel=1e-9)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100, derandomize=True)
 @given(seed=SEEDS, readings=READINGS)
 def test_graphs_that_are_not_submitted_are_not_foreseen(instance, seed, readings):
     graphs, allocations, site = instance(seed)
@@ -104,7 +104,7 @@ def test_graphs_that_are_not_submitted_are_not_foreseen(instance, seed, readings
         assert forecast[here].tolist() == only.forecast(now).tolist()
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100, derandomize=True)
 @given(seed=SEEDS, readings=READINGS)
 def test_what_if_is_what_would_be_and_changes_nothing(instance, followed, seed, readings):
     graphs, allocations, site = instance(seed)

@@ -55,7 +55,7 @@ def free_from(busy, processors):
     return max([0.0, *(finish for each in processors for _, finish in busy[each])])
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 @given(seed=SEEDS, transfers=st.booleans())
 def test_heft_takes_the_earliest_finish_of_all_gaps(instance, seed, transfers):
     graphs, _, site = instance(seed)
@@ -82,7 +82,7 @@ def test_heft_takes_the_earliest_finish_of_all_gaps(instance, seed, transfers):
         assert schedule.finish[task] == finish
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(seed=SEEDS, transfers=st.booleans(), limit=st.sampled_from([1.0, 0.5, 1 / 3]))
 def test_mheft_takes_the_earliest_finish_of_all_sets_of_processors(
     instance, seed, transfers, limit
@@ -105,7 +105,7 @@ def test_mheft_takes_the_earliest_finish_of_all_sets_of_processors(
         assert (schedule.start[task], schedule.finish[task]) == (start, finish)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100, derandomize=True)
 @given(seed=SEEDS, transfers=st.booleans())
 def test_global_ordering_lets_no_task_overtake_another(instance, seed, transfers):
     graphs, allocations, site = instance(seed)

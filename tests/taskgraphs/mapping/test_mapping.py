@@ -193,7 +193,7 @@ def plain_plan(graphs, allocations, site, readings, transfers):
     return plain, plain.dates(0.0)[0]
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 @given(seed=SEEDS, readings=READINGS, transfers=st.booleans())
 def test_plans_are_those_of_the_plain_version(instance, seed, readings, transfers):
     graphs, allocations, site = instance(seed)
@@ -206,7 +206,7 @@ def test_plans_are_those_of_the_plain_version(instance, seed, readings, transfer
         assert (schedule.start[task], schedule.finish[task]) == dates[task]
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 @given(seed=SEEDS, readings=READINGS, transfers=st.booleans())
 def test_what_happens_as_estimated_is_mapped_as_planned(
     instance, followed, seed, readings, transfers
@@ -223,7 +223,7 @@ def test_what_happens_as_estimated_is_mapped_as_planned(
         assert each.finish == schedule.finish[each.task]
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 @given(seed=SEEDS, readings=READINGS, transfers=st.booleans())
 def test_what_happens_otherwise_is_mapped_as_the_plain_version_does(
     instance, followed, seed, readings, transfers

@@ -23,7 +23,7 @@ READINGS = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1), readings=READINGS, transfers=st.booleans())
 def test_plans_violate_nothing(instance, seed, readings, transfers):
     graphs, allocations, site = instance(seed)
