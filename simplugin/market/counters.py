@@ -9,10 +9,11 @@ from math import comb, prod
 import numpy as np
 from numpy.typing import ArrayLike
 
+from simplugin.elementary import exp, log
 from simplugin.errors import WorkloadError
 from simplugin.market.agents.counters import Counters, lifetime
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
+from simplugin.workloads.bundle_markets import TOLERANCE, Amounts, BundleMarket, Floats
 
 # Up to how many histories `best_in_hindsight` looks at.
 MOST_HISTORIES = 1_000_000
@@ -93,7 +94,7 @@ def serve(
     before, amounts, benefits = [], [], []
     for own, m, rate in zip(table, counts, keep, strict=True):
         sold = sold * rate
-        market = BundleMarket(own * np.asarray(q) ** sold, m, m if caps is None else caps, q)
+        market = BundleMarket(_discounted(own, sold, q), m, m if caps is None else caps, q)
         best = largest_benefit(market.values, market.m, market.caps, market.q)
         before.append(sold)
         amounts.append(best.amounts)
@@ -144,7 +145,8 @@ def best_in_hindsight(
         gain = np.einsum("sn,cn->sc", worth, -np.expm1(choice * log_q))
         value = (value[:, None] + gain).ravel()
         sold = (sold[:, None, :] + choice).reshape(-1, len(base))
-    picked = np.unravel_index(int(np.argmax(value)), [len(choice) for choice in choices])
+    first = int(np.argmax(value >= value.max() * (1 - TOLERANCE)))
+    picked = np.unravel_index(first, [len(choice) for choice in choices])
     amounts = np.array([choice[at] for choice, at in zip(choices, picked, strict=True)])
     return replay(base, amounts, q, counters, dates)
 
@@ -171,7 +173,7 @@ def replay(
     for row, rate in zip(table, _kept(counters, dates, len(table)), strict=True):
         sold = sold * rate
         total = int(row.sum())
-        market = BundleMarket(base * np.asarray(q) ** sold, total, total, q)
+        market = BundleMarket(_discounted(base, sold, q), total, total, q)
         before.append(sold)
         benefits.append(market.benefit(row))
         sold = sold + row
@@ -197,6 +199,11 @@ def compositions(m: int, parts: int) -> Amounts:
     return np.concatenate(blocks)
 
 
+def _discounted(values: Floats, sold: Floats, q: ArrayLike) -> Floats:
+    """Return what the next task is worth to each peer, V_i q_i^a_i."""
+    return values * exp(sold * log(np.asarray(q, dtype=np.float64)))
+
+
 def _kept(counters: Counters, dates: ArrayLike | None, n_bundles: int) -> Floats:
     """Return which part of counters is left at each bundle since the one before."""
     lasts = lifetime(counters)
@@ -208,4 +215,4 @@ def _kept(counters: Counters, dates: ArrayLike | None, n_bundles: int) -> Floats
     steps = np.diff(when)
     if when.shape != (n_bundles,) or not np.all(np.isfinite(when)) or not np.all(steps >= 0):
         raise WorkloadError(f"dates are {dates!r}; give one a bundle, none before the last one")
-    return np.exp(-np.concatenate([[0.0], steps]) / lasts)
+    return exp(-np.concatenate([[0.0], steps]) / lasts)

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from simplugin.elementary import log
 from simplugin.errors import InfeasibleError, WorkloadError
 
 Floats = NDArray[np.float64]
@@ -94,12 +95,12 @@ class BundleMarket:
     @cached_property
     def log_value(self) -> Floats:
         """Logarithms of `values`; shape (n_peers,)."""
-        return np.log(self.values)
+        return log(self.values)
 
     @cached_property
     def log_q(self) -> Floats:
         """Logarithms of `q`, below 0; shape (n_peers,)."""
-        return np.log(self.q)
+        return log(self.q)
 
     def log_worth(self, number: ArrayLike) -> Floats:
         """Return the logarithm of what the task of a number, from 1 on, is worth to each peer.
@@ -129,7 +130,7 @@ class BundleMarket:
 
     def response(self, price: float) -> Amounts:
         """Return how many tasks each peer buys at a price, Eqs. (12-1) and (12-2)."""
-        return self.response_to_log(float(np.log(price)) if price > 0 else -np.inf)
+        return self.response_to_log(float(log(price)) if price > 0 else -np.inf)
 
     def response_to_log(self, log_price: float) -> Amounts:
         """Return the same for the logarithm of a price."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Literal
 
+from simplugin.elementary import exp
 from simplugin.errors import WorkloadError
 
 Counters = Literal["reset", "kept"] | float
@@ -29,7 +30,7 @@ class DiscountCounter:
         """Return how many tasks still count at a date [s]."""
         if self._lifetime == 0:
             return 0.0
-        return self._sold * math.exp((self._since - now) / self._lifetime)
+        return self._sold * float(exp((self._since - now) / self._lifetime))
 
     def sell(self, now: float, amount: int) -> None:
         """Count tasks that are sold at a date [s]."""

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from simplugin.elementary import exp, log
 from simplugin.errors import WorkloadError
 from simplugin.market.agents.counters import DiscountCounter
 from simplugin.market.agents.draws import negotiation_seed
@@ -130,7 +131,7 @@ class Ledger:
         value, sold = station.price_unit / time, self.counter.sold(now)
         if sold:
             # A power of q alone would be 0 long before this.
-            value = math.exp(math.log(value) + sold * math.log(station.q))
+            value = float(exp(log(value) + sold * log(station.q)))
         if not value > 0:
             raise WorkloadError(
                 f"peer {station.host!r} has sold {sold:.6g} tasks at alpha {1 - station.q:.6g}, so"

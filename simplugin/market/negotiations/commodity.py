@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
+from simplugin.elementary import log
 from simplugin.errors import WorkloadError
 from simplugin.market.dealing import round_robin
 from simplugin.market.negotiations.brackets import Bracket, ask_all, counts_of
@@ -33,7 +32,7 @@ class CommodityPeer:
         if kind == "base":
             return ("base", self._value, self._own.limit(number))
         if kind == "flat":
-            return ("count", self._own.bought(math.log(number)))
+            return ("count", self._own.bought(float(log(number))))
         raise WorkloadError(f"a peer is asked {kind!r}, which it does not understand")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from simplugin.elementary import log
 from simplugin.workloads.bundle_markets import TOLERANCE
 
 
@@ -28,7 +29,7 @@ class OwnTasks:
     """
 
     def __init__(self, value: float, cap: int, q: float) -> None:
-        self._log_value, self.log_q = math.log(value), math.log(q)
+        self._log_value, self.log_q = float(log(value)), float(log(q))
         self.cap = int(cap)
 
     def limit(self, m: float) -> int:
