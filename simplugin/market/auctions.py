@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simplugin.elementary import exp, expm1, log
+from simplugin.elementary import exp, log
 from simplugin.market.agents.draws import own_generator
 from simplugin.market.dealing import one_by_one
 from simplugin.optimum.bundle_benefit import largest_benefit
@@ -200,8 +200,10 @@ def double_auction_mean(
         The lowest bid that gets a task [price].
     """
     market = BundleMarket(values, m, caps, q)
-    first, rate = market.log_value.tolist(), market.log_q.tolist()
+    first, kept = market.values.tolist(), market.q.tolist()
     limits, amounts = market.caps.tolist(), [0] * market.n_peers
+    # Sums of q^k by additions and multiplications, which round the same on every CPU.
+    powers, sums = [1.0] * market.n_peers, [1.0] * market.n_peers
     book = [(-first[peer], peer) for peer in range(market.n_peers) if limits[peer] > 0]
     heapq.heapify(book)
     last = 0.0
@@ -211,10 +213,10 @@ def double_auction_mean(
         if amounts[peer] == limits[peer]:
             heapq.heappop(book)
         else:
-            after = amounts[peer] + 1
-            mean = expm1(after * rate[peer]) / expm1(rate[peer]) / after
-            heapq.heapreplace(book, (-first[peer] - log(mean), peer))
-    return np.array(amounts, dtype=np.int64), exp(-last)
+            powers[peer] *= kept[peer]
+            sums[peer] += powers[peer]
+            heapq.heapreplace(book, (-first[peer] * sums[peer] / (amounts[peer] + 1), peer))
+    return np.array(amounts, dtype=np.int64), -last
 
 
 def double_auction_dearest(

@@ -13,7 +13,7 @@ from simplugin.elementary import exp, expm1, log, power
 from simplugin.errors import WorkloadError
 from simplugin.market.agents.counters import Counters, lifetime
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
+from simplugin.workloads.bundle_markets import TOLERANCE, Amounts, BundleMarket, Floats
 
 # Up to how many histories `best_in_hindsight` looks at.
 MOST_HISTORIES = 1_000_000
@@ -145,7 +145,8 @@ def best_in_hindsight(
         gain = np.sum(worth[:, None] * -expm1(choice * log_q), axis=2)
         value = (value[:, None] + gain).ravel()
         sold = (sold[:, None, :] + choice).reshape(-1, len(base))
-    picked = np.unravel_index(int(np.argmax(value)), [len(choice) for choice in choices])
+    first = int(np.argmax(value >= value.max() * (1 - TOLERANCE)))
+    picked = np.unravel_index(first, [len(choice) for choice in choices])
     amounts = np.array([choice[at] for choice, at in zip(choices, picked, strict=True)])
     return replay(base, amounts, q, counters, dates)
 

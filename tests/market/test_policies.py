@@ -1,5 +1,6 @@
 import importlib.util
 import inspect
+import math
 
 import numpy as np
 import pytest
@@ -7,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.market.counters import serve
 from simplugin.market.instances import instance
+from simplugin.market.negotiations import NEGOTIATIONS, negotiate
 from simplugin.market.policies import POLICIES, RANDOM, policy_called
 from simplugin.optimum.bundle_benefit import largest_benefit
 
@@ -66,6 +69,43 @@ def test_relabelling_peers_changes_nothing(name, seed):
     else:
         np.testing.assert_array_equal(again, amounts[order])
     assert other == pytest.approx(price, rel=1e-9)
+
+
+def decisions():
+    """What policies and negotiations decide in markets where many tasks are equal."""
+    draws = np.random.default_rng(0)
+    for _ in range(40):
+        n_peers, m = draws.integers(2, 6), int(draws.integers(1, 30))
+        q = float(draws.choice([0.5, 0.75, 0.9, 0.99]))
+        first = np.full(n_peers, draws.choice([0.1, 0.75, 1.0, 3.0, 7.0]))
+        values = first * q ** draws.integers(0, 4, n_peers)
+        for name in ENDING:
+            yield POLICIES[name](values, m, m, q)[0].tolist()
+        for negotiation in NEGOTIATIONS.values():
+            agreed = negotiate(negotiation, values, m, m, q)
+            yield agreed.amounts.tolist(), agreed.rounds
+        for counters in ("kept", 10.0):
+            yield serve(first, [m, m], None, q, counters, [0.0, 3.0]).amounts.tolist()
+
+
+def test_decisions_do_not_depend_on_last_bits_of_the_c_library(monkeypatch):
+    # Other CPUs and libraries round transcendental functions otherwise.
+    def other(function):
+        def changed(x):
+            exact = np.asarray(function(x), dtype=np.float64)
+            bits = np.asarray(x, dtype=np.float64).view(np.int64)
+            towards = np.where((bits ^ (bits >> 7)) % 3 == 0, np.inf, -np.inf)
+            found = np.where(exact == np.round(exact), exact, np.nextafter(exact, towards))
+            return found if np.ndim(x) else found.item()
+
+        return changed
+
+    expected = list(decisions())
+    for module in (math, np):
+        for name in ("exp", "expm1", "log"):
+            monkeypatch.setattr(module, name, other(getattr(module, name)))
+    assert math.log(3.0) != np.log.__closure__[0].cell_contents(3.0)
+    assert list(decisions()) == expected
 
 
 def test_a_policy_by_its_name(tmp_path, monkeypatch):

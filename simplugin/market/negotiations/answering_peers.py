@@ -38,6 +38,8 @@ class AnsweringPeer:
         worth of those above it and of those below it?
     ``("worths", x, y)``
         What is each worth?
+    ``("lowest", x)``
+        What is the last task that is worth at least that worth?
 
     Parameters
     ----------
@@ -70,6 +72,8 @@ class AnsweringPeer:
             case "worths":
                 most, least = map(own.above, numbers)
                 return ("worths", *map(own.log_worth, range(least + 1, most + 1)))
+            case "lowest":
+                return ("worths", own.log_worth(own.above(*numbers)))
         raise WorkloadError(f"a peer is asked {kind!r}, which it does not understand")
 
     def _quote(self, number: int, m: int) -> Message:

@@ -56,14 +56,18 @@ class Bracket:
         return int(self.doubtful.sum())
 
     def decided(self, few: int) -> bool:
-        """Whether nothing remains but to settle no more than a few tasks, or equal ones."""
-        alike = self.high <= np.nextafter(self.low, np.inf)
-        return self.doubt <= few or self._clears or bool(alike)
+        """Whether one more round can settle it: few tasks are in doubt, all are sold, or equal."""
+        return self.doubt <= few or self._clears or self._alike
 
     @property
     def _clears(self) -> bool:
-        """Whether peers want m tasks at the lower price."""
-        return int(self.most.sum()) == self.m and bool(np.isfinite(self.low))
+        """Whether peers want m tasks at the lower price, so that all doubtful ones are sold."""
+        return int(self.most.sum()) == self.m
+
+    @property
+    def _alike(self) -> bool:
+        """Whether no number is between the prices: all doubtful tasks are worth the lower one."""
+        return bool(self.high <= np.nextafter(self.low, np.inf))
 
     def heard(self, log_price: float, counts: Amounts) -> Bracket:
         """Return the bracket after peers have said how many tasks they want at a price."""
@@ -75,23 +79,25 @@ class Bracket:
         return self
 
     def settle(self) -> Generator[Call, list[Message], Agreement]:
-        """Ask what doubtful tasks are worth, and sell the best; one round, or none.
+        """Sell the best of the doubtful tasks, at the price of the last of them; a round, or none.
 
-        Of equal tasks those of the lowest peer are sold first.
+        The price is what the last task sold is worth, the highest that clears the market. Peers
+        are asked what each of their doubtful tasks is worth; if all of these are sold, only what
+        the last one is worth. Of equal tasks those of the lowest peer are sold first.
         """
-        sold = self.m - int(self.least.sum())
+        question: Message = ("worths", self.low, self.high)
+        doubtful = self.doubtful
         if self._clears:
-            return Agreement(self.most, exp(self.low))
-        peers = np.repeat(np.arange(len(self.most)), self.doubtful)
+            question, doubtful = ("lowest", self.low), np.minimum(doubtful, 1)
+        sure = self.most - doubtful
+        peers = np.repeat(np.arange(len(sure)), doubtful)
         worth = np.full(len(peers), self.low)
-        # Between neighbouring numbers all are worth the lower one.
-        if np.nextafter(self.low, np.inf) < self.high:
-            asked = tuple(np.flatnonzero(self.doubtful).tolist())
-            replies = yield Call(asked, ("worths", self.low, self.high))
+        if not self._alike:
+            replies = yield Call(tuple(np.flatnonzero(doubtful).tolist()), question)
             worth = np.concatenate([reply[1:] for reply in replies])
-        best = np.argsort(-worth, kind="stable")[:sold]
-        amounts = self.least + np.bincount(peers[best], minlength=len(self.most))
-        return Agreement(amounts, exp(worth[best[-1]]))
+        best = np.argsort(-worth, kind="stable")[: self.m - int(sure.sum())]
+        amounts = sure + np.bincount(peers[best], minlength=len(sure))
+        return Agreement(amounts, exp(float(worth[best[-1]])))
 
 
 def ask_all(n_peers: int, message: Message) -> Generator[Call, list[Message], Floats]:

@@ -38,16 +38,17 @@ def median(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  
     """
     (caps,) = yield from ask_all(n_peers, ("open", m))
     bracket = Bracket.everything(m, counts_of(caps))
-    (middles,) = yield from ask_all(n_peers, ("middle", -math.inf, math.inf))
-    while True:
+    few = SETTLED * n_peers
+    if not bracket.decided(few):
+        (middles,) = yield from ask_all(n_peers, ("middle", bracket.low, bracket.high))
+    while not bracket.decided(few):
         pivot = weighted_median(middles, bracket.doubtful)
         asked = ("split", bracket.low, pivot, bracket.high)
         counts, more, above, below = yield from ask_all(n_peers, asked)
         bracket = bracket.heard(pivot, counts_of(counts))
         bracket = bracket.heard(following(pivot), counts_of(more))
-        if bracket.decided(SETTLED * n_peers):
-            return (yield from bracket.settle())
         middles = above if more.sum() >= m else below
+    return (yield from bracket.settle())
 
 
 def median_rounds(total: int, n_peers: int) -> int:

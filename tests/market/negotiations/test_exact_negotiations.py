@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError
@@ -46,22 +46,25 @@ def markets(draw):
     return values, m, np.minimum(caps, m), 1 - np.array(alphas)
 
 
-@pytest.mark.parametrize("name", EXACT)
+@settings(deadline=None)
 @given(market=markets())
-def test_the_most_valuable_tasks_are_sold_at_a_price_that_clears(name, market):
+def test_the_most_valuable_tasks_are_sold_for_what_the_last_of_them_is_worth(market):
     values, m, caps, q = market
-    agreed = negotiate(NEGOTIATIONS[name], values, m, caps, q)
     worth = all_values(values, caps, q)
     falling = np.broadcast_to(q, len(values))
-    sold = sum(
-        v * np.sum(r ** np.arange(a))
-        for v, a, r in zip(values, agreed.amounts, falling, strict=True)
-    )
-    assert agreed.amounts.sum() == m
-    assert np.all(agreed.amounts <= caps)
-    assert sold == pytest.approx(worth[:m].sum(), rel=1e-9)
-    assert agreed.price <= worth[m - 1] * (1 + 1e-9)
-    assert agreed.price >= (worth[m] if len(worth) > m else 0) * (1 - 1e-9)
+    best = largest_benefit(values, m, caps, q)
+    for name in EXACT:
+        agreed = negotiate(NEGOTIATIONS[name], values, m, caps, q)
+        sold = sum(
+            v * np.sum(r ** np.arange(a))
+            for v, a, r in zip(values, agreed.amounts, falling, strict=True)
+        )
+        assert agreed.amounts.sum() == m
+        assert np.all(agreed.amounts <= caps)
+        assert sold == pytest.approx(worth[:m].sum(), rel=1e-9)
+        assert agreed.price == pytest.approx(worth[m - 1], rel=1e-12, abs=0), name
+        if name != "isgbmat":  # which takes tasks for equal that differ by less than 1e-12
+            assert (agreed.price, agreed.amounts.tolist()) == (best.price, best.amounts.tolist())
 
 
 @pytest.mark.parametrize("name", EXACT)
@@ -137,6 +140,7 @@ def any_peers(lists):
 
 
 @pytest.mark.parametrize("name", CLEARING)
+@settings(deadline=None)
 @given(
     lists=st.lists(
         st.lists(st.sampled_from([1.0, 2.0, 5.0]) | st.floats(1e-4, 1e4), min_size=1, max_size=25),
@@ -155,6 +159,7 @@ def test_worths_may_fall_in_any_way(name, lists, part):
     sold = [sorted(each, reverse=True)[:a] for each, a in zip(lists, agreed.amounts, strict=True)]
     best = sorted(itertools.chain(*lists), reverse=True)[:m]
     assert sum(map(sum, sold)) == pytest.approx(sum(best), rel=1e-12)
+    assert agreed.price == pytest.approx(best[-1], rel=1e-12)
     bounds = {"median": median_rounds, "secant": secant_rounds}
     if name in bounds:
         within = int(np.minimum(caps, m).sum())
