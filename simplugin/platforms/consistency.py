@@ -45,7 +45,7 @@ def find_problems(platform: Platform, broken: Iterable[Broken] = ()) -> list[Pro
     """
     inspection = _inspected(platform, broken)
     problems = inspection.problems
-    if not any(problem.severity == ERROR for problem in problems):
+    if not inspection.mixed_up and not any(problem.severity == ERROR for problem in problems):
         problems += unreachable(platform, inspection.zone_of)
     return problems
 
@@ -83,12 +83,14 @@ class _Inspection:
 
     def __init__(self, broken: Iterable[Broken]) -> None:
         self.problems: list[Problem] = []
+        self.mixed_up = False  # whether a name stands for two things
         self._names = Names(broken)
         self._routes = RouteChecks(self._names, self._say)
         self._profiles: set[str] = set()
         self._profile_sources: set[str] = set()
         self._uses: list[ProfileUse] = []
         self._used: set[tuple[str, str]] = set()
+        self._wifi_links: set[str] = set()
         self._access_points: list[tuple[Zone, str]] = []
 
     def zone_of(self, name: str) -> str:
@@ -153,8 +155,12 @@ class _Inspection:
     def _twice(self, part: object, kind: str, name: str, other: str) -> None:
         """Say that a name is borne twice."""
         # SimGrid lets a host follow a router or a zone of its name, and then mixes them up.
+        taken = kind == other or kind != "host"
+        self.mixed_up |= not taken
+        severity = ERROR if taken else WARNING
         also = "another" if kind == other else f"a {other} already"
-        self._say(part, f"{kind} {name!r} has the name of {also}", "give each a name of its own")
+        message = f"{kind} {name!r} has the name of {also}"
+        self._say(part, message, "give each a name of its own", severity)
 
     def _hosts(self, cluster: Cluster | Cabinet, zone: str) -> None:
         """Enter the hosts of a cluster or cabinet."""
@@ -167,7 +173,8 @@ class _Inspection:
             )
         twice = self._names.declare_hosts(cluster, zone)
         if twice is not None:
-            self._twice(cluster, "host", twice, "host")
+            name, before = twice
+            self._twice(cluster, "host", name, before.kind)
 
     def _cluster(self, cluster: Cluster, zone: Zone | None) -> None:
         """Enter a cluster with its hosts, links and router."""
@@ -195,6 +202,10 @@ class _Inspection:
             self._say(link, message, 'SimGrid gives Wi-Fi links none: write latency="0s"')
         for name in (link.bandwidth_profile, link.latency_profile, link.state_profile):
             self._profile_file(link, name)
+            if name and wifi:
+                self._say(link, f"Wi-Fi link {link.id!r} follows a profile", _WIFI_REMEDY)
+        if wifi:
+            self._wifi_links.add(link.id)
 
     def _declare_link(self, part: object, names: Iterable[str], split: str | None) -> None:
         """Enter a link under SimGrid's names."""
@@ -294,7 +305,9 @@ class _Inspection:
                 known, kind = place is not None and place.kind in {"host", "broken"}, "host"
             else:
                 known, kind = self._names.has_link(use.element), "link"
-            if not known:
+            if use.element in self._wifi_links and kind == "link":
+                self._say(use, f"Wi-Fi link {use.element!r} follows a profile", _WIFI_REMEDY)
+            elif not known:
                 message = f"profile {use.profile!r} is for {kind} {use.element!r}, which is unknown"
                 self._say(use, message, f"name a {kind}, or another kind than {use.kind}")
         for zone, point in self._access_points:
@@ -324,6 +337,7 @@ class _Inspection:
                 self._say(host, message, "write mount:disk:host, naming a disk of that host")
 
 
+_WIFI_REMEDY = "SimGrid 4.1 ends at its first event: remove the profile"
 _PROFILE_REMEDY = "write lines of a date in s and a value, in ascending order of date"
 
 

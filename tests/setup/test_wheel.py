@@ -44,7 +44,7 @@ def test_its_tag_is_this_python(wheel: Path) -> None:
 
 def test_everything_is_inside(content: Path) -> None:
     names = names_below(content)
-    assert {LIBRARY, DRIVER, SWEEPS, KERNELS, BINDINGS, "simplugin/formats/simgrid.dtd"} <= names
+    assert {LIBRARY, DRIVER, SWEEPS, KERNELS, BINDINGS} <= names
     (information,) = content.glob("simplugin-*.dist-info")
     licenses = names_below(information / "licenses")
     assert {"LICENSE", "simgrid/LICENSE-LGPL-2.1", "simgrid/NOTICE"} <= licenses
