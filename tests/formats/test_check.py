@@ -18,6 +18,7 @@ HOSTS = """<host id="a" speed="1Gf"/>
 <link id="s" bandwidth="1MBps" latency="1us" sharing_policy="SPLITDUPLEX"/>
 """
 JOINED = '<route src="a" dst="b"><link_ctn id="l"/></route>\n'
+PROFILE = '<trace id="t" periodicity="9">1 0</trace>\n'
 CLUSTER = '<cluster id="c" prefix="n" suffix="" radical="0-3" speed="1Gf" bw="1MBps" lat="1us"/>\n'
 SITES = """<zone id="x" routing="Full"><host id="a" speed="1Gf"/></zone>
 <zone id="y" routing="Full"><host id="b" speed="1Gf"/></zone>
@@ -47,6 +48,8 @@ def found(tmp_path: Path, text: str) -> list[tuple[int, str, str]]:
 
 def test_a_good_file_is_clean(tmp_path: Path) -> None:
     assert found(tmp_path, platform(HOSTS + JOINED)) == []
+    commented = JOINED.replace("/><", "> <!-- in an empty element --> </link_ctn><")
+    assert found(tmp_path, platform(HOSTS + commented)) == []
 
 
 # Content of a zone, routing, line and message of the one finding. SimGrid refuses them all.
@@ -86,6 +89,22 @@ REFUSED = {
     ),
     "empty route": (HOSTS + '<route src="a" dst="b"/>\n', "Full", 9, "has no link"),
     "order": (JOINED + HOSTS, "Full", 6, "cannot follow routes or traces"),
+    "link first": (HOSTS.splitlines(keepends=True)[2] + CLUSTER, "Full", 6, "cannot follow hosts"),
+    "trace first": (PROFILE + HOSTS, "Full", 6, "cannot follow routes or traces"),
+    "split state": (
+        HOSTS.replace('"SPLITDUPLEX"', '"SPLITDUPLEX" state_file="p"') + JOINED,
+        "Full",
+        8,
+        "link 's' is SPLITDUPLEX and has a state profile",
+    ),
+    "Wi-Fi profile": (
+        HOSTS.rpartition("<link")[0]
+        + PROFILE
+        + '<trace_connect trace="t" element="l" kind="LINK_AVAIL"/>\n',
+        "Wifi",
+        9,
+        "Wi-Fi link 'l' follows a profile",
+    ),
     "mixture": (HOSTS + CLUSTER, "Full", 9, "cannot follow hosts or links"),
     "star": (HOSTS + JOINED, "Cluster", 9, "takes no <route> between two elements"),
     "no routing": (HOSTS + JOINED, "None", 9, "takes no <route>"),
@@ -180,6 +199,9 @@ WARNED = {
     "no unit": (HOSTS.replace("1Gf", "1000", 1) + JOINED, "Full", 5, "'1000', without a unit"),
     "loose host": (HOSTS, "Cluster", 4, "'a' cannot reach 'b'"),
     "nowhere": (HOSTS, "Vivaldi", 4, "'a' has no coordinates"),
+    "none": (HOSTS, "None", 4, "'a' cannot reach 'b'"),
+    "no access point": (HOSTS.partition("<link")[0], "Wifi", 4, "'a' cannot reach 'b'"),
+    "name of a zone": (HOSTS.partition("<link")[0].replace('"b"', '"w"'), "Wifi", 6, "'w' has"),
     "dragonfly": (
         CLUSTER.replace("/>", ' topology="DRAGONFLY" topo_parameters="2,1;1,1;1,1;2"/>'),
         "Full",
