@@ -133,8 +133,8 @@ _LEAF = (Host, Router, HostLink, Cabinet, Route, BypassRoute)
 
 
 def _kind(part: object) -> str:
-    """Name the kind of a part."""
-    return type(part).__name__.lower()
+    """Return the element that a message calls a part."""
+    return str(getattr(part, "tag", type(part).__name__.lower()))
 
 
 @dataclass(frozen=True, slots=True)
