@@ -17,7 +17,7 @@ from simplugin.platforms.reachability import unreachable
 from simplugin.platforms.route_checks import RouteChecks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from simplugin.platforms.platform import ZoneElement
 
@@ -90,6 +90,7 @@ class _Inspection:
         self._profile_sources: set[str] = set()
         self._uses: list[ProfileUse] = []
         self._used: set[tuple[str, str]] = set()
+        self._followers: set[tuple[str, str]] = set()
         self._wifi_links: set[str] = set()
         self._access_points: list[tuple[Zone, str]] = []
 
@@ -109,8 +110,7 @@ class _Inspection:
             self._zone(element, where)
         elif isinstance(element, Host):
             self._netpoint(element, element.id, "host", where)
-            self._profile_file(element, element.speed_profile)
-            self._profile_file(element, element.state_profile)
+            self._host_profiles(element)
         elif isinstance(element, Router):
             self._netpoint(element, element.id, "router", where)
         elif isinstance(element, Cluster):
@@ -200,11 +200,15 @@ class _Inspection:
         if link.latency and wifi:
             message = f"link {link.id!r} of a Wi-Fi zone has a latency of {link.latency:g} s"
             self._say(link, message, 'SimGrid gives Wi-Fi links none: write latency="0s"')
-        for name in (link.bandwidth_profile, link.latency_profile, link.state_profile):
-            self._profile_file(link, name)
-            if name and wifi:
-                self._say(link, f"Wi-Fi link {link.id!r} follows a profile", _WIFI_REMEDY)
+        profiles = {
+            "BANDWIDTH": link.bandwidth_profile,
+            "LATENCY": link.latency_profile,
+            "LINK_AVAIL": link.state_profile,
+        }
+        self._profile_files(link, link.simgrid_names, profiles)
         if wifi:
+            if any(profiles.values()):
+                self._say(link, f"Wi-Fi link {link.id!r} follows a profile", _WIFI_REMEDY)
             self._wifi_links.add(link.id)
 
     def _declare_link(self, part: object, names: Iterable[str], split: str | None) -> None:
@@ -216,8 +220,7 @@ class _Inspection:
     def _peer(self, peer: Peer, zone: Zone | None) -> None:
         """Enter a peer with its links."""
         self._netpoint(peer, peer.id, "host", ROOT if zone is None else zone.id)
-        self._profile_file(peer, peer.speed_profile)
-        self._profile_file(peer, peer.state_profile)
+        self._host_profiles(peer)
         if zone is None or zone.routing != "Vivaldi":
             message = f"peer {peer.id!r} stands in {_zone_text(zone)}"
             self._say(peer, message, "move it into a zone of routing Vivaldi")
@@ -261,17 +264,26 @@ class _Inspection:
             self._say(profile, message, "give each profile its own id", WARNING)
         self._profiles.add(profile.id)
         if profile.file:
-            self._profile_file(profile, profile.file)
+            self._profile_source(profile, profile.file)
             return
         self._profile_source(profile, profile.id)
         wrong = profile_problem(profile.text, profile.period)
         if wrong is not None:
             self._say(profile, f"profile {profile.id!r}, {wrong}", _PROFILE_REMEDY)
 
-    def _profile_file(self, part: object, name: str) -> None:
-        """Note the use of a profile file."""
-        if name:
-            self._profile_source(part, name)
+    def _host_profiles(self, host: Host | Peer) -> None:
+        """Note the profile files of a host."""
+        profiles = {"SPEED": host.speed_profile, "HOST_AVAIL": host.state_profile}
+        self._profile_files(host, [host.id], profiles)
+
+    def _profile_files(
+        self, part: object, elements: Iterable[str], profiles: Mapping[str, str]
+    ) -> None:
+        """Note the profile files that elements follow, by kind."""
+        for kind, name in profiles.items():
+            if name:
+                self._profile_source(part, name)
+                self._followers.update((element, kind) for element in elements)
 
     def _profile_source(self, part: object, name: str) -> None:
         """Refuse that SimGrid reads a profile of one name twice."""
@@ -289,6 +301,7 @@ class _Inspection:
             message = f"{use.element!r} is not the first to follow profile {use.profile!r}"
             remedy = "SimGrid lets one element follow it: copy the <trace> under another id"
             self._say(use, message, remedy, WARNING)
+            return
         self._used.add((use.profile, use.kind))
         self._uses.append(use)
 
@@ -305,6 +318,10 @@ class _Inspection:
                 known, kind = place is not None and place.kind in {"host", "broken"}, "host"
             else:
                 known, kind = self._names.has_link(use.element), "link"
+            if (use.element, use.kind) in self._followers:
+                message = f"{kind} {use.element!r} follows two profiles of kind {use.kind}"
+                self._say(use, message, "SimGrid refuses the second: leave one")
+            self._followers.add((use.element, use.kind))
             if use.element in self._wifi_links and kind == "link":
                 self._say(use, f"Wi-Fi link {use.element!r} follows a profile", _WIFI_REMEDY)
             elif not known:

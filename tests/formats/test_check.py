@@ -97,6 +97,15 @@ REFUSED = {
         8,
         "link 's' is SPLITDUPLEX and has a state profile",
     ),
+    "two profiles": (
+        HOSTS.replace("1Gf", '1Gf" speed_file="p', 1)
+        + PROFILE
+        + '<trace_connect trace="t" element="a" kind="SPEED"/>\n'
+        + JOINED,
+        "Full",
+        10,
+        "host 'a' follows two profiles of kind SPEED",
+    ),
     "Wi-Fi profile": (
         HOSTS.rpartition("<link")[0]
         + PROFILE
