@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from simplugin.errors import FileError
 from simplugin.formats import xml_tree
 from simplugin.formats.config_options import option_problems
-from simplugin.formats.dtd import dtd_problems, find_dtd
 from simplugin.formats.findings import UNREADABLE, Finding, exit_status
 from simplugin.formats.platform_reading import PlatformReader
 from simplugin.formats.profile_files import profile_file_problems
@@ -81,10 +80,10 @@ class _EnoughError(Exception):
 def check(files: Iterable[str | os.PathLike[str]]) -> list[Finding]:
     """Say everything that is wrong with platform and deployment files.
 
-    Well-formedness, SimGrid's DTD where the SimGrid in use has it, names, values, routes,
-    gateways, profile files, SimGrid options, and whether hosts can reach each other. Given
-    together, the deployments must name hosts of the platforms. Entity declarations, deep nesting
-    and oversized files are refused at sight; nothing is fetched.
+    Well-formedness, elements and their order, names, values, routes, gateways, profile files,
+    SimGrid options, and whether hosts can reach each other. Given together, the deployments must
+    name hosts of the platforms. Entity declarations, deep nesting and oversized files are refused
+    at sight; nothing is fetched.
 
     Parameters
     ----------
@@ -158,7 +157,6 @@ def _check_content(file: _Checked, document: Document) -> None:
     file.platform = replace(platform, directory=Path(file.name).absolute().parent)
     file.lines, file.broken = reader.lines, tuple(_broken(reader.broken))
     file.broken_actors = tuple(node for node in reader.broken if standard_tag(node.tag) == "actor")
-    _check_dtd(file, document)
     for line, message, remedy in unitless_quantities(document.root):
         file.add(line, WARNING, message, remedy)
     problems = [
@@ -178,17 +176,6 @@ def _check_content(file: _Checked, document: Document) -> None:
     if not (platform.actors or platform.host_count or file.broken or file.broken_actors):
         message = "the file has neither hosts nor actors"
         file.add(document.root.line, WARNING, message, "write a <host>, a <cluster> or an <actor>")
-
-
-def _check_dtd(file: _Checked, document: Document) -> None:
-    """Validate against SimGrid's DTD; lines on which something was found already are left."""
-    dtd = find_dtd()
-    if dtd is None:
-        return
-    told = {finding.line for finding in file.findings}
-    for line, message in dtd_problems(document.text, document.root, dtd):
-        if line not in told:
-            file.add(line, ERROR, message, "follow SimGrid's DTD, https://simgrid.org/simgrid.dtd")
 
 
 def _broken(nodes: Iterable[Node]) -> Iterable[Broken]:

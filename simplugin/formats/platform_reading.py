@@ -99,10 +99,10 @@ class PlatformReader:
 
     def _children(self, parent: Node) -> list[Any]:
         """Build what is in an element, but its properties."""
-        seen: set[str] = set()
+        before = ""
         parts = []
         for child in parent.children:
-            problem = order_problem(parent, child, seen)
+            before, problem = order_problem(parent, child, before)
             if problem is not None:
                 self.broken.append(child)
                 self._fail(child, problem)

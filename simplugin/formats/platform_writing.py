@@ -67,10 +67,14 @@ class PlatformLines:
         inner = indent + "  "
         content = xml_text.properties(inner, zone.properties)
         writers = self._writers
+        last: list[str] = []
         for element in zone.elements:
-            content += writers[type(element)](element, inner)
+            # SimGrid's parser takes neither zones nor links after the profiles of a zone of zones.
+            lines = last if isinstance(element, Profile | ProfileUse) else content
+            lines += writers[type(element)](element, inner)
         for route in zone.routes:
             content += _route(route, inner)
+        content += last
         return xml_text.block(indent, "zone", [("id", zone.id), ("routing", zone.routing)], content)
 
     def _cluster(self, cluster: Cluster, indent: str) -> list[str]:

@@ -59,21 +59,69 @@ _REMOVED = {
     "mount": "write a <disk> in the host",
     "model_prop": "remove it",
 }
-_ROUTES = {"route", "zoneRoute", "bypassRoute", "bypassZoneRoute"}
-# What makes a zone a leaf, and what makes it an inner one.
-_LEAF_ONLY = {"host", "router", "host_link", "cabinet", "route", "bypassRoute"}
-_INNER_ONLY = {"zone", "cluster", "peer", "zoneRoute", "bypassZoneRoute"}
-_CHILDREN = {
-    "platform": {"config", "random", "cluster", "cabinet", "peer", "zone", "actor"}
-    | {"trace", "trace_connect"},
-    "zone": {"prop", "link", "backbone", "trace", "trace_connect"} | _LEAF_ONLY | _INNER_ONLY,
-    "config": {"prop"},
-    "host": {"disk", "prop"},
-    "disk": {"prop"},
-    "cluster": {"prop"},
-    "link": {"prop"},
-    "actor": {"argument", "prop"},
-    **{route: {"link_ctn"} for route in _ROUTES},
+_UNORDERED = {
+    "config": "prop",
+    "host": "disk prop",
+    "disk": "prop",
+    "cluster": "prop",
+    "link": "prop",
+    "actor": "argument prop",
+    **dict.fromkeys(("route", "zoneRoute", "bypassRoute", "bypassZoneRoute"), "link_ctn"),
+}
+# What came before in a zone: its first elements tell SimGrid's parser which of the two kinds it is.
+_ZONES, _HOSTS = "zones", "hosts or links"
+_BETWEEN_ZONES, _BETWEEN_HOSTS = "zone routes or traces", "routes or traces"
+_INNER = "zone cluster peer"
+_LEAF = "host router host_link"
+_LINK = "link backbone"
+_TRACE = "trace trace_connect"
+_ROUTE = "route bypassRoute"
+_ZONE_ROUTE = "zoneRoute bypassZoneRoute"
+_HARDWARE = f"{_INNER} {_TRACE} cabinet"
+_FIRST = {
+    "prop": "properties",
+    _INNER: _ZONES,
+    _LEAF: _HOSTS,
+    _ZONE_ROUTE: _BETWEEN_ZONES,
+    _ROUTE: _BETWEEN_HOSTS,
+}
+_ZONE_FIRST = _FIRST | {f"{_LINK} cabinet": _HOSTS}
+_AS_FIRST = _FIRST | {f"{_LINK} {_TRACE} cabinet": _ZONES}
+_THEN = {
+    _ZONES: {f"{_INNER} {_LINK}": _ZONES, _ZONE_ROUTE: _BETWEEN_ZONES, _TRACE: "traces"},
+    _HOSTS: {f"{_LEAF} {_LINK} {_TRACE} cabinet": _HOSTS, _ROUTE: _BETWEEN_HOSTS},
+    _BETWEEN_ZONES: {_ZONE_ROUTE: _BETWEEN_ZONES, _TRACE: "traces"},
+    _BETWEEN_HOSTS: {f"{_ROUTE} {_TRACE}": _BETWEEN_HOSTS},
+    "traces": {_TRACE: "traces"},
+}
+# The content of each element as SimGrid's parser takes it: from what came before to what may
+# follow, and what has then come. The DTD's content models of <zone> and <AS> are ambiguous, and the
+# parser resolves the two differently.
+_CONTENT = {
+    "platform": {
+        "": {"config random": "", _HARDWARE: _ZONES, "actor": "actors"},
+        _ZONES: {_HARDWARE: _ZONES, "actor": "actors"},
+        "actors": {"actor": "actors"},
+    },
+    "zone": {
+        "": _ZONE_FIRST | {_TRACE: _BETWEEN_HOSTS},
+        "properties": _ZONE_FIRST | {_TRACE: _BETWEEN_ZONES},
+        **_THEN,
+    },
+    "AS": {
+        "": _AS_FIRST,
+        "properties": _AS_FIRST,
+        **_THEN,
+        _ZONES: _THEN[_ZONES] | {"cabinet": _ZONES},
+    },
+    **{tag: {"": {children: ""}} for tag, children in _UNORDERED.items()},
+}
+_NEXT = {
+    parent: {
+        before: {tag: after for tags, after in rules.items() for tag in tags.split()}
+        for before, rules in content.items()
+    }
+    for parent, content in _CONTENT.items()
 }
 _REQUIRED = {tag: frozenset(parts[0].split()) for tag, parts in _ATTRIBUTES.items()}
 _ALLOWED = {tag: _REQUIRED[tag] | set(parts[1].split()) for tag, parts in _ATTRIBUTES.items()}
@@ -128,64 +176,42 @@ def attribute_problems(node: Node) -> list[PlatformError]:
     return problems
 
 
-def order_problem(parent: Node, child: Node, seen: set[str]) -> PlatformError | None:
-    """Say why an element may not stand where it stands.
+def order_problem(parent: Node, child: Node, before: str) -> tuple[str, PlatformError | None]:
+    """Say whether an element may stand where it stands.
 
     Parameters
     ----------
     parent, child : Node
         The element and the one around it.
-    seen : set of str
-        What came before in `parent`; completed by this call.
+    before : str
+        What came before in `parent`, as this function returned it; empty for the first child.
 
     Returns
     -------
+    str
+        What came before the next child.
     PlatformError or None
         What is wrong, without a place.
     """
-    tag, outer = standard_tag(child.tag), standard_tag(parent.tag)
+    tag = standard_tag(child.tag)
     if tag not in _ATTRIBUTES:
-        return None  # told as an unknown or removed element
-    if tag not in _CHILDREN.get(outer, ()):
-        inside = f"in {named(parent)}"
-        return PlatformError(
-            f"<{child.tag}> is not allowed {inside}", remedy="move or remove the element"
-        )
-    message = _ORDER[outer](tag, seen) if outer in _ORDER else None
-    seen.add(tag)
-    if message is None:
-        return None
-    return PlatformError(f"<{child.tag}> {message} in {named(parent)}", remedy=_ORDER_REMEDY)
+        return before, None  # reported as an unknown or removed element
+    order = _NEXT.get(parent.tag) or _NEXT.get(standard_tag(parent.tag), {})
+    after = order.get(before, {}).get(tag)
+    if after is not None:
+        return after, None
+    if any(tag in rules for rules in order.values()):
+        message = f"<{child.tag}> cannot follow {before} in {named(parent)}"
+        return before, PlatformError(message, remedy=_ORDER_REMEDY)
+    message = f"<{child.tag}> is not allowed in {named(parent)}"
+    return before, PlatformError(message, remedy="move or remove the element")
 
 
 _ORDER_REMEDY = (
-    "a zone holds properties, then either zones, clusters and links or hosts, routers and links, "
-    "then routes; a platform holds configs, then zones, then actors"
+    "properties come first; a zone of zones begins with a zone, cluster or peer, before links and "
+    "further zones, then zone routes, then traces; a zone of hosts begins with a host or link, and "
+    "routes come after all of these; a platform holds configs, then zones, then actors"
 )
-
-
-def _zone_order(tag: str, seen: set[str]) -> str | None:
-    """Say what is wrong with an element after others in a zone."""
-    if tag == "prop":
-        return "comes after other elements" if seen - {"prop"} else None
-    if tag not in _ROUTES | {"trace", "trace_connect"} and seen & _ROUTES:
-        return "comes after a route"
-    excluded = _INNER_ONLY if tag in _LEAF_ONLY else _LEAF_ONLY if tag in _INNER_ONLY else set()
-    if seen & excluded:
-        return f"cannot stand beside <{min(seen & excluded)}>"
-    return None
-
-
-def _platform_order(tag: str, seen: set[str]) -> str | None:
-    """Say what is wrong with an element after others at the top."""
-    if tag in {"config", "random"} and seen - {"config", "random"}:
-        return "comes after other elements"
-    if tag != "actor" and "actor" in seen:
-        return "comes after an actor"
-    return None
-
-
-_ORDER = {"zone": _zone_order, "platform": _platform_order}
 
 
 def named(node: Node) -> str:

@@ -108,15 +108,12 @@ class Document:
     ----------
     root : Node
         Its root element.
-    text : bytes
-        The document with its DOCTYPE blanked.
     doctype_error : MalformedError or None
         What SimGrid's parser would object to in the DOCTYPE. Old files have old ones, so that
         the version of the root element is looked at first.
     """
 
     root: Node
-    text: bytes
     doctype_error: MalformedError | None
 
 
@@ -154,7 +151,7 @@ def parse(data: bytes, file: str | os.PathLike[str]) -> Document:
             remedy="save it as UTF-8 without BOM",
         )
     text, doctype_error = _without_doctype(data, file)
-    return Document(_TreeBuilder(file).build(text), text, doctype_error)
+    return Document(_TreeBuilder(file).build(text), doctype_error)
 
 
 def parse_plain(data: bytes, file: str | os.PathLike[str], root: str) -> Node:

@@ -17,7 +17,7 @@ from simplugin.platforms.reachability import unreachable
 from simplugin.platforms.route_checks import RouteChecks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from simplugin.platforms.platform import ZoneElement
 
@@ -45,7 +45,7 @@ def find_problems(platform: Platform, broken: Iterable[Broken] = ()) -> list[Pro
     """
     inspection = _inspected(platform, broken)
     problems = inspection.problems
-    if not any(problem.severity == ERROR for problem in problems):
+    if not inspection.mixed_up and not any(problem.severity == ERROR for problem in problems):
         problems += unreachable(platform, inspection.zone_of)
     return problems
 
@@ -83,12 +83,15 @@ class _Inspection:
 
     def __init__(self, broken: Iterable[Broken]) -> None:
         self.problems: list[Problem] = []
+        self.mixed_up = False  # whether a name stands for two things
         self._names = Names(broken)
         self._routes = RouteChecks(self._names, self._say)
         self._profiles: set[str] = set()
         self._profile_sources: set[str] = set()
         self._uses: list[ProfileUse] = []
         self._used: set[tuple[str, str]] = set()
+        self._followers: set[tuple[str, str]] = set()
+        self._wifi_links: set[str] = set()
         self._access_points: list[tuple[Zone, str]] = []
 
     def zone_of(self, name: str) -> str:
@@ -107,8 +110,7 @@ class _Inspection:
             self._zone(element, where)
         elif isinstance(element, Host):
             self._netpoint(element, element.id, "host", where)
-            self._profile_file(element, element.speed_profile)
-            self._profile_file(element, element.state_profile)
+            self._host_profiles(element)
         elif isinstance(element, Router):
             self._netpoint(element, element.id, "router", where)
         elif isinstance(element, Cluster):
@@ -153,8 +155,12 @@ class _Inspection:
     def _twice(self, part: object, kind: str, name: str, other: str) -> None:
         """Say that a name is borne twice."""
         # SimGrid lets a host follow a router or a zone of its name, and then mixes them up.
+        taken = kind == other or kind != "host"
+        self.mixed_up |= not taken
+        severity = ERROR if taken else WARNING
         also = "another" if kind == other else f"a {other} already"
-        self._say(part, f"{kind} {name!r} has the name of {also}", "give each a name of its own")
+        message = f"{kind} {name!r} has the name of {also}"
+        self._say(part, message, "give each a name of its own", severity)
 
     def _hosts(self, cluster: Cluster | Cabinet, zone: str) -> None:
         """Enter the hosts of a cluster or cabinet."""
@@ -167,7 +173,8 @@ class _Inspection:
             )
         twice = self._names.declare_hosts(cluster, zone)
         if twice is not None:
-            self._twice(cluster, "host", twice, "host")
+            name, before = twice
+            self._twice(cluster, "host", name, before.kind)
 
     def _cluster(self, cluster: Cluster, zone: Zone | None) -> None:
         """Enter a cluster with its hosts, links and router."""
@@ -193,8 +200,16 @@ class _Inspection:
         if link.latency and wifi:
             message = f"link {link.id!r} of a Wi-Fi zone has a latency of {link.latency:g} s"
             self._say(link, message, 'SimGrid gives Wi-Fi links none: write latency="0s"')
-        for name in (link.bandwidth_profile, link.latency_profile, link.state_profile):
-            self._profile_file(link, name)
+        profiles = {
+            "BANDWIDTH": link.bandwidth_profile,
+            "LATENCY": link.latency_profile,
+            "LINK_AVAIL": link.state_profile,
+        }
+        self._profile_files(link, link.simgrid_names, profiles)
+        if wifi:
+            if any(profiles.values()):
+                self._say(link, f"Wi-Fi link {link.id!r} follows a profile", _WIFI_REMEDY)
+            self._wifi_links.add(link.id)
 
     def _declare_link(self, part: object, names: Iterable[str], split: str | None) -> None:
         """Enter a link under SimGrid's names."""
@@ -205,8 +220,7 @@ class _Inspection:
     def _peer(self, peer: Peer, zone: Zone | None) -> None:
         """Enter a peer with its links."""
         self._netpoint(peer, peer.id, "host", ROOT if zone is None else zone.id)
-        self._profile_file(peer, peer.speed_profile)
-        self._profile_file(peer, peer.state_profile)
+        self._host_profiles(peer)
         if zone is None or zone.routing != "Vivaldi":
             message = f"peer {peer.id!r} stands in {_zone_text(zone)}"
             self._say(peer, message, "move it into a zone of routing Vivaldi")
@@ -250,17 +264,26 @@ class _Inspection:
             self._say(profile, message, "give each profile its own id", WARNING)
         self._profiles.add(profile.id)
         if profile.file:
-            self._profile_file(profile, profile.file)
+            self._profile_source(profile, profile.file)
             return
         self._profile_source(profile, profile.id)
         wrong = profile_problem(profile.text, profile.period)
         if wrong is not None:
             self._say(profile, f"profile {profile.id!r}, {wrong}", _PROFILE_REMEDY)
 
-    def _profile_file(self, part: object, name: str) -> None:
-        """Note the use of a profile file."""
-        if name:
-            self._profile_source(part, name)
+    def _host_profiles(self, host: Host | Peer) -> None:
+        """Note the profile files of a host."""
+        profiles = {"SPEED": host.speed_profile, "HOST_AVAIL": host.state_profile}
+        self._profile_files(host, [host.id], profiles)
+
+    def _profile_files(
+        self, part: object, elements: Iterable[str], profiles: Mapping[str, str]
+    ) -> None:
+        """Note the profile files that elements follow, by kind."""
+        for kind, name in profiles.items():
+            if name:
+                self._profile_source(part, name)
+                self._followers.update((element, kind) for element in elements)
 
     def _profile_source(self, part: object, name: str) -> None:
         """Refuse that SimGrid reads a profile of one name twice."""
@@ -278,6 +301,7 @@ class _Inspection:
             message = f"{use.element!r} is not the first to follow profile {use.profile!r}"
             remedy = "SimGrid lets one element follow it: copy the <trace> under another id"
             self._say(use, message, remedy, WARNING)
+            return
         self._used.add((use.profile, use.kind))
         self._uses.append(use)
 
@@ -294,7 +318,13 @@ class _Inspection:
                 known, kind = place is not None and place.kind in {"host", "broken"}, "host"
             else:
                 known, kind = self._names.has_link(use.element), "link"
-            if not known:
+            if (use.element, use.kind) in self._followers:
+                message = f"{kind} {use.element!r} follows two profiles of kind {use.kind}"
+                self._say(use, message, "SimGrid refuses the second: leave one")
+            self._followers.add((use.element, use.kind))
+            if use.element in self._wifi_links and kind == "link":
+                self._say(use, f"Wi-Fi link {use.element!r} follows a profile", _WIFI_REMEDY)
+            elif not known:
                 message = f"profile {use.profile!r} is for {kind} {use.element!r}, which is unknown"
                 self._say(use, message, f"name a {kind}, or another kind than {use.kind}")
         for zone, point in self._access_points:
@@ -324,6 +354,7 @@ class _Inspection:
                 self._say(host, message, "write mount:disk:host, naming a disk of that host")
 
 
+_WIFI_REMEDY = "SimGrid 4.1 ends at its first event: remove the profile"
 _PROFILE_REMEDY = "write lines of a date in s and a value, in ascending order of date"
 
 

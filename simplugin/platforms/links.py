@@ -78,6 +78,12 @@ class Link:
                 f"{what} is WIFI and has a latency of {self.latency!r} s",
                 remedy="SimGrid gives Wi-Fi links no latency: set it to 0",
             )
+        if self.sharing_policy == SPLITDUPLEX and self.state_profile:
+            raise PlatformError(
+                f"{what} is SPLITDUPLEX and has a state profile, at whose first event SimGrid ends",
+                remedy=f"declare a <trace> for {self.id}_UP and another for {self.id}_DOWN, each "
+                'with a <trace_connect kind="LINK_AVAIL"/>',
+            )
         require_text(f"the bandwidth profile of {what}", self.bandwidth_profile)
         require_text(f"the latency profile of {what}", self.latency_profile)
         require_text(f"the state profile of {what}", self.state_profile)

@@ -80,12 +80,13 @@ class Names:
         return found
 
     def declare(self, name: str, kind: str, zone: str) -> Place | None:
-        """Enter a host, router or zone; return what bore the name before, if anything did."""
+        """Enter a host, router or zone; return what bore the name before, if anything did.
+
+        As to SimGrid, the name then stands for the later one.
+        """
         before = self._places.get(name)
-        if before is None or before.kind == "broken":
-            self._places[name] = Place(kind, zone)
-            before = None
-        return before
+        self._places[name] = Place(kind, zone)
+        return None if before is not None and before.kind == "broken" else before
 
     def declare_zone(self, name: str, parent: str) -> Place | None:
         """Enter a zone; return what bore the name before, if anything did."""
@@ -93,16 +94,17 @@ class Names:
         self.parents.setdefault(name, parent)
         return before
 
-    def declare_hosts(self, cluster: Cluster | Cabinet, zone: str) -> str | None:
-        """Enter the hosts of a cluster; return the first name that was borne before."""
+    def declare_hosts(self, cluster: Cluster | Cabinet, zone: str) -> tuple[str, Place] | None:
+        """Enter the hosts of a cluster; return the first name borne before, and by what."""
         if cluster.host_count > MOST_HOSTS:
             self._trusted.append((cluster.prefix, cluster.suffix))
             return None
         place = Place("host", zone)
         places = self._places
         for name in cluster.host_names():
-            if places.setdefault(name, place) is not place and name not in self._broken:
-                return name
+            before = places.setdefault(name, place)
+            if before is not place and name not in self._broken:
+                return name, before
         return None
 
     def declare_cluster_links(self, cluster: Cluster) -> None:

@@ -6,12 +6,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from simplugin.errors import PlatformError
 from simplugin.platforms.cluster import Cluster
 from simplugin.platforms.deployment import DeployedActor
 from simplugin.platforms.hosts import Cabinet, Host, Peer, Router
 from simplugin.platforms.links import Backbone, HostLink, Link
 from simplugin.platforms.profiles import Profile, ProfileUse
-from simplugin.platforms.routes import AnyRoute
+from simplugin.platforms.routes import (
+    AnyRoute,
+    BypassRoute,
+    BypassZoneRoute,
+    Route,
+    ZoneRoute,
+)
 from simplugin.platforms.validation import (
     require_choice,
     require_name,
@@ -41,7 +48,10 @@ class Zone:
         paths over the routes given), ``Cluster`` (a star: host links around a backbone),
         ``Vivaldi`` (from coordinates), ``Wifi``, ``None``.
     elements : tuple
-        Hosts, routers, links, zones, clusters, ... in the order of the file.
+        Hosts, routers, links, zones, clusters, ... in the order of the file. SimGrid's parser
+        takes a zone for one of hosts unless a zone, cluster or peer comes first, and wants
+        profiles last: where another order is given, the first of the former moves to the front,
+        and the latter move to the end.
     routes : tuple
         Routes between its hosts or between its zones, in the order of the file.
     properties : mapping of str to str
@@ -50,7 +60,7 @@ class Zone:
     Raises
     ------
     PlatformError
-        SimGrid has no such routing in platform files.
+        SimGrid has no such routing in platform files, or hosts stand beside zones.
     """
 
     id: str
@@ -65,10 +75,31 @@ class Zone:
         routing = _ROUTING_OF.get(self.routing.casefold(), self.routing)
         require_choice(f"the routing of zone {self.id!r}", routing, ROUTINGS)
         object.__setattr__(self, "routing", routing)
-        object.__setattr__(self, "elements", tuple(self.elements))
+        object.__setattr__(self, "elements", self._ordered())
         object.__setattr__(self, "routes", tuple(self.routes))
+        self._require_one_kind()
         properties = require_properties(f"zone {self.id!r}", self.properties)
         object.__setattr__(self, "properties", properties)
+
+    def _ordered(self) -> tuple[ZoneElement, ...]:
+        """Return the elements in an order that SimGrid's parser takes."""
+        elements = sorted(self.elements, key=lambda part: isinstance(part, Profile | ProfileUse))
+        for at, part in enumerate(elements):
+            if isinstance(part, _INNER):
+                elements.insert(0, elements.pop(at))
+                break
+        return tuple(elements)
+
+    def _require_one_kind(self) -> None:
+        """Raise if what only zones of hosts hold stands beside what only zones of zones hold."""
+        parts = (*self.elements, *self.routes)
+        inner = next((part for part in parts if isinstance(part, _INNER)), None)
+        leaf = next((part for part in parts if isinstance(part, _LEAF)), None)
+        if inner is not None and leaf is not None:
+            raise PlatformError(
+                f"zone {self.id!r} holds a {_kind(leaf)} beside a {_kind(inner)}",
+                remedy="put hosts, routers and their routes into a zone of their own",
+            )
 
     @property
     def hosts(self) -> tuple[Host, ...]:
@@ -94,6 +125,16 @@ class Zone:
     def clusters(self) -> tuple[Cluster, ...]:
         """The clusters directly in it."""
         return _of_type(self.elements, Cluster)
+
+
+# What makes a zone one of zones, and what makes it one of hosts.
+_INNER = (Zone, Cluster, Peer, ZoneRoute, BypassZoneRoute)
+_LEAF = (Host, Router, HostLink, Cabinet, Route, BypassRoute)
+
+
+def _kind(part: object) -> str:
+    """Return the element that a message calls a part."""
+    return str(getattr(part, "tag", type(part).__name__.lower()))
 
 
 @dataclass(frozen=True, slots=True)

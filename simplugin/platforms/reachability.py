@@ -1,11 +1,14 @@
 """Hosts that cannot reach each other because the routing of a zone lacks routes.
 
 Looks at each zone by itself, in time linear in its elements and routes, never at all pairs: within
-a zone, every host must reach every other host and every gateway, every zone with hosts every other.
+a zone, every host must reach every other host and every gateway out, and be reached from every
+gateway in; every zone with hosts must reach every other. Where ways between zones are composed, the
+zones that they pass must join the gateways at which they enter and leave.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
@@ -17,7 +20,7 @@ from simplugin.platforms.problems import WARNING, Problem
 from simplugin.platforms.routes import BypassRoute, BypassZoneRoute, ZoneRoute
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 _REMEDY = {
     "Full": "add the missing routes, or use routing Floyd to compose routes of others",
@@ -26,7 +29,13 @@ _REMEDY = {
     "DijkstraCache": "add routes that join the two",
     "Cluster": "add a <host_link> for each host",
     "Vivaldi": 'give it coordinates, e.g. coordinates="25.5 9.4 1.4"',
+    "Wifi": "add the link of the access point",
+    "None": "use another routing; only the network model Constant needs no routes",
 }
+_DIJKSTRA = {"Dijkstra", "DijkstraCache"}
+_COMPOSED = {"Floyd", *_DIJKSTRA}
+# Zones whose ways to all others are looked at, where ways are composed of routes between zones.
+_MOST_SOURCES = 200
 
 _FLATTEN = "put the clusters of all sites directly into one zone, with routes between any two"
 
@@ -48,10 +57,11 @@ def unreachable(platform: Platform, zone_of: Callable[[str], str]) -> list[Probl
         that not all of its zone gets to.
     """
     layout = _Layout(platform)
-    problems = []
-    for zone in layout.zones:
+    problems: list[Problem] = []
+    for zone in layout.zones():
         pair = layout.missing_pair(zone)
         if pair is None:
+            problems += layout.broken_transit(zone)
             continue
         source, destination = pair
         if source == destination:
@@ -98,33 +108,45 @@ class _Layout:
     """Which zone everything is in, and which of it must be reachable."""
 
     def __init__(self, platform: Platform) -> None:
-        self.zones: list[Zone] = []
+        self._zones: dict[str, Zone] = {}
         self._parent: dict[str, str] = {}
         self._peopled: set[str] = set()  # zones with hosts of their own
         self._leaves: Counter[str] = Counter()  # how many of these a zone holds or is
         self._zone_names: set[str] = set()
-        self._gateways: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        # Of each zone, what hosts must reach to leave it, and what must reach them.
+        self._gateways_out: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._gateways_in: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._bypassed: set[tuple[str, str]] = set()
+        self._targets_of: dict[str, defaultdict[str, set[str]]] = {}
         for element, around in platform.walk():
             inside = "" if around is None else around.id
             if isinstance(element, Zone | Cluster):
                 self._parent[element.id] = inside
                 self._zone_names.add(element.id)
             if isinstance(element, Zone):
-                self.zones.append(element)
+                self._zones[element.id] = element
             elif isinstance(element, Host | Router | Peer):
                 self._parent[element.id] = inside
             if isinstance(element, Cluster):
                 self._people(element.id)
             elif isinstance(element, Host | Peer | Cabinet):
                 self._people(inside)
-        for zone in self.zones:
+        for zone in self._zones.values():
             for route in zone.routes:
                 if isinstance(route, ZoneRoute | BypassZoneRoute):
-                    self._add_gateway(route.gateway_source, route.source)
-                    self._add_gateway(route.gateway_destination, route.destination)
+                    source = (route.gateway_source, route.source)
+                    destination = (route.gateway_destination, route.destination)
+                    self._add_gateway(self._gateways_out, *source)
+                    self._add_gateway(self._gateways_in, *destination)
+                    if getattr(route, "symmetrical", False):
+                        self._add_gateway(self._gateways_in, *source)
+                        self._add_gateway(self._gateways_out, *destination)
                 if isinstance(route, BypassRoute | BypassZoneRoute):
                     self._bypassed.add((route.source, route.destination))
+
+    def zones(self) -> Iterable[Zone]:
+        """Return all zones but clusters."""
+        return self._zones.values()
 
     def _people(self, zone: str) -> None:
         """Note that a zone, and so those around it, have hosts."""
@@ -136,14 +158,16 @@ class _Layout:
             self._leaves[around] += 1
             around = self._parent.get(around, "")
 
-    def _add_gateway(self, gateway: str, zone: str) -> None:
-        """Note that all of a zone must reach its gateway, at each level down to it."""
+    def _add_gateway(
+        self, gateways: defaultdict[str, dict[str, None]], gateway: str, zone: str
+    ) -> None:
+        """Note a gateway of a zone at each level down to it."""
         at = gateway
         while at != zone:
             above = self._parent.get(at)
             if above is None:  # a host or router of a cluster, which all of it reaches
                 return
-            self._gateways[above][at] = None
+            gateways[above][at] = None
             at = above
 
     def has_hosts(self, zone: str) -> bool:
@@ -162,7 +186,7 @@ class _Layout:
         """
         problems = []
         told = set()
-        for zone in self.zones:
+        for zone in self._zones.values():
             for route in zone.routes:
                 if not isinstance(route, ZoneRoute):
                     continue
@@ -189,9 +213,14 @@ class _Layout:
             if isinstance(part, Host | Peer)
             or (isinstance(part, Zone | Cluster) and self.has_hosts(part.id))
         ]
-        gateways = [name for name in self._gateways[zone.id] if name not in set(hosts)]
-        if not hosts or len(hosts) + len(gateways) < 2 or zone.routing in {"None", "Wifi"}:
+        own = set(hosts)
+        outs = [name for name in self._gateways_out[zone.id] if name not in own]
+        ins = [name for name in self._gateways_in[zone.id] if name not in own]
+        if not hosts or len(hosts) + len(outs) + len(ins) < 2:
             return None
+        if zone.routing in {"None", "Wifi"}:
+            joined = zone.routing == "Wifi" and zone.links
+            return None if joined else (hosts[0], [*hosts, *outs, *ins][1])
         if zone.routing == "Vivaldi":
             return _without_coordinates(zone)
         if zone.routing == "Cluster":
@@ -200,12 +229,83 @@ class _Layout:
             return (loose[0], loose[1]) if len(loose) > 1 else None
         targets = self._targets(zone)
         if zone.routing == "Full":
-            return _not_joined(hosts, gateways, targets)
-        return _not_connected(hosts, gateways, targets)
+            return _not_joined(hosts, outs, ins, targets)
+        return _not_connected(hosts, outs, ins, targets)
 
-    def _targets(self, zone: Zone) -> dict[str, set[str]]:
+    def broken_transit(self, zone: Zone) -> Iterator[Problem]:
+        """Yield the first way between zones that cannot pass a zone on it."""
+        if zone.routing not in _COMPOSED:
+            return
+        onward: defaultdict[str, list[tuple[str, int, str, str]]] = defaultdict(list)
+        for route in zone.routes:
+            if isinstance(route, ZoneRoute):
+                cost = len(route.links)
+                ways = [(route.source, route.gateway_source)]
+                ways.append((route.destination, route.gateway_destination))
+                for (source, leave), (aim, enter) in (ways, ways[::-1])[: 1 + route.symmetrical]:
+                    onward[source].append((aim, cost, leave, enter))
+        parts = [part.id for part in zone.zones] + [part.id for part in zone.clusters]
+        sources = [part for part in parts if self.has_hosts(part)]
+        for start in sources[:_MOST_SOURCES]:
+            fault = self._fault_on_ways(zone, start, onward)
+            if fault is not None:
+                end, passed, enter, leave = fault
+                message = (
+                    f"zone {start!r} cannot reach zone {end!r}: the way through zone {passed!r} "
+                    f"enters at {enter!r}, leaves at {leave!r}, and "
+                )
+                if zone.routing in _DIJKSTRA:
+                    message += "SimGrid 4.1 crashes where the two differ"
+                    remedy = "use routing Floyd, or one gateway for all routes of a zone"
+                else:
+                    message += "no route joins the two"
+                    remedy = f"add the route to zone {passed!r}"
+                yield Problem(message, remedy, zone, WARNING)
+                return
+
+    def _fault_on_ways(
+        self, zone: Zone, start: str, onward: Mapping[str, list[tuple[str, int, str, str]]]
+    ) -> tuple[str, str, str, str] | None:
+        """Return a zone that cannot be reached, the zone at fault and the gateways of that."""
+        entered: dict[str, str] = {}
+        faults: dict[str, tuple[str, str, str] | None] = {start: None}
+        heap = [(cost, aim, start, leave, enter) for aim, cost, leave, enter in onward[start]]
+        heapq.heapify(heap)
+        while heap:
+            distance, at, before, leave, enter = heapq.heappop(heap)
+            if at in faults:
+                continue
+            entered[at] = enter
+            fault = faults[before]
+            if fault is None and before != start and entered[before] != leave:
+                gateways = (entered[before], leave)
+                if zone.routing in _DIJKSTRA or not self._joined(*gateways):
+                    fault = (before, *gateways)
+            faults[at] = fault
+            if fault is not None and self.has_hosts(at) and (start, at) not in self._bypassed:
+                return (at, *fault)
+            for aim, cost, leaves, enters in onward.get(at, ()):
+                heapq.heappush(heap, (distance + cost, aim, at, leaves, enters))
+        return None
+
+    def _joined(self, source: str, destination: str) -> bool:
+        """Whether the zone that holds both of two gateways leads from one to the other."""
+        zone = self._zones.get(self._parent.get(source, ""))
+        if zone is None or self._parent.get(destination) != zone.id:
+            return True  # in a cluster, where all reach all, or in different zones
+        if zone.routing not in {"Full", *_COMPOSED}:
+            return zone.routing != "None"
+        targets = self._targets(zone)
+        if zone.routing == "Full":
+            return destination in targets.get(source, ())
+        return destination in _reached(source, targets)
+
+    def _targets(self, zone: Zone) -> Mapping[str, set[str]]:
         """Return what each element of a zone has a route to."""
-        targets: defaultdict[str, set[str]] = defaultdict(set)
+        targets = self._targets_of.get(zone.id)
+        if targets is not None:
+            return targets
+        targets = self._targets_of[zone.id] = defaultdict(set)
         for route in zone.routes:
             targets[route.source].add(route.destination)
             if getattr(route, "symmetrical", False):
@@ -238,23 +338,21 @@ def _without_coordinates(zone: Zone) -> tuple[str, str] | None:
 
 
 def _not_joined(
-    hosts: list[str], gateways: list[str], targets: Mapping[str, set[str]]
+    hosts: list[str], outs: list[str], ins: list[str], targets: Mapping[str, set[str]]
 ) -> tuple[str, str] | None:
     """Return two elements without a direct route: hosts, or a host and a gateway."""
-    wanted = [*hosts, *gateways]
-    everything, all_hosts = set(wanted), set(hosts)
-    for source in wanted:
-        aims = everything if source in all_hosts else all_hosts
-        got = targets.get(source, set())
-        count = len(aims) - (source in aims)
-        if sum(name in aims for name in got if name != source) < count:
-            ordered = wanted if source in all_hosts else hosts
-            return source, next(name for name in ordered if name != source and name not in got)
+    for sources, aims in ((hosts, [*hosts, *outs]), (ins, hosts)):
+        wanted = set(aims)
+        for source in sources:
+            got = targets.get(source, set())
+            count = len(aims) - (source in wanted)
+            if sum(name in wanted for name in got if name != source) < count:
+                return source, next(name for name in aims if name != source and name not in got)
     return None
 
 
 def _not_connected(
-    hosts: list[str], gateways: list[str], targets: Mapping[str, set[str]]
+    hosts: list[str], outs: list[str], ins: list[str], targets: Mapping[str, set[str]]
 ) -> tuple[str, str] | None:
     """Return two elements that no chain of routes joins."""
     sources: defaultdict[str, set[str]] = defaultdict(set)
@@ -263,9 +361,10 @@ def _not_connected(
             sources[destination].add(source)
     start = hosts[0]
     onward, back = _reached(start, targets), _reached(start, sources)
-    for name in (*hosts, *gateways):
+    for name in (*hosts, *outs):
         if name not in onward:
             return start, name
+    for name in (*hosts, *ins):
         if name not in back:
             return name, start
     return None

@@ -149,7 +149,9 @@ def _zones(draw: st.DrawFn, names: _Names) -> Zone:
             uses = [draw(_uses(backbone))]
             ends = (source.id, destination.id, *gateways)
             routes.append(ZoneRoute(*ends, uses, symmetrical=symmetrical))
-    return Zone(names.draw(draw, "z"), routing, (*parts, backbone), routes, draw(PROPERTIES))
+    profile = Profile(names.draw(draw, "p"), "1 0")
+    elements = draw(st.permutations([*parts, backbone, profile]))
+    return Zone(names.draw(draw, "z"), routing, elements, routes, draw(PROPERTIES))
 
 
 def _gateway(part: Zone | Cluster) -> str | None:

@@ -18,6 +18,7 @@ HOSTS = """<host id="a" speed="1Gf"/>
 <link id="s" bandwidth="1MBps" latency="1us" sharing_policy="SPLITDUPLEX"/>
 """
 JOINED = '<route src="a" dst="b"><link_ctn id="l"/></route>\n'
+PROFILE = '<trace id="t" periodicity="9">1 0</trace>\n'
 CLUSTER = '<cluster id="c" prefix="n" suffix="" radical="0-3" speed="1Gf" bw="1MBps" lat="1us"/>\n'
 SITES = """<zone id="x" routing="Full"><host id="a" speed="1Gf"/></zone>
 <zone id="y" routing="Full"><host id="b" speed="1Gf"/></zone>
@@ -47,6 +48,8 @@ def found(tmp_path: Path, text: str) -> list[tuple[int, str, str]]:
 
 def test_a_good_file_is_clean(tmp_path: Path) -> None:
     assert found(tmp_path, platform(HOSTS + JOINED)) == []
+    commented = JOINED.replace("/><", "> <!-- in an empty element --> </link_ctn><")
+    assert found(tmp_path, platform(HOSTS + commented)) == []
 
 
 # Content of a zone, routing, line and message of the one finding. SimGrid refuses them all.
@@ -85,8 +88,33 @@ REFUSED = {
         "two routes from 'b' to 'a'",
     ),
     "empty route": (HOSTS + '<route src="a" dst="b"/>\n', "Full", 9, "has no link"),
-    "order": (JOINED + HOSTS, "Full", 6, "comes after a route"),
-    "mixture": (HOSTS + CLUSTER, "Full", 9, "cannot stand beside <host>"),
+    "order": (JOINED + HOSTS, "Full", 6, "cannot follow routes or traces"),
+    "link first": (HOSTS.splitlines(keepends=True)[2] + CLUSTER, "Full", 6, "cannot follow hosts"),
+    "trace first": (PROFILE + HOSTS, "Full", 6, "cannot follow routes or traces"),
+    "split state": (
+        HOSTS.replace('"SPLITDUPLEX"', '"SPLITDUPLEX" state_file="p"') + JOINED,
+        "Full",
+        8,
+        "link 's' is SPLITDUPLEX and has a state profile",
+    ),
+    "two profiles": (
+        HOSTS.replace("1Gf", '1Gf" speed_file="p', 1)
+        + PROFILE
+        + '<trace_connect trace="t" element="a" kind="SPEED"/>\n'
+        + JOINED,
+        "Full",
+        10,
+        "host 'a' follows two profiles of kind SPEED",
+    ),
+    "Wi-Fi profile": (
+        HOSTS.rpartition("<link")[0]
+        + PROFILE
+        + '<trace_connect trace="t" element="l" kind="LINK_AVAIL"/>\n',
+        "Wifi",
+        9,
+        "Wi-Fi link 'l' follows a profile",
+    ),
+    "mixture": (HOSTS + CLUSTER, "Full", 9, "cannot follow hosts or links"),
     "star": (HOSTS + JOINED, "Cluster", 9, "takes no <route> between two elements"),
     "no routing": (HOSTS + JOINED, "None", 9, "takes no <route>"),
     "gateway": (
@@ -138,7 +166,7 @@ REFUSED = {
         CLUSTER + CLUSTER.replace("cluster", "cabinet").replace('"c"', '"d"'),
         "Cluster",
         6,
-        "cannot stand beside <cluster>",
+        "cannot follow zones",
     ),
     "disk": (
         '<host id="a" speed="1f"><prop id="remote_disk" value="/m:d:b"/></host>\n',
@@ -180,6 +208,9 @@ WARNED = {
     "no unit": (HOSTS.replace("1Gf", "1000", 1) + JOINED, "Full", 5, "'1000', without a unit"),
     "loose host": (HOSTS, "Cluster", 4, "'a' cannot reach 'b'"),
     "nowhere": (HOSTS, "Vivaldi", 4, "'a' has no coordinates"),
+    "none": (HOSTS, "None", 4, "'a' cannot reach 'b'"),
+    "no access point": (HOSTS.partition("<link")[0], "Wifi", 4, "'a' cannot reach 'b'"),
+    "name of a zone": (HOSTS.partition("<link")[0].replace('"b"', '"w"'), "Wifi", 6, "'w' has"),
     "dragonfly": (
         CLUSTER.replace("/>", ' topology="DRAGONFLY" topo_parameters="2,1;1,1;1,1;2"/>'),
         "Full",
@@ -219,20 +250,6 @@ def test_a_broken_element_still_bears_its_name(tmp_path: Path) -> None:
 def test_a_start_tag_over_several_lines_is_found_at_its_beginning(tmp_path: Path) -> None:
     text = platform('<host\n  id="a"\n  speed="1GHz"\n/>\n')
     assert [line for line, _, _ in found(tmp_path, text)] == [5]
-
-
-def test_what_only_the_dtd_says_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    dtd = tmp_path / "strict.dtd"
-    dtd.write_text(
-        "<!ELEMENT platform (zone)>\n<!ATTLIST platform version CDATA #REQUIRED>\n"
-        "<!ELEMENT zone (host*)>\n<!ATTLIST zone id CDATA #REQUIRED routing CDATA #REQUIRED>\n"
-        "<!ELEMENT host EMPTY>\n<!ATTLIST host id CDATA #REQUIRED speed CDATA #REQUIRED>\n"
-    )
-    monkeypatch.setattr("simplugin.formats.check.find_dtd", lambda: dtd)
-    text = platform('<host id="a" speed="1f"/>\n<host id="b"\n  speed="1f"\n  core="2"/>\n', "None")
-    (finding,) = found(tmp_path, text)
-    assert finding[:2] == (6, "error")
-    assert "core" in finding[2]
 
 
 def test_actors_must_be_on_hosts_of_the_platform(tmp_path: Path) -> None:

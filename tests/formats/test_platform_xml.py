@@ -6,7 +6,17 @@ import pytest
 
 from simplugin.errors import PlatformError
 from simplugin.formats.platform_xml import platform_text, read_platform, write_platform
-from simplugin.platforms import Cluster, Host, Link, Opaque, Platform, Route, Zone
+from simplugin.platforms import (
+    Cluster,
+    Host,
+    Link,
+    Opaque,
+    Platform,
+    Profile,
+    ProfileUse,
+    Route,
+    Zone,
+)
 from simplugin.simulation.resolve import resolve
 
 CLUSTER = Cluster(
@@ -57,6 +67,17 @@ def test_what_cannot_be_expanded_is_refused(options: dict[str, object]) -> None:
     cluster = Cluster("c", "0-3", 1e9, 1e8, 1e-4, **options)  # type: ignore[arg-type]
     with pytest.raises(PlatformError, match=r"'c' cannot be written host by host.*expand=False"):
         platform_text(Platform(Zone("w", "Full", (cluster,))), expand=True)
+
+
+def test_a_zone_is_written_in_the_order_of_simgrids_parser(tmp_path: Path) -> None:
+    link, zone = Link("l", 1e8), Zone("y", "Full", (Host("a", 1e9),))
+    profiles = (Profile("p", "1 0"), ProfileUse("p", "a"))
+    given = Zone("w", "Full", (*profiles, link, CLUSTER, zone))
+    assert given.elements == (CLUSTER, link, zone, *profiles)
+    write_platform(Platform(given), tmp_path / "platform.xml")
+    assert read_platform(tmp_path / "platform.xml") == Platform(given)
+    small = Zone("w", "Full", (*profiles, link, Cluster("c", "0-3", 1e9, 1e8, 1e-4), zone))
+    assert len(resolve(Platform(small)).hosts) == 5
 
 
 def test_what_simgrid_would_refuse_is_not_written(tmp_path: Path) -> None:

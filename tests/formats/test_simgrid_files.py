@@ -26,6 +26,7 @@ WARNED = {
     "prop.xml",
     "ptask_L07.xml",
     "small_platform_fatpipe.xml",
+    "small_platform_routing_none.xml",
     "test_of_is_router.xml",
     "testing_platform.xml",
 }
@@ -140,10 +141,9 @@ def test_check_refuses_what_simgrid_refuses(verdicts: Verdicts) -> None:
             wrong += errors
     assert wrong == []
     assert warned == WARNED
-    # The warnings are about hosts that SimGrid finds no way between, and all such are warned of,
-    # unless the zone says itself that it has no routing.
+    # The warnings are about hosts that SimGrid finds no way between, and all such are warned of.
     lost = {path.name for path, verdict in verdicts.items() if verdict and verdict.unreachable}
-    assert lost == WARNED | {"small_platform_routing_none.xml"}
+    assert lost == WARNED
 
 
 def test_deployments_read_and_write(distribution: Path, tmp_path: Path) -> None:

@@ -110,6 +110,22 @@ def test_shortest_paths_need_only_hang_together() -> None:
     assert "'a' cannot reach 'c'" in messages(zone(elements, routes[:1], "Floyd"))[0]
 
 
+@pytest.mark.parametrize("routing", ["Floyd", "Dijkstra"])
+@pytest.mark.parametrize("joined", [False, True])
+def test_a_way_may_break_inside_a_zone_that_it_passes(routing: str, joined: bool) -> None:
+    ends = [Route("in", "out", ["k"])] if joined else []
+    middle = Zone("y", "Floyd", (Router("in"), Router("out"), Link("k", 1e8)), ends)
+    sites = [Zone(f"z{host.id}", "Full", (host,)) for host in (A, B)]
+    routes = [ZoneRoute("za", "y", "a", "in", ["l"]), ZoneRoute("y", "zb", "out", "b", ["l"])]
+    platform = zone([*sites, middle, LINK], list(routes), routing)
+    # SimGrid 4.1 crashes where the way of routing Dijkstra enters and leaves by different gateways.
+    lost = routing == "Dijkstra" or not joined
+    assert [text for text in messages(platform) if "the way through zone 'y'" in text] == messages(
+        platform
+    )
+    assert bool(messages(platform)) == bool(resolve(platform, 2).unreachable) == lost
+
+
 def test_zones_without_a_zone_around_them_are_apart() -> None:
     platform = Platform((Zone("x", "Full", (A,)), Zone("y", "Full", (B,))))
     assert "'x' and 'y' have no zone around them" in messages(platform)[0]

@@ -61,6 +61,18 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "cabinet": (lambda: Cabinet("k", "", 1e9, 1e8, 0), "radical '' is malformed"),
     "peer": (lambda: Peer("p", 1e9, 0, 1e6), "incoming bandwidth of peer 'p'"),
     "routing": (lambda: Zone("w", "Star"), "routing of zone 'w' is 'Star'.*Cluster"),
+    "mixture": (
+        lambda: Zone("w", "Full", (Host("a", 1e9), Cluster("c", "0", 1e9, 1e8, 0))),
+        "zone 'w' holds a host beside a cluster",
+    ),
+    "routes of zones": (
+        lambda: Zone("w", "Full", (Host("a", 1e9),), (ZoneRoute("x", "y", "g", "h", ["l"]),)),
+        "zone 'w' holds a host beside a zoneRoute",
+    ),
+    "split state": (
+        lambda: Link("l", 1e6, 0.0, "SPLITDUPLEX", state_profile="p"),
+        "'l' is SPLITDUPLEX and has a state profile",
+    ),
     "no profile": (lambda: Profile("t"), "neither values nor a file"),
     "profile use": (lambda: ProfileUse("t", "a", "COLOUR"), "'COLOUR'.*HOST_AVAIL"),
     "property": (lambda: Config({"": "x"}), "no name"),

@@ -45,11 +45,11 @@ def test_its_tag_is_this_python(wheel: Path) -> None:
 
 def test_everything_is_inside(content: Path) -> None:
     names = names_below(content)
-    libraries = {LIBRARY, DRIVER, ELEMENTARY, SWEEPS, KERNELS, BINDINGS}
-    assert libraries | {"simplugin/formats/simgrid.dtd"} <= names
+    assert {LIBRARY, DRIVER, ELEMENTARY, SWEEPS, KERNELS, BINDINGS} <= names
     (information,) = content.glob("simplugin-*.dist-info")
     licenses = names_below(information / "licenses")
-    assert {"LICENSE", "simgrid/LICENSE-LGPL-2.1", "simgrid/NOTICE"} <= licenses
+    patch = "simgrid/selective-update.patch"
+    assert {"LICENSE", "simgrid/LICENSE-LGPL-2.1", "simgrid/NOTICE", patch} <= licenses
 
 
 def test_every_module_of_the_checkout_is_inside(content: Path) -> None:
