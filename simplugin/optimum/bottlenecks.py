@@ -98,7 +98,9 @@ class Bottlenecks:
         solver.changeColsBounds(len(columns), columns, demand, demand)
         self.searches += 1
         solution = solved(solver)
-        prices = program.prices(solution.row_dual, sharing)
+        # What a task more would add to the load.
+        worth = np.asarray(solution.col_dual)[program.master] / program.unit[program.master]
+        prices = self.flows.mended(program.prices(solution.row_dual, sharing), worth)
         return program.rates(solution.col_value, sharing), self.bottleneck(prices)
 
     def _load(self, throughput: Floats) -> None:
