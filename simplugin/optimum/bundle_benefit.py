@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from simplugin.optimum.certificates import certified
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 
 
@@ -61,6 +62,8 @@ def largest_benefit(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) ->
         A shape or a range is wrong.
     InfeasibleError
         The caps leave tasks over.
+    UncertifiedError
+        A task that is not sold is worth more than one that is.
 
     References
     ----------
@@ -72,6 +75,9 @@ def largest_benefit(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) ->
     sold, open_ = amounts > 0, amounts < market.caps
     last = np.where(sold, market.log_worth(amounts), np.inf)
     following = np.where(open_, market.log_worth(amounts + 1), -np.inf)
+    # Nothing unsold is worth more than what is sold: exchanges gain nothing.
+    gain = float(np.max(following) - np.min(last)) if amounts.sum() == market.m else np.inf
+    certified(gain, "the best bundle", "give values closer to one another")
     return BestBundle(
         amounts,
         market.benefit(amounts),
