@@ -11,7 +11,7 @@ import numpy as np
 
 from simplugin.errors import InfeasibleError
 from simplugin.optimum.bottlenecks import Bottleneck, Bottlenecks
-from simplugin.optimum.certificates import PROMISED, certified
+from simplugin.optimum.certificates import certified
 from simplugin.optimum.entropic import entropic
 from simplugin.optimum.fairest import alpha_fair, max_min
 from simplugin.optimum.flows import Flows
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+# Error of the certificate at which no other method is tried.
+AIM = 1e-9
 # Relative change of throughputs by a further bottleneck that is rounding.
 SETTLED = 1e-11
 
@@ -73,7 +75,7 @@ def fair_sharing(sharing: Sharing, alpha: float = 1.0) -> FairShare:
     prices which prove that no less will do; an interior point method finds the fairest
     throughputs that such bounds allow. This takes about as many linear programs as there are
     applications, and ends when a further bound changes nothing. Where that is not proven to
-    1e-8, as capacities are many orders of magnitude apart, `interior_point` solves the problem
+    1e-9, as capacities are many orders of magnitude apart, `interior_point` solves the problem
     as a whole, for alpha positive and finite. Errors of the certificate over 1e-6 are refused.
 
     With ``alpha = 0`` the largest :math:`\sum_k w_k\rho_k` does not tell the throughputs, so
@@ -127,7 +129,7 @@ def _alpha_fair(flows: Flows, utility: AlphaFair) -> FairShare:
         missed = ways.error(candidate, prices, _log_worth(sharing, candidate, alpha))
         if missed < error:
             error, rate, price = missed, candidate, prices
-        if error <= PROMISED:
+        if error <= AIM:
             break
     certified(error, f"the fair sharing for alpha {alpha:g}", _remedy(ways))
     # Relative to the largest price: for a large alpha prices leave double precision.
@@ -162,8 +164,10 @@ def _log_worth(sharing: Sharing, rate: Floats, alpha: float) -> Floats:
 def _candidates(ways: Ways, flows: Flows, alpha: float) -> Iterator[tuple[Floats, Floats]]:
     """Yield feasible rates and logarithms of prices of whole resources, the quickest first."""
     sharing = flows.sharing
-    with suppress(InfeasibleError):
-        yield _by_cuts(ways, flows, alpha)
+    with suppress(InfeasibleError), np.errstate(all="ignore"):
+        cuts = _by_cuts(ways, flows, alpha)
+        if np.all(cuts[0] >= 0) and np.max(cuts[1]) < np.inf:
+            yield cuts
     for middle, regular in ((False, REGULAR), (False, (1e-10, 1e-10)), (True, (1e-12, 1e-10))):
         start = interior_point(ways, sharing.weight, 1.0, stop=0.02) if middle else None
         point = interior_point(ways, sharing.weight, alpha, start=start, regular=regular)
