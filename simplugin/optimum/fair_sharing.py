@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simplugin.errors import InfeasibleError
+from simplugin.errors import InfeasibleError, UncertifiedError
 from simplugin.optimum.bottlenecks import Bottleneck, Bottlenecks
 from simplugin.optimum.certificates import certified
 from simplugin.optimum.entropic import entropic
@@ -284,7 +284,7 @@ def _cut(
             rate, error = _exactly(sharing, rate, throughput)
             return rate, bounds, rest, error
         bounds.append(bound)
-    raise InfeasibleError(
+    raise UncertifiedError(
         f"throughputs did not settle to {settled:g} within {bottlenecks.searches} programs;"
         " the quantities may be too far apart, check their units"
     )
