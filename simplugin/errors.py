@@ -39,6 +39,10 @@ class InfeasibleError(SimpluginError):
     """An optimisation problem has no solution, or no finite one."""
 
 
+class UncertifiedError(InfeasibleError):
+    """An optimum that could not be proven to the accuracy that is promised."""
+
+
 class FileError(SimpluginError):
     """A file that says something wrong.
 

@@ -56,7 +56,7 @@ class Bottlenecks:
         self._program: Program | None = None
         self._solver: Any = None
 
-    def bottleneck(self, price: Floats) -> Bottleneck:
+    def bottleneck(self, price: Floats, worth: Floats | None = None) -> Bottleneck:
         """Return the bound that prices prove, whatever they are.
 
         With prices of hosts and links that bring in 1 when all capacity is sold, no throughputs
@@ -66,10 +66,15 @@ class Bottlenecks:
         ----------
         price : float64, shape (n_hosts + n_links,)
             Of a flop on each host, then of a byte on each link, in any unit.
+        worth : float64, shape (n_applications,), optional
+            What a task should cost at least, in the same unit.
         """
         sharing = self.flows.sharing
         income = price * np.concatenate([sharing.speed, sharing.bandwidth])
-        price = np.where(income > NOISE * income.sum(), price, 0.0) / income.sum()
+        price = np.where(income > NOISE * income.sum(), price, 0.0)
+        if worth is not None:
+            price = self.flows.mended(price, worth)
+        price = price / float(price @ np.concatenate([sharing.speed, sharing.bandwidth]))
         host_price, link_price = price[: sharing.n_hosts], price[sharing.n_hosts :]
         return Bottleneck(self.flows.cheapest(host_price, link_price), host_price, link_price)
 
@@ -98,8 +103,10 @@ class Bottlenecks:
         solver.changeColsBounds(len(columns), columns, demand, demand)
         self.searches += 1
         solution = solved(solver)
+        # What a task more would add to the load.
+        worth = np.asarray(solution.col_dual)[program.master] / program.unit[program.master]
         prices = program.prices(solution.row_dual, sharing)
-        return program.rates(solution.col_value, sharing), self.bottleneck(prices)
+        return program.rates(solution.col_value, sharing), self.bottleneck(prices, worth)
 
     def _load(self, throughput: Floats) -> None:
         """Give the solver a program that suits the throughputs, unless the one it has does."""

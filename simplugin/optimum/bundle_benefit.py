@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from simplugin.elementary import exp
+from simplugin.optimum.certificates import certified
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 
 
@@ -62,6 +63,8 @@ def largest_benefit(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) ->
         A shape or a range is wrong.
     InfeasibleError
         The caps leave tasks over.
+    UncertifiedError
+        A task that is not sold is worth more than one that is.
 
     References
     ----------
@@ -73,6 +76,9 @@ def largest_benefit(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) ->
     sold, open_ = amounts > 0, amounts < market.caps
     last = np.where(sold, market.log_worth(amounts), np.inf)
     following = np.where(open_, market.log_worth(amounts + 1), -np.inf)
+    # Nothing unsold is worth more than what is sold: exchanges gain nothing.
+    gain = float(np.max(following) - np.min(last)) if amounts.sum() == market.m else np.inf
+    certified(gain, "the best bundle", "give values closer to one another")
     return BestBundle(
         amounts,
         market.benefit(amounts),

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from simplugin.elementary import exp, expm1, log
 from simplugin.errors import InfeasibleError
 from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.optimum.certificates import certified
 from simplugin.optimum.linear_programs import loaded, solved
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
 
@@ -115,7 +116,11 @@ def assignment_program(
     solver.changeColsBounds(count, columns, np.zeros(count), np.ones(count))
     solution = solved(solver)
     benefit = float(np.sum(worth * np.asarray(solution.col_value)))
-    return benefit * exp(unit), -float(solution.row_dual[0]) * exp(unit)
+    price = max(0.0, -float(solution.row_dual[0]))
+    # At any price, what all can gain and what all tasks cost is at least the benefit.
+    bound = price * market.m + float(np.sum(np.maximum(worth - price, 0.0)))
+    certified((bound - benefit) / bound, "the bundle's program", "give values closer together")
+    return benefit * exp(unit), price * exp(unit)
 
 
 def relaxation(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> Relaxation:
@@ -173,7 +178,11 @@ def relaxation(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> Rela
         raise InfeasibleError(f"Clarabel calls the bundle {problem.status}")
     amounts = np.clip(share.value * market.m, 0.0, market.caps)
     price = abs(float(placed.dual_value)) * unit
-    return Relaxation(amounts, market.benefit(amounts), price, _margin(market))
+    benefit = market.benefit(amounts)
+    # The benefit and the price of the closed form certify each other.
+    best = continuous_optimum(values, m, caps, q).benefit
+    certified(abs(best - benefit) / best, "the divided bundle", "use continuous_optimum", 1e-3)
+    return Relaxation(amounts, benefit, price, _margin(market))
 
 
 def continuous_optimum(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> Relaxation:
@@ -233,6 +242,8 @@ def continuous_optimum(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike)
     part = float((most.sum() - market.m) / (most.sum() - least.sum()))
     log_price = float(bends[low] + part * (bends[high] - bends[low]))
     amounts = most + part * (least - most)
+    placed = float(amounts.sum())
+    certified(abs(placed / market.m - 1), "the divided bundle", "give values closer together")
     return Relaxation(amounts, market.benefit(amounts), exp(log_price), _margin(market))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simplugin.errors import InfeasibleError
+from simplugin.errors import UncertifiedError
 from simplugin.optimum.fairest import TINY, damped, longest_step, stepped
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def entropic(bound: Floats, equal: Floats, weight: Floats) -> Floats:
 
     Raises
     ------
-    InfeasibleError
+    UncertifiedError
         The method did not converge.
     """
     scale = 1 / np.vstack([bound, equal]).max(axis=0)
@@ -87,7 +87,10 @@ def _inside(bound: Floats, equal: Floats) -> tuple[Floats, Floats, Floats, Mask]
             options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
         )
         if answer.status != 0:
-            raise InfeasibleError(f"no throughputs reach the largest sum: {answer.message}")
+            raise UncertifiedError(
+                f"no throughputs reach the largest sum: {answer.message}; the quantities may be too"
+                " far apart, check their units"
+            )
         points.append(answer.x[:n])
         found = np.zeros(n_bounds + n, dtype=bool)
         found[~free] = answer.x[n:] > IMPLIED
@@ -145,7 +148,7 @@ def _interior_point(
         slack = np.maximum(slack + step_rho * d_slack, 1e-300)
     rho, y, z, slack = best
     if not least < 1e-9:
-        raise InfeasibleError(
+        raise UncertifiedError(
             "the most even among the largest throughputs were not found; take an alpha above 0"
         )
     return _polished(bound, equal, weight, log_scale, (rho, y, z, slack < y / felt))

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simplugin.errors import InfeasibleError
+from simplugin.errors import InfeasibleError, UncertifiedError
 from simplugin.optimum.bottlenecks import Bottleneck, Bottlenecks
-from simplugin.optimum.convex import ConvexShare, convex_program
+from simplugin.optimum.certificates import certified
 from simplugin.optimum.entropic import entropic
 from simplugin.optimum.fairest import alpha_fair, max_min
 from simplugin.optimum.flows import Flows
-from simplugin.optimum.largest import EQUAL, largest
+from simplugin.optimum.interior import REGULAR, interior_point
+from simplugin.optimum.largest import largest
+from simplugin.optimum.ways import Ways
 from simplugin.workloads.utility import AlphaFair
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -26,10 +29,10 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+# Error of the certificate at which no other method is tried.
+AIM = 1e-9
 # Relative change of throughputs by a further bottleneck that is rounding.
 SETTLED = 1e-11
-# Share of every bottleneck below which an application's ways are found by prices alone.
-UNSEEN = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +53,10 @@ class FairShare:
     objective : float
         Weighted sum of utilities. For max-min fairness, the smallest throughput per weight.
     gap : float
-        A certificate: what the best could be better at most, relative to what all capacity is
-        worth at these prices. For max-min fairness, the largest part of its bottleneck's
-        capacity that an application leaves unused; where it is 0, each application shares a
-        bottleneck with none that has more per weight, which only max-min fair throughputs do.
+        A certificate: by how much the conditions of optimality are missed at most, each relative
+        to what it is about, see `simplugin.optimum.ways.Ways.error`; at most 1e-6, as a rule
+        under 1e-8. For alpha 0 and max-min fairness also by how much each capacity would have to
+        be less for the throughputs to be those of the cutting planes.
     """
 
     rate: Floats
@@ -65,16 +68,15 @@ class FairShare:
 
 
 def fair_sharing(sharing: Sharing, alpha: float = 1.0) -> FairShare:
-    r"""Return the alpha-fair sharing of hosts and links, to 1e-8 or better [1]_.
+    r"""Return the alpha-fair sharing of hosts and links, with a certificate [1]_.
 
-    Solves Eqs. (1) to (3) of [2]_ in terms of the flow through each agent. The convex program
-    in cvxpy comes first, see `convex_program`; its throughputs are good to about 1e-5. Cutting
-    planes between two exact solvers go on from there: HiGHS finds the least load that makes
-    given throughputs, and prices which prove that no less will do; an interior point method
-    finds the fairest throughputs that such bounds allow. This takes about as many linear
-    programs as there are applications, and ends when a further bound changes nothing. Where
-    capacities spread over six orders of magnitude and more, errors of up to 5e-6 in throughputs
-    were seen with alpha 0 and inf; `FairShare.gap` does not bound those.
+    Solves Eqs. (1) to (3) of [2]_ in terms of the flow through each agent. Cutting planes go
+    between two exact solvers: HiGHS finds the least load that makes given throughputs, and
+    prices which prove that no less will do; an interior point method finds the fairest
+    throughputs that such bounds allow. This takes about as many linear programs as there are
+    applications, and ends when a further bound changes nothing. Where that is not proven to
+    1e-9, as capacities are many orders of magnitude apart, `interior_point` solves the problem
+    as a whole, for alpha positive and finite. Errors of the certificate over 1e-6 are refused.
 
     With ``alpha = 0`` the largest :math:`\sum_k w_k\rho_k` does not tell the throughputs, so
     that the limit from above is returned, see `entropic`. With ``alpha = inf``, throughputs
@@ -98,8 +100,9 @@ def fair_sharing(sharing: Sharing, alpha: float = 1.0) -> FairShare:
     WorkloadError
         `alpha` is negative or not a number.
     InfeasibleError
-        An application reaches no host; the message names it, and how to right it. Or numbers
-        are too far apart for double precision.
+        An application reaches no host; the message names it, and how to right it.
+    UncertifiedError
+        Quantities are too far apart for double precision; the message names the scarcest.
 
     References
     ----------
@@ -120,86 +123,97 @@ def fair_sharing(sharing: Sharing, alpha: float = 1.0) -> FairShare:
 def _alpha_fair(flows: Flows, utility: AlphaFair) -> FairShare:
     """Return the sharing for a positive and finite alpha."""
     sharing, alpha = flows.sharing, utility.alpha
-    # Throughputs are as exact as prices to the power of 1 / alpha.
-    settled = SETTLED * max(1.0, 1 / alpha)
-    rate, bounds, y = _cut(
-        flows,
-        lambda bound: alpha_fair(bound, sharing.weight, alpha),
-        settled,
-        _interior(sharing, alpha),
-    )
-    # Prices relative to the largest multiplier: for a large alpha they leave double precision.
-    largest_y = float(y.max())
-    host_price, link_price = (
-        np.exp(y - largest_y) @ np.array([getattr(bound, name) for bound in bounds])
-        for name in ("host_price", "link_price")
-    )
-    # The cheapest way costs at least what each bottleneck's cheapest way does, added up.
-    prices = np.array([bound.price for bound in bounds])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_price = np.logaddexp.reduce(np.log(prices) + y[:, None] - largest_y, axis=0)
-        # It may cost more where an application is too small for a linear program to see.
-        unseen = (prices * sharing.throughput(rate)).max(axis=0) < UNSEEN
-        dearer = np.log(flows.cheapest(host_price, link_price)) - log_price
-    dearer = np.where(unseen, np.fmax(dearer, 0.0), 0.0)
-    log_price = log_price + dearer
-    rate = rate * np.exp(-dearer / alpha)[sharing.application]
-    rate = _on_cheapest_ways(flows, rate, host_price, link_price)
-    throughput = sharing.throughput(rate)
-    price = np.exp(log_price)
-    income = float(sharing.speed @ host_price + sharing.bandwidth @ link_price)
-    best = np.exp((np.log(sharing.weight) - largest_y - log_price) / alpha)
-    gap = income - float(price @ throughput) + _regret(throughput, price, best, alpha)
-    host_price, link_price = _of_no_capacity(flows, price, host_price, link_price)
+    ways = Ways(flows)
+    error, rate, price = np.inf, np.zeros(sharing.n_agents), np.zeros(len(ways.resource))
+    for candidate, prices in _candidates(ways, flows, alpha):
+        missed = ways.error(candidate, prices, _log_worth(sharing, candidate, alpha))
+        if missed < error:
+            error, rate, price = missed, candidate, prices
+        if error <= AIM:
+            break
+    certified(error, f"the fair sharing for alpha {alpha:g}", _remedy(ways))
+    # Relative to the largest price: for a large alpha prices leave double precision.
+    top = float(price.max())
+    prices = np.zeros(sharing.n_hosts + sharing.n_links)
+    prices[ways.resource] = np.exp(price - top)
+    prices = np.divide(prices, _capacity(sharing), out=prices, where=prices > 0)
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
-        unit = np.exp(largest_y)
+        host_price, link_price = _of_no_capacity(
+            flows,
+            np.exp(_log_worth(sharing, rate, alpha) - top),
+            prices[: sharing.n_hosts],
+            prices[sharing.n_hosts :],
+        )
+        unit = np.exp(top)
         host_price, link_price = (
             np.multiply(part, unit, out=np.zeros(len(part)), where=part > 0)
             for part in (host_price, link_price)
         )
+        throughput = sharing.throughput(rate)
         objective = float(utility.objective(throughput, sharing.weight))
-    return FairShare(rate, throughput, host_price, link_price, objective, abs(gap) / income)
+    return FairShare(rate, throughput, host_price, link_price, objective, error)
 
 
-def _interior(sharing: Sharing, alpha: float) -> ConvexShare | None:
-    """Return where to start from, if the numbers are such that an interior point is found."""
-    try:
-        return convex_program(sharing, alpha)
-    except InfeasibleError:
-        return None
+def _log_worth(sharing: Sharing, rate: Floats, alpha: float) -> Floats:
+    """Return logarithms of what a task more of each application is worth."""
+    with np.errstate(divide="ignore"):
+        throughput = np.log(sharing.throughput(rate))
+    return np.asarray(np.log(sharing.weight) - alpha * throughput)
 
 
-def _on_cheapest_ways(flows: Flows, rate: Floats, host_price: Floats, link_price: Floats) -> Floats:
-    """Move rates too small for a linear program to tell their ways to their cheapest ones."""
+def _candidates(ways: Ways, flows: Flows, alpha: float) -> Iterator[tuple[Floats, Floats]]:
+    """Yield feasible rates and logarithms of prices of whole resources, the quickest first."""
     sharing = flows.sharing
-    price = flows.carriage(link_price) + (
-        sharing.flop[sharing.application] * host_price[sharing.host]
+    with suppress(InfeasibleError), np.errstate(all="ignore"):
+        cuts = _by_cuts(ways, flows, alpha)
+        if np.all(cuts[0] >= 0) and np.max(cuts[1]) < np.inf:
+            yield cuts
+    for middle, regular in ((False, REGULAR), (False, (1e-10, 1e-10)), (True, (1e-12, 1e-10))):
+        start = interior_point(ways, sharing.weight, 1.0, stop=0.02) if middle else None
+        point = interior_point(ways, sharing.weight, alpha, start=start, regular=regular)
+        rate = np.zeros(sharing.n_agents)
+        rate[ways.agent] = np.exp(point.rate)
+        yield rate / (1 + sharing.overload(rate)), point.price
+
+
+def _by_cuts(ways: Ways, flows: Flows, alpha: float) -> tuple[Floats, Floats]:
+    """Return what cutting planes make of a positive and finite alpha."""
+    sharing = flows.sharing
+    # Throughputs are as exact as prices to the power of 1 / alpha.
+    rate, bounds, y, _ = _cut(
+        flows, lambda bound: alpha_fair(bound, sharing.weight, alpha), SETTLED * max(1.0, 1 / alpha)
     )
-    cheapest = flows.cheapest(host_price, link_price)[sharing.application]
-    dear = (rate > 0) & (price > cheapest * (1 + EQUAL))
-    if not np.any(dear):
-        return rate
-    at = np.flatnonzero(flows.computes & (price == cheapest))
-    _, first = np.unique(sharing.application[at], return_index=True)
-    moved = np.where(dear, 0.0, rate)
-    moved[at[first]] += np.bincount(sharing.application[dear], rate[dear], sharing.n_applications)
-    overload = sharing.overload(moved)
-    return moved / (1 + overload) if overload < 1e-10 else rate
+    income = np.array([np.append(bound.host_price, bound.link_price) for bound in bounds])
+    with np.errstate(divide="ignore"):
+        income = np.log(income[:, ways.resource] * _capacity(sharing)[ways.resource])
+    return rate, np.logaddexp.reduce(income + y[:, None], axis=0)
 
 
-def _regret(throughput: Floats, price: Floats, best: Floats, alpha: float) -> float:
-    """Return what applications would gain, at given prices, by the throughputs they like best."""
-    known = best > 0
-    more = throughput[known] / best[known] - 1
-    less = np.log1p(more)
-    power = less if alpha == 1 else np.expm1((1 - alpha) * less) / (1 - alpha)
-    return float(np.sum((price * best)[known] * (more - power)))
+def _capacity(sharing: Sharing) -> Floats:
+    """Return the capacity of hosts, then of links."""
+    return np.concatenate([sharing.speed, sharing.bandwidth])
+
+
+def _remedy(ways: Ways) -> str:
+    """Return what to do where no certificate was found, naming the scarcest resource."""
+    sharing = ways.sharing
+    scarcest = int(ways.resource[ways.row[np.argmax(ways.demand)]])
+    if scarcest < sharing.n_hosts:
+        name = f"host {sharing.hosts[scarcest]!r} with {sharing.speed[scarcest]:g} flop/s"
+    else:
+        link = scarcest - sharing.n_hosts
+        name = f"link {sharing.links[link]!r} with {sharing.bandwidth[link]:g} byte/s"
+    apart = float(np.ptp(ways.demand) / np.log(10))
+    return (
+        f"capacities per task are {apart:.0f} orders of magnitude apart: check the units of"
+        f" {name}, or leave it out"
+    )
 
 
 def _max_min(flows: Flows) -> FairShare:
     """Return the max-min fair sharing."""
     sharing = flows.sharing
-    rate, bounds, stop = _cut(flows, lambda bound: max_min(bound, sharing.weight), SETTLED)
+    rate, bounds, stop, error = _cut(flows, lambda bound: max_min(bound, sharing.weight), SETTLED)
     throughput = sharing.throughput(rate)
     level = throughput / sharing.weight
     # The bound of the smallest level is the program of the first stage; its prices.
@@ -209,8 +223,9 @@ def _max_min(flows: Flows) -> FairShare:
         scale * part for part in (first.price, first.host_price, first.link_price)
     )
     host_price, link_price = _of_no_capacity(flows, price, host_price, link_price)
-    gap = max(1 - float(bounds[int(number)].price @ throughput) for number in stop)
-    return FairShare(rate, throughput, host_price, link_price, float(level.min()), abs(gap))
+    gaps = [abs(1 - float(bounds[int(number)].price @ throughput)) for number in stop]
+    error = certified(max(error, *gaps), "the max-min fair sharing", _remedy(Ways(flows)))
+    return FairShare(rate, throughput, host_price, link_price, float(level.min()), error)
 
 
 def _largest(flows: Flows) -> FairShare:
@@ -226,24 +241,29 @@ def _largest(flows: Flows) -> FairShare:
         )
         return throughput, None
 
-    rate, _, _ = _cut(flows, even, SETTLED)
+    rate, _, _, error = _cut(flows, even, SETTLED)
+    ways = Ways(flows)
+    income = np.append(most.host_price, most.link_price) * _capacity(sharing)
+    with np.errstate(divide="ignore"):
+        price = np.log(income[ways.resource])
+    error = max(error, ways.error(rate, price, np.log(sharing.weight)))
+    certified(error, "the largest throughput", _remedy(ways))
     throughput = sharing.throughput(rate)
     objective = float(sharing.weight @ throughput)
-    income = float(sharing.speed @ most.host_price + sharing.bandwidth @ most.link_price)
     prices = _of_no_capacity(flows, sharing.weight, most.host_price, most.link_price)
-    return FairShare(rate, throughput, *prices, objective, abs(income - objective) / income)
+    return FairShare(rate, throughput, *prices, objective, error)
 
 
 def _cut(
     flows: Flows,
     fairest: Callable[[Floats], tuple[Floats, Any]],
     settled: float,
-    start: ConvexShare | None = None,
-) -> tuple[Floats, list[Bottleneck], Any]:
+) -> tuple[Floats, list[Bottleneck], Any, float]:
     """Find bottlenecks until none changes what is fairest.
 
-    Returns feasible rates, all bottlenecks, and what `fairest` returned last besides
-    throughputs.
+    Returns feasible rates, all bottlenecks, what `fairest` returned last besides throughputs,
+    and by how much these differ from what the rates make: all bottlenecks are bounds, hence the
+    rates would be the fairest if each capacity were that much less.
     """
     sharing = flows.sharing
     bottlenecks = Bottlenecks(flows)
@@ -251,31 +271,34 @@ def _cut(
     speed = np.append(sharing.speed, np.zeros(sharing.n_links))
     prices = np.divide(1.0, speed, out=np.zeros(len(speed)), where=speed > 0)
     bounds = [bottlenecks.bottleneck(prices)]
-    if start is not None and np.all(start.throughput > 0):
-        bounds.append(bottlenecks.search(start.throughput)[1])
     rate = np.zeros(sharing.n_agents)
     before = np.full(sharing.n_applications, np.nan)
     for _ in range(100 + 20 * sharing.n_applications):
         throughput, rest = fairest(np.array([bound.price for bound in bounds]))
         if np.all(np.abs(throughput - before) <= settled * before):
-            return _exactly(sharing, rate, before), bounds, rest
+            rate, error = _exactly(sharing, rate, before)
+            return rate, bounds, rest, error
         before = throughput
         rate, bound = bottlenecks.search(throughput)
         if any(np.allclose(bound.price, known.price, rtol=1e-13, atol=0.0) for known in bounds):
-            return _exactly(sharing, rate, throughput), bounds, rest
+            rate, error = _exactly(sharing, rate, throughput)
+            return rate, bounds, rest, error
         bounds.append(bound)
-    raise InfeasibleError(
+    raise UncertifiedError(
         f"throughputs did not settle to {settled:g} within {bottlenecks.searches} programs;"
         " the quantities may be too far apart, check their units"
     )
 
 
-def _exactly(sharing: Sharing, rate: Floats, throughput: Floats) -> Floats:
-    """Return feasible rates that make throughputs, from some that do up to tolerances."""
+def _exactly(sharing: Sharing, rate: Floats, throughput: Floats) -> tuple[Floats, float]:
+    """Return feasible rates that make throughputs, and how far from these they are."""
     made = sharing.throughput(rate)
     ratio = np.divide(throughput, made, out=np.zeros_like(made), where=made > 0)
     rate = rate * ratio[sharing.application]
-    return rate / (1 + sharing.overload(rate))
+    rate = rate / (1 + sharing.overload(rate))
+    wanted = throughput > 0
+    missed = np.abs(sharing.throughput(rate)[wanted] / throughput[wanted] - 1)
+    return rate, float(missed.max(initial=0.0))
 
 
 def _of_no_capacity(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.errors import InfeasibleError
+from simplugin.errors import UncertifiedError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,7 +83,7 @@ def alpha_fair(bound: Floats, weight: Floats, alpha: float) -> tuple[Floats, Flo
 
     Raises
     ------
-    InfeasibleError
+    UncertifiedError
         The method did not converge.
     """
     scale = 1 / bound.max(axis=0)
@@ -95,7 +95,7 @@ def alpha_fair(bound: Floats, weight: Floats, alpha: float) -> tuple[Floats, Flo
     rho, y = _interior_point(bound, log_bound, log_weight, alpha, rho, y)
     rho, y = _polished(bound, log_bound, log_weight, alpha, rho, y)
     if not _error(bound, log_bound, log_weight, alpha, rho, y) < 1e-11:
-        raise InfeasibleError(
+        raise UncertifiedError(
             f"the fair throughputs for alpha {alpha!r} were not found to 1e-11; take an alpha"
             " nearer to 1, or inf for max-min fairness"
         )

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 
+# By how much a way may be too cheap, relative to what a task is worth, and still be seen.
+UNSEEN = 1e-8
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """Columns ``z >= 0`` with ``usage @ z <= 1`` per resource and ``balance @ z = 0``.
@@ -128,6 +132,53 @@ class Flows:
             below = sharing.father[level] >= 0
             np.add.at(own, sharing.father[level][below], own[level][below])
         return own
+
+    @cached_property
+    def _scarcest(self) -> tuple[Integers, Floats]:
+        """Host, or number of hosts plus link, that limits each agent most, and the limit."""
+        sharing = self.sharing
+        application = sharing.application
+        resource = np.zeros(sharing.n_agents, dtype=np.int64)
+        limit = np.full(sharing.n_agents, np.inf)
+        used = self.carries
+        resource[used] = sharing.n_hosts + sharing.link[used]
+        limit[used] = sharing.bandwidth[sharing.link[used]] / sharing.byte[application[used]]
+        for level in sharing.levels[1:]:
+            father = sharing.father[level]
+            narrower = limit[father] < limit[level]
+            resource[level] = np.where(narrower, resource[father], resource[level])
+            limit[level] = np.where(narrower, limit[father], limit[level])
+        alone = sharing.speed[sharing.host] / sharing.flop[application]
+        slower = alone < limit
+        return np.where(slower, sharing.host, resource), np.where(slower, alone, limit)
+
+    def mended(self, price: Floats, worth: Floats) -> Floats:
+        """Return prices at which no way is cheaper than a task is worth.
+
+        A way over a slow link or host may bring in so little that a linear program does not see
+        it; what limits such a way most gets the price that is missing.
+
+        Parameters
+        ----------
+        price : float64, shape (n_hosts + n_links,)
+            Of a flop on each host, then of a byte on each link.
+        worth : float64, shape (n_applications,)
+            Of a task.
+        """
+        sharing = self.sharing
+        host_price, link_price = price[: sharing.n_hosts], price[sharing.n_hosts :]
+        application = sharing.application
+        missing = worth[application] - self.carriage(link_price)
+        missing -= sharing.flop[application] * host_price[sharing.host]
+        low = self.computes & (missing > UNSEEN * worth[application])
+        if not np.any(low):
+            return price
+        resource, limit = self._scarcest
+        capacity = np.concatenate([sharing.speed, sharing.bandwidth])
+        added = np.zeros(len(price))
+        lost = missing[low] * limit[low] / capacity[resource[low]]
+        np.maximum.at(added, resource[low], lost)
+        return price + added
 
     def cheapest(self, host_price: Floats, link_price: Floats) -> Floats:
         """Return the price of the cheapest way to have a task of each application computed.

@@ -62,7 +62,9 @@ def largest(flows: Flows) -> Largest:
     cost = np.append(-np.ones(sharing.n_applications), 0.0)
     solver.changeColsCost(len(columns), columns, cost)
     solver.changeColBounds(load, 1.0, 1.0)
+    # Prices are in units of `worth`.
     price = program.prices(solved(solver).row_dual, sharing)
+    price = flows.mended(price, sharing.weight / worth)
     # Utility per flop and byte; no way may be cheaper than its weight, not even by rounding.
     host_price, link_price = price[: sharing.n_hosts], price[sharing.n_hosts :]
     ratio = float(np.max(sharing.weight / flows.cheapest(host_price, link_price)))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simplugin.errors import InfeasibleError
+from simplugin.errors import UncertifiedError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +59,7 @@ def solved(solver: Any) -> Any:
 
     Raises
     ------
-    InfeasibleError
+    UncertifiedError
         It found none.
     """
     import highspy
@@ -75,7 +75,7 @@ def solved(solver: Any) -> Any:
     status = solver.getModelStatus()
     _set_tolerance(solver, TOLERANCE)
     if status != highspy.HighsModelStatus.kOptimal:
-        raise InfeasibleError(
+        raise UncertifiedError(
             f"HiGHS ended with {solver.modelStatusToString(status)!r};"
             " the quantities may be too far apart, check their units"
         )

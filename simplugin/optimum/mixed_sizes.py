@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from simplugin.elementary import exp, log
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.optimum.certificates import certified
 from simplugin.workloads.bundle_markets import BundleMarket
 
 if TYPE_CHECKING:
@@ -119,6 +120,8 @@ def mixed_benefit(values: ArrayLike, caps: ArrayLike, q: ArrayLike) -> MixedAssi
         A shape or a range is wrong.
     InfeasibleError
         The caps leave tasks over, or there are too many places to pair.
+    UncertifiedError
+        Prices of places do not prove the assignment.
 
     References
     ----------
@@ -136,8 +139,31 @@ def mixed_benefit(values: ArrayLike, caps: ArrayLike, q: ArrayLike) -> MixedAssi
     discounts = exp((places - 1) * market.log_q[peers])
     matrix = worth[peers] * discounts[:, None]
     rows, tasks = linear_sum_assignment(matrix, maximize=True)
+    certified(_assignment_gap(matrix, rows, tasks), "the assignment", "give values closer together")
     # Places are empty only behind the last one of a peer, as they are worth ever less.
     return _assignment(worth, market, tasks, peers[rows], places[rows])
+
+
+def _assignment_gap(matrix: Floats, rows: Amounts, tasks: Amounts) -> float:
+    """Return by how much prices of places fail to prove an assignment best, relative to it.
+
+    Prices rise from 0 until no task gains by another place than its own: longest paths, which
+    end at places left empty with a price of 0 if and only if the assignment is best.
+    """
+    own, place = np.empty(len(rows)), np.empty(len(rows), np.int64)
+    own[tasks], place[tasks] = matrix[rows, tasks], rows
+    price, moved = np.zeros(len(matrix)), np.arange(len(rows))
+    rounding = 1e-12 * float(own.max())
+    for _ in range(len(rows) + 1):
+        before = price.copy()
+        for task in moved.tolist():
+            np.maximum(price, matrix[:, task] - own[task] + price[place[task]], out=price)
+        moved = np.flatnonzero(price[place] > before[place] + rounding)
+        if not len(moved):
+            break
+    left = len(moved) * float(np.max(price - before))
+    empty = np.delete(price, rows)
+    return float((left + np.sum(empty[empty > rounding])) / np.sum(own))
 
 
 def identical_benefit(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.optimum.certificates import ACCEPTED, certified
 from simplugin.optimum.linear_programs import loaded, solved
 from simplugin.optimum.tree_flows import Port, TreeFlows
 
@@ -63,6 +64,11 @@ class SteadyState:
     bound: float
     cpu_price: Floats
     port_price: Floats
+
+    @property
+    def gap(self) -> float:
+        """By how much `fair` may be too small, relative to `bound`."""
+        return max(0.0, 1 - self.fair / self.bound)
 
     def rates(self, host: int) -> tuple[tuple[float, ...], ...]:
         """Return what each target of a host gets, its worker first and then its children.
@@ -126,6 +132,8 @@ def steady_state(
     ------
     InfeasibleError
         No host computes, or `cut` or the quantities are out of range.
+    UncertifiedError
+        `fair` is more than 1e-6, and ten times `cut`, under `bound`.
     WorkloadError
         The port is unknown.
 
@@ -152,6 +160,12 @@ def steady_state(
     compute, sent = _fitting(program.flows, compute)
     throughput = sent[0]
     fair = float(np.min(throughput / bags.weight))
+    certified(
+        (bound - fair) / bound,
+        f"the steady state of the tree of {tree.hosts[0]!r}",
+        "give quantities closer to one another, or exact_steady_state",
+        ACCEPTED + 10 * cut,
+    )
     return SteadyState(tree, compute, sent, throughput, fair, bound, cpu_price, port_price)
 
 

@@ -1,4 +1,8 @@
-"""Lower bounds on the makespan of task graphs on a site, which every schedule can be held to."""
+"""Lower bounds on the makespan of task graphs on a site, which every schedule can be held to.
+
+Bounds are rounded down by more than sums of as many terms can be wrong: a makespan in floating
+point, whatever the order of its sums, is at least the bound.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from simplugin.optimum.task_graph_choices import Choices
-from simplugin.optimum.task_graph_relaxation import relaxation
+from simplugin.optimum.task_graph_relaxation import relaxation, rounded_down
 from simplugin.workloads.graph_sets import GraphSet
 
 if TYPE_CHECKING:
@@ -46,7 +50,7 @@ def area_bound(graphs: GraphSet, site: Site) -> Bound:
     """
     work = np.array([graph.work for graph in graphs.graphs])
     ends = [date + work[graphs.release >= date].sum() / site.power for date in graphs.release]
-    return Bound(float(max(ends)), "area")
+    return Bound(rounded_down(float(max(ends)), graphs), "area")
 
 
 def critical_path_bound(graphs: GraphSet, site: Site, *, transfers: bool = False) -> Bound:
@@ -59,7 +63,7 @@ def critical_path_bound(graphs: GraphSet, site: Site, *, transfers: bool = False
     """
     choices = Choices(graphs, site, transfers)
     ends = choices.earliest + choices.least_time + choices.rest
-    return Bound(float(np.max(ends)), "critical path")
+    return Bound(rounded_down(float(np.max(ends)), graphs), "critical path")
 
 
 def network_bound(graphs: GraphSet, site: Site) -> Bound:
@@ -98,7 +102,7 @@ def network_bound(graphs: GraphSet, site: Site) -> Bound:
     for date in np.unique(before).tolist():
         inside = before >= date
         ends.append(date + float(np.max(np.cumsum(time[inside]) + after[inside])))
-    return Bound(max(ends), "network")
+    return Bound(rounded_down(max(ends), graphs), "network")
 
 
 def relaxation_bound(

@@ -127,7 +127,10 @@ class Assessment:
             ("optimum", "task/s"),
             ("gap", "%"),
         )
-        return Listing("Applications", columns, tuple(lines))
+        # Gaps under this say nothing.
+        certificate = self.optimum.gap
+        note = f"optimum certified to {certificate:.0e}" if certificate > 1e-8 else ""
+        return Listing("Applications", columns, tuple(lines), note)
 
     def _rounds(self) -> Listing:
         """Return from which round on errors stay small, and the simulated date."""

@@ -271,3 +271,25 @@ class TestChanges:
         direct = replace(direct, edge_byte=np.array([0.0, 0.0, 4e9]))
         bound = relaxation(GraphSet((direct,)), EVEN, transfers=True)
         assert bound.value == pytest.approx(1 + 150e-6 + 4e9 / 5e8 + 1)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.booleans(), st.booleans())
+def test_no_schedule_beats_the_bound_by_rounding(seed: int, chain: bool, backwards: bool) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 40))
+    flop = (1e9 * rng.random(n)).tolist()
+    pairs = [(i, i + 1) for i in range(n - 1)]
+    if not chain:
+        pairs = [(u, v) for u in range(n) for v in range(u + 1, n) if rng.random() < 0.2]
+    graphs = GraphSet((graph_of(flop, pairs, alpha=1.0),))
+    site = MultiCluster("site", (("c", n, 1e9 * rng.random() + 1e8),)).site()
+    # With as many processors as tasks, each starts when the last of its predecessors has ended.
+    times = [duration(graphs, site, task, 0, 1) for task in range(n)]
+    order = range(n - 1, -1, -1) if backwards else range(n)
+    finish = [0.0] * n
+    for task in order:
+        ends = [u if v == task else v for u, v in pairs if task == (u if backwards else v)]
+        finish[task] = max((finish[end] for end in ends), default=0.0) + times[task]
+    assert makespan_bound(graphs, site).value <= max(finish)
+    assert critical_path_bound(graphs, site).value <= max(finish)

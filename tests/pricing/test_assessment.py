@@ -23,6 +23,7 @@ class Optimum:
     host_price: np.ndarray
     link_price: np.ndarray
     objective: float
+    gap: float = 0.0
 
 
 BEST = np.array([2000.0, 1000.0])

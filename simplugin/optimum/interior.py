@@ -1,0 +1,234 @@
+"""Fair sharing by an interior point method whose errors are relative to each way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from simplugin.optimum.ways import Ways
+
+    Floats = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+
+# Complementarity to start with, and the least; by how much a product may grow in a step.
+FIRST, LAST, GROWTH = 0.1, 1e-17, 100.0
+# What a rate or a price may change without all others waiting for it.
+LITTLE = 1e-3
+# Regularisation of ways and resources: as the complementarity, within these.
+REGULAR = 1e-12, 1e-8
+STEPS = 300
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Logarithms of rates of ways and of prices of whole resources.
+
+    Attributes
+    ----------
+    rate : float64, shape (n_ways,)
+        [tasks/s].
+    price : float64, shape (n_resources,)
+        [utility].
+    """
+
+    rate: Floats
+    price: Floats
+
+
+def interior_point(
+    ways: Ways,
+    weight: Floats,
+    alpha: float,
+    *,
+    start: Point | None = None,
+    stop: float = 0.0,
+    regular: tuple[float, float] = REGULAR,
+) -> Point:
+    r"""Follow the central path of alpha-fair sharing, in logarithms of all quantities.
+
+    A primal-dual method. With :math:`x_a` the rate of way a of application k,
+    :math:`\rho_k = \sum_a x_a` and :math:`p_a = \sum_r A_{ra} y_r` it solves
+    :math:`\ln p_a - \ln(1 + \zeta_a) = \ln w_k - \alpha\ln\rho_k`, :math:`A x + s = 1`, with
+    products :math:`\zeta_a x_a / \rho_k` and :math:`s_r \max_a A_{ra} y_r / p_a` that go to 0
+    alike: all are relative, hence neither units nor orders of magnitude matter. Newton steps
+    are regularised [1]_, so that the equations of ways can be eliminated; residuals are those of
+    the problem itself. The result may be poor: it is for the caller to check.
+
+    Parameters
+    ----------
+    ways : Ways
+        The problem.
+    weight : float64, shape (n_applications,)
+        Of the utilities.
+    alpha : float
+        Positive and finite; from 0.05 to 10 it is likely to succeed.
+    start : Point, optional
+        Where to begin, with rates that overload nothing.
+    stop : float
+        Complementarity at which to stop.
+    regular : pair of float
+        Least and largest regularisation.
+
+    Returns
+    -------
+    Point
+        The best that was found.
+
+    References
+    ----------
+    .. [1] M. P. Friedlander, D. Orban (2012). A primal-dual regularized interior-point method
+       for convex quadratic programs. Mathematical Programming Computation 4.
+    """
+    iteration = _Iteration(ways, np.log(weight), alpha, start, regular)
+    best, least, since = iteration.point(), np.inf, 0
+    for _ in range(STEPS):
+        error = iteration.measure()
+        since += 1
+        if error < least:
+            best, least, since = iteration.point(), error, 0
+        settled = error < 1e-14 or (least < 1e-9 and since > 15)
+        if settled or iteration.target <= stop or not np.isfinite(error):
+            break
+        try:
+            iteration.step()
+        except np.linalg.LinAlgError:
+            break
+    return iteration.point() if stop else best
+
+
+class _Iteration:
+    """State of the method: logarithms of rates and prices, slacks and relative dearness."""
+
+    def __init__(
+        self,
+        ways: Ways,
+        log_weight: Floats,
+        alpha: float,
+        start: Point | None,
+        regular: tuple[float, float],
+    ) -> None:
+        self.ways, self.log_weight, self.alpha, self.regular = ways, log_weight, alpha, regular
+        way, row, application = ways.way, ways.row, ways.application
+        entries = np.bincount(way)
+        if start is None:
+            users = np.bincount(row)
+            # Half of an equal share of the scarcest resource, whose price all rows divide.
+            crowded = ways.demand + np.log(users)[row]
+            self.rate = np.log(0.5) - np.maximum.reduceat(crowded, ways.first[:-1])
+            part = -np.log(entries)[way]
+        else:
+            self.rate = start.rate
+            part = ways.demand + start.price[row] - ways.price(start.price)[way]
+        worth = log_weight - alpha * ways.throughput(self.rate)
+        self.price = ways.income((self.rate + worth[application])[way] + part)
+        self.slack = np.maximum(1 - ways.load(np.exp(ways.demand + self.rate[way])), 1e-12)
+        dear = ways.price(self.price) - worth[application]
+        least = 0.1 if start is None else 0.01
+        self.dear = np.maximum(np.expm1(np.clip(dear, -700.0, 500.0)), least)
+        self.target, self.trust, self.before, self.last_step = FIRST, 1.0, np.inf, 0.0
+
+    def point(self) -> Point:
+        """Return rates and prices."""
+        return Point(self.rate, self.price)
+
+    def measure(self) -> float:
+        """Compute what the next step needs, and return the largest error."""
+        ways, application = self.ways, self.ways.application
+        throughput = ways.throughput(self.rate)
+        worth = self.log_weight - self.alpha * throughput
+        with np.errstate(all="ignore"):
+            self.share = np.exp(self.rate - throughput[application])
+            part = ways.demand + self.price[ways.row]
+            price = ways.price(self.price)
+            self.part = np.exp(part - price[ways.way])
+            self.usage = np.exp(ways.demand + self.rate[ways.way])
+            self.felt = np.maximum(ways.largest(self.part), 1e-300)
+            self.residual = price - np.log1p(self.dear) - worth[application]
+            self.load = ways.load(self.usage)
+            self.products = self.share * self.dear, self.felt * self.slack
+            self.worst = float(np.abs(self.residual).max())
+            self.product = float(max(each.max() for each in self.products))
+            missing = float(np.abs(1 - self.load - self.slack).max())
+        return max(self.worst, missing, self.product)
+
+    def step(self) -> None:
+        """Take a Newton step towards the target, or towards one that is nearer to 0."""
+        pace = 0.5 * max(1.0, 0.1 * self.alpha)
+        if self.last_step and self.worst < pace and self.product < 8 * self.target:
+            self.target = max(LAST, self.target * (0.1 if self.last_step > 0.5 else 0.4))
+        grows = self.worst > max(self.before, pace)
+        self.trust = max(self.trust / 2, 1 / 16) if grows else min(1.0, self.trust * 1.5)
+        self.before = self.worst
+        rate, price, dear, slack = self._direction()
+        ways, little = self.ways, np.log(LITTLE)
+        large = np.maximum.reduceat(ways.demand + self.rate[ways.way], ways.first[:-1]) > little
+        felt = self.felt > LITTLE
+        primal = min(_longest(rate[large]), _longest(slack / self.slack))
+        dual = min(_longest(price[felt]), _longest(dear[large]))
+        self.last_step = min(primal, dual)
+        primal, dual = primal * self.trust, dual * self.trust
+        # What uses next to nothing of all its resources may change by orders of magnitude.
+        free = ~large & (self.share > 0.5)
+        self.rate = self.rate + np.where(
+            free, np.clip(rate, -50.0, 5.0), _logarithm(primal * rate, large)
+        )
+        self.price = self.price + _logarithm(dual * price, felt)
+        changed = self.dear * np.exp(_logarithm(dual * dear, large))
+        self.dear = np.clip(changed, 1e-200, 1e200)
+        self.slack = self.slack + primal * slack
+
+    def _direction(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return relative changes of rates, prices and dearness, and changes of slacks."""
+        from scipy.sparse import csr_array
+
+        ways, way, application = self.ways, self.ways.way, self.ways.application
+        n_ways, n_rows, n = len(self.rate), len(self.price), len(self.log_weight)
+        # Damped: no throughput changes by much more than itself.
+        slope = np.full(n, self.alpha)
+        np.maximum.at(slope, application, np.abs(self.residual) * self.share)
+        of_way, of_row = (np.minimum(self.target, GROWTH * each) for each in self.products)
+        ahead = (of_way / self.share - self.dear) / (1 + self.dear) - self.residual
+        regular = float(np.clip(self.target, *self.regular))
+        inverse = 1 / (self.dear / (1 + self.dear) + regular)
+        shape = (n_ways, n_rows)
+        part = csr_array((self.part, ways.row, ways.first), shape=shape)
+        usage = csr_array((self.usage * inverse[way], ways.row, ways.first), shape=shape)
+        member = csr_array((np.ones(n_ways), (np.arange(n_ways), application)), shape=(n_ways, n))
+        share = csr_array(
+            (self.share * inverse, (np.arange(n_ways), application)), shape=(n_ways, n)
+        )
+        matrix = np.block(
+            [
+                [(usage.T @ part).toarray(), (usage.T @ member).toarray() * slope],
+                [(share.T @ part).toarray(), np.diag(slope * share.sum(axis=0))],
+            ]
+        )
+        diagonal = np.append(self.slack + regular, np.ones(n))
+        matrix[np.diag_indices_from(matrix)] += diagonal
+        right = np.append(of_row / self.felt - 1 + self.load + usage.T @ ahead, share.T @ ahead)
+        unit = 1 / np.abs(matrix).max(axis=1)
+        solved = np.linalg.solve(matrix * unit[:, None], right * unit)
+        price, growth = solved[:n_rows], slope * solved[n_rows:]
+        dearer = part @ price + growth[application]
+        rate = inverse * (ahead - dearer)
+        slack = 1 - self.load - self.slack - ways.load(self.usage * rate[way])
+        dear = (1 + 1 / self.dear) * (dearer + self.residual)
+        return rate, price, dear, slack
+
+
+def _longest(change: Floats) -> float:
+    """Return how far to go for no relative change to go below -0.95, at most 1."""
+    return float(1 / max(1.0, np.max(-change, initial=0.0) / 0.95))
+
+
+def _logarithm(change: Floats, linear: Mask) -> Floats:
+    """Return the change of a logarithm; of what may fall by orders of magnitude, to first order."""
+    linear = linear | (change > -0.5)
+    with np.errstate(invalid="ignore"):
+        fallen = np.log(0.75) - np.log1p(np.where(linear, 0.0, -change))
+        return np.where(linear, np.log1p(np.where(linear, change, 0.0)), fallen)
