@@ -11,6 +11,7 @@ import numpy as np
 from simplugin.errors import ActorError, BlockedActor, DeadlockError, SimulatedTimeLimitError
 from simplugin.simulation import _driver
 from simplugin.simulation.back_end import OPTIONS_IN_FORCE, Collected, await_place
+from simplugin.simulation.plugins import plugin_figures, prepare_plugins
 
 if TYPE_CHECKING:
     from types import CoroutineType
@@ -44,10 +45,12 @@ class CoroutinesBackEnd:
 
     def __init__(self, arguments: Sequence[str], *, trace: bool, energy: bool, seed: int) -> None:
         _driver.setup(list(arguments), trace, energy, seed)
+        self._arguments, self._energy = list(arguments), energy
 
     def load_platform(self, path: str) -> None:
         """Read a platform file."""
         _driver.load_platform(path)
+        prepare_plugins(self._arguments, path, energy=self._energy)
 
     def spawn(
         self,
@@ -118,6 +121,7 @@ class CoroutinesBackEnd:
             options={
                 name: str(_driver.option(name, kind)) for name, kind in OPTIONS_IN_FORCE.items()
             },
+            plugins=plugin_figures(),
         )
 
 
