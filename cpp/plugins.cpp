@@ -80,6 +80,18 @@ bool is_wired(s4u::Link const* link)
   return link->get_sharing_policy() != s4u::Link::SharingPolicy::WIFI;
 }
 
+/// Plug-ins crash on the end of a put or get that never met its partner (reference back end): it has no route.
+void spare_plugins_what_never_started()
+{
+  CommSignal& completion   = signal_of(CommCompletion());
+  CommSignal const plugins = completion;
+  completion.disconnect_slots();
+  completion.connect([plugins](s4u::Comm const& comm) {
+    if (comm.get_source() != nullptr && comm.get_destination() != nullptr)
+      plugins(comm);
+  });
+}
+
 /// Plug-ins that are started by an option of their own are loaded, too.
 void note_loaded(PyObject* arguments, bool energy)
 {
@@ -114,15 +126,15 @@ PyObject* columns(std::vector<std::pair<const char*, std::vector<double>>> const
   return into;
 }
 
+/// Not its idle time: SimGrid counts a host as idle that was busy to this date.
 PyObject* host_loads()
 {
-  std::vector<double> load, flops, idle;
+  std::vector<double> load, flops;
   for (s4u::Host const* host : s4u::Engine::get_instance()->get_all_hosts()) {
     load.push_back(sg_host_get_avg_load(host));
     flops.push_back(sg_host_get_computed_flops(host));
-    idle.push_back(sg_host_get_total_idle_time(host));
   }
-  return columns({{"average_load", load}, {"flops", flops}, {"idle", idle}});
+  return columns({{"average_load", load}, {"flops", flops}});
 }
 
 PyObject* link_loads()
@@ -189,8 +201,10 @@ void execution_started(Activity* activity)
   maestro()->activities_.erase(impl);
   impl->set_actor(nullptr);
   impl->set_hosts(hosts).set_flops_amount(activity->amount);
-  impl->set_state(kernel::activity::State::RUNNING);
-  impl->model_action_ = activity->work->model_action_;
+  Action* action    = activity->work->model_action_;
+  bool const failed = action->get_state() == Action::State::FAILED; // the host is off
+  impl->set_state(failed ? kernel::activity::State::FAILED : kernel::activity::State::RUNNING);
+  impl->model_action_ = failed ? nullptr : action;
   shadow->set_state(s4u::Activity::State::STARTED);
   activity->work->shadow = shadow;
   signal_of(ExecStart())(*shadow);
@@ -309,6 +323,8 @@ PyObject* prepare_plugins(PyObject* /*module*/, PyObject* args)
                              signal_of(ExecSuspend()).size() + signal_of(ExecResume()).size() >
                          0;
   sim.transfers_heard  = signal_of(CommStart()).size() + signal_of(CommCompletion()).size() > 0;
+  if (sim.transfers_heard)
+    spare_plugins_what_never_started();
   if (loaded.count("link_load") > 0)
     for (s4u::Link const* link : s4u::Engine::get_instance()->get_all_links())
       if (is_wired(link))
