@@ -320,8 +320,7 @@ PyObject* all_hosts();
 PyObject* all_links();
 PyObject* find_route(Host* source, Host* destination);
 
-// ---- plugins.cpp: SimGrid's plug-ins
-// ---------------------------------------------------------------------------------
+// ---- plugins.cpp: SimGrid's plug-ins --------------------------------------------------------------------------------
 void execution_started(Activity* activity);
 void execution_migrated(Activity const* activity);
 void execution_suspended(Work const* work, bool suspended);

@@ -243,7 +243,7 @@ void execution_over(Activity const* activity, State state)
   if (state == State::CANCELED && not owner_is_ending)
     signal_of(ExecCompletion())(*shadow);
   impl->model_action_ = nullptr;
-  if (state != State::FINISHED && signal_of(ExecCompletion()).size() > 0)
+  if (state != State::FINISHED && loaded.count("host_load") > 0)
     kept.push_back(shadow);
   if (state != State::CANCELED && not owner_is_ending)
     ended.push_back(std::move(shadow));
@@ -317,11 +317,12 @@ PyObject* prepare_plugins(PyObject* /*module*/, PyObject* args)
   if (not PyArg_ParseTuple(args, "O!p", &PyList_Type, &arguments, &energy))
     return nullptr;
   note_loaded(arguments, energy != 0);
-  sim.host_energy      = loaded.count("host_energy") > 0;
-  sim.link_energy      = loaded.count("link_energy") > 0;
+  sim.host_energy = loaded.count("host_energy") > 0;
+  sim.link_energy = loaded.count("link_energy") > 0;
+  // SimGrid's model of virtual machines, which there are none of, listens to each of the four.
   sim.executions_heard = signal_of(ExecStart()).size() + signal_of(ExecCompletion()).size() +
                              signal_of(ExecSuspend()).size() + signal_of(ExecResume()).size() >
-                         0;
+                         4;
   sim.transfers_heard  = signal_of(CommStart()).size() + signal_of(CommCompletion()).size() > 0;
   if (sim.transfers_heard)
     spare_plugins_what_never_started();

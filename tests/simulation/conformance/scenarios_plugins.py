@@ -64,7 +64,7 @@ def governed(governor: str, end: float) -> Scenario:
     return Scenario(f"governor-{governor}", THROTTLED, actors, {"work": end}, end, options)
 
 
-# SimGrid 4.1 starts two governors on each host: the second sees no load, for the first has reset it.
+# SimGrid 4.1 starts two governors on each host: the first resets what the second reads.
 SCENARIOS = [
     governed("performance", START + WORK / FAST),
     governed("powersave", START + WORK / SLOW),
