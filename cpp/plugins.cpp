@@ -228,9 +228,9 @@ void execution_suspended(Work const* work, bool suspended)
 /// signalled by whoever waits for it, when what ended at this date is off the resources.
 void execution_over(Activity const* activity, State state)
 {
-  s4u::ExecPtr shadow = std::exchange(activity->work->shadow, nullptr);
-  if (shadow == nullptr)
+  if (not sim.executions_heard)
     return;
+  s4u::ExecPtr shadow        = std::exchange(activity->work->shadow, nullptr);
   auto* impl                 = impl_of(shadow.get());
   bool const owner_is_ending = activity->owner->dying;
   shadow->set_state(state == State::FINISHED ? s4u::Activity::State::FINISHED
@@ -251,6 +251,8 @@ void execution_over(Activity const* activity, State state)
 
 void signal_ended_executions()
 {
+  if (ended.empty())
+    return;
   for (s4u::ExecPtr const& shadow : std::exchange(ended, {}))
     signal_of(ExecCompletion())(*shadow);
 }
