@@ -242,6 +242,7 @@ void complete(Activity* activity, State state, Failure failure)
   Activity* carrier = activity->work != nullptr ? activity : peer != nullptr && peer->work != nullptr ? peer : nullptr;
   if (carrier != nullptr) {
     account(carrier, state);
+    is_communication(carrier->kind) ? transfer_over(carrier) : execution_over(carrier, state);
     carrier->work->release();
   } else if (sim.tracing && activity->kind == Kind::SLEEP && activity->start >= 0) {
     record(activity, state, now() - activity->start);
@@ -274,8 +275,10 @@ void suspend_activity(Activity* activity)
     return;
   activity->suspended     = true;
   Activity const* carrier = activity->work != nullptr || activity->peer == nullptr ? activity : activity->peer;
-  if (carrier->work != nullptr)
-    carrier->work->model_action_->suspend();
+  if (carrier->work == nullptr)
+    return;
+  execution_suspended(carrier->work, true);
+  carrier->work->model_action_->suspend();
 }
 
 void resume_activity(Activity* activity)
@@ -286,8 +289,10 @@ void resume_activity(Activity* activity)
   if (activity->state != State::STARTED)
     return;
   Activity const* carrier = activity->work != nullptr || activity->peer == nullptr ? activity : activity->peer;
-  if (carrier->work != nullptr)
-    carrier->work->model_action_->resume();
+  if (carrier->work == nullptr)
+    return;
+  execution_suspended(carrier->work, false);
+  carrier->work->model_action_->resume();
 }
 
 } // namespace driver

@@ -71,6 +71,7 @@ struct Fifo {
 class Work final : public simgrid::kernel::activity::ActivityImpl {
 public:
   Activity* owner = nullptr; // strong while running
+  s4u::ExecPtr shadow;       // what plug-ins see of an execution, if any listens
   Work* next_free = nullptr;
   void finish() override;
   double remaining() const;
@@ -208,7 +209,10 @@ struct Simulation {
   long alive             = 0; // actors that were spawned and have not ended
   long daemons           = 0;
   bool tracing           = false;
-  bool energy            = false;
+  bool host_energy       = false;
+  bool link_energy       = false;
+  bool executions_heard  = false; // plug-ins listen to the signals of executions
+  bool transfers_heard   = false;
   double limit           = NEVER;
   double stepped         = 0.0; // the engine's models are up to date to here
   double stepped_before  = 0.0;
@@ -346,11 +350,26 @@ PyObject* all_hosts();
 PyObject* all_links();
 PyObject* find_route(Host* source, Host* destination);
 
+// ---- plugins.cpp: SimGrid's plug-ins --------------------------------------------------------------------------------
+void execution_started(Activity* activity);
+void execution_migrated(Activity const* activity);
+void execution_suspended(Work const* work, bool suspended);
+void execution_over(Activity const* activity, State state);
+void signal_ended_executions();
+void transfer_started(s4u::Host* source, s4u::Host* destination, Action* action);
+void transfer_over(Activity const* activity);
+void keep_daemons(); // of plug-ins, until end_daemons_of_plugins()
+/// Ends them when no actor of ours is left, or when nothing can happen to any; `nothing_is_set`: there is no timer.
+bool end_daemons_of_plugins(bool nothing_is_set);
+PyObject* prepare_plugins(PyObject* module, PyObject* args);
+PyObject* host_properties(PyObject* module, PyObject* name);
+PyObject* plugin_figures(PyObject* module, PyObject* unused);
+
 // ---- record.cpp: totals and trace -----------------------------------------------------------------------------------
 double host_energy(s4u::Host const* host); // J, NaN without wattages
+double link_energy(s4u::Link const* link); // J, NaN where SimGrid does not measure it
 void execution_began(Host* host);
 void execution_ended(Host* host, double flops);
-void transfer_boundary(s4u::Host* source, s4u::Host* destination); // energy of links is updated where the load changes
 void transfer_ended(s4u::Host* source, s4u::Host* destination, double bytes);
 void record(Activity* activity, State outcome, double amount);
 PyObject* collect();

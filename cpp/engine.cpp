@@ -67,14 +67,13 @@ PyObject* setup(PyObject* /*module*/, PyObject* args)
     static int count = static_cast<int>(texts.size());
     sim.engine       = new s4u::Engine(&count, pointers.data());
     sim.tracing      = tracing != 0;
-    sim.energy       = energy != 0;
     sim.seed         = Py_NewRef(seed);
     sim.mailboxes    = PyDict_New();
     sim.queues       = PyDict_New();
     sim.named        = PyDict_New();
     sim.actors       = PyList_New(0);
     install_scheduler();
-    if (sim.energy) {
+    if (energy != 0) {
       sg_host_energy_plugin_init();
       sg_link_energy_plugin_init();
     }
@@ -129,6 +128,7 @@ PyObject* run(PyObject* /*module*/, PyObject* args)
   bool ended           = true;
   PyObject* const done = guarded([&]() -> PyObject* {
     try {
+      keep_daemons();
       sim.engine->run();
     } catch (StopRun const&) {
       ended = false;
@@ -202,6 +202,12 @@ PyObject* option(PyObject* /*module*/, PyObject* args)
   });
 }
 
+PyObject* is_default(PyObject* /*module*/, PyObject* name)
+{
+  char const* text = PyUnicode_AsUTF8(name);
+  return text == nullptr ? nullptr : guarded([&] { return PyBool_FromLong(simgrid::config::is_default(text)); });
+}
+
 PyObject* simgrid_version(PyObject* /*module*/, PyObject* /*unused*/)
 {
   int major, minor, patch;
@@ -247,7 +253,19 @@ PyObject* energy_of_host(PyObject* /*module*/, PyObject* name)
 PyObject* energy_of_link(PyObject* /*module*/, PyObject* name)
 {
   char const* text = PyUnicode_AsUTF8(name);
-  return text == nullptr ? nullptr : PyFloat_FromDouble(sg_link_get_consumed_energy(s4u::Link::by_name(text)));
+  return text == nullptr ? nullptr : PyFloat_FromDouble(link_energy(s4u::Link::by_name(text)));
+}
+
+/// For the reference back end: SimGrid does not signal the start of a transfer to a get that waits for a detached put.
+PyObject* transfer_met(PyObject* /*module*/, PyObject* args)
+{
+  char const *source, *destination;
+  if (not PyArg_ParseTuple(args, "ss", &source, &destination))
+    return nullptr;
+  return guarded([&]() -> PyObject* {
+    transfer_started(s4u::Host::by_name(source), s4u::Host::by_name(destination), nullptr);
+    Py_RETURN_NONE;
+  });
 }
 
 PyMethodDef functions[] = {
@@ -259,6 +277,13 @@ PyMethodDef functions[] = {
     {"failed_actor", failed_actor, METH_NOARGS, "(name, host) of the actor whose exception ended the run, or None."},
     {"blocked", blocked, METH_NOARGS, "[(name, host, coroutine, waits for, since)] of the actors that have not ended."},
     {"collect", gather, METH_NOARGS, "Totals, trace and returned values, columns as bytes."},
+    {"prepare_plugins", prepare_plugins, METH_VARARGS,
+     "prepare_plugins(arguments, energy): names of the plug-ins that are loaded; once the platform is."},
+    {"plugin_figures", plugin_figures, METH_NOARGS,
+     "{plug-in: {column: bytes}} of those that have figures of their own."},
+    {"host_properties", host_properties, METH_O, "host_properties(name): {host: value} of the hosts that have it."},
+    {"is_default", is_default, METH_O, "Whether a SimGrid option has not been set."},
+    {"transfer_met", transfer_met, METH_VARARGS, "transfer_met(source, destination): signal the start of a transfer."},
     {"option", option, METH_VARARGS, "option(name, type): the value of a SimGrid option in force."},
     {"simgrid_version", simgrid_version, METH_NOARGS, "Version of the SimGrid library that is loaded."},
     {"marks_all_constraints", marks_all_constraints, METH_NOARGS, "Whether SimGrid's Lazy updates are right."},

@@ -4,8 +4,6 @@
 
 #include <unordered_map>
 
-#include <simgrid/plugins/energy.h>
-
 namespace driver {
 
 namespace {
@@ -139,7 +137,7 @@ PyObject* host_pstate_speed(PyObject* self, PyObject* value)
 
 PyObject* get_host_energy(PyObject* self, void* /*closure*/)
 {
-  return sim.energy ? PyFloat_FromDouble(host_energy(host_in(self))) : energy_error();
+  return sim.host_energy ? PyFloat_FromDouble(host_energy(host_in(self))) : energy_error();
 }
 
 PyObject* host_turn_on(PyObject* self, PyObject* /*unused*/)
@@ -265,11 +263,9 @@ int set_link_latency(PyObject* self, PyObject* value, void* /*closure*/)
   return 0;
 }
 
-PyObject* link_energy(PyObject* self, void* /*closure*/)
+PyObject* get_link_energy(PyObject* self, void* /*closure*/)
 {
-  if (sim.energy && is_wireless(self))
-    return PyFloat_FromDouble(std::numeric_limits<double>::quiet_NaN());
-  return sim.energy ? PyFloat_FromDouble(sg_link_get_consumed_energy(link_in(self))) : energy_error();
+  return sim.link_energy ? PyFloat_FromDouble(link_energy(link_in(self))) : energy_error();
 }
 
 PyObject* link_turn_on(PyObject* self, PyObject* /*unused*/)
@@ -300,7 +296,7 @@ PyGetSetDef link_attributes[] = {{"name", link_name, nullptr, "Its name.", nullp
                                  {"is_on", link_is_on, nullptr, "Whether it is on.", nullptr},
                                  {"properties", link_properties, nullptr, "Its properties.", nullptr},
                                  {"sharing_policy", link_policy, nullptr, "SHARED, FATPIPE, ...", nullptr},
-                                 {"energy", link_energy, nullptr, "Energy so far [J].", nullptr},
+                                 {"energy", get_link_energy, nullptr, "Energy so far [J].", nullptr},
                                  {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyTypeObject make_link_type()

@@ -112,15 +112,10 @@ bool collect_hosts(PyObject* into)
     names.push_back(host->get_name());
     flops.push_back(known->flops);
     busy.push_back(known->busy + (known->running > 0 ? now() - known->busy_since : 0.0));
-    energy.push_back(sim.energy ? host_energy(host) : std::numeric_limits<double>::quiet_NaN());
+    energy.push_back(host_energy(host));
   }
   return put(into, "host_names", names_of(names)) && put(into, "host_flops", bytes_of(flops)) &&
          put(into, "host_busy", bytes_of(busy)) && put(into, "host_energy", bytes_of(energy));
-}
-
-bool is_wireless(s4u::Link const* link)
-{
-  return link->get_sharing_policy() == s4u::Link::SharingPolicy::WIFI;
 }
 
 bool collect_links(PyObject* into)
@@ -141,8 +136,7 @@ bool collect_links(PyObject* into)
     auto const found = carried.find(link);
     names.push_back(link->get_name());
     bytes.push_back(found == carried.end() ? 0.0 : found->second);
-    energy.push_back(sim.energy && not is_wireless(link) ? sg_link_get_consumed_energy(link)
-                                                         : std::numeric_limits<double>::quiet_NaN());
+    energy.push_back(link_energy(link));
   }
   return put(into, "link_names", names_of(names)) && put(into, "link_bytes", bytes_of(bytes)) &&
          put(into, "link_energy", bytes_of(energy));
@@ -185,15 +179,22 @@ PyObject* collect_returned()
 
 double host_energy(s4u::Host const* host)
 {
-  if (host->get_property("wattage_per_state") == nullptr) // SimGrid would abort
+  if (not sim.host_energy || host->get_property("wattage_per_state") == nullptr) // SimGrid would abort
     return std::numeric_limits<double>::quiet_NaN();
   return sg_host_get_consumed_energy(host);
 }
 
+double link_energy(s4u::Link const* link)
+{
+  // The plug-in hears nothing of parallel tasks.
+  bool const heard = sim.link_energy && not takes_parallel_tasks();
+  if (not heard || link->get_sharing_policy() == s4u::Link::SharingPolicy::WIFI)
+    return std::numeric_limits<double>::quiet_NaN();
+  return sg_link_get_consumed_energy(link);
+}
+
 void execution_began(Host* host)
 {
-  if (sim.energy)
-    host_energy(host->host); // where the load changes
   if (host->running++ == 0)
     host->busy_since = now();
 }
@@ -205,21 +206,9 @@ void execution_ended(Host* host, double flops)
     host->busy += now() - host->busy_since;
 }
 
-void transfer_boundary(s4u::Host* source, s4u::Host* destination)
-{
-  std::vector<s4u::Link*> route;
-  double latency = 0.0;
-  source->route_to(destination, route, &latency);
-  for (s4u::Link const* link : route)
-    if (not is_wireless(link))
-      sg_link_get_consumed_energy(link);
-}
-
 void transfer_ended(s4u::Host* source, s4u::Host* destination, double bytes)
 {
   pair_of(source, destination).bytes += bytes;
-  if (sim.energy)
-    transfer_boundary(source, destination);
 }
 
 void record(Activity* activity, State outcome, double amount)

@@ -173,6 +173,8 @@ public:
     if (something_failed())
       return 0.0; // an actor turned off what others use: they hear of it now, not at the next event
     drop_stale_top();
+    if (end_daemons_of_plugins(timers.empty()))
+      return 0.0;
     return timers.empty() ? -1.0 : std::max(0.0, timers.front().date - date);
   }
 
@@ -241,6 +243,7 @@ void make_ready(Actor* actor)
 
 void drain()
 {
+  signal_ended_executions();
   for (Timer const& timer : std::exchange(expired, {})) {
     expire(timer);
     Py_DECREF(timer.object);

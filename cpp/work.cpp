@@ -138,6 +138,7 @@ void start_execution(Activity* activity)
   if (activity->priority != 1.0)
     action->set_sharing_penalty(1.0 / activity->priority);
   run(activity, action);
+  execution_started(activity);
   execution_began(activity->destination);
   if (action->get_state() == Action::State::FAILED)
     abort_activity(activity, State::FAILED, Failure::HOST);
@@ -160,6 +161,7 @@ void migrate_execution(Activity* activity, Host* host)
   old->unref();
   activity->work->model_action_ = action;
   action->set_activity(activity->work);
+  execution_migrated(activity);
   activity->amount      = left;
   activity->destination = host;
 }
@@ -180,8 +182,11 @@ bool start_parallel(Activity* activity)
   double const* bytes  = activity->amounts->size() > hosts.size() ? flops + hosts.size() : nullptr;
   Action* const action = model->execute_parallel(hosts, flops, bytes, -1.0);
   run(activity, action);
-  for (Host* host : *activity->hosts)
+  execution_started(activity);
+  for (Host* host : *activity->hosts) {
+    host_energy(host->host); // the plug-in does not notice the start
     execution_began(host);
+  }
   if (any_host_off(activity))
     abort_activity(activity, State::FAILED, Failure::HOST);
   return true;
@@ -207,8 +212,7 @@ void start_transfer(Activity* activity, Activity* partner)
     transfers.insert(activity);
   if (partner != nullptr)
     partner->start = activity->start;
-  if (sim.energy)
-    transfer_boundary(source, destination);
+  transfer_started(source, destination, action);
   if (action->get_state() == Action::State::FAILED)
     abort_activity(activity, State::FAILED, Failure::NETWORK);
   else if (activity->suspended || (partner != nullptr && partner->suspended))

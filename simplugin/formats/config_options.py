@@ -1,4 +1,4 @@
-"""SimGrid options that a platform file may set."""
+"""SimGrid's options and plug-ins: what there is, and what is refused."""
 
 from __future__ import annotations
 
@@ -33,8 +33,46 @@ _OPTIONS = {
     "smpi/display-sizes smpi/format smpi/format/ti-one-file smpi/group smpi/internals "
     "smpi/sleeping uncategorized vm",
 }
-_KNOWN = {"help-nostop", "path", "plugin", "tracing"} | {
+OPTIONS = frozenset({"help-nostop", "path", "plugin", "tracing"}) | {
     f"{section}/{name}" for section, names in _OPTIONS.items() for name in names.split()
+}
+"""Names of SimGrid's options."""
+
+_NOT_BY_NAME = "SimGrid 4.1 cannot start it by its name (bad_function_call), only a C++ program can"
+PLUGINS = {
+    "battery": _NOT_BY_NAME,
+    "chiller": _NOT_BY_NAME,
+    "cmonkey": "",
+    "host_dvfs": "",
+    "host_energy": "",
+    "host_load": "",
+    "link_energy": "",
+    "link_energy_wifi": "",
+    "link_load": "",
+    "solar_panel": _NOT_BY_NAME,
+    "task": _NOT_BY_NAME,
+    "vm_load": "neither platform files nor actors make virtual machines",
+}
+"""SimGrid's plug-ins; why each is refused, empty for those that work."""
+
+GOVERNORS = ("performance", "powersave", "ondemand", "conservative")
+"""Governors of the plug-in host_dvfs in a SimGrid without SMPI."""
+
+_NO_SMPI = "SimGrid is built without SMPI here"
+_IN_TURN = "actors of a simulation run one after the other, in the simulation's only thread"
+_REFUSED = {
+    "cmonkey/pid": "SimGrid numbers other processes than the simulation's actors",
+    "cmonkey/tell": "it counts SimGrid's own processes and steps, which the back ends do not share",
+    "contexts/factory": "each back end needs its own; SimGrid's Python bindings die with another",
+    "contexts/nthreads": _IN_TURN,
+    "contexts/synchro": _IN_TURN,
+    "debug/breakpoint": "it ends the process unless a debugger is attached",
+    "model-check": "SimGrid is built without its model checker here, which needs a C++ program",
+    "smpi": _NO_SMPI,
+    "tracing/actor": "the actors of the back end coroutines are none of SimGrid's; "
+    "the result's trace has them",
+    "tracing/smpi": _NO_SMPI,
+    "tracing/vm": "SimGrid 4.1 then refuses every platform ('container already present')",
 }
 _SOLVERS = ("maxmin", "fairbottleneck", "bmf")
 _CHOICES = {
@@ -49,6 +87,7 @@ _CHOICES = {
     "network/solver": _SOLVERS,
     "network/model": ("raw", "LV08", "CM02", "SMPI", "Constant"),
     "host/model": ("default", "compound", "ptask_L07"),
+    "plugin/dvfs/governor": GOVERNORS,
 }
 _SWITCHES = {
     "cpu/maxmin-selective-update",
@@ -86,6 +125,33 @@ _NUMBERS = {
 }
 
 
+def option_refusal(option: str, value: str = "") -> str:
+    """Say why a simulation refuses one of SimGrid's options or plug-ins.
+
+    Parameters
+    ----------
+    option : str
+        Name of the option.
+    value : str
+        Its value, which matters for ``plugin`` only.
+
+    Returns
+    -------
+    str
+        The reason; empty if the option works on both back ends.
+    """
+    if option == "plugin" and value:
+        known = ", ".join(name for name, why in PLUGINS.items() if not why)
+        return PLUGINS.get(value, f"SimGrid has no such plug-in; choose among {known}")
+    reasons = (why for name, why in _REFUSED.items() if f"{option}/".startswith(f"{name}/"))
+    return next(reasons, "")
+
+
+def refused_options() -> list[str]:
+    """Return the names of all options that a simulation refuses, sorted."""
+    return sorted(option for option in OPTIONS if option_refusal(option))
+
+
 def option_problems(options: Mapping[str, str]) -> list[tuple[str, str]]:
     """Say which options SimGrid would refuse.
 
@@ -97,17 +163,21 @@ def option_problems(options: Mapping[str, str]) -> list[tuple[str, str]]:
     Returns
     -------
     list of (message, remedy)
-        One for each unknown option and each value out of place.
+        One for each unknown or refused option and each value out of place.
     """
     problems = []
     for option, value in options.items():
+        why = option_refusal(option, value)
         # A plug-in may bring options of its own.
-        if option not in _KNOWN and "plugin" not in options:
+        if option not in OPTIONS and "plugin" not in options:
             near = sorted(
-                name for name in _KNOWN if name.partition("/")[0] == option.partition("/")[0]
+                name for name in OPTIONS if name.partition("/")[0] == option.partition("/")[0]
             )
             remedy = f"choose among {', '.join(near)}" if near else "remove it"
             problems.append((f"SimGrid has no option {option!r}", remedy))
+        elif why:
+            refused = f"plug-in {value!r}" if option == "plugin" else f"option {option!r}"
+            problems.append((f"{refused} is refused: {why}", "remove it"))
         else:
             remedy = _value_remedy(option, value)
             if remedy:

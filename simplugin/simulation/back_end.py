@@ -56,6 +56,8 @@ class Collected:
         and ``amount`` [flop, byte or s] (float64).
     options : dict of str to str
         SimGrid's options in force.
+    plugins : dict of str to dict of str to float64 array
+        What SimGrid's plug-ins measured, by plug-in and quantity; an entry a host or a link.
     """
 
     clock: float
@@ -69,6 +71,7 @@ class Collected:
     link_energy: NDArray[np.float64]
     trace: dict[str, Any]
     options: dict[str, str]
+    plugins: dict[str, dict[str, NDArray[np.float64]]]
 
 
 class BackEnd(Protocol):

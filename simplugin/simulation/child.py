@@ -339,6 +339,7 @@ def _packed_result(collected: Collected) -> bytes:
         "link_energy": collected.link_energy,
         "trace": collected.trace,
         "options": collected.options,
+        "plugins": collected.plugins,
         "versions": _versions,
     }
     return pickle.dumps(parts, protocol=5)

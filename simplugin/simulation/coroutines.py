@@ -13,6 +13,7 @@ import numpy as np
 from simplugin.errors import ActorError, BlockedActor, DeadlockError, SimulatedTimeLimitError
 from simplugin.simulation import _driver
 from simplugin.simulation.back_end import OPTIONS_IN_FORCE, Collected, await_place
+from simplugin.simulation.plugins import plugin_figures, prepare_plugins
 from simplugin.simulation.unawaited import Watch
 
 if TYPE_CHECKING:
@@ -50,10 +51,12 @@ class CoroutinesBackEnd:
         watch = Watch(_driver.stop, _driver.clock)
         _driver.watch_awaits(watch.report, sys.get_coroutine_origin_tracking_depth() > 0)
         watch.watch_coroutines(_driver.running, _driver.exceptions)
+        self._arguments, self._energy = list(arguments), energy
 
     def load_platform(self, path: str) -> None:
         """Read a platform file."""
         _driver.load_platform(path)
+        prepare_plugins(self._arguments, path, energy=self._energy)
 
     def spawn(
         self,
@@ -128,6 +131,7 @@ class CoroutinesBackEnd:
             options={
                 name: str(_driver.option(name, kind)) for name, kind in OPTIONS_IN_FORCE.items()
             },
+            plugins=plugin_figures(),
         )
 
 

@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
 from simplugin.errors import SimpluginError
+from simplugin.formats.config_options import option_refusal
 
 NetworkModel = Literal["LV08", "CM02", "raw", "SMPI", "Constant"]
 HostModel = Literal["default", "ptask_L07"]
@@ -101,12 +102,13 @@ class SimGridOptions:
     network_optim : {"Lazy", "Full"}, optional
         ``network/optim``: update algorithm; does not change results.
     extra : mapping of str to str
-        Any other SimGrid item, for instance ``{"maxmin/concurrency-limit": "100"}``.
+        Any other SimGrid item, for instance ``{"maxmin/concurrency-limit": "100"}``. Plug-ins
+        are separated by commas: ``{"plugin": "host_load,link_load"}``.
 
     Raises
     ------
     SimpluginError
-        A value is out of range; the message names the field.
+        A value is out of range, or a simulation cannot honour an item; the message names it.
     """
 
     network_model: NetworkModel | None = None
@@ -180,7 +182,10 @@ class SimGridOptions:
 
     def arguments(self) -> list[str]:
         """Return SimGrid's command-line arguments, such as ``--cfg=network/model:CM02``."""
-        return [f"--cfg={name}:{value}" for name, value in self.items().items()]
+        pairs = [
+            (name, each) for name, value in self.items().items() for each in _split(name, value)
+        ]
+        return [f"--cfg={name}:{value}" for name, value in pairs]
 
 
 _FIELD_OF_ITEM = {item: name for name, item in _ITEMS.items()}
@@ -191,6 +196,11 @@ def _text(value: float | str | bool) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return value if isinstance(value, str) else repr(float(value))
+
+
+def _split(name: str, value: str) -> list[str]:
+    """Return the values of an item: SimGrid loads one plug-in at a time."""
+    return [each.strip() for each in value.split(",")] if name == "plugin" else [value]
 
 
 def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
@@ -247,3 +257,7 @@ def _check_extra(extra: Mapping[Any, Any]) -> None:
             raise SimpluginError(f"extra has {name!r}; SimGrid's items look like 'cpu/solver'")
         if not isinstance(value, str):
             raise SimpluginError(f"extra[{name!r}] is {value!r}; give SimGrid's text for it")
+        for each in _split(name, value):
+            why = option_refusal(name, each)
+            if why:
+                raise SimpluginError(f"extra has {name!r}: {each!r}, which is refused: {why}")

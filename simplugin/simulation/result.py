@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -127,6 +127,9 @@ class Result:
         Totals by link.
     trace : Trace
         Activities; empty if the simulation ran with ``trace=False``.
+    plugins : dict of str to dict of str to float64 array
+        What SimGrid's plug-ins measured, by plug-in and quantity; an entry a host or a link, in
+        the order of `hosts` or `links`.
     provenance : dict
         Versions, back end, seed, limits, hash of the platform and of the actors, and the SimGrid
         options in force: what is needed to have the same numbers again.
@@ -138,6 +141,7 @@ class Result:
     links: LinkTotals
     trace: Trace
     provenance: dict[str, Any]
+    plugins: dict[str, dict[str, NDArray[np.float64]]] = field(default_factory=dict)
 
     def values(self, name: str) -> list[Any]:
         """Return what the actors called `name` returned, in order of creation."""
@@ -189,4 +193,5 @@ def _contents(result: Result) -> list[Any]:
         for part in (result.hosts, result.links, result.trace)
         for each in fields(part)
     ]
-    return [result.clock, returned, columns, result.provenance]
+    contents = [result.clock, returned, columns, result.provenance]
+    return [*contents, result.plugins] if result.plugins else contents

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from simplugin.simulation.result import Result
     from simplugin.simulation.supervision import Supervision
 
-# SimGrid announces each option, and the total energy, on standard error otherwise.
+# SimGrid announces each option, figures and each change of a governor on standard error otherwise.
 _QUIET = [
-    f"--log={category}.threshold:warning" for category in ("xbt_cfg", "host_energy", "link_energy")
+    f"--log={category}.threshold:warning"
+    for category in ("xbt_cfg", "host_dvfs", "host_energy", "link_energy", "link_energy_wifi")
 ]
 
 
@@ -208,6 +209,7 @@ def _result(parts: dict[str, Any], provenance: dict[str, Any]) -> Result:
         links=LinkTotals(parts["link_names"], parts["link_bytes"], parts["link_energy"]),
         trace=Trace.from_columns(parts["trace"]),
         provenance=provenance,
+        plugins=parts["plugins"],
     )
 
 

@@ -343,7 +343,7 @@ def test_options_are_those_of_simgrid(tmp_path: Path) -> None:
         ("host/solver", "simplex", "bmf"),
         ("cpu/model", "Cas02", "Cas01"),
         ("network/crosstraffic", "maybe", "OFF"),
-        ("contexts/nthreads", "2.5", "2"),
+        ("contexts/stack-size", "2.5", "2"),
         ("network/weight-S", "20537B", "20537.0"),
     ],
 )

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import simgrid
 from simplugin.simulation import _driver
 from simplugin.simulation.back_end import OPTIONS_IN_FORCE, Collected
+from simplugin.simulation.plugins import plugin_figures, prepare_plugins
 from simplugin.simulation.threads.actor import Actor
 from simplugin.simulation.threads.life import Life
 from simplugin.simulation.threads.platform import Host, Link, host_of
@@ -35,9 +35,10 @@ class ThreadsBackEnd:
     """
 
     def __init__(self, arguments: Sequence[str], *, trace: bool, energy: bool, seed: int) -> None:
+        self._arguments, self._energy_asked = list(arguments), energy
         self._engine = simgrid.Engine(["simplugin", *arguments])
         self._record = Record(trace)
-        self._world = World(self._record, energy=energy, seed=seed)
+        self._world = World(self._record, seed=seed)
         self._world.takes_parallel_tasks = _driver.option("host/model", "s") == "ptask_L07"
         self._world.precision = float(_driver.option("precision/timing", "d"))
         if energy:
@@ -49,6 +50,7 @@ class ThreadsBackEnd:
         world = self._world
         world.hosts = {host.name: Host(world, host) for host in self._engine.all_hosts}
         world.links = {link.name: Link(world, link) for link in self._engine.all_links}
+        world.plugins = prepare_plugins(self._arguments, path, energy=self._energy_asked)
 
     def spawn(
         self,
@@ -118,14 +120,15 @@ class ThreadsBackEnd:
             host_names=hosts,
             host_flops=record.flops(hosts),
             host_busy=record.busy(hosts),
-            host_energy=self._energy(hosts, _driver.energy_of_host),
+            host_energy=np.array([_driver.energy_of_host(host) for host in hosts], np.float64),
             link_names=links,
             link_bytes=record.bytes_of(links),
-            link_energy=self._energy(links, _driver.energy_of_link),
+            link_energy=np.array([_driver.energy_of_link(link) for link in links], np.float64),
             trace=record.columns([actor.name for actor in world.actors]),
             options={
                 name: str(_driver.option(name, kind)) for name, kind in OPTIONS_IN_FORCE.items()
             },
+            plugins=plugin_figures(),
         )
 
     def _clock(self) -> float:
@@ -134,14 +137,6 @@ class ThreadsBackEnd:
         if world.error is not None and world.error.clock is not None:
             return world.error.clock
         return world.now
-
-    def _energy(self, names: list[str], energy_of: Callable[[str], float]) -> NDArray[np.float64]:
-        """Return the energy of some resources [J], NaN if it is not measured."""
-        nothing = float("nan")
-        return np.array(
-            [energy_of(name) if self._world.energy else nothing for name in names],
-            dtype=np.float64,
-        )
 
 
 def _state_of(actor: Actor) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import simgrid
 from simplugin.errors import ActivityError
+from simplugin.simulation import _driver
 from simplugin.simulation.threads.activity import NAN, Activity, watch
 from simplugin.simulation.threads.blocking import Blocking, a_number, positive, time_limit
 from simplugin.simulation.threads.record import Row
@@ -217,6 +218,8 @@ class Mailbox(Meeting):
         put.meet()
         put.started(native)
         self._world.call(native.detach if put.detached else native.start)
+        if put.detached and put.peer is not None:
+            self._world.call(_driver.transfer_met, put.source, put.destination)
 
     def _new_get(self) -> Get:
         """Make a get."""

@@ -77,7 +77,7 @@ class Host:
     @property
     def energy(self) -> float:
         """Energy so far [J]."""
-        check_energy(self._world)
+        check_loaded(self._world, "host_energy")
         return _driver.energy_of_host(self.name)
 
     def turn_on(self) -> None:
@@ -156,7 +156,7 @@ class Link:
     @property
     def energy(self) -> float:
         """Energy so far [J]."""
-        check_energy(self._world)
+        check_loaded(self._world, "link_energy")
         return _driver.energy_of_link(self.name)
 
     def turn_on(self) -> None:
@@ -175,9 +175,9 @@ class Route(NamedTuple):
     latency: float
 
 
-def check_energy(world: World) -> None:
+def check_loaded(world: World, plugin: str) -> None:
     """Refuse to give an energy that is not measured."""
-    if not world.energy:
+    if plugin not in world.plugins:
         raise SimpluginError("energy is not measured; run simulate(..., energy=True)")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import simgrid
 from simplugin.errors import NetworkFailureException, SimpluginError
+from simplugin.simulation import _driver
 from simplugin.simulation.threads.activity import NAN, NATIVE_FAILURES, Activity, watch
 from simplugin.simulation.threads.blocking import Blocking, a_number, done, positive
 from simplugin.simulation.threads.platform import Host, host_of
@@ -87,6 +88,9 @@ class Execution(Work):
             self.world.call(setattr, native, "host", self.host.native)
         self._here_since = self.world.now
         self.started(native)
+        if "host_load" in self.world.plugins:
+            # The plug-in does not forget an execution that did not finish.
+            self.world.kept.append(native)
         self.world.call(native.start)
 
     def perform(self) -> None:
@@ -165,6 +169,9 @@ class ParallelTask(Work):
             self.flops,
             [size for row in self.sizes for size in row],
         )
+        for host in self.hosts:
+            # SimGrid's plug-in does not notice the start, and would take the host for busy before.
+            self.world.call(_driver.energy_of_host, host.name)
         self.started(native)
         self.world.call(native.start)
 

@@ -50,6 +50,8 @@ class World:
         The simulation is over; threads must end without doing anything.
     error : SimulationError or None
         Why it is over.
+    plugins : frozenset of str
+        SimGrid's plug-ins that are loaded.
     takes_parallel_tasks : bool
         Whether the host model is ptask_L07.
     precision : float
@@ -61,15 +63,16 @@ class World:
         all was over before: the first actor that goes on after it ends the simulation.
     """
 
-    def __init__(self, record: Record, *, energy: bool, seed: int) -> None:
+    def __init__(self, record: Record, *, seed: int) -> None:
         self.record = record
-        self.energy = energy
+        self.plugins: frozenset[str] = frozenset()
         self.seed = seed
         self.hosts: dict[str, Host] = {}
         self.links: dict[str, Link] = {}
         self.actors: list[Actor] = []
         self._named: dict[tuple[str, str], Any] = {}
         self.transfers: list[DirectTransfer] = []
+        self.kept: list[Any] = []
         self.takes_parallel_tasks = False
         self.precision = 0.0
         self.expected_awaits = 0

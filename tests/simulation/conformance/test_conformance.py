@@ -17,6 +17,7 @@ MODULES = (
     "scenarios_failures",
     "scenarios_mailbox",
     "scenarios_platform",
+    "scenarios_plugins",
     "scenarios_profiles",
     "scenarios_synchro",
     "scenarios_waiting",

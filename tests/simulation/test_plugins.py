@@ -1,0 +1,393 @@
+"""Every plug-in and option of SimGrid does the same on both back ends, or is refused by name.
+
+Run as a script, this module writes ``docs/simgrid-options.md``.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simplugin.errors import PlatformError, SimpluginError, SimulationError
+from simplugin.formats.config_options import (
+    OPTIONS,
+    PLUGINS,
+    option_refusal,
+    refused_options,
+)
+from simplugin.simulation import Result, SimGridOptions, _driver, simulate
+
+PAGE = Path(__file__).parents[2] / "docs" / "simgrid-options.md"
+BACK_ENDS = ("threads", "coroutines")
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+{config}
+  <zone id="world" routing="Full">
+    <host id="ada" speed="1Gf,500Mf">{ada}</host>
+    <host id="bob" speed="2Gf,1Gf"/>
+    <link id="ab" bandwidth="1MBps" latency="100ms"/>
+    <route src="ada" dst="bob"><link_ctn id="ab"/></route>
+  </zone>
+</platform>
+"""
+WIRELESS = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="wifi" routing="Wifi">
+    <prop id="access_point" value="router"/>
+    <host id="ada" speed="1Gf"><prop id="wifi_rate" value="0"/></host>
+    <host id="bob" speed="1Gf"><prop id="wifi_rate" value="0"/></host>
+    <router id="router"/>
+    <link id="air" bandwidth="1MBps" latency="0" sharing_policy="WIFI"/>
+  </zone>
+</platform>
+"""
+# A value other than the default of each option that is honoured.
+EXAMPLES = {
+    "cmonkey/host": {"plugin": "cmonkey", "cmonkey/host": "1", "cmonkey/time": "100"},
+    "cmonkey/link": {"plugin": "cmonkey", "cmonkey/link": "0", "cmonkey/time": "100"},
+    "cmonkey/time": {"plugin": "cmonkey", "cmonkey/host": "1", "cmonkey/time": "3.5"},
+    "contexts/guard-size": "2",
+    "contexts/stack-size": "512",
+    "cpu/maxmin-selective-update": "yes",
+    "cpu/model": "Cas01",
+    "cpu/optim": "Full",
+    "cpu/solver": "fairbottleneck",
+    "debug/clean-atexit": "no",
+    "debug/fullstack": "no",
+    "debug/lmm-leaks": "yes",
+    "debug/verbose-exit": "no",
+    "disk/model": "S19",
+    "disk/solver": "fairbottleneck",
+    "exception/cutpath": "yes",
+    "help-nostop": "yes",
+    "host/model": "ptask_L07",
+    "host/solver": {"host/model": "ptask_L07", "host/solver": "fairbottleneck"},
+    "maxmin/concurrency-limit": "2",
+    "network/TCP-gamma": "1000",
+    "network/bandwidth-factor": "0.5",
+    "network/crosstraffic": "no",
+    "network/latency-factor": "3",
+    "network/loopback-bw": "1e5",
+    "network/loopback-lat": "0.25",
+    "network/maxmin-selective-update": "yes",
+    "network/model": "CM02",
+    "network/optim": "Full",
+    "network/solver": "fairbottleneck",
+    "network/weight-S": "1000",
+    "path": ".",
+    "plugin": "host_load,link_load,link_energy_wifi",
+    "plugin/dvfs/governor": {"plugin/dvfs/governor": "powersave"},
+    "plugin/dvfs/max-pstate": {
+        "plugin/dvfs/governor": "powersave",
+        "plugin/dvfs/max-pstate": "0",
+    },
+    "plugin/dvfs/min-pstate": {
+        "plugin": "host_dvfs",
+        "plugin/dvfs/min-pstate": "1",
+    },
+    "plugin/dvfs/sampling-rate": {
+        "plugin/dvfs/governor": "powersave",
+        "plugin/dvfs/sampling-rate": "0.7",
+    },
+    "precision/timing": "1e-6",
+    "precision/work-amount": "1e-4",
+    "tracing": "yes",
+    "tracing/basic": {"tracing": "yes", "tracing/basic": "yes"},
+    "tracing/categorized": {"tracing": "yes", "tracing/categorized": "yes"},
+    "tracing/comment": {"tracing": "yes", "tracing/comment": "remark"},
+    "tracing/comment-file": {"tracing": "yes", "tracing/comment-file": "remark.txt"},
+    "tracing/disable-destroy": {"tracing": "yes", "tracing/disable-destroy": "yes"},
+    "tracing/disable_link": {"tracing": "yes", "tracing/disable_link": "yes"},
+    "tracing/disable_power": {"tracing": "yes", "tracing/disable_power": "yes"},
+    "tracing/filename": {"tracing": "yes", "tracing/filename": "other.trace"},
+    "tracing/platform": {"tracing": "yes", "tracing/platform": "yes"},
+    "tracing/platform/topology": {"tracing": "yes", "tracing/platform/topology": "no"},
+    "tracing/precision": {"tracing": "yes", "tracing/precision": "3"},
+    "tracing/uncategorized": {
+        "tracing": "yes",
+        "tracing/platform": "yes",
+        "tracing/uncategorized": "yes",
+    },
+}
+
+
+async def give(me: Any) -> float:
+    await me.execute(1e9)
+    await me.mailbox("box").put(None, 1e6)
+    await me.mailbox("at home").put(None, 1e6)
+    return me.now
+
+
+async def take(me: Any) -> list[float]:
+    seen = []
+    for _ in range(3):
+        execution = me.exec_async(5e8)
+        await me.sleep_for(0.35)
+        await execution
+        seen.append(me.now)
+    await me.mailbox("box").get()
+    return [*seen, me.now]
+
+
+async def take_at_home(me: Any) -> float:
+    await me.mailbox("at home").get()
+    return me.now
+
+
+ACTORS = [("ada", give), ("bob", take), ("ada", take_at_home)]
+
+
+def write(directory: Path, config: str = "", ada: str = "") -> Path:
+    platform = directory / "platform.xml"
+    platform.write_text(PLATFORM.format(config=config, ada=ada))
+    return platform
+
+
+def options_of(extra: Mapping[str, str]) -> SimGridOptions:
+    """Return options of which some have fields of their own."""
+    from simplugin.simulation.options import _FIELD_OF_ITEM
+
+    texts = {_FIELD_OF_ITEM[name]: value for name, value in extra.items() if name in _FIELD_OF_ITEM}
+    fields = {name: number_or_text(value) for name, value in texts.items()}
+    return SimGridOptions(
+        **fields, extra={name: extra[name] for name in extra if name not in _FIELD_OF_ITEM}
+    )
+
+
+def number_or_text(text: str) -> Any:
+    truths = {"yes": True, "no": False}
+    try:
+        return truths[text] if text in truths else float(text)
+    except ValueError:
+        return text
+
+
+def figures(result: Result) -> list[Any]:
+    """Return all numbers that must agree."""
+    return [
+        result.clock,
+        [[each.value, each.state] for each in result.returned],
+        [result.hosts.busy.tolist(), result.hosts.flops.tolist(), result.links.bytes.tolist()],
+        [np.nan_to_num(part.energy, nan=-1.0).tolist() for part in (result.hosts, result.links)],
+        {
+            plugin: {
+                name: np.nan_to_num(column, nan=-1.0).tolist() for name, column in all_.items()
+            }
+            for plugin, all_ in result.plugins.items()
+        },
+    ]
+
+
+def close(left: Any, right: Any) -> bool:
+    if isinstance(left, float):
+        return left == pytest.approx(right, rel=1e-9, abs=1e-12)
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(close, left, right))
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(close(left[key], right[key]) for key in left)
+    return bool(left == right)
+
+
+# ---- the table ----------------------------------------------------------------------------------
+
+
+@functools.cache
+def listed() -> dict[str, str]:
+    """Return the options that SimGrid lists, with its descriptions."""
+    program = "from simplugin.simulation import _driver; _driver.setup(['--help'], 0, 0, 0)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    found = re.findall(r"^ {3}(\S+): (.*)$", done.stdout, re.MULTILINE)
+    assert len(found) > 80
+    return dict(found)
+
+
+def plugins_listed() -> list[str]:
+    return re.split(r", |\.", listed()["plugin"].partition("more plugins): ")[2])[:-1]
+
+
+def page() -> str:
+    """Return the documentation page."""
+    rows = {name: (shortened(text), option_refusal(name)) for name, text in listed().items()}
+    lines = [
+        "# SimGrid's options and plug-ins",
+        "",
+        "<!-- Written by tests/simulation/test_plugins.py. -->",
+        "",
+        "What SimGrid 4.1 lists under `--help`, and what a simulation makes of it. Honoured means",
+        "the same dates and figures on both back ends. Both refuse the rest, with the reason, in",
+        "`SimGridOptions(extra=...)` and in the `<config>` of a platform file.",
+        "",
+        "## Plug-ins",
+        "",
+        "| plug-in | |",
+        "| --- | --- |",
+        *(f"| `{plugin}` | {verdict(PLUGINS[plugin])} |" for plugin in sorted(plugins_listed())),
+        "",
+        "## Options",
+        "",
+        "| option | SimGrid's description | |",
+        "| --- | --- | --- |",
+        *(
+            f"| `{name}` | {shortened(text)} | {verdict(why)} |"
+            for name, (text, why) in rows.items()
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def verdict(why: str) -> str:
+    return f"refused: {why}" if why else "honoured"
+
+
+def shortened(text: str) -> str:
+    """Return the first sentence; the choices of models differ between builds of SimGrid."""
+    return (
+        re.split(r"\. | Possible values|\(default", text)[0].strip().rstrip(".").replace("|", "or")
+    )
+
+
+def test_the_table_judges_what_simgrid_lists() -> None:
+    assert listed().keys() == OPTIONS
+    assert sorted(plugins_listed()) == sorted(PLUGINS)
+    assert set(EXAMPLES) == OPTIONS - {*refused_options()}
+    assert PAGE.read_text() == page()
+
+
+@pytest.mark.parametrize("option", EXAMPLES)
+def test_honoured_on_both(option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("remark.txt").write_text("a remark\n")
+    example = EXAMPLES[option]
+    extra = {option: example} if isinstance(example, str) else example
+    outcomes, traces = [], []
+    for back_end in BACK_ENDS:
+        result = simulate(
+            write(tmp_path), ACTORS, options=options_of(extra), back_end=back_end, wall_limit=60
+        )
+        outcomes.append(figures(result))
+        traces.append([path.read_bytes() for path in sorted(tmp_path.glob("*.trace"))])
+    assert close(*outcomes)
+    assert traces[0] == traces[1]
+    assert bool(traces[0]) == ("tracing" in extra)
+
+
+@pytest.mark.parametrize("option", refused_options())
+def test_refused_by_name(option: str) -> None:
+    why = re.escape(option_refusal(option))
+    with pytest.raises(SimpluginError, match=f"{option}.*{why}"):
+        SimGridOptions(extra={option: "1"})
+
+
+@pytest.mark.parametrize("plugin", [*(name for name, why in PLUGINS.items() if why), "wifi_energy"])
+def test_refused_plugin(plugin: str) -> None:
+    with pytest.raises(SimpluginError, match=f"{plugin}.*{option_refusal('plugin', plugin)[:40]}"):
+        SimGridOptions(extra={"plugin": f"host_load,{plugin}"})
+
+
+@pytest.mark.parametrize("back_end", BACK_ENDS)
+@pytest.mark.parametrize(
+    ("config", "ada", "message"),
+    [
+        ("tracing/vm", "", r"platform\.xml:4: tracing/vm is refused"),
+        ("plugin", "", r"platform\.xml:4: vm_load is refused"),
+        (
+            "plugin/dvfs/governor",
+            "adagio",
+            r"platform\.xml:6: .*'ada'.* 'adagio'",
+        ),
+    ],
+)
+def test_refused_in_a_file(
+    config: str, ada: str, message: str, back_end: Any, tmp_path: Path
+) -> None:
+    values = {"tracing/vm": "yes", "plugin": "vm_load", "plugin/dvfs/governor": "powersave"}
+    governor = f'<prop id="plugin/dvfs/governor" value="{ada}"/>' if ada else ""
+    platform = write(
+        tmp_path, f'<config><prop id="{config}" value="{values[config]}"/></config>', governor
+    )
+    with pytest.raises(PlatformError, match=message):
+        simulate(platform, ACTORS, back_end=back_end)
+
+
+@pytest.mark.parametrize("back_end", BACK_ENDS)
+@pytest.mark.parametrize("plugin", ["host_load", "host_dvfs", "link_load"])
+def test_plugins_that_do_not_understand_parallel_tasks(
+    plugin: str, back_end: Any, tmp_path: Path
+) -> None:
+    options = SimGridOptions(host_model="ptask_L07", extra={"plugin": plugin})
+    with pytest.raises(SimulationError, match=f"plug-in {plugin} .* ptask_L07"):
+        simulate(write(tmp_path), ACTORS, back_end=back_end, options=options)
+
+
+# ---- figures ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("back_end", BACK_ENDS)
+def test_loads(back_end: Any, tmp_path: Path) -> None:
+    async def load(me: Any) -> None:
+        await me.execute(1e9)
+        await me.sleep_for(1.0)
+        await me.sendto(me.host, me.host_by_name("bob"), 2e6)
+
+    options = SimGridOptions.linear(extra={"plugin": "host_load,link_load"})
+    result = simulate(write(tmp_path), [("ada", load)], back_end=back_end, options=options)
+    end, busy = 4.1, 2.1  # s; SimGrid's plug-in counts the latency as busy
+    assert result.clock == pytest.approx(end, rel=1e-9)
+    hosts, links = result.plugins["host_load"], result.plugins["link_load"]
+    assert hosts["flops"] == pytest.approx([1e9, 0.0], rel=1e-9)
+    assert hosts["average_load"] == pytest.approx([1.0 / end, 0.0], rel=1e-9)
+    at = result.links.name.index("ab")
+    assert links["bytes"][at] == pytest.approx(busy * 1e6, rel=1e-9)
+    assert links["average_load"][at] == pytest.approx(busy * 1e6 / end, rel=1e-9)
+    assert (links["least_load"][at], links["most_load"][at]) == (0.0, 1e6)
+
+
+def wireless(directory: Path, actors: Any, back_end: Any) -> Result:
+    (directory / "wireless.xml").write_text(WIRELESS)
+    options = SimGridOptions.linear(extra={"plugin": "link_energy_wifi"})
+    return simulate(directory / "wireless.xml", actors, back_end=back_end, options=options)
+
+
+@pytest.mark.skipif(not hasattr(_driver, "set_wifi_rates"), reason="hosts get no rate yet")
+def test_wifi_energy_of_transfers(tmp_path: Path) -> None:
+    async def send(me: Any) -> None:
+        await me.mailbox("box").put(None, 3e6)
+        await me.sleep_for(1.0)
+
+    async def receive(me: Any) -> None:
+        await me.mailbox("box").get()
+
+    actors = [("ada", send), ("bob", receive)]
+    outcomes = [figures(wireless(tmp_path, actors, back_end)) for back_end in BACK_ENDS]
+    assert close(*outcomes)
+    assert outcomes[0][-1]["link_energy_wifi"]["energy"][0] > 0
+
+
+@pytest.mark.parametrize("back_end", BACK_ENDS)
+def test_wifi_energy_at_rest(back_end: Any, tmp_path: Path) -> None:
+    async def rest(me: Any) -> None:
+        await me.sleep_for(10.0)
+
+    result = wireless(tmp_path, [("ada", rest)], back_end)
+    energy = dict(zip(result.links.name, result.plugins["link_energy_wifi"]["energy"], strict=True))
+    hosts = 2 if hasattr(_driver, "set_wifi_rates") else 0  # that have a rate
+    beacons, idle, receiving = 0.0036, 0.82, 0.94  # part of the time, W, W: SimGrid's defaults
+    expected = 10.0 * (beacons * hosts * receiving + (1 - beacons) * idle * (hosts + 1))
+    # SimGrid gives it with six digits after the point.
+    assert energy["air"] == pytest.approx(expected, abs=1e-6)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
