@@ -75,6 +75,10 @@ PyObject* done_awaitable()
 
 void raise_failure(Activity* activity, Failure failure)
 {
+  if (failure == Failure::ROUTE) {
+    require_transfer(activity->source, activity->destination);
+    return;
+  }
   char const* name    = "NetworkFailureException";
   std::string message = "a link of the route, or the partner, failed";
   if (failure == Failure::HOST) {
@@ -251,7 +255,8 @@ PyObject* activity_suspend(PyObject* self, PyObject* /*unused*/)
 
 PyObject* activity_resume(PyObject* self, PyObject* /*unused*/)
 {
-  resume_activity(cast(self));
+  if (cast(self)->suspended)
+    resume_activity(cast(self));
   Py_RETURN_NONE;
 }
 

@@ -218,14 +218,19 @@ void start_actor(Actor* actor)
     make_ready(actor);
 }
 
+bool require_on(Host const* host, PyObject* name)
+{
+  if (host->host->is_on())
+    return true;
+  PyErr_Format(error_class("HostFailureException"),
+               "cannot start actor '%U': host '%s' is off; with restart=True it starts when the host comes back", name,
+               host->host->get_cname());
+  return false;
+}
+
 Actor* spawn(PyObject* function, PyObject* arguments, Host* host, PyObject* name, PyObject* properties, bool daemon,
              bool restart)
 {
-  if (not host->host->is_on()) {
-    PyErr_Format(error_class("HostFailureException"), "cannot start actor '%U': host '%s' is off", name,
-                 host->host->get_cname());
-    return nullptr;
-  }
   Actor* actor = PyObject_New(Actor, &ActorType);
   if (actor == nullptr)
     return nullptr;

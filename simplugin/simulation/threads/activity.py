@@ -12,6 +12,7 @@ from simplugin.errors import (
     CancelException,
     HostFailureException,
     NetworkFailureException,
+    SimpluginError,
     TimeoutException,
 )
 from simplugin.simulation.threads.blocking import Blocking, time_limit
@@ -26,7 +27,7 @@ NATIVE_FAILURES = (
     simgrid.HostFailureException,
     simgrid.CancelException,
 )
-_REASONS: dict[type[ActivityError], str] = {
+_REASONS: dict[type[SimpluginError], str] = {
     NetworkFailureException: "a link of the route, or the partner, failed",
     HostFailureException: "the host failed",
     TimeoutException: "the time limit was reached",
@@ -63,7 +64,7 @@ class Activity:
         self.finish_time: float | None = None
         self._state = "INITED"
         self._result: Any = None
-        self._failure: type[ActivityError] | None = None
+        self._failure: type[SimpluginError] | None = None
         self.signals: list[Any] = []
 
     def __repr__(self) -> str:
@@ -148,10 +149,11 @@ class Activity:
             raise self.error(self._failure)
         return self._result
 
-    def error(self, kind: type[ActivityError]) -> ActivityError:
+    def error(self, kind: type[SimpluginError]) -> SimpluginError:
         """Make an exception about this activity."""
         made = kind(f"{self.describe()}: {_REASONS[kind]}")
-        made.activity = self
+        if isinstance(made, ActivityError):
+            made.activity = self
         return made
 
     def perform_wait(self, limit: float) -> Any:
@@ -197,7 +199,7 @@ class Activity:
         else:
             self.ends(CancelException, NAN)
 
-    def ends(self, failure: type[ActivityError] | None, amount: float) -> None:
+    def ends(self, failure: type[SimpluginError] | None, amount: float) -> None:
         """End, having done `amount`."""
         if self.over:
             return

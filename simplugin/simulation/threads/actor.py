@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import simgrid
 from simplugin.errors import (
     ForcefulKillException,
-    HostFailureException,
     SimpluginError,
     TimeoutException,
 )
@@ -16,7 +15,14 @@ from simplugin.simulation.threads import waiting, work
 from simplugin.simulation.threads.activity import Activity
 from simplugin.simulation.threads.blocking import Blocking, a_number, positive, time_limit
 from simplugin.simulation.threads.meeting import Mailbox, Meeting, MessageQueue
-from simplugin.simulation.threads.platform import Host, Link, Route, host_of, route_between
+from simplugin.simulation.threads.platform import (
+    Host,
+    Link,
+    Route,
+    host_of,
+    require_on,
+    route_between,
+)
 from simplugin.simulation.threads.suspension import Suspension
 from simplugin.simulation.threads.synchro import Barrier, Condition, Mutex, Semaphore
 from simplugin.simulation.threads.world import World
@@ -92,7 +98,7 @@ class Actor:
     @property
     def is_suspended(self) -> bool:
         """Whether it is suspended."""
-        return not self.ended and self.native is not None and bool(self.native.is_suspended())
+        return self.suspension.is_on
 
     @property
     def is_alive(self) -> bool:
@@ -246,8 +252,7 @@ class Actor:
         me = self.world.running("spawn")
         place = me.host if host is None else host_of(self.world, host)
         called = str(getattr(function, "__name__", "actor")) if name is None else name
-        if not place.is_on:
-            raise HostFailureException(f"cannot start actor {called!r}: host {place.name!r} is off")
+        require_on(place, called)
         life = Life(self.world, function, args, place, called, daemon, restart, properties or {})
         child = life.actor()
         child.is_held = True

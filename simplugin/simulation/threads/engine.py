@@ -13,7 +13,7 @@ from simplugin.simulation import _driver
 from simplugin.simulation.back_end import OPTIONS_IN_FORCE, Collected
 from simplugin.simulation.threads.actor import Actor
 from simplugin.simulation.threads.life import Life
-from simplugin.simulation.threads.platform import Host, Link, host_of
+from simplugin.simulation.threads.platform import Host, Link, host_of, require_on
 from simplugin.simulation.threads.record import Record
 from simplugin.simulation.threads.world import World
 
@@ -48,6 +48,7 @@ class ThreadsBackEnd:
         world = self._world
         world.hosts = {host.name: Host(world, host) for host in self._engine.all_hosts}
         world.links = {link.name: Link(world, link) for link in self._engine.all_links}
+        _driver.set_wifi_rates()
 
     def spawn(
         self,
@@ -66,8 +67,16 @@ class ThreadsBackEnd:
         place = host_of(self._world, host)
         life = Life(self._world, function, args, place, name, daemon, restart, properties)
         life.start_time = start_time
+        if start_time <= self._world.now and not restart:
+            require_on(place, name)
         life.actor()
+        # SimGrid remembers who is to start with a host only if they were there while it was on.
+        off = not place.is_on
+        if off:
+            place.native.turn_on()
         life.start()
+        if off:
+            place.native.turn_off()
         if kill_time is None:
             return
 

@@ -143,6 +143,9 @@ def _await_start(actor: Actor, start_time: float) -> None:
     if world.stopping:
         simgrid.Actor.kill_all()
         raise AbandonedError
+    if start_time > world.now and not (actor.dying or actor.host.is_on):
+        actor.life.wait_for_boot(actor)
+        raise AbandonedError
     if actor.dying or actor.missed_its_start or not actor.host.is_on:
         actor.dying = True
         raise ForcefulKillException("exited")
@@ -152,6 +155,7 @@ def _await_start(actor: Actor, start_time: float) -> None:
         _sleep_until_start(actor, start_time)
     while actor.is_held:
         world.call(simgrid.this_actor.yield_)
+    actor.suspension.wait()
     world.resumed()
 
 
@@ -194,15 +198,21 @@ def _performed(actor: Actor, request: Blocking[Any]) -> Callable[[], Any]:
     actor.waits_for, actor.since = request.waits_for, world.now
     _let_children_start(actor)
     try:
-        result = request.perform()
+        go_on = _outcome(actor, request)
+        actor.suspension.wait()
     except simgrid.ActorKilled:
         world.killed(actor)
         return functools.partial(actor.coroutine.throw, ForcefulKillException("exited"))
-    except (AbandonedError, AssertionError):
+    if not actor.dying:
+        world.resumed()
+    return go_on
+
+
+def _outcome(actor: Actor, request: Blocking[Any]) -> Callable[[], Any]:
+    """Perform a request; return how to hand over its result or its exception."""
+    try:
+        return functools.partial(actor.coroutine.send, request.perform())
+    except (AbandonedError, AssertionError, simgrid.ActorKilled):
         raise
     except (Exception, ForcefulKillException) as error:
-        if not actor.dying:
-            world.resumed()
         return functools.partial(actor.coroutine.throw, error)
-    world.resumed()
-    return functools.partial(actor.coroutine.send, result)

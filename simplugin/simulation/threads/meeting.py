@@ -6,7 +6,8 @@ from collections import deque
 from typing import Any
 
 import simgrid
-from simplugin.errors import ActivityError
+from simplugin.errors import NetworkFailureException, NoRouteError, SimpluginError
+from simplugin.simulation import _driver
 from simplugin.simulation.threads.activity import NAN, Activity, watch
 from simplugin.simulation.threads.blocking import Blocking, a_number, positive, time_limit
 from simplugin.simulation.threads.record import Row
@@ -88,20 +89,52 @@ class Transfer(Half):
         return self.amount if self.peer is None else super()._remaining()
 
     def meet(self) -> None:
-        """Note when and where the transfer starts."""
+        """Note when and where the transfer starts, or that it cannot."""
         super().meet()
-        if self.peer is not None:
-            put, get = (self, self.peer) if self.is_put else (self.peer, self)
-            assert isinstance(put, Transfer)
-            put.start_time = get.start_time = self.world.now
-            put.source, put.destination = put.owner.host.name, get.owner.host.name
+        if self.peer is None:
+            return
+        put, get = (self, self.peer) if self.is_put else (self.peer, self)
+        assert isinstance(put, Transfer)
+        assert isinstance(get, Transfer)
+        put.start_time = get.start_time = self.world.now
+        put.source = get.source = put.owner.host.name
+        put.destination = get.destination = get.owner.host.name
+        if not put.owner.host.is_on:
+            self._cannot_start(NetworkFailureException)  # a detached put has outlived its host
+        elif _driver.route_problem(put.source, put.destination, True):
+            self._cannot_start(NoRouteError)
+
+    def _cannot_start(self, failure: type[SimpluginError]) -> None:
+        """End both sides before SimGrid, which would abort, hears of this one."""
+        peer = self.peer
+        assert peer is not None
+        self.peer = peer.peer = None
+        self.ends(failure, 0.0)
+        peer.ends(failure, 0.0)
+        if peer.detached:
+            _driver.withdraw_put(self.meeting.name)  # SimGrid does not cancel it
+        else:
+            self.world.call(peer.native.cancel)
+        peer.wake_waiters()
+
+    def suspend_with_owners(self) -> None:
+        """Suspend the transfer, which this side has just started, if an owner is suspended."""
+        peer = self.peer
+        if peer is not None and (self.owner.is_suspended or peer.owner.is_suspended):
+            self.suspend()
+
+    def error(self, kind: type[SimpluginError]) -> SimpluginError:
+        """Make an exception about this activity."""
+        if kind is NoRouteError:
+            return NoRouteError(_driver.route_problem(self.source, self.destination, True))
+        return super().error(kind)
 
     @property
     def needs_signal(self) -> bool:
         """SimGrid wakes nobody who waits for a partner that will not come."""
         return self.peer is None
 
-    def ends(self, failure: type[ActivityError] | None, amount: float) -> None:
+    def ends(self, failure: type[SimpluginError] | None, amount: float) -> None:
         """End; a detached put has nobody else to notice its end."""
         super().ends(failure, amount)
         if self.peer is not None and self.peer.detached and not self.peer.over:
@@ -172,7 +205,8 @@ class Mailbox(Meeting):
         """Start to send."""
         put = self._new_put(payload, size, label)
         self._start_put(put, _rate(rate))
-        watch(put)
+        if not put.over:
+            watch(put)
         return put
 
     def put_detached(
@@ -182,7 +216,8 @@ class Mailbox(Meeting):
         put = self._new_put(payload, size, label)
         put.detached = True
         self._start_put(put, _rate(rate))
-        put.owner.activities.remove(put)
+        if put in put.owner.activities:
+            put.owner.activities.remove(put)
 
     def get(self, *, timeout: float | None = None) -> Blocking[Any]:
         """Receive; gives the payload."""
@@ -198,7 +233,8 @@ class Mailbox(Meeting):
         """Start to receive."""
         get = self._new_get()
         self._start_get(get)
-        watch(get)
+        if not get.over:
+            watch(get)
         return get
 
     def _new_put(self, payload: Any, size: float, label: str | None) -> Put:
@@ -211,12 +247,15 @@ class Mailbox(Meeting):
 
     def _start_put(self, put: Put, rate: float | None) -> None:
         """Start a put."""
+        put.meet()
+        if put.over:
+            return
         native = self._world.call(self._native.put_init, put, int(put.amount))
         if rate is not None:
             self._world.call(native.set_rate, rate)
-        put.meet()
         put.started(native)
         self._world.call(native.detach if put.detached else native.start)
+        put.suspend_with_owners()
 
     def _new_get(self) -> Get:
         """Make a get."""
@@ -227,7 +266,9 @@ class Mailbox(Meeting):
     def _start_get(self, get: Get) -> None:
         """Start a get."""
         get.meet()
-        get.started(self._world.call(self._native.get_async))
+        if not get.over:
+            get.started(self._world.call(self._native.get_async))
+            get.suspend_with_owners()
 
 
 def _rate(rate: float | None) -> float | None:
@@ -244,6 +285,12 @@ class Message(Half):
     def _remaining(self) -> float:
         """Nothing is carried."""
         return 0.0
+
+    def suspend(self) -> None:
+        """Do nothing: there is no progress."""
+
+    def resume(self) -> None:
+        """Do nothing."""
 
     def start(self) -> None:
         """Exchange the payload if the partner waits, or wait for it."""

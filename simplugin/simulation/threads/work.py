@@ -9,7 +9,7 @@ import simgrid
 from simplugin.errors import NetworkFailureException, SimpluginError
 from simplugin.simulation.threads.activity import NAN, NATIVE_FAILURES, Activity, watch
 from simplugin.simulation.threads.blocking import Blocking, a_number, done, positive
-from simplugin.simulation.threads.platform import Host, host_of
+from simplugin.simulation.threads.platform import Host, host_of, require_route
 from simplugin.simulation.threads.record import Row
 from simplugin.simulation.threads.world import World
 
@@ -104,6 +104,18 @@ class Execution(Work):
         else:
             self.ends_natively(None)
         self.outcome()
+
+    def suspend(self) -> None:
+        """Stop its progress; without a handle, SimGrid does it for the actor."""
+        if self.native is None and not self.over:
+            self.world.call(self.owner.native.suspend)
+        super().suspend()
+
+    def resume(self) -> None:
+        """Let it progress again."""
+        if self.native is None and not self.over:
+            self.world.call(self.owner.native.resume)
+        super().resume()
 
     def migrate(self, host: Host) -> None:
         """Take note that it goes on elsewhere: the rest is the new host's."""
@@ -306,7 +318,12 @@ def checked_parallel_task(
             "parallel tasks need the host model ptask_L07: SimGridOptions(host_model='ptask_L07')"
         )
     places = [host_of(world, host) for host in hosts]
-    return ParallelTask(owner, places, flops, sizes, label)
+    task = ParallelTask(owner, places, flops, sizes, label)
+    for source, row in zip(places, task.sizes, strict=bool(task.sizes)):
+        for destination, size in zip(places, row, strict=True):
+            if size > 0:
+                require_route(source.name, destination.name)
+    return task
 
 
 def checked_transfer(
@@ -322,4 +339,6 @@ def checked_transfer(
     ends = host_of(world, source), host_of(world, destination)
     if rate is not None:
         raise unbound("rate of a direct transfer")
-    return DirectTransfer(owner, *ends, size, label)
+    transfer = DirectTransfer(owner, *ends, size, label)
+    require_route(*(end.name for end in ends))
+    return transfer
