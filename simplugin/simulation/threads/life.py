@@ -155,7 +155,7 @@ def _await_start(actor: Actor, start_time: float) -> None:
         _sleep_until_start(actor, start_time)
     while actor.is_held:
         world.call(simgrid.this_actor.yield_)
-    actor.suspension.wait()
+    world.call(actor.suspension.wait)
     world.resumed()
 
 

@@ -121,7 +121,10 @@ class Transfer(Half):
         """Suspend the transfer, which this side has just started, if an owner is suspended."""
         peer = self.peer
         if peer is not None and (self.owner.is_suspended or peer.owner.is_suspended):
-            self.suspend()
+            # A detached put has no handle; a get that waited may count as suspended already.
+            handle = peer.native if self.detached else self.native
+            self.world.call(handle.resume)
+            self.world.call(handle.suspend)
 
     def error(self, kind: type[SimpluginError]) -> SimpluginError:
         """Make an exception about this activity."""

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import simgrid
 from simplugin.simulation.threads.blocking import Blocking
+from simplugin.simulation.threads.work import DirectTransfer
 
 if TYPE_CHECKING:
+    from simplugin.simulation.threads.activity import Activity
     from simplugin.simulation.threads.actor import Actor
 
 
@@ -42,7 +44,7 @@ class Suspension:
         actor = self._actor
         if self._gate is None and not (actor.dying or actor.ended):
             self._gate = actor.world.call(simgrid.Semaphore, 0)
-            for activity in list(actor.activities):
+            for activity in self._activities():
                 activity.suspend()
 
     def end(self) -> None:
@@ -50,11 +52,15 @@ class Suspension:
         if not self.is_on:
             return
         gate, self._gate = self._gate, None
-        for activity in list(self._actor.activities):
+        for activity in self._activities():
             # Started meanwhile, it is suspended too, but does not know it.
             activity.suspend()
             activity.resume()
         self._actor.world.call_even_dying(gate.release)
+
+    def _activities(self) -> list[Activity]:
+        """Return what SimGrid suspends with the actor: all but direct transfers."""
+        return [each for each in self._actor.activities if not isinstance(each, DirectTransfer)]
 
     def wait(self) -> None:
         """Block the actor, which calls this, until it is resumed."""

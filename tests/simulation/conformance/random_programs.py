@@ -1,8 +1,7 @@
 """Actors that do random things, described by plain data so that both back ends do the same.
 
-Left out is what SimGrid itself does not survive: suspending actors whose executions have ended, and
-detached puts of hosts that fail. Short sleeps of random lengths keep actors from competing at the
-very same date, where the order of events may differ.
+Short sleeps of random lengths keep actors from competing at the very same date, where the order of
+events may differ.
 """
 
 from __future__ import annotations
@@ -31,11 +30,12 @@ KINDS = {
     "transfers": (*BASIC, *WAITS, "detach"),
     "cancelled": (*BASIC, *WAITS, "cancel", "cancel"),
     "messages": (*BASIC, *WAITS, "say", "hear", "say_async", "hear_async"),
-    "synchronised": (*BASIC, *WAITS, "lock", "acquire", "wait", "notify"),
+    "synchronised": (*BASIC, *WAITS, "lock", "acquire", "wait", "notify", "meet"),
     "killed": (*BASIC, *WAITS, "spawn", "spawn", "join", "kill"),
     "failing": (*BASIC, *WAITS, "fail_host", "fail_link", "transfer", "transfer_async", "change"),
 }
-KINDS["everything"] = tuple(sorted({*sum(KINDS.values(), ())} - {"detach"}))
+KINDS["suspended"] = (*BASIC, *WAITS, "stop", "stop", "go_on", "go_on", "pause", "unpause", "nap")
+KINDS["everything"] = tuple(sorted({*sum(KINDS.values(), ())}))
 
 # What the actors of this process did; each simulation has its own process.
 DIARIES: dict[Any, list[Any]] = {}
@@ -101,6 +101,7 @@ async def follow(me: Any, steps: list[Step]) -> None:
         except ActivityError as error:
             done = type(error).__name__
         diary.append((step.word, done, me.now))
+    await me.sleep_for(steps[0].pause if steps else 0.0)  # whom it resumed at last goes first
 
 
 class Follower:
@@ -199,6 +200,38 @@ class Follower:
         async with mutex:
             (condition.notify_one if step.part < 0.5 else condition.notify_all)()
 
+    async def meet(self, step: Step) -> Any:
+        return await self.me.barrier(2, step.name).wait()
+
+    def _other(self, step: Step) -> Any:
+        others = [actor for actor in self.me.actors if actor.pid not in (1, self.me.pid)]
+        return others[int(step.part * len(others))] if others else None
+
+    async def stop(self, step: Step) -> Any:
+        other = self._other(step)
+        if other is not None:
+            await other.suspend()
+            return other.pid, other.is_suspended
+        return None
+
+    async def go_on(self, step: Step) -> Any:
+        other = self._other(step)
+        if other is not None:
+            other.resume()
+            return other.pid, other.is_suspended
+        return None
+
+    async def nap(self, step: Step) -> None:
+        await self.me.suspend()
+
+    async def pause(self, step: Step) -> None:
+        if self.handles:
+            self.handles[int(step.part * len(self.handles))].suspend()
+
+    async def unpause(self, step: Step) -> None:
+        if self.handles:
+            self.handles[int(step.part * len(self.handles))].resume()
+
     async def spawn(self, step: Step) -> None:
         child = self.me.spawn(follow, step.inner, host=step.host, daemon=step.part < 0.3)
         self.children.append(child)
@@ -208,10 +241,9 @@ class Follower:
             await self.children[int(step.part * len(self.children))].join(step.limit)
 
     async def kill(self, step: Step) -> Any:
-        others = [actor for actor in self.me.actors if actor.pid not in (1, self.me.pid)]
-        if not others:
+        other = self._other(step)
+        if other is None:
             return None
-        other = others[int(step.part * len(others))]
         other.kill()
         return other.pid
 
