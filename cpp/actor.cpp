@@ -293,7 +293,7 @@ void suspend(Actor* actor)
 
 void migrate(Actor* actor, Host* host)
 {
-  if (actor->phase == Actor::Phase::ENDED || actor->host == host)
+  if (actor->phase == Actor::Phase::ENDED)
     return;
   for (Activity* activity = actor->activities; activity != nullptr; activity = activity->owner_next)
     if (activity->kind == Kind::EXEC && activity->work != nullptr)

@@ -52,7 +52,7 @@ class Activity:
     """
 
     kind = "activity"
-    # SimGrid's object; for an activity that SimGrid does not have, the reception of a `signal`.
+    # SimGrid's object, if it has one.
     native: Any = None
 
     def __init__(self, world: World, owner: Actor, label: str | None, amount: float) -> None:
@@ -66,6 +66,7 @@ class Activity:
         self._result: Any = None
         self._failure: type[SimpluginError] | None = None
         self.signals: list[Any] = []
+        self.is_suspended = False
 
     def __repr__(self) -> str:
         return f"<Activity: {self.describe()}, {self._state}>"
@@ -116,11 +117,13 @@ class Activity:
 
     def suspend(self) -> None:
         """Stop its progress."""
+        self.is_suspended = True
         if not self.over and self.native is not None:
             self.world.call(self.native.suspend)
 
     def resume(self) -> None:
         """Let it progress again."""
+        self.is_suspended = False
         if not self.over and self.native is not None:
             self.world.call(self.native.resume)
 
@@ -175,7 +178,7 @@ class Activity:
 
     def poll(self) -> bool:
         """Ask SimGrid whether it is over."""
-        if not self.over and self.native.test():
+        if not self.over and self.native is not None and self.native.test():
             # A test swallows failures: wait for what is over already, to learn how it ended.
             try:
                 simgrid.ActivitySet([self.native]).wait_any()
@@ -254,6 +257,18 @@ def _at_once(activity: Activity) -> Generator[Blocking[Any], Any, Any]:
 def block(activities: list[Activity], limit: float) -> None:
     """Block until one of some activities is over, or until the time limit."""
     world = activities[0].world
+    deadline = world.now + limit
+    waits = True
+    while waits:
+        _block_once(activities, limit)
+        # A signal also ends with its host, which its actor may have left.
+        limit = limit if limit < 0 else max(0.0, deadline - world.now)
+        waits = limit != 0 and not any(each.poll() for each in activities)
+
+
+def _block_once(activities: list[Activity], limit: float) -> None:
+    """Block until one of some activities is over, until the time limit, or for no reason."""
+    world = activities[0].world
     signals = []
     for each in activities:
         if each.needs_signal:
@@ -261,12 +276,13 @@ def block(activities: list[Activity], limit: float) -> None:
             each.signals.append(signals[-1])
     # Others ran while the signals were made.
     if not any(each.over for each in activities):
-        natives = [each.native for each in activities]
+        natives = [each.native for each in activities if each.native is not None]
+        waited_for = natives + signals
         with contextlib.suppress(simgrid.TimeoutException, *NATIVE_FAILURES):
-            if len(natives + signals) == 1:
-                natives[0].wait_for(limit)
+            if len(waited_for) == 1:
+                waited_for[0].wait_for(limit)
             else:
-                simgrid.ActivitySet(natives + signals).wait_any_for(limit)
+                simgrid.ActivitySet(waited_for).wait_any_for(limit)
     for each in activities:
         each.signals = [waited for waited in each.signals if waited not in signals]
     for waited in signals:
@@ -289,6 +305,9 @@ def watch(activity: Activity) -> None:
             return
         else:
             activity.ends_natively(None)
+        if activity.kind == "execution":
+            # SimGrid keeps it for its owner, and crashes when that one moves.
+            activity.native.cancel()
 
     def start() -> None:
         activity.owner.host.native.add_actor("watcher", wait).daemonize()

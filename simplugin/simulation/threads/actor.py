@@ -269,7 +269,14 @@ class Actor:
         """Block until it ended."""
         deadline = self.now + limit
         has_ended = self.ended
-        self.native.join(limit)
+        left = limit
+        while left != 0 or limit == 0:
+            before = self.now
+            self.native.join(left)
+            # SimGrid ends it early if the caller has moved and the host where it began fails.
+            left = limit if limit < 0 else max(0.0, deadline - self.now)
+            if not self.is_alive or self.now == before:
+                break
         # Time limits expire before actors run: an end at that very date is too late.
         in_time = limit < 0 or has_ended or self.ended_at < deadline
         if self.is_alive or not in_time:
@@ -328,11 +335,15 @@ class Actor:
     def set_host(self, host: Host | str) -> None:
         """Migrate it."""
         place = host_of(self.world, host)
-        for activity in self.activities:
-            if isinstance(activity, work.Execution):
-                activity.migrate(place)
+        executions = [each for each in self.activities if isinstance(each, work.Execution)]
+        for execution in executions:
+            execution.migrate(place)
         self.world.call(setattr, self.native, "host", place.native)
         self.host = place
+        for execution in executions:
+            if execution.is_suspended:  # SimGrid starts it again
+                execution.resume()
+                execution.suspend()
 
     # ---- platform ----
 

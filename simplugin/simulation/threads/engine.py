@@ -87,8 +87,10 @@ class ThreadsBackEnd:
             actor = life.current
             if actor is not None and actor.is_alive:
                 actor.dying = True
-                actor.abandon()
+                abandoned = actor.abandon()
                 actor.native.kill()
+                for waited in [waited for each in abandoned for waited in each.signals]:
+                    waited.cancel()
 
         killer = place.native.add_actor("killer", kill).daemonize()
         killer.set_auto_restart(True)

@@ -13,6 +13,7 @@ from simplugin.simulation.threads.actor import Actor
 from simplugin.simulation.threads.blocking import Blocking
 from simplugin.simulation.threads.meeting import Message
 from simplugin.simulation.threads.platform import Host
+from simplugin.simulation.threads.work import sleep_until
 from simplugin.simulation.threads.world import AbandonedError, World
 
 
@@ -162,7 +163,7 @@ def _await_start(actor: Actor, start_time: float) -> None:
 def _sleep_until_start(actor: Actor, date: float) -> None:
     """Sleep; if the host fails meanwhile, the actor is not there yet, and waits for it to boot."""
     try:
-        simgrid.this_actor.sleep_until(date)
+        sleep_until(actor.world, date, date - actor.world.now)
     except simgrid.ActorKilled:
         actor.world.killed(actor)
         if actor.host.is_on:

@@ -11,7 +11,6 @@ from simplugin.simulation import _driver
 from simplugin.simulation.threads.activity import NAN, Activity, watch
 from simplugin.simulation.threads.blocking import Blocking, a_number, positive, time_limit
 from simplugin.simulation.threads.record import Row
-from simplugin.simulation.threads.signal import fire, signal
 from simplugin.simulation.threads.world import World
 
 
@@ -289,20 +288,11 @@ class Message(Half):
         """Nothing is carried."""
         return 0.0
 
-    def suspend(self) -> None:
-        """Do nothing: there is no progress."""
-
-    def resume(self) -> None:
-        """Do nothing."""
-
     def start(self) -> None:
         """Exchange the payload if the partner waits, or wait for it."""
-        # Made before joining the line: others may run meanwhile, and would find us there.
-        nobody_will_wait = self.detached or self.partner_waits()
-        native = None if nobody_will_wait else signal(self.world)
         self.meet()
         if self.peer is None:
-            self.started(native)
+            self.started(None)
             return
         self.start_time = self.world.now
         for half in (self, self.peer):
@@ -311,15 +301,11 @@ class Message(Half):
         self.ends(None, NAN)
         self.peer.ends(None, NAN)
         self.peer.wake_waiters()
-        # Whoever came meanwhile has made it needless; SimGrid complains of what is only dropped.
-        if native is not None:
-            fire(self.world, native)
 
-    def wake_waiters(self) -> None:
-        """Wake who waits for the exchange."""
-        super().wake_waiters()
-        if self.native is not None:
-            fire(self.world, self.native)
+    @property
+    def needs_signal(self) -> bool:
+        """SimGrid does not know it."""
+        return True
 
     @property
     def ends_with_owner(self) -> bool:

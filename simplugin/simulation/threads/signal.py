@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import simgrid
@@ -27,3 +28,33 @@ def signal(world: World) -> Any:
 def fire(world: World, waited: Any) -> None:
     """Wake whoever waits: they see a network failure."""
     world.call_even_dying(waited.cancel)
+
+
+class Gate:
+    """What one actor waits for, until another opens it.
+
+    Unlike SimGrid's semaphores, a limit of time holds for an actor that has moved from a host that
+    fails.
+    """
+
+    def __init__(self) -> None:
+        self._opened = False
+        self._signal: Any = None
+
+    def wait(self, world: World, limit: float) -> bool:
+        """Block until it is opened, or until the time limit; return whether it is open."""
+        deadline = world.now + limit
+        while not self._opened:
+            self._signal = signal(world)
+            with contextlib.suppress(simgrid.TimeoutException, simgrid.NetworkFailureException):
+                self._signal.wait_for(limit if limit < 0 else max(0.0, deadline - world.now))
+            world.call(self._signal.cancel)
+            if limit >= 0 and world.now >= deadline:
+                break
+        return self._opened
+
+    def open(self, world: World) -> None:
+        """Wake who waits."""
+        self._opened = True
+        if self._signal is not None:
+            fire(world, self._signal)

@@ -269,6 +269,13 @@ class DirectTransfer(Work):
         self._row(f"{self.source.name}->{self.destination.name}", "comm", amount)
 
 
+def sleep_until(world: World, date: float, duration: float) -> None:
+    """Sleep, also if the actor moves and the host where the sleep began fails, which ends it."""
+    simgrid.this_actor.sleep_for(duration)
+    while date - world.now > world.precision:
+        simgrid.this_actor.sleep_for(date - world.now)
+
+
 def sleep(owner: Any, duration: float) -> Blocking[None]:
     """Return an operation that sleeps for a duration [s]."""
     world: World = owner.world
@@ -276,15 +283,15 @@ def sleep(owner: Any, duration: float) -> Blocking[None]:
         return done(world)
 
     def perform() -> None:
-        start, state = world.now, "CANCELED"
+        start, state, host = world.now, "CANCELED", owner.host.name
         try:
-            simgrid.this_actor.sleep_for(duration)
+            sleep_until(world, start + duration, duration)
             state = "FINISHED"
         finally:
             # A suspended actor sees the end of its sleep late.
             end = min(world.now, start + max(duration, world.precision))
             row = (None, start, end, end - start, state)
-            world.record.add(Row(owner.pid, owner.host.name, "sleep", *row))
+            world.record.add(Row(owner.pid, host, "sleep", *row))
 
     return Blocking(world, lambda: "sleep", perform)
 

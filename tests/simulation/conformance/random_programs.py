@@ -35,10 +35,12 @@ KINDS = {
     "failing": (*BASIC, *WAITS, "fail_host", "fail_link", "transfer", "transfer_async", "change"),
 }
 KINDS["suspended"] = (*BASIC, *WAITS, "stop", "stop", "go_on", "go_on", "pause", "unpause", "nap")
+KINDS["moving"] = (*BASIC, *WAITS, "move", "wait_one", "wait_other", "leave", "spawn", "kill")
 KINDS["everything"] = tuple(sorted({*sum(KINDS.values(), ())}))
 
-# What the actors of this process did; each simulation has its own process.
+# What the actors of this process did and started; each simulation has its own process.
 DIARIES: dict[Any, list[Any]] = {}
+HANDLES: list[tuple[int, Any]] = []
 
 
 class Step(NamedTuple):
@@ -57,7 +59,7 @@ class Step(NamedTuple):
 def program(draw: np.random.Generator, words: tuple[str, ...], depth: int = 0) -> list[Step]:
     """Return random steps."""
     steps = []
-    for _ in range(draw.integers(3, 9)):
+    for _ in range(draw.integers(3, 9 if words is not KINDS["everything"] else 13)):
         word = str(draw.choice(words))
         numbers = float(draw.uniform(1e-3, 5e-2)), float(draw.random())
         limit = None if draw.random() < 0.3 else float(draw.uniform(0.1, 3))
@@ -74,7 +76,18 @@ def placements(kind: str, seed: int) -> tuple[Placement, ...]:
     for number in range(draw.integers(2, 6)):
         steps = program(draw, KINDS[kind])
         start, host = float(draw.uniform(0, 1)), str(draw.choice(PLACES))
-        actors.append(Placement(host, follow, (steps,), name=f"actor{number}", start_time=start))
+        again, end = bool(draw.random() < 0.2), float(draw.uniform(1, 9))
+        actors.append(
+            Placement(
+                host,
+                follow,
+                (steps,),
+                name=f"actor{number}",
+                start_time=0.0 if again else start,
+                restart=again,
+                kill_time=end if draw.random() < 0.1 else None,
+            )
+        )
     return tuple(actors)
 
 
@@ -104,12 +117,24 @@ async def follow(me: Any, steps: list[Step]) -> None:
     await me.sleep_for(steps[0].pause if steps else 0.0)  # whom it resumed at last goes first
 
 
+class _Handles(list[Any]):
+    """What one actor started; everybody can find it."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+
+    def append(self, handle: Any) -> None:
+        super().append(handle)
+        HANDLES.append((self._pid, handle))
+        HANDLES.sort(key=lambda each: each[0])
+
+
 class Follower:
     """What a program's words mean."""
 
     def __init__(self, me: Any) -> None:
         self.me = me
-        self.handles: list[Any] = []
+        self.handles: list[Any] = _Handles(me.pid)
         self.children: list[Any] = []
 
     async def execute(self, step: Step) -> None:
@@ -200,6 +225,27 @@ class Follower:
         async with mutex:
             (condition.notify_one if step.part < 0.5 else condition.notify_all)()
 
+    async def wait_one(self, step: Step) -> Any:
+        if self.handles:
+            return await self.handles[int(step.part * len(self.handles))].wait(step.limit)
+        return None
+
+    async def wait_other(self, step: Step) -> Any:
+        if HANDLES:
+            return await HANDLES[int(step.part * len(HANDLES))][1].wait(step.limit)
+        return None
+
+    async def move(self, step: Step) -> Any:
+        other = self._other(step) if step.part < 0.5 else self.me
+        if other is not None and self.me.host_by_name(step.host).is_on:
+            other.set_host(step.host)
+            return other.pid
+        return None
+
+    async def leave(self, step: Step) -> None:
+        if step.part < 0.3:
+            self.me.exit()
+
     async def meet(self, step: Step) -> Any:
         return await self.me.barrier(2, step.name).wait()
 
@@ -221,8 +267,9 @@ class Follower:
             return other.pid, other.is_suspended
         return None
 
-    async def nap(self, step: Step) -> None:
+    async def nap(self, step: Step) -> float:
         await self.me.suspend()
+        return step.part
 
     async def pause(self, step: Step) -> None:
         if self.handles:
