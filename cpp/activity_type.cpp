@@ -76,7 +76,9 @@ PyObject* done_awaitable()
 void raise_failure(Activity* activity, Failure failure)
 {
   if (failure == Failure::ROUTE) {
-    require_transfer(activity->source, activity->destination);
+    if (require_transfer(activity->source, activity->destination))
+      PyErr_Format(error_class("NoRouteError"), "no transfer could start from '%s' to '%s'",
+                   activity->source->host->get_cname(), activity->destination->host->get_cname());
     return;
   }
   char const* name    = "NetworkFailureException";

@@ -57,6 +57,25 @@ void abort_activities(Actor* actor)
     abort_activity(actor->activities, State::CANCELED, Failure::CANCEL);
 }
 
+/// As SimGrid does: what a killed actor waits for ends with it, also what is another's.
+void cancel_awaited(Actor* actor, PyObject* waiting)
+{
+  std::vector<Activity*> awaited;
+  if (Py_TYPE(waiting) == &WaitType) {
+    auto* wait = reinterpret_cast<Wait*>(waiting);
+    unregister(wait);
+    awaited = *wait->activities;
+  } else {
+    awaited.push_back(reinterpret_cast<Activity*>(waiting));
+    remove_waiter(awaited.front(), actor);
+  }
+  Py_INCREF(waiting);
+  for (Activity* activity : awaited)
+    if (activity->kind <= Kind::MESS_GET)
+      abort_activity(activity, State::CANCELED, Failure::CANCEL);
+  Py_DECREF(waiting);
+}
+
 /// `value` is what it returned (stolen), nullptr if it was killed.
 void end(Actor* actor, PyObject* value)
 {
@@ -269,14 +288,8 @@ void kill(Actor* actor, bool host_failed)
   PyObject* waiting = actor->waiting;
   if (actor->phase != Actor::Phase::RUNNING && waiting != nullptr && Py_TYPE(waiting) == &ActivityType)
     give_back(reinterpret_cast<Activity*>(waiting), actor);
-  if (actor->phase == Actor::Phase::BLOCKED && waiting != nullptr) {
-    if (Py_TYPE(waiting) == &WaitType)
-      unregister(reinterpret_cast<Wait*>(waiting));
-    else
-      remove_waiter(reinterpret_cast<Activity*>(waiting), actor);
-    if (Py_TYPE(waiting) == &ActivityType && reinterpret_cast<Activity*>(waiting)->kind == Kind::SENDTO)
-      abort_activity(reinterpret_cast<Activity*>(waiting), State::CANCELED, Failure::CANCEL);
-  }
+  if (actor->phase == Actor::Phase::BLOCKED && waiting != nullptr)
+    cancel_awaited(actor, waiting);
   abort_activities(actor);
   if (actor->phase == Actor::Phase::BLOCKED || actor->phase == Actor::Phase::CREATED)
     make_ready(actor);

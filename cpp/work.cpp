@@ -219,7 +219,7 @@ void start_transfer(Activity* activity, Activity* partner)
     transfer_boundary(source, destination);
   if (action->get_state() == Action::State::FAILED)
     abort_activity(activity, State::FAILED, Failure::NETWORK);
-  else if (partner != nullptr && (activity->owner->suspended || partner->owner->suspended))
+  else if (partner != nullptr && ((activity->owner->suspended && not activity->detached) || partner->owner->suspended))
     action->suspend(); // what suspended a put or get that waited for its partner does not count, as in SimGrid
 }
 

@@ -54,6 +54,8 @@ class Activity:
     kind = "activity"
     # SimGrid's object, if it has one.
     native: Any = None
+    # SimGrid's actor that notes its end.
+    watcher: Any = None
 
     def __init__(self, world: World, owner: Actor, label: str | None, amount: float) -> None:
         self.world = world
@@ -258,12 +260,14 @@ def block(activities: list[Activity], limit: float) -> None:
     """Block until one of some activities is over, or until the time limit."""
     world = activities[0].world
     deadline = world.now + limit
-    waits = True
+    waits, me = True, world.running("wait")
+    me.awaited = activities
     while waits:
         _block_once(activities, limit)
         # A signal also ends with its host, which its actor may have left.
         limit = limit if limit < 0 else max(0.0, deadline - world.now)
         waits = limit != 0 and not any(each.poll() for each in activities)
+    me.awaited = []
 
 
 def _block_once(activities: list[Activity], limit: float) -> None:
@@ -310,6 +314,6 @@ def watch(activity: Activity) -> None:
             activity.native.cancel()
 
     def start() -> None:
-        activity.owner.host.native.add_actor("watcher", wait).daemonize()
+        activity.watcher = activity.owner.host.native.add_actor("watcher", wait).daemonize()
 
     activity.world.call(start)

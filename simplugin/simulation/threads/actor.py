@@ -58,6 +58,8 @@ class Actor:
         self.native: Any = None
         self.coroutine: Any = None
         self.activities: list[Activity] = []
+        # What it waits for, which SimGrid cancels if it is killed.
+        self.awaited: list[Activity] = []
         self.on_exit_callbacks: list[Callable[[bool], object]] = []
         self.value: Any = None
         self.ended = False
@@ -303,6 +305,7 @@ class Actor:
         Before SimGrid does it: those who run between must not find it in a mailbox any more.
         """
         abandoned = [each for each in self.activities if each.ends_with_owner]
+        abandoned += [each for each in self.awaited if each not in abandoned and not each.over]
         for activity in abandoned:
             activity.abandoned()
         return abandoned
@@ -340,6 +343,8 @@ class Actor:
             execution.migrate(place)
         self.world.call(setattr, self.native, "host", place.native)
         self.host = place
+        for watcher in [each.watcher for each in self.activities if each.watcher is not None]:
+            self.world.call(setattr, watcher, "host", place.native)
         for execution in executions:
             if execution.is_suspended:  # SimGrid starts it again
                 execution.resume()

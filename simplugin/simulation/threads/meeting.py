@@ -116,19 +116,19 @@ class Transfer(Half):
             self.world.call(peer.native.cancel)
         peer.wake_waiters()
 
-    def suspend_with_owners(self) -> None:
-        """Suspend the transfer, which this side has just started, if an owner is suspended."""
+    def suspend_with_peer(self) -> None:
+        """Suspend the transfer, which this side has just started, if the other's actor is."""
         peer = self.peer
-        if peer is not None and (self.owner.is_suspended or peer.owner.is_suspended):
-            # A detached put has no handle; a get that waited may count as suspended already.
-            handle = peer.native if self.detached else self.native
-            self.world.call(handle.resume)
-            self.world.call(handle.suspend)
+        if peer is not None and peer.owner.is_suspended and not peer.detached:
+            self.world.call(peer.native.resume)  # it counts as suspended since before
+            self.world.call(peer.native.suspend)
 
     def error(self, kind: type[SimpluginError]) -> SimpluginError:
         """Make an exception about this activity."""
         if kind is NoRouteError:
-            return NoRouteError(_driver.route_problem(self.source, self.destination, True))
+            problem = _driver.route_problem(self.source, self.destination, True)
+            started = f"no transfer could start from {self.source!r} to {self.destination!r}"
+            return NoRouteError(problem or started)
         return super().error(kind)
 
     @property
@@ -257,7 +257,7 @@ class Mailbox(Meeting):
             self._world.call(native.set_rate, rate)
         put.started(native)
         self._world.call(native.detach if put.detached else native.start)
-        put.suspend_with_owners()
+        put.suspend_with_peer()
 
     def _new_get(self) -> Get:
         """Make a get."""
@@ -270,7 +270,7 @@ class Mailbox(Meeting):
         get.meet()
         if not get.over:
             get.started(self._world.call(self._native.get_async))
-            get.suspend_with_owners()
+            get.suspend_with_peer()
 
 
 def _rate(rate: float | None) -> float | None:

@@ -214,7 +214,6 @@ class DirectTransfer(Work):
         super().__init__(owner.world, owner, label, float(int(a_number(size, "size"))))
         self.source = source
         self.destination = destination
-        self._blocks = False
 
     def describe(self) -> str:
         """Say what it is, for messages."""
@@ -235,11 +234,6 @@ class DirectTransfer(Work):
         self.world.call(native.start)
         self.world.transfers.append(self)
 
-    def perform(self) -> None:
-        """Start it and block until it ends."""
-        self._blocks = True
-        super().perform()
-
     def begun(self) -> Work:
         """Start it now; nobody watches, since SimGrid cancels what a killed watcher waits for."""
         self.begin()
@@ -247,8 +241,8 @@ class DirectTransfer(Work):
 
     @property
     def ends_with_owner(self) -> bool:
-        """Not unless the owner waits for it."""
-        return self._blocks
+        """It does not."""
+        return False
 
     def settle(self) -> bool:
         """Note the end of a transfer that nobody waited for, and say whether it is over."""
