@@ -338,13 +338,20 @@ class Actor:
     def set_host(self, host: Host | str) -> None:
         """Migrate it."""
         place = host_of(self.world, host)
-        executions = [each for each in self.activities if isinstance(each, work.Execution)]
+        executions = [
+            each
+            for each in list(self.activities)
+            if isinstance(each, work.Execution) and not each.test()
+        ]
         for execution in executions:
             execution.migrate(place)
-        self.world.call(setattr, self.native, "host", place.native)
+            if execution.native is not None:
+                # Not only moved with its actor, it does not fail with the host that it has left.
+                self.world.call(setattr, execution.native, "host", place.native)
+        followers = [each.watcher for each in self.activities] + [self.life.killer]
+        for native in [self.native, *(each for each in followers if each is not None)]:
+            self.world.call(setattr, native, "host", place.native)
         self.host = place
-        for watcher in [each.watcher for each in self.activities if each.watcher is not None]:
-            self.world.call(setattr, watcher, "host", place.native)
         for execution in executions:
             if execution.is_suspended:  # SimGrid starts it again
                 execution.resume()

@@ -15,6 +15,7 @@ from simplugin.simulation.threads.actor import Actor
 from simplugin.simulation.threads.life import Life
 from simplugin.simulation.threads.platform import Host, Link, host_of, require_on
 from simplugin.simulation.threads.record import Record
+from simplugin.simulation.threads.work import sleep_until
 from simplugin.simulation.threads.world import World
 
 
@@ -81,9 +82,10 @@ class ThreadsBackEnd:
             return
 
         def kill() -> None:
+            life.killer = simgrid.Actor.by_pid(simgrid.this_actor.get_pid())
             if kill_time <= simgrid.Engine.clock:
                 return
-            simgrid.this_actor.sleep_until(kill_time)
+            sleep_until(self._world, kill_time, kill_time - self._world.now)
             actor = life.current
             if actor is not None and actor.is_alive:
                 actor.dying = True

@@ -57,6 +57,8 @@ class Life:
         self.properties = properties
         self.start_time = 0.0
         self.current: Actor | None = None
+        # SimGrid's actor that kills it at a date.
+        self.killer: Any = None
         self._next: Actor | None = None
 
     def wait_for_boot(self, actor: Actor) -> None:
