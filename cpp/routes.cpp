@@ -148,12 +148,37 @@ bool is_wireless(s4u::Host* source, s4u::Host* destination)
   return std::any_of(links.begin(), links.end(), wifi_link);
 }
 
-std::string wifi_problem(s4u::Host const* host, StandardLinkImpl* link)
+std::string rate_problem(s4u::Host const* host, StandardLinkImpl* link)
 {
   if (wifi_link(link) == nullptr || wifi_link(link)->get_host_rate(host) != -1)
     return "";
   return "host '" + host->get_name() + "' has no rate on the Wi-Fi link '" + link->get_name() +
          "'; give the host the property wifi_rate, or call set_host_wifi_rate() of the link";
+}
+
+bool has_wifi()
+{
+  static bool const any = [] {
+    auto const links = s4u::Engine::get_instance()->get_all_links();
+    return std::any_of(links.begin(), links.end(), [](auto* link) { return wifi_link(link->get_impl()) != nullptr; });
+  }();
+  return any;
+}
+
+std::string wifi_problem(s4u::Host* source, s4u::Host* destination)
+{
+  Links links;
+  source->route_to(destination, links, nullptr);
+  for (size_t i = 0; i < links.size(); i++) {
+    if (wifi_link(links[i]) != nullptr && i > 0 && i + 1 < links.size())
+      return "the route from '" + source->get_name() + "' to '" + destination->get_name() +
+             "' passes the Wi-Fi link '" + links[i]->get_name() +
+             "' on its way, which SimGrid refuses; give the Wi-Fi zone the property access_point";
+  }
+  if (links.empty())
+    return "";
+  std::string const problem = rate_problem(source, links.front());
+  return problem.empty() && links.size() > 1 ? rate_problem(destination, links.back()) : problem;
 }
 
 } // namespace
@@ -168,28 +193,17 @@ std::string route_problem(s4u::Host const* source, s4u::Host const* destination)
 /// What SimGrid's network models would abort on, found once for each pair of hosts.
 std::string transfer_problem(s4u::Host* source, s4u::Host* destination)
 {
-  namespace config = simgrid::config;
-  if (config::get_value<std::string>("network/model") == "Constant" && has_route(source, destination, true))
+  namespace config           = simgrid::config;
+  static bool const constant = config::get_value<std::string>("network/model") == "Constant";
+  static bool const two_ways = not takes_parallel_tasks() && config::get_value<bool>("network/crosstraffic");
+  if (constant && has_route(source, destination, true))
     return "";
-  std::string problem = route_problem(source, destination);
-  if (not problem.empty())
-    return problem;
-  bool const crosstraffic = not takes_parallel_tasks() && config::get_value<bool>("network/crosstraffic");
-  if (crosstraffic && not has_route(destination, source, true))
+  if (not has_route(source, destination, false))
+    return route_problem(source, destination);
+  if (two_ways && not has_route(destination, source, true))
     return route_problem(destination, source) + ", which cross-traffic needs; add it, or give " +
            "SimGridOptions(crosstraffic=False)";
-  Links links;
-  source->route_to(destination, links, nullptr);
-  for (size_t i = 0; i < links.size(); i++) {
-    if (wifi_link(links[i]) != nullptr && i > 0 && i + 1 < links.size())
-      return "the route from '" + source->get_name() + "' to '" + destination->get_name() +
-             "' passes the Wi-Fi link '" + links[i]->get_name() +
-             "' on its way, which SimGrid refuses; give the Wi-Fi zone the property access_point";
-  }
-  if (links.empty())
-    return "";
-  problem = wifi_problem(source, links.front());
-  return problem.empty() && links.size() > 1 ? wifi_problem(destination, links.back()) : problem;
+  return has_wifi() ? wifi_problem(source, destination) : "";
 }
 
 bool can_transfer(Host* source, Host* destination)
@@ -201,7 +215,7 @@ bool can_transfer(Host* source, Host* destination)
     source->routed->resize(index + 1, UNKNOWN);
   char& known = (*source->routed)[index];
   if (known == UNKNOWN && transfer_problem(source->host, destination->host).empty())
-    known = is_wireless(source->host, destination->host) ? WIFI : WIRED;
+    known = has_wifi() && is_wireless(source->host, destination->host) ? WIFI : WIRED;
   return known != UNKNOWN;
 }
 
