@@ -93,6 +93,9 @@ class ThreadsBackEnd:
                 actor.native.kill()
                 for waited in [waited for each in abandoned for waited in each.signals]:
                     waited.cancel()
+                simgrid.this_actor.yield_()  # the killed one ends first
+                for function in self._world.take_deferred():
+                    function()
 
         killer = place.native.add_actor("killer", kill).daemonize()
         killer.set_auto_restart(True)
