@@ -113,6 +113,7 @@ class Transfer(Half):
         if peer.detached:
             _driver.withdraw_put(self.meeting.name)  # SimGrid does not cancel it
         else:
+            self.world.call(simgrid.this_actor.yield_)  # it may be about to start
             self.world.call(peer.native.cancel)
         peer.wake_waiters()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
 import simgrid
@@ -42,16 +41,19 @@ class Gate:
         self._signal: Any = None
 
     def wait(self, world: World, limit: float) -> bool:
-        """Block until it is opened, or until the time limit; return whether it is open."""
+        """Block until it is opened, or until the time limit; return whether it opened in time."""
         deadline = world.now + limit
-        while not self._opened:
+        expired = False
+        while not (self._opened or expired):
             self._signal = signal(world)
-            with contextlib.suppress(simgrid.TimeoutException, simgrid.NetworkFailureException):
+            try:
                 self._signal.wait_for(limit if limit < 0 else max(0.0, deadline - world.now))
+            except simgrid.TimeoutException:
+                expired = True  # whoever opens it at this very date comes too late
+            except simgrid.NetworkFailureException:
+                pass
             world.call(self._signal.cancel)
-            if limit >= 0 and world.now >= deadline:
-                break
-        return self._opened
+        return not expired
 
     def open(self, world: World) -> None:
         """Wake who waits."""

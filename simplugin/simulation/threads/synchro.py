@@ -51,26 +51,29 @@ class Semaphore(_Named):
 
     def _perform(self, limit: float) -> None:
         """Block until there is a place."""
-        mine = Gate()
+        mine, granted = Gate(), True
         if self.capacity > 0:
             self.capacity -= 1
         else:
             self._waiting.append(mine)
         try:
             if mine in self._waiting:
-                mine.wait(self._world, limit)
+                granted = mine.wait(self._world, limit)
             else:
                 simgrid.this_actor.yield_()  # others go first, as with SimGrid's own
         except (simgrid.ActorKilled, ForcefulKillException):
-            if mine not in self._waiting:
-                self.release()
+            self._give_up(mine)
             raise
-        finally:
-            granted = mine not in self._waiting
-            if not granted:
-                self._waiting.remove(mine)
         if not granted:
+            self._give_up(mine)
             raise TimeoutException("acquire: the time limit was reached")
+
+    def _give_up(self, mine: Gate) -> None:
+        """Leave the queue, or hand on the place that came too late."""
+        if mine in self._waiting:
+            self._waiting.remove(mine)
+        else:
+            self.release()
 
     def release(self) -> None:
         """Free a place."""
