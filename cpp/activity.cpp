@@ -256,7 +256,9 @@ void complete(Activity* activity, State state, Failure failure)
     end_one(activity, state, failure);
   if (peer != nullptr && not is_over(peer))
     end_one(peer, state == State::FINISHED ? state : State::FAILED,
-            state == State::FINISHED ? Failure::NONE : Failure::NETWORK);
+            state == State::FINISHED    ? Failure::NONE
+            : failure == Failure::ROUTE ? failure
+                                        : Failure::NETWORK);
   if (peer_first)
     end_one(activity, state, failure);
   Py_XDECREF(peer);
@@ -283,8 +285,6 @@ void suspend_activity(Activity* activity)
 
 void resume_activity(Activity* activity)
 {
-  if (not activity->suspended)
-    return;
   activity->suspended = false;
   if (activity->state != State::STARTED)
     return;

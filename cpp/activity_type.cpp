@@ -79,6 +79,12 @@ PyObject* done_awaitable()
 
 void raise_failure(Activity* activity, Failure failure)
 {
+  if (failure == Failure::ROUTE) {
+    if (require_transfer(activity->source, activity->destination))
+      PyErr_Format(error_class("NoRouteError"), "no transfer could start from '%s' to '%s'",
+                   activity->source->host->get_cname(), activity->destination->host->get_cname());
+    return;
+  }
   char const* name    = "NetworkFailureException";
   std::string message = "a link of the route, or the partner, failed";
   if (failure == Failure::HOST) {
@@ -261,7 +267,8 @@ PyObject* activity_suspend(PyObject* self, PyObject* /*unused*/)
 
 PyObject* activity_resume(PyObject* self, PyObject* /*unused*/)
 {
-  resume_activity(cast(self));
+  if (cast(self)->suspended)
+    resume_activity(cast(self));
   Py_RETURN_NONE;
 }
 

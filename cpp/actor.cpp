@@ -59,6 +59,25 @@ void abort_activities(Actor* actor)
     abort_activity(actor->activities, State::CANCELED, Failure::CANCEL);
 }
 
+/// As SimGrid does: what a killed actor waits for ends with it, also what is another's.
+void cancel_awaited(Actor* actor, PyObject* waiting)
+{
+  std::vector<Activity*> awaited;
+  if (Py_TYPE(waiting) == &WaitType) {
+    auto* wait = reinterpret_cast<Wait*>(waiting);
+    unregister(wait);
+    awaited = *wait->activities;
+  } else {
+    awaited.push_back(reinterpret_cast<Activity*>(waiting));
+    remove_waiter(awaited.front(), actor);
+  }
+  Py_INCREF(waiting);
+  for (Activity* activity : awaited)
+    if (activity->kind <= Kind::MESS_GET)
+      abort_activity(activity, State::CANCELED, Failure::CANCEL);
+  Py_DECREF(waiting);
+}
+
 /// `value` is what it returned (stolen), nullptr if it was killed.
 void end(Actor* actor, PyObject* value)
 {
@@ -233,14 +252,19 @@ void start_actor(Actor* actor)
     make_ready(actor);
 }
 
+bool require_on(Host const* host, PyObject* name)
+{
+  if (host->host->is_on())
+    return true;
+  PyErr_Format(error_class("HostFailureException"),
+               "cannot start actor '%U': host '%s' is off; with restart=True it starts when the host comes back", name,
+               host->host->get_cname());
+  return false;
+}
+
 Actor* spawn(PyObject* function, PyObject* arguments, Host* host, PyObject* name, PyObject* properties, bool daemon,
              bool restart)
 {
-  if (not host->host->is_on()) {
-    PyErr_Format(error_class("HostFailureException"), "cannot start actor '%U': host '%s' is off", name,
-                 host->host->get_cname());
-    return nullptr;
-  }
   Actor* actor = PyObject_New(Actor, &ActorType);
   if (actor == nullptr)
     return nullptr;
@@ -279,18 +303,8 @@ void kill(Actor* actor, bool host_failed)
   PyObject* waiting = actor->waiting;
   if (actor->phase != Actor::Phase::RUNNING && waiting != nullptr && Py_TYPE(waiting) == &ActivityType)
     give_back(reinterpret_cast<Activity*>(waiting), actor);
-  if (actor->phase == Actor::Phase::BLOCKED && waiting != nullptr) {
-    auto* only = reinterpret_cast<Activity*>(waiting); // what it waits for without a time limit
-    if (Py_TYPE(waiting) == &WaitType) {
-      auto* const wait = reinterpret_cast<Wait*>(waiting);
-      unregister(wait);
-      only = wait->mode == Wait::Mode::ONE && wait->timeout < 0 ? wait->activities->front() : nullptr;
-    } else {
-      remove_waiter(only, actor);
-    }
-    if (only != nullptr && only->kind == Kind::SENDTO)
-      abort_activity(only, State::CANCELED, Failure::CANCEL);
-  }
+  if (actor->phase == Actor::Phase::BLOCKED && waiting != nullptr)
+    cancel_awaited(actor, waiting);
   abort_activities(actor);
   if (actor->phase == Actor::Phase::BLOCKED || actor->phase == Actor::Phase::CREATED)
     make_ready(actor);
@@ -307,7 +321,7 @@ void suspend(Actor* actor)
 
 void migrate(Actor* actor, Host* host)
 {
-  if (actor->phase == Actor::Phase::ENDED || actor->host == host)
+  if (actor->phase == Actor::Phase::ENDED)
     return;
   for (Activity* activity = actor->activities; activity != nullptr; activity = activity->owner_next)
     if (activity->kind == Kind::EXEC && activity->work != nullptr)

@@ -47,7 +47,8 @@ PyObject* actor_spawn(PyObject* /*self*/, PyObject* arguments, PyObject* keyword
   PyObject* traits = properties == Py_None ? nullptr : PyDict_New();
   if (traits != nullptr && PyDict_Update(traits, properties) != 0)
     Py_CLEAR(rest);
-  Actor* child = rest == nullptr ? nullptr : spawn(function, rest, host, given, traits, daemon != 0, restart != 0);
+  bool const starts = rest != nullptr && require_on(host, given);
+  Actor* child      = not starts ? nullptr : spawn(function, rest, host, given, traits, daemon != 0, restart != 0);
   Py_XDECREF(traits);
   Py_DECREF(given);
   Py_XDECREF(rest);

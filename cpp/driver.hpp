@@ -49,7 +49,7 @@ enum class Kind : uint8_t {
   YIELD
 };
 enum class State : uint8_t { INITED, STARTED, FINISHED, FAILED, CANCELED };
-enum class Failure : uint8_t { NONE, NETWORK, HOST, TIMEOUT, CANCEL };
+enum class Failure : uint8_t { NONE, NETWORK, HOST, TIMEOUT, CANCEL, ROUTE };
 
 inline bool is_communication(Kind kind)
 {
@@ -171,6 +171,7 @@ struct Host {
   PyObject* properties;
   Actor* actors;
   std::vector<Actor*>* boot; // borrowed: started again each time the host comes back
+  Host* last_destination;    // of a transfer that has a route; the first thing to look at
   int index;
   int running; // executions in progress
   double busy_since;
@@ -250,7 +251,8 @@ constexpr double SHORTEST_SLEEP = 1e-9; // SimGrid's precision/timing
 // ---- actor.cpp ------------------------------------------------------------------------------------------------------
 Actor* spawn(PyObject* function, PyObject* arguments, Host* host, PyObject* name, PyObject* properties, bool daemon,
              bool restart);
-void start_actor(Actor* actor);
+void start_actor(Actor* actor); // one whose host is off is killed, and starts again with it if restartable
+bool require_on(Host const* host, PyObject* name); // false with an exception set
 void resume(Actor* actor);
 void wake(Actor* actor);
 void block(Actor* actor, PyObject* on);
@@ -364,6 +366,14 @@ bool end_daemons_of_plugins(bool nothing_is_set);
 PyObject* prepare_plugins(PyObject* module, PyObject* args);
 PyObject* host_properties(PyObject* module, PyObject* name);
 PyObject* plugin_figures(PyObject* module, PyObject* unused);
+
+// ---- routes.cpp: what SimGrid would abort on ------------------------------------------------------------------------
+std::string route_problem(s4u::Host const* source, s4u::Host const* destination); // empty: none
+std::string transfer_problem(s4u::Host* source, s4u::Host* destination);          // the same for a transfer
+bool can_transfer(Host* source, Host* destination);                               // quick
+bool require_transfer(Host* source, Host* destination);                           // false with a NoRouteError set
+bool set_wifi_rate(s4u::Link const* link, s4u::Host const* host, long level);     // false with an exception set
+bool set_wifi_rates(); // from the hosts' properties; false with an exception set
 
 // ---- record.cpp: totals and trace -----------------------------------------------------------------------------------
 double host_energy(s4u::Host const* host); // J, NaN without wattages

@@ -7,6 +7,10 @@
 #include <simgrid/version.h>
 #include <xbt/config.hpp>
 
+#include "src/kernel/EngineImpl.hpp"
+#include "src/kernel/activity/CommImpl.hpp"
+#include "src/kernel/activity/MailboxImpl.hpp"
+#include "src/kernel/actor/ActorImpl.hpp"
 #include "src/kernel/lmm/System.hpp"
 
 namespace driver {
@@ -88,6 +92,8 @@ PyObject* load_platform(PyObject* /*module*/, PyObject* path)
     return nullptr;
   return guarded([&]() -> PyObject* {
     sim.engine->load_platform(name);
+    if (not set_wifi_rates())
+      return nullptr;
     Py_RETURN_NONE;
   });
 }
@@ -102,7 +108,7 @@ PyObject* spawn_at(PyObject* /*module*/, PyObject* args)
                            &kill_time, &restart, &daemon, &PyDict_Type, &properties))
     return nullptr;
   Host* host = host_argument(host_name, nullptr);
-  if (host == nullptr)
+  if (host == nullptr || (restart == 0 && start_time <= now() && not require_on(host, name)))
     return nullptr;
   Actor* actor = spawn(function, arguments, host, name, properties, daemon != 0, restart != 0);
   if (actor == nullptr)
@@ -219,7 +225,7 @@ PyObject* simgrid_version(PyObject* /*module*/, PyObject* /*unused*/)
 /// released stops at the first one, so that flows on the others keep rates above the capacity (tools/simgrid_patches).
 PyObject* marks_all_constraints(PyObject* /*module*/, PyObject* /*unused*/)
 {
-  namespace lmm = simgrid::kernel::lmm;
+  namespace lmm      = simgrid::kernel::lmm;
   auto* const system = lmm::System::build("maxmin", true);
   auto* const first  = system->constraint_new(nullptr, 1.0);
   auto* const second = system->constraint_new(nullptr, 1.0);
@@ -268,6 +274,48 @@ PyObject* transfer_met(PyObject* /*module*/, PyObject* args)
   });
 }
 
+/// The rest is for the reference back end.
+PyObject* set_rates(PyObject* /*module*/, PyObject* /*unused*/)
+{
+  if (not set_wifi_rates())
+    return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* set_wifi_rate_of(PyObject* /*module*/, PyObject* args)
+{
+  char const *link, *host;
+  long level;
+  if (not PyArg_ParseTuple(args, "ssl", &link, &host, &level) ||
+      not set_wifi_rate(s4u::Link::by_name(link), s4u::Host::by_name(host), level))
+    return nullptr;
+  Py_RETURN_NONE;
+}
+
+/// What forbids a route, or a transfer, between two hosts; empty if nothing does.
+PyObject* problem_of_route(PyObject* /*module*/, PyObject* args)
+{
+  char const *source, *destination;
+  int transfers;
+  if (not PyArg_ParseTuple(args, "ssp", &source, &destination, &transfers))
+    return nullptr;
+  auto problem = transfers != 0 ? transfer_problem(s4u::Host::by_name(source), s4u::Host::by_name(destination))
+                                : route_problem(s4u::Host::by_name(source), s4u::Host::by_name(destination));
+  return PyUnicode_FromString(problem.c_str());
+}
+
+/// Takes the first put out of a mailbox: a detached one that has outlived its host, on which a get would abort.
+PyObject* withdraw_put(PyObject* /*module*/, PyObject* name)
+{
+  char const* text = PyUnicode_AsUTF8(name);
+  if (text == nullptr)
+    return nullptr;
+  auto const comm = s4u::Mailbox::by_name(text)->front();
+  comm->get_mailbox()->remove(comm);
+  simgrid::kernel::EngineImpl::get_instance()->get_maestro()->activities_.erase(comm);
+  Py_RETURN_NONE;
+}
+
 PyMethodDef functions[] = {
     {"setup", setup, METH_VARARGS, "setup(arguments, trace, energy, seed): start SimGrid's engine."},
     {"load_platform", load_platform, METH_O, "load_platform(path)"},
@@ -290,6 +338,10 @@ PyMethodDef functions[] = {
     {"init_energy", init_energy, METH_NOARGS, "Start SimGrid's energy plug-ins; before the platform is loaded."},
     {"energy_of_host", energy_of_host, METH_O, "Energy of a host so far [J]."},
     {"energy_of_link", energy_of_link, METH_O, "Energy of a link so far [J]."},
+    {"withdraw_put", withdraw_put, METH_O, "Take the first put out of a mailbox."},
+    {"set_wifi_rates", set_rates, METH_NOARGS, "Give hosts the rates that their properties say."},
+    {"set_wifi_rate", set_wifi_rate_of, METH_VARARGS, "set_wifi_rate(link, host, level)"},
+    {"route_problem", problem_of_route, METH_VARARGS, "route_problem(source, destination, transfers): text, or empty."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,

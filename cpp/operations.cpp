@@ -153,6 +153,16 @@ static bool read_matrix(PyObject* sizes, size_t count, std::vector<double>& into
   return good;
 }
 
+static bool require_transfers(Activity const* activity)
+{
+  size_t const count = activity->hosts->size();
+  for (size_t pair = 0; pair < count * count; pair++)
+    if ((*activity->amounts)[count + pair] > 0 &&
+        not require_transfer((*activity->hosts)[pair / count], (*activity->hosts)[pair % count]))
+      return false;
+  return true;
+}
+
 static bool read_parallel(Activity* activity, PyObject* hosts, PyObject* flops, PyObject* sizes)
 {
   activity->hosts    = new std::vector<Host*>();
@@ -179,7 +189,7 @@ static bool read_parallel(Activity* activity, PyObject* hosts, PyObject* flops, 
   else if (not read_amounts(flops, "flops", count, *activity->amounts))
     return false;
   activity->amount = std::accumulate(activity->amounts->begin(), activity->amounts->end(), 0.0);
-  return sizes == Py_None || read_matrix(sizes, count, *activity->amounts);
+  return sizes == Py_None || (read_matrix(sizes, count, *activity->amounts) && require_transfers(activity));
 }
 
 static PyObject* parallel(PyObject* const* args, Py_ssize_t count, PyObject* keywords, bool asynchronous)
@@ -294,7 +304,7 @@ static PyObject* transfer(PyObject* const* args, Py_ssize_t count, PyObject* key
     return nullptr;
   Host* source      = host_argument(values[0], nullptr);
   Host* destination = source == nullptr ? nullptr : host_argument(values[1], nullptr);
-  if (destination == nullptr)
+  if (destination == nullptr || not require_transfer(source, destination))
     return nullptr;
   Activity* activity = new_activity(Kind::SENDTO, actor);
   if (activity == nullptr)

@@ -280,6 +280,18 @@ PyObject* link_turn_off(PyObject* self, PyObject* /*unused*/)
   Py_RETURN_NONE;
 }
 
+PyObject* link_set_host_wifi_rate(PyObject* self, PyObject* args)
+{
+  PyObject* value;
+  long level;
+  if (not PyArg_ParseTuple(args, "Ol:set_host_wifi_rate", &value, &level))
+    return nullptr;
+  Host const* host = host_argument(value, nullptr);
+  if (host == nullptr || not set_wifi_rate(link_in(self), host->host, level))
+    return nullptr;
+  Py_RETURN_NONE;
+}
+
 PyObject* link_repr(PyObject* self)
 {
   return PyUnicode_FromFormat("<Link %s>", link_in(self)->get_cname());
@@ -287,6 +299,7 @@ PyObject* link_repr(PyObject* self)
 
 PyMethodDef link_methods[] = {{"turn_on", link_turn_on, METH_NOARGS, "Turn it on."},
                               {"turn_off", link_turn_off, METH_NOARGS, "Turn it off: its transfers fail."},
+                              {"set_host_wifi_rate", link_set_host_wifi_rate, METH_VARARGS, "Rate of a host."},
                               {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef link_attributes[] = {{"name", link_name, nullptr, "Its name.", nullptr},
@@ -330,12 +343,13 @@ Host* host_of(s4u::Host const* host)
   Host* made = PyObject_New(Host, &HostType);
   if (made == nullptr)
     throw std::bad_alloc();
-  made->host       = const_cast<s4u::Host*>(host);
-  made->properties = nullptr;
-  made->actors     = nullptr;
-  made->boot       = nullptr;
-  made->index      = static_cast<int>(hosts.size());
-  made->running    = 0;
+  made->host             = const_cast<s4u::Host*>(host);
+  made->properties       = nullptr;
+  made->actors           = nullptr;
+  made->boot             = nullptr;
+  made->last_destination = nullptr;
+  made->index            = static_cast<int>(hosts.size());
+  made->running          = 0;
   made->busy_since = made->busy = made->flops = 0.0;
   hosts.emplace(host, made);
   return made;
@@ -402,6 +416,11 @@ PyObject* all_links()
 PyObject* find_route(Host* source, Host* destination)
 {
   static PyTypeObject* type = PyStructSequence_NewType(&route_description);
+  std::string const problem = route_problem(source->host, destination->host);
+  if (not problem.empty()) {
+    PyErr_SetString(error_class("NoRouteError"), problem.c_str());
+    return nullptr;
+  }
   std::vector<s4u::Link*> found;
   double latency = 0.0;
   source->host->route_to(destination->host, found, &latency);

@@ -199,9 +199,16 @@ void start_transfer(Activity* activity, Activity* partner)
   if (partner != nullptr) {
     activity->peer = partner;
     partner->peer  = activity;
+    // Named by the error if there is no route.
+    partner->source      = activity->source;
+    partner->destination = activity->destination;
   }
   if (not source->is_on() || not destination->is_on()) { // a detached put can outlive its host
     abort_activity(activity, State::FAILED, Failure::NETWORK);
+    return;
+  }
+  if (not can_transfer(activity->source, activity->destination)) {
+    abort_activity(activity, State::FAILED, Failure::ROUTE);
     return;
   }
   Action* action =
@@ -215,8 +222,8 @@ void start_transfer(Activity* activity, Activity* partner)
   transfer_started(source, destination, action);
   if (action->get_state() == Action::State::FAILED)
     abort_activity(activity, State::FAILED, Failure::NETWORK);
-  else if (activity->suspended || (partner != nullptr && partner->suspended))
-    action->suspend();
+  else if (partner != nullptr && ((activity->owner->suspended && not activity->detached) || partner->owner->suspended))
+    action->suspend(); // what suspended a put or get that waited for its partner does not count, as in SimGrid
 }
 
 } // namespace driver

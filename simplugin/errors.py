@@ -307,6 +307,10 @@ class CancelException(ActivityError):
     """Someone cancelled the activity."""
 
 
+class NoRouteError(SimpluginError):
+    """The platform has no route between two hosts, which the message names."""
+
+
 class ForcefulKillException(BaseException):
     """Thrown into an actor that is killed.
 

@@ -30,6 +30,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--wheel", type=Path, default=None, help="wheel to test (make test builds one and names it)"
     )
+    parser.addoption(
+        "--random-programs",
+        type=int,
+        default=3,
+        help="random programs of each kind that both back ends run (250 for a long run)",
+    )
 
 
 @pytest.fixture(scope="session")

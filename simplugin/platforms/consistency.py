@@ -237,6 +237,20 @@ class _Inspection:
         point = zone.properties.get("access_point")
         if point is not None:
             self._access_points.append((zone, point))
+        levels = [str(level) for level in range(len(links[0].bandwidths))] if links else []
+        for host in zone.elements:
+            if not isinstance(host, Host) or host.id == point:
+                continue
+            rate = host.properties.get("wifi_rate")
+            if rate is None:
+                message = f"host {host.id!r} of Wi-Fi zone {zone.id!r} has no property wifi_rate"
+                remedy = (
+                    "write a level of the link, 0 for its first bandwidth; or let actors set it"
+                )
+                self._say(host, message, remedy, WARNING)
+            elif links and rate not in levels:
+                message = f"host {host.id!r} has wifi_rate {rate!r}"
+                self._say(host, message, f"write a level of the link: {' or '.join(levels)}")
 
     def _host_links(self, zone: Zone) -> None:
         """Look at the links between the hosts of a zone and its middle."""

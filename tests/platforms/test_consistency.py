@@ -140,3 +140,19 @@ def test_reachability_is_linear() -> None:
     ]
     assert messages(zone([*hosts, Router("g"), LINK], routes, "Floyd")) == []
     assert len(messages(zone([*hosts, Router("g"), LINK], routes, "Full"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("rate", "message"),
+    [
+        ("1", None),
+        ("2", "error: host 'h' has wifi_rate '2'"),
+        ("fast", "error: host 'h' has wifi_rate 'fast'"),
+        (None, "warning: host 'h' of Wi-Fi zone 'z' has no property wifi_rate"),
+    ],
+)
+def test_hosts_of_wifi_zones_have_a_rate(rate: str | None, message: str | None) -> None:
+    host = Host("h", 1e9, properties={} if rate is None else {"wifi_rate": rate})
+    air = Link("air", 2e6, 0.0, "WIFI", further_bandwidths=(1e6,))
+    platform = Platform(Zone("z", "Wifi", (host, air)))
+    assert messages(platform) == ([] if message is None else [message])

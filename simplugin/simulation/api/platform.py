@@ -105,6 +105,23 @@ class Link(Protocol):
     def energy(self) -> float:
         """Consumed so far [J]; needs ``simulate(..., energy=True)``."""
 
+    def set_host_wifi_rate(self, host: Host | str, level: int, /) -> None:
+        """Choose the rate of a host on this Wi-Fi link, for the transfers that start later.
+
+        Parameters
+        ----------
+        host : Host or str
+            A host of the link's zone.
+        level : int
+            0 is the link's first bandwidth. The host's property ``wifi_rate`` gives the one that
+            it starts with.
+
+        Raises
+        ------
+        ValueError
+            The link is no Wi-Fi link or has no such level.
+        """
+
     def turn_on(self) -> None:
         """Turn it on."""
 

@@ -12,6 +12,7 @@ from simplugin.errors import (
     CancelException,
     HostFailureException,
     NetworkFailureException,
+    SimpluginError,
     TimeoutException,
 )
 from simplugin.simulation.threads.blocking import Blocking, time_limit
@@ -26,7 +27,7 @@ NATIVE_FAILURES = (
     simgrid.HostFailureException,
     simgrid.CancelException,
 )
-_REASONS: dict[type[ActivityError], str] = {
+_REASONS: dict[type[SimpluginError], str] = {
     NetworkFailureException: "a link of the route, or the partner, failed",
     HostFailureException: "the host failed",
     TimeoutException: "the time limit was reached",
@@ -51,8 +52,10 @@ class Activity:
     """
 
     kind = "activity"
-    # SimGrid's object; for an activity that SimGrid does not have, the reception of a `signal`.
+    # SimGrid's object, if it has one.
     native: Any = None
+    # SimGrid's actor that notes its end.
+    watcher: Any = None
 
     def __init__(self, world: World, owner: Actor, label: str | None, amount: float) -> None:
         if label is not None and not isinstance(label, str):
@@ -65,8 +68,9 @@ class Activity:
         self.finish_time: float | None = None
         self._state = "INITED"
         self._result: Any = None
-        self._failure: type[ActivityError] | None = None
+        self._failure: type[SimpluginError] | None = None
         self.signals: list[Any] = []
+        self.is_suspended = False
 
     def __repr__(self) -> str:
         return f"<Activity: {self.describe()}, {self._state}>"
@@ -117,11 +121,13 @@ class Activity:
 
     def suspend(self) -> None:
         """Stop its progress."""
+        self.is_suspended = True
         if not self.over and self.native is not None:
             self.world.call(self.native.suspend)
 
     def resume(self) -> None:
         """Let it progress again."""
+        self.is_suspended = False
         if not self.over and self.native is not None:
             self.world.call(self.native.resume)
 
@@ -150,10 +156,11 @@ class Activity:
             raise self.error(self._failure)
         return self._result
 
-    def error(self, kind: type[ActivityError]) -> ActivityError:
+    def error(self, kind: type[SimpluginError]) -> SimpluginError:
         """Make an exception about this activity."""
         made = kind(f"{self.describe()}: {_REASONS[kind]}")
-        made.activity = self
+        if isinstance(made, ActivityError):
+            made.activity = self
         return made
 
     def perform_wait(self, limit: float) -> Any:
@@ -175,7 +182,7 @@ class Activity:
 
     def poll(self) -> bool:
         """Ask SimGrid whether it is over."""
-        if not self.over and self.native.test():
+        if not self.over and self.native is not None and self.native.test():
             # A test swallows failures: wait for what is over already, to learn how it ended.
             try:
                 simgrid.ActivitySet([self.native]).wait_any()
@@ -199,7 +206,7 @@ class Activity:
         else:
             self.ends(CancelException, NAN)
 
-    def ends(self, failure: type[ActivityError] | None, amount: float) -> None:
+    def ends(self, failure: type[SimpluginError] | None, amount: float) -> None:
         """End, having done `amount`."""
         if self.over:
             return
@@ -254,6 +261,20 @@ def _at_once(activity: Activity) -> Generator[Blocking[Any], Any, Any]:
 def block(activities: list[Activity], limit: float) -> None:
     """Block until one of some activities is over, or until the time limit."""
     world = activities[0].world
+    deadline = world.now + limit
+    waits, me = True, world.running("wait")
+    me.awaited = activities
+    while waits:
+        _block_once(activities, limit)
+        # A signal also ends with its host, which its actor may have left.
+        limit = limit if limit < 0 else max(0.0, deadline - world.now)
+        waits = limit != 0 and not any(each.poll() for each in activities)
+    me.awaited = []
+
+
+def _block_once(activities: list[Activity], limit: float) -> None:
+    """Block until one of some activities is over, until the time limit, or for no reason."""
+    world = activities[0].world
     signals = []
     for each in activities:
         if each.needs_signal:
@@ -261,12 +282,13 @@ def block(activities: list[Activity], limit: float) -> None:
             each.signals.append(signals[-1])
     # Others ran while the signals were made.
     if not any(each.over for each in activities):
-        natives = [each.native for each in activities]
+        natives = [each.native for each in activities if each.native is not None]
+        waited_for = natives + signals
         with contextlib.suppress(simgrid.TimeoutException, *NATIVE_FAILURES):
-            if len(natives + signals) == 1:
-                natives[0].wait_for(limit)
+            if len(waited_for) == 1:
+                waited_for[0].wait_for(limit)
             else:
-                simgrid.ActivitySet(natives + signals).wait_any_for(limit)
+                simgrid.ActivitySet(waited_for).wait_any_for(limit)
     for each in activities:
         each.signals = [waited for waited in each.signals if waited not in signals]
     for waited in signals:
@@ -289,8 +311,11 @@ def watch(activity: Activity) -> None:
             return
         else:
             activity.ends_natively(None)
+        if activity.kind == "execution":
+            # SimGrid keeps it for its owner, and crashes when that one moves.
+            activity.native.cancel()
 
     def start() -> None:
-        activity.owner.host.native.add_actor("watcher", wait).daemonize()
+        activity.watcher = activity.owner.host.native.add_actor("watcher", wait).daemonize()
 
     activity.world.call(start)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import simgrid
 from simplugin.errors import (
     ForcefulKillException,
-    HostFailureException,
     SimpluginError,
     TimeoutException,
 )
@@ -16,7 +15,14 @@ from simplugin.simulation.threads import waiting, work
 from simplugin.simulation.threads.activity import Activity
 from simplugin.simulation.threads.blocking import Blocking, a_number, positive, time_limit
 from simplugin.simulation.threads.meeting import Mailbox, Meeting, MessageQueue
-from simplugin.simulation.threads.platform import Host, Link, Route, host_of, route_between
+from simplugin.simulation.threads.platform import (
+    Host,
+    Link,
+    Route,
+    host_of,
+    require_on,
+    route_between,
+)
 from simplugin.simulation.threads.suspension import Suspension
 from simplugin.simulation.threads.synchro import Barrier, Condition, Mutex, Semaphore
 from simplugin.simulation.threads.world import World
@@ -52,6 +58,8 @@ class Actor:
         self.native: Any = None
         self.coroutine: Any = None
         self.activities: list[Activity] = []
+        # What it waits for, which SimGrid cancels if it is killed.
+        self.awaited: list[Activity] = []
         self.on_exit_callbacks: list[Callable[[bool], object]] = []
         self.value: Any = None
         self.ended = False
@@ -92,7 +100,7 @@ class Actor:
     @property
     def is_suspended(self) -> bool:
         """Whether it is suspended."""
-        return not self.ended and self.native is not None and bool(self.native.is_suspended())
+        return self.suspension.is_on
 
     @property
     def is_alive(self) -> bool:
@@ -246,8 +254,7 @@ class Actor:
         me = self.world.running("spawn")
         place = me.host if host is None else host_of(self.world, host)
         called = str(getattr(function, "__name__", "actor")) if name is None else name
-        if not place.is_on:
-            raise HostFailureException(f"cannot start actor {called!r}: host {place.name!r} is off")
+        require_on(place, called)
         life = Life(self.world, function, args, place, called, daemon, restart, properties or {})
         child = life.actor()
         child.is_held = True
@@ -264,7 +271,14 @@ class Actor:
         """Block until it ended."""
         deadline = self.now + limit
         has_ended = self.ended
-        self.native.join(limit)
+        left = limit
+        while left != 0 or limit == 0:
+            before = self.now
+            self.native.join(left)
+            # SimGrid ends it early if the caller has moved and the host where it began fails.
+            left = limit if limit < 0 else max(0.0, deadline - self.now)
+            if not self.is_alive or self.now == before:
+                break
         # Time limits expire before actors run: an end at that very date is too late.
         in_time = limit < 0 or has_ended or self.ended_at < deadline
         if self.is_alive or not in_time:
@@ -291,6 +305,7 @@ class Actor:
         Before SimGrid does it: those who run between must not find it in a mailbox any more.
         """
         abandoned = [each for each in self.activities if each.ends_with_owner]
+        abandoned += [each for each in self.awaited if each not in abandoned and not each.over]
         for activity in abandoned:
             activity.abandoned()
         return abandoned
@@ -323,11 +338,24 @@ class Actor:
     def set_host(self, host: Host | str) -> None:
         """Migrate it."""
         place = host_of(self.world, host)
-        for activity in self.activities:
-            if isinstance(activity, work.Execution):
-                activity.migrate(place)
-        self.world.call(setattr, self.native, "host", place.native)
+        executions = [
+            each
+            for each in list(self.activities)
+            if isinstance(each, work.Execution) and not each.test()
+        ]
+        for execution in executions:
+            execution.migrate(place)
+            if execution.native is not None:
+                # Not only moved with its actor, it does not fail with the host that it has left.
+                self.world.call(setattr, execution.native, "host", place.native)
+        followers = [each.watcher for each in self.activities] + [self.life.killer]
+        for native in [self.native, *(each for each in followers if each is not None)]:
+            self.world.call(setattr, native, "host", place.native)
         self.host = place
+        for execution in executions:
+            if execution.is_suspended:  # SimGrid starts it again
+                execution.resume()
+                execution.suspend()
 
     # ---- platform ----
 

@@ -14,8 +14,9 @@ from simplugin.simulation.back_end import OPTIONS_IN_FORCE, Collected
 from simplugin.simulation.plugins import plugin_figures, prepare_plugins
 from simplugin.simulation.threads.actor import Actor
 from simplugin.simulation.threads.life import Life
-from simplugin.simulation.threads.platform import Host, Link, host_of
+from simplugin.simulation.threads.platform import Host, Link, host_of, require_on
 from simplugin.simulation.threads.record import Record
+from simplugin.simulation.threads.work import sleep_until
 from simplugin.simulation.threads.world import World
 
 
@@ -50,6 +51,7 @@ class ThreadsBackEnd:
         world = self._world
         world.hosts = {host.name: Host(world, host) for host in self._engine.all_hosts}
         world.links = {link.name: Link(world, link) for link in self._engine.all_links}
+        _driver.set_wifi_rates()
         world.plugins = prepare_plugins(self._arguments, path, energy=self._energy_asked)
 
     def spawn(
@@ -69,20 +71,34 @@ class ThreadsBackEnd:
         place = host_of(self._world, host)
         life = Life(self._world, function, args, place, name, daemon, restart, properties)
         life.start_time = start_time
+        if start_time <= self._world.now and not restart:
+            require_on(place, name)
         life.actor()
+        # SimGrid remembers who is to start with a host only if they were there while it was on.
+        off = not place.is_on
+        if off:
+            place.native.turn_on()
         life.start()
+        if off:
+            place.native.turn_off()
         if kill_time is None:
             return
 
         def kill() -> None:
+            life.killer = simgrid.Actor.by_pid(simgrid.this_actor.get_pid())
             if kill_time <= simgrid.Engine.clock:
                 return
-            simgrid.this_actor.sleep_until(kill_time)
+            sleep_until(self._world, kill_time, kill_time - self._world.now)
             actor = life.current
             if actor is not None and actor.is_alive:
                 actor.dying = True
-                actor.abandon()
+                abandoned = actor.abandon()
                 actor.native.kill()
+                for waited in [waited for each in abandoned for waited in each.signals]:
+                    waited.cancel()
+                simgrid.this_actor.yield_()  # the killed one ends first
+                for function in self._world.take_deferred():
+                    function()
 
         killer = place.native.add_actor("killer", kill).daemonize()
         killer.set_auto_restart(True)

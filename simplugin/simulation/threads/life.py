@@ -13,6 +13,7 @@ from simplugin.simulation.threads.actor import Actor
 from simplugin.simulation.threads.blocking import Blocking
 from simplugin.simulation.threads.meeting import Message
 from simplugin.simulation.threads.platform import Host
+from simplugin.simulation.threads.work import sleep_until
 from simplugin.simulation.threads.world import AbandonedError, World
 
 
@@ -56,6 +57,8 @@ class Life:
         self.properties = properties
         self.start_time = 0.0
         self.current: Actor | None = None
+        # SimGrid's actor that kills it at a date.
+        self.killer: Any = None
         self._next: Actor | None = None
 
     def wait_for_boot(self, actor: Actor) -> None:
@@ -143,6 +146,9 @@ def _await_start(actor: Actor, start_time: float) -> None:
     if world.stopping:
         simgrid.Actor.kill_all()
         raise AbandonedError
+    if start_time > world.now and not (actor.dying or actor.host.is_on):
+        actor.life.wait_for_boot(actor)
+        raise AbandonedError
     if actor.dying or actor.missed_its_start or not actor.host.is_on:
         actor.dying = True
         raise ForcefulKillException("exited")
@@ -152,13 +158,14 @@ def _await_start(actor: Actor, start_time: float) -> None:
         _sleep_until_start(actor, start_time)
     while actor.is_held:
         world.call(simgrid.this_actor.yield_)
+    world.call(actor.suspension.wait)
     world.resumed()
 
 
 def _sleep_until_start(actor: Actor, date: float) -> None:
     """Sleep; if the host fails meanwhile, the actor is not there yet, and waits for it to boot."""
     try:
-        simgrid.this_actor.sleep_until(date)
+        sleep_until(actor.world, date, date - actor.world.now)
     except simgrid.ActorKilled:
         actor.world.killed(actor)
         if actor.host.is_on:
@@ -194,15 +201,21 @@ def _performed(actor: Actor, request: Blocking[Any]) -> Callable[[], Any]:
     actor.waits_for, actor.since = request.waits_for, world.now
     _let_children_start(actor)
     try:
-        result = request.perform()
+        go_on = _outcome(actor, request)
+        actor.suspension.wait()
     except simgrid.ActorKilled:
         world.killed(actor)
         return functools.partial(actor.coroutine.throw, ForcefulKillException("exited"))
-    except (AbandonedError, AssertionError):
+    if not actor.dying:
+        world.resumed()
+    return go_on
+
+
+def _outcome(actor: Actor, request: Blocking[Any]) -> Callable[[], Any]:
+    """Perform a request; return how to hand over its result or its exception."""
+    try:
+        return functools.partial(actor.coroutine.send, request.perform())
+    except (AbandonedError, AssertionError, simgrid.ActorKilled):
         raise
     except (Exception, ForcefulKillException) as error:
-        if not actor.dying:
-            world.resumed()
         return functools.partial(actor.coroutine.throw, error)
-    world.resumed()
-    return functools.partial(actor.coroutine.send, result)

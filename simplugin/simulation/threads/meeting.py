@@ -6,12 +6,11 @@ from collections import deque
 from typing import Any
 
 import simgrid
-from simplugin.errors import ActivityError
+from simplugin.errors import NetworkFailureException, NoRouteError, SimpluginError
 from simplugin.simulation import _driver
 from simplugin.simulation.threads.activity import NAN, Activity, watch
 from simplugin.simulation.threads.blocking import Blocking, a_number, positive, time_limit
 from simplugin.simulation.threads.record import Row
-from simplugin.simulation.threads.signal import fire, signal
 from simplugin.simulation.threads.world import World
 
 
@@ -89,20 +88,56 @@ class Transfer(Half):
         return self.amount if self.peer is None else super()._remaining()
 
     def meet(self) -> None:
-        """Note when and where the transfer starts."""
+        """Note when and where the transfer starts, or that it cannot."""
         super().meet()
-        if self.peer is not None:
-            put, get = (self, self.peer) if self.is_put else (self.peer, self)
-            assert isinstance(put, Transfer)
-            put.start_time = get.start_time = self.world.now
-            put.source, put.destination = put.owner.host.name, get.owner.host.name
+        if self.peer is None:
+            return
+        put, get = (self, self.peer) if self.is_put else (self.peer, self)
+        assert isinstance(put, Transfer)
+        assert isinstance(get, Transfer)
+        put.start_time = get.start_time = self.world.now
+        put.source = get.source = put.owner.host.name
+        put.destination = get.destination = get.owner.host.name
+        if not put.owner.host.is_on:
+            self._cannot_start(NetworkFailureException)  # a detached put has outlived its host
+        elif _driver.route_problem(put.source, put.destination, True):
+            self._cannot_start(NoRouteError)
+
+    def _cannot_start(self, failure: type[SimpluginError]) -> None:
+        """End both sides before SimGrid, which would abort, hears of this one."""
+        peer = self.peer
+        assert peer is not None
+        self.peer = peer.peer = None
+        self.ends(failure, 0.0)
+        peer.ends(failure, 0.0)
+        if peer.detached:
+            _driver.withdraw_put(self.meeting.name)  # SimGrid does not cancel it
+        else:
+            self.world.call(simgrid.this_actor.yield_)  # it may be about to start
+            self.world.call(peer.native.cancel)
+        peer.wake_waiters()
+
+    def suspend_with_peer(self) -> None:
+        """Suspend the transfer, which this side has just started, if the other's actor is."""
+        peer = self.peer
+        if peer is not None and peer.owner.is_suspended and not peer.detached:
+            self.world.call(peer.native.resume)  # it counts as suspended since before
+            self.world.call(peer.native.suspend)
+
+    def error(self, kind: type[SimpluginError]) -> SimpluginError:
+        """Make an exception about this activity."""
+        if kind is NoRouteError:
+            problem = _driver.route_problem(self.source, self.destination, True)
+            started = f"no transfer could start from {self.source!r} to {self.destination!r}"
+            return NoRouteError(problem or started)
+        return super().error(kind)
 
     @property
     def needs_signal(self) -> bool:
         """SimGrid wakes nobody who waits for a partner that will not come."""
         return self.peer is None
 
-    def ends(self, failure: type[ActivityError] | None, amount: float) -> None:
+    def ends(self, failure: type[SimpluginError] | None, amount: float) -> None:
         """End; a detached put has nobody else to notice its end."""
         super().ends(failure, amount)
         if self.peer is not None and self.peer.detached and not self.peer.over:
@@ -173,7 +208,8 @@ class Mailbox(Meeting):
         """Start to send."""
         put = self._new_put(payload, size, label)
         self._start_put(put, _rate(rate))
-        watch(put)
+        if not put.over:
+            watch(put)
         return put
 
     def put_detached(
@@ -183,7 +219,8 @@ class Mailbox(Meeting):
         put = self._new_put(payload, size, label)
         put.detached = True
         self._start_put(put, _rate(rate))
-        put.owner.activities.remove(put)
+        if put in put.owner.activities:
+            put.owner.activities.remove(put)
 
     def get(self, *, timeout: float | None = None) -> Blocking[Any]:
         """Receive; gives the payload."""
@@ -199,7 +236,8 @@ class Mailbox(Meeting):
         """Start to receive."""
         get = self._new_get()
         self._start_get(get)
-        watch(get)
+        if not get.over:
+            watch(get)
         return get
 
     def _new_put(self, payload: Any, size: float, label: str | None) -> Put:
@@ -212,14 +250,17 @@ class Mailbox(Meeting):
 
     def _start_put(self, put: Put, rate: float | None) -> None:
         """Start a put."""
+        put.meet()
+        if put.over:
+            return
         native = self._world.call(self._native.put_init, put, int(put.amount))
         if rate is not None:
             self._world.call(native.set_rate, rate)
-        put.meet()
         put.started(native)
         self._world.call(native.detach if put.detached else native.start)
         if put.detached and put.peer is not None:
             self._world.call(_driver.transfer_met, put.source, put.destination)
+        put.suspend_with_peer()
 
     def _new_get(self) -> Get:
         """Make a get."""
@@ -230,7 +271,9 @@ class Mailbox(Meeting):
     def _start_get(self, get: Get) -> None:
         """Start a get."""
         get.meet()
-        get.started(self._world.call(self._native.get_async))
+        if not get.over:
+            get.started(self._world.call(self._native.get_async))
+            get.suspend_with_peer()
 
 
 def _rate(rate: float | None) -> float | None:
@@ -250,12 +293,9 @@ class Message(Half):
 
     def start(self) -> None:
         """Exchange the payload if the partner waits, or wait for it."""
-        # Made before joining the line: others may run meanwhile, and would find us there.
-        nobody_will_wait = self.detached or self.partner_waits()
-        native = None if nobody_will_wait else signal(self.world)
         self.meet()
         if self.peer is None:
-            self.started(native)
+            self.started(None)
             return
         self.start_time = self.world.now
         for half in (self, self.peer):
@@ -264,15 +304,11 @@ class Message(Half):
         self.ends(None, NAN)
         self.peer.ends(None, NAN)
         self.peer.wake_waiters()
-        # Whoever came meanwhile has made it needless; SimGrid complains of what is only dropped.
-        if native is not None:
-            fire(self.world, native)
 
-    def wake_waiters(self) -> None:
-        """Wake who waits for the exchange."""
-        super().wake_waiters()
-        if self.native is not None:
-            fire(self.world, self.native)
+    @property
+    def needs_signal(self) -> bool:
+        """SimGrid does not know it."""
+        return True
 
     @property
     def ends_with_owner(self) -> bool:

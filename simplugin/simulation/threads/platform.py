@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import simgrid
-from simplugin.errors import SimpluginError
+from simplugin.errors import HostFailureException, NoRouteError, SimpluginError
 from simplugin.simulation import _driver
 from simplugin.simulation.threads.blocking import a_number, positive
 from simplugin.simulation.threads.world import World
@@ -159,6 +159,10 @@ class Link:
         check_loaded(self._world, "link_energy")
         return _driver.energy_of_link(self.name)
 
+    def set_host_wifi_rate(self, host: Host | str, level: int, /) -> None:
+        """Choose the rate of a host on this Wi-Fi link."""
+        _driver.set_wifi_rate(self.name, host_of(self._world, host).name, level)
+
     def turn_on(self) -> None:
         """Turn it on."""
         self._world.call(self.native.turn_on)
@@ -192,6 +196,22 @@ def host_of(world: World, host: Host | str) -> Host:
     return world.hosts[host]
 
 
+def require_on(host: Host, actor: str) -> None:
+    """Raise unless an actor can start on a host now."""
+    if not host.is_on:
+        raise HostFailureException(
+            f"cannot start actor {actor!r}: host {host.name!r} is off; "
+            "with restart=True it starts when the host comes back"
+        )
+
+
+def require_route(source: str, destination: str, *, transfers: bool = True) -> None:
+    """Raise unless SimGrid finds a route between two hosts, and can transfer over it."""
+    problem = _driver.route_problem(source, destination, transfers)
+    if problem:
+        raise NoRouteError(problem)
+
+
 def _link_of(world: World, native: simgrid.Link) -> Link:
     """Return the link that stands for SimGrid's; loopbacks are not in the platform's list."""
     return world.links.get(native.name) or Link(world, native)
@@ -199,5 +219,6 @@ def _link_of(world: World, native: simgrid.Link) -> Link:
 
 def route_between(world: World, source: Host, destination: Host) -> Route:
     """Ask SimGrid for the route between two hosts."""
+    require_route(source.name, destination.name, transfers=False)
     links, latency = source.native.route_to(destination.native)
     return Route(tuple(_link_of(world, link) for link in links), float(latency))

@@ -72,8 +72,8 @@ class Record:
             self._computed[host] += flops
 
     def carried(self, source: str, destination: str, size: float) -> None:
-        """Count a transfer."""
-        if not math.isnan(size):
+        """Count a transfer; NaN if nobody knows how much."""
+        if size > 0:
             self._carried[source, destination] += size
 
     def flops(self, hosts: list[str]) -> NDArray[np.float64]:

@@ -7,9 +7,9 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 import simgrid
-from simplugin.errors import TimeoutException
+from simplugin.errors import ForcefulKillException, TimeoutException
 from simplugin.simulation.threads.blocking import Blocking, done, time_limit
-from simplugin.simulation.threads.signal import fire, signal
+from simplugin.simulation.threads.signal import Gate
 from simplugin.simulation.threads.world import World
 
 if TYPE_CHECKING:
@@ -29,13 +29,6 @@ class _Named:
         return Blocking(self._world, lambda: text, perform)
 
 
-def _acquire(native: Any, limit: float, what: str) -> None:
-    """Take a place of SimGrid's semaphore."""
-    # SimGrid never times out with a limit of 0.
-    if (limit == 0 and native.would_block) or native.acquire_timeout(limit):
-        raise TimeoutException(f"{what}: the time limit was reached")
-
-
 class Semaphore(_Named):
     """A semaphore; see :class:`simplugin.simulation.api.Semaphore`."""
 
@@ -43,26 +36,51 @@ class Semaphore(_Named):
         super().__init__(world, name)
         if index(capacity) < 0:
             raise ValueError(f"the capacity of a semaphore must be at least 0, not {capacity}")
-        self._native = world.call(simgrid.Semaphore, capacity)
-
-    @property
-    def capacity(self) -> int:
-        """Free places."""
-        return int(self._native.capacity)
+        self.capacity = index(capacity)
+        self._waiting: deque[Gate] = deque()
 
     @property
     def would_block(self) -> bool:
         """Whether none is free."""
-        return bool(self._native.would_block)
+        return self.capacity == 0
 
     def acquire(self, timeout: float | None = None) -> Blocking[None]:
         """Take a place, or wait for it."""
         limit = time_limit(timeout)
-        return self._blocking("acquire", lambda: _acquire(self._native, limit, "acquire"))
+        return self._blocking("acquire", lambda: self._perform(limit))
+
+    def _perform(self, limit: float) -> None:
+        """Block until there is a place."""
+        mine, granted = Gate(), True
+        if self.capacity > 0:
+            self.capacity -= 1
+        else:
+            self._waiting.append(mine)
+        try:
+            if mine in self._waiting:
+                granted = mine.wait(self._world, limit)
+            else:
+                simgrid.this_actor.yield_()  # others go first, as with SimGrid's own
+        except (simgrid.ActorKilled, ForcefulKillException):
+            self._give_up(mine)
+            raise
+        if not granted:
+            self._give_up(mine)
+            raise TimeoutException("acquire: the time limit was reached")
+
+    def _give_up(self, mine: Gate) -> None:
+        """Leave the queue, or hand on the place that came too late."""
+        if mine in self._waiting:
+            self._waiting.remove(mine)
+        else:
+            self.release()
 
     def release(self) -> None:
         """Free a place."""
-        self._world.call_even_dying(self._native.release)
+        if self._waiting:
+            self._waiting.popleft().open(self._world)
+        else:
+            self.capacity += 1
 
     def __aenter__(self) -> Blocking[None]:
         return self.acquire()
@@ -131,7 +149,7 @@ class Condition(_Named):
     def __init__(self, world: World, mutex: Mutex, name: str | None) -> None:
         super().__init__(world, name)
         self._mutex = mutex
-        self._waiting: deque[Any] = deque()
+        self._waiting: deque[Gate] = deque()
 
     def wait(self, timeout: float | None = None) -> Blocking[bool]:
         """Release the mutex, wait to be notified or for the time limit, lock it again."""
@@ -141,29 +159,22 @@ class Condition(_Named):
     def _perform_wait(self, limit: float) -> bool:
         """Block until notified."""
         self._mutex.check_owner("wait")
-        mine = signal(self._world)
+        mine = Gate()
         self._waiting.append(mine)
         self._mutex.unlock()
         try:
-            mine.wait_for(limit)
-        except simgrid.NetworkFailureException:
-            notified = True
-        except simgrid.TimeoutException:
+            mine.wait(self._world, limit)
+        finally:
             notified = mine not in self._waiting
-        except simgrid.ActorKilled:
-            if mine in self._waiting:
+            if not notified:
                 self._waiting.remove(mine)
-            raise
-        if not notified:
-            self._waiting.remove(mine)
-            mine.cancel()
         self._mutex.perform_lock()
         return notified
 
     def notify_one(self) -> None:
         """Wake the first that waits."""
         if self._waiting:
-            fire(self._world, self._waiting.popleft())
+            self._waiting.popleft().open(self._world)
 
     def notify_all(self) -> None:
         """Wake all that wait now."""

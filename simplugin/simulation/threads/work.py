@@ -10,7 +10,7 @@ from simplugin.errors import NetworkFailureException, SimpluginError
 from simplugin.simulation import _driver
 from simplugin.simulation.threads.activity import NAN, NATIVE_FAILURES, Activity, watch
 from simplugin.simulation.threads.blocking import Blocking, a_number, done, positive
-from simplugin.simulation.threads.platform import Host, host_of
+from simplugin.simulation.threads.platform import Host, host_of, require_route
 from simplugin.simulation.threads.record import Row
 from simplugin.simulation.threads.world import World
 
@@ -108,6 +108,18 @@ class Execution(Work):
         else:
             self.ends_natively(None)
         self.outcome()
+
+    def suspend(self) -> None:
+        """Stop its progress; without a handle, SimGrid does it for the actor."""
+        if self.native is None and not self.over:
+            self.world.call(self.owner.native.suspend)
+        super().suspend()
+
+    def resume(self) -> None:
+        """Let it progress again."""
+        if self.native is None and not self.over:
+            self.world.call(self.owner.native.resume)
+        super().resume()
 
     def migrate(self, host: Host) -> None:
         """Take note that it goes on elsewhere: the rest is the new host's."""
@@ -209,7 +221,6 @@ class DirectTransfer(Work):
         super().__init__(owner.world, owner, label, float(int(a_number(size, "size"))))
         self.source = source
         self.destination = destination
-        self._blocks = False
 
     def describe(self) -> str:
         """Say what it is, for messages."""
@@ -230,11 +241,6 @@ class DirectTransfer(Work):
         self.world.call(native.start)
         self.world.transfers.append(self)
 
-    def perform(self) -> None:
-        """Start it and block until it ends."""
-        self._blocks = True
-        super().perform()
-
     def begun(self) -> Work:
         """Start it now; nobody watches, since SimGrid cancels what a killed watcher waits for."""
         self.begin()
@@ -242,8 +248,8 @@ class DirectTransfer(Work):
 
     @property
     def ends_with_owner(self) -> bool:
-        """Not unless the owner waits for it."""
-        return self._blocks
+        """It does not."""
+        return False
 
     def settle(self) -> bool:
         """Note the end of a transfer that nobody waited for, and say whether it is over."""
@@ -264,6 +270,13 @@ class DirectTransfer(Work):
         self._row(f"{self.source.name}->{self.destination.name}", "comm", amount)
 
 
+def sleep_until(world: World, date: float, duration: float) -> None:
+    """Sleep, also if the actor moves and the host where the sleep began fails, which ends it."""
+    simgrid.this_actor.sleep_for(duration)
+    while date - world.now > world.precision:
+        simgrid.this_actor.sleep_for(date - world.now)
+
+
 def sleep(owner: Any, duration: float) -> Blocking[None]:
     """Return an operation that sleeps for a duration [s]."""
     world: World = owner.world
@@ -271,15 +284,15 @@ def sleep(owner: Any, duration: float) -> Blocking[None]:
         return done(world, "sleep")
 
     def perform() -> None:
-        start, state = world.now, "CANCELED"
+        start, state, host = world.now, "CANCELED", owner.host.name
         try:
-            simgrid.this_actor.sleep_for(duration)
+            sleep_until(world, start + duration, duration)
             state = "FINISHED"
         finally:
             # A suspended actor sees the end of its sleep late.
             end = min(world.now, start + max(duration, world.precision))
             row = (None, start, end, end - start, state)
-            world.record.add(Row(owner.pid, owner.host.name, "sleep", *row))
+            world.record.add(Row(owner.pid, host, "sleep", *row))
 
     return Blocking(world, lambda: "sleep", perform)
 
@@ -313,7 +326,12 @@ def checked_parallel_task(
             "parallel tasks need the host model ptask_L07: SimGridOptions(host_model='ptask_L07')"
         )
     places = [host_of(world, host) for host in hosts]
-    return ParallelTask(owner, places, flops, sizes, label)
+    task = ParallelTask(owner, places, flops, sizes, label)
+    for source, row in zip(places, task.sizes, strict=bool(task.sizes)):
+        for destination, size in zip(places, row, strict=True):
+            if size > 0:
+                require_route(source.name, destination.name)
+    return task
 
 
 def checked_transfer(
@@ -329,4 +347,6 @@ def checked_transfer(
     ends = host_of(world, source), host_of(world, destination)
     if rate is not None:
         raise unbound("rate of a direct transfer")
-    return DirectTransfer(owner, *ends, size, label)
+    transfer = DirectTransfer(owner, *ends, size, label)
+    require_route(*(end.name for end in ends))
+    return transfer

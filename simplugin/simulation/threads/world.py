@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -177,8 +177,13 @@ class World:
 
     def do_deferred(self) -> None:
         """Do what dying actors left behind."""
+        for function in self.take_deferred():
+            self.call(function)
+
+    def take_deferred(self) -> Iterator[Callable[[], object]]:
+        """Yield what dying actors left behind."""
         while self._deferred:
-            self.call(self._deferred.pop(0))
+            yield self._deferred.pop(0)
 
     def resumed(self) -> None:
         """Take note that an actor goes on; end its thread instead if the simulation is over."""

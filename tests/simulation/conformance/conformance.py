@@ -91,7 +91,7 @@ def run(scenario: Scenario, back_end: Any, directory: Path) -> Outcome:
             until=scenario.until,
             energy=scenario.energy,
             seed=42,
-            wall_limit=60,
+            wall_limit=20,
         )
     except SimulationError as error:
         return Outcome(_wrong(error), error.clock or 0.0, {}, [], {})

@@ -1,8 +1,7 @@
 """Actors that do random things, described by plain data so that both back ends do the same.
 
-Left out is what SimGrid itself does not survive: suspending actors whose executions have ended, and
-detached puts of hosts that fail. Short sleeps of random lengths keep actors from competing at the
-very same date, where the order of events may differ.
+Short sleeps of random lengths keep actors from competing at the very same date, where the order of
+events may differ.
 """
 
 from __future__ import annotations
@@ -31,14 +30,17 @@ KINDS = {
     "transfers": (*BASIC, *WAITS, "detach"),
     "cancelled": (*BASIC, *WAITS, "cancel", "cancel"),
     "messages": (*BASIC, *WAITS, "say", "hear", "say_async", "hear_async"),
-    "synchronised": (*BASIC, *WAITS, "lock", "acquire", "wait", "notify"),
+    "synchronised": (*BASIC, *WAITS, "lock", "acquire", "wait", "notify", "meet"),
     "killed": (*BASIC, *WAITS, "spawn", "spawn", "join", "kill"),
     "failing": (*BASIC, *WAITS, "fail_host", "fail_link", "transfer", "transfer_async", "change"),
 }
-KINDS["everything"] = tuple(sorted({*sum(KINDS.values(), ())} - {"detach"}))
+KINDS["suspended"] = (*BASIC, *WAITS, "stop", "stop", "go_on", "go_on", "pause", "unpause", "nap")
+KINDS["moving"] = (*BASIC, *WAITS, "move", "wait_one", "wait_other", "leave", "spawn", "kill")
+KINDS["everything"] = tuple(sorted({*sum(KINDS.values(), ())}))
 
-# What the actors of this process did; each simulation has its own process.
+# What the actors of this process did and started; each simulation has its own process.
 DIARIES: dict[Any, list[Any]] = {}
+HANDLES: list[tuple[int, Any]] = []
 
 
 class Step(NamedTuple):
@@ -57,7 +59,7 @@ class Step(NamedTuple):
 def program(draw: np.random.Generator, words: tuple[str, ...], depth: int = 0) -> list[Step]:
     """Return random steps."""
     steps = []
-    for _ in range(draw.integers(3, 9)):
+    for _ in range(draw.integers(3, 9 if words is not KINDS["everything"] else 13)):
         word = str(draw.choice(words))
         numbers = float(draw.uniform(1e-3, 5e-2)), float(draw.random())
         limit = None if draw.random() < 0.3 else float(draw.uniform(0.1, 3))
@@ -74,7 +76,18 @@ def placements(kind: str, seed: int) -> tuple[Placement, ...]:
     for number in range(draw.integers(2, 6)):
         steps = program(draw, KINDS[kind])
         start, host = float(draw.uniform(0, 1)), str(draw.choice(PLACES))
-        actors.append(Placement(host, follow, (steps,), name=f"actor{number}", start_time=start))
+        again, end = bool(draw.random() < 0.2), float(draw.uniform(1, 9))
+        actors.append(
+            Placement(
+                host,
+                follow,
+                (steps,),
+                name=f"actor{number}",
+                start_time=0.0 if again else start,
+                restart=again,
+                kill_time=end if draw.random() < 0.1 else None,
+            )
+        )
     return tuple(actors)
 
 
@@ -101,6 +114,19 @@ async def follow(me: Any, steps: list[Step]) -> None:
         except ActivityError as error:
             done = type(error).__name__
         diary.append((step.word, done, me.now))
+    await me.sleep_for(steps[0].pause if steps else 0.0)  # whom it resumed at last goes first
+
+
+class _Handles(list[Any]):
+    """What one actor started; everybody can find it."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+
+    def append(self, handle: Any) -> None:
+        super().append(handle)
+        HANDLES.append((self._pid, handle))
+        HANDLES.sort(key=lambda each: each[0])
 
 
 class Follower:
@@ -108,7 +134,7 @@ class Follower:
 
     def __init__(self, me: Any) -> None:
         self.me = me
-        self.handles: list[Any] = []
+        self.handles: list[Any] = _Handles(me.pid)
         self.children: list[Any] = []
 
     async def execute(self, step: Step) -> None:
@@ -199,6 +225,60 @@ class Follower:
         async with mutex:
             (condition.notify_one if step.part < 0.5 else condition.notify_all)()
 
+    async def wait_one(self, step: Step) -> Any:
+        if self.handles:
+            return await self.handles[int(step.part * len(self.handles))].wait(step.limit)
+        return None
+
+    async def wait_other(self, step: Step) -> Any:
+        if HANDLES:
+            return await HANDLES[int(step.part * len(HANDLES))][1].wait(step.limit)
+        return None
+
+    async def move(self, step: Step) -> Any:
+        other = self._other(step) if step.part < 0.5 else self.me
+        if other is not None and self.me.host_by_name(step.host).is_on:
+            other.set_host(step.host)
+            return other.pid
+        return None
+
+    async def leave(self, step: Step) -> None:
+        if step.part < 0.3:
+            self.me.exit()
+
+    async def meet(self, step: Step) -> Any:
+        return await self.me.barrier(2, step.name).wait()
+
+    def _other(self, step: Step) -> Any:
+        others = [actor for actor in self.me.actors if actor.pid not in (1, self.me.pid)]
+        return others[int(step.part * len(others))] if others else None
+
+    async def stop(self, step: Step) -> Any:
+        other = self._other(step)
+        if other is not None:
+            await other.suspend()
+            return other.pid, other.is_suspended
+        return None
+
+    async def go_on(self, step: Step) -> Any:
+        other = self._other(step)
+        if other is not None:
+            other.resume()
+            return other.pid, other.is_suspended
+        return None
+
+    async def nap(self, step: Step) -> float:
+        await self.me.suspend()
+        return step.part
+
+    async def pause(self, step: Step) -> None:
+        if self.handles:
+            self.handles[int(step.part * len(self.handles))].suspend()
+
+    async def unpause(self, step: Step) -> None:
+        if self.handles:
+            self.handles[int(step.part * len(self.handles))].resume()
+
     async def spawn(self, step: Step) -> None:
         child = self.me.spawn(follow, step.inner, host=step.host, daemon=step.part < 0.3)
         self.children.append(child)
@@ -208,10 +288,9 @@ class Follower:
             await self.children[int(step.part * len(self.children))].join(step.limit)
 
     async def kill(self, step: Step) -> Any:
-        others = [actor for actor in self.me.actors if actor.pid not in (1, self.me.pid)]
-        if not others:
+        other = self._other(step)
+        if other is None:
             return None
-        other = others[int(step.part * len(others))]
         other.kill()
         return other.pid
 

@@ -57,6 +57,18 @@ async def keep_books(me: Any) -> list[Any]:
     return [await queue.get(), await queue.get(), me.now, me.host_by_name("ada").is_on]
 
 
+async def wake_up_late(me: Any) -> float:
+    """Return when it started: the life that is last in the results."""
+    start = float(me.now)
+    await me.execute(1e9)
+    return start
+
+
+async def outlast(me: Any) -> float:
+    await me.sleep_for(9)
+    return float(me.now)
+
+
 async def sleeper(me: Any) -> None:
     notes = me.message_queue("notes")
     me.on_exit(lambda failed: notes.put_detached((failed, me.now)))
@@ -91,6 +103,12 @@ LATENCY = "2.0 0.5"
 ON_OFF = "0.0 1\n2.0 0\n4.0 1"
 
 SCENARIOS = [
+    Scenario(
+        "restartable_on_a_host_that_is_off",
+        profiled(("HOST_AVAIL", "ada", "0 0\n2.5 1")),
+        (Placement("ada", wake_up_late, restart=True), Placement("bob", outlast)),
+        {"wake_up_late": 2.5, "outlast": 9.0},
+    ),
     Scenario(
         "speed_profile",
         profiled(("SPEED", "ada", SPEED)),

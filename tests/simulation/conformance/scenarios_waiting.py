@@ -150,6 +150,32 @@ async def suspend_transfer(me: Any) -> float:
     return me.now
 
 
+async def suspend_pending_put(me: Any) -> float:
+    put = me.mailbox("box").put_async("data", 1e6)
+    put.suspend()
+    await me.sleep_for(6)
+    put.resume()
+    await put
+    return float(put.finish_time)
+
+
+async def suspend_pending_get(me: Any) -> list[Any]:
+    get = me.mailbox("box").get_async()
+    get.suspend()
+    return [await get, me.now]
+
+
+async def receive_soon(me: Any) -> Any:
+    await me.sleep_for(1)
+    return await receive(me)
+
+
+async def send_soon(me: Any) -> float:
+    await me.sleep_for(1)
+    await me.mailbox("box").put("data", 1e6)
+    return float(me.now)
+
+
 async def receive(me: Any, box: str = "box") -> Any:
     payload = await me.mailbox(box).get()
     return payload, me.now
@@ -252,6 +278,19 @@ SCENARIOS = [
         suspend_transfer,
         receive,
         [2 + AB_LATENCY + 1e6 / AB, ("data", 2 + AB_LATENCY + 1e6 / AB)],
+    ),
+    # As with S4U, a put or get that waits for its partner has nothing that could be suspended.
+    two(
+        "suspend_pending_put",
+        suspend_pending_put,
+        receive_soon,
+        [1 + ab(1e6), ("data", 1 + ab(1e6))],
+    ),
+    two(
+        "suspend_pending_get",
+        suspend_pending_get,
+        send_soon,
+        [["data", 1 + ab(1e6)], 1 + ab(1e6)],
     ),
     Scenario(
         "transfer_elsewhere",

@@ -1,0 +1,145 @@
+"""Hosts without a route, and hosts of Wi-Fi zones, on both back ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simplugin.errors import NoRouteError, PlatformError
+from simplugin.simulation import Placement, SimGridOptions, simulate
+from simplugin.simulation.back_end import BACK_ENDS
+
+pytestmark = pytest.mark.parametrize("back_end", sorted(BACK_ENDS))
+
+HOSTS = """
+    <host id="ada" speed="1Gf"/><host id="bob" speed="1Gf"/><host id="cyd" speed="1Gf"/>
+    <link id="wire" bandwidth="1MBps" latency="0s"/>
+"""
+ONE_ROUTE = '<route src="ada" dst="bob"><link_ctn id="wire"/></route>'
+# The gateways hang together, the hosts of the second zone do not.
+NESTED = """
+    <zone id="left" routing="Full"><host id="ada" speed="1Gf"/></zone>
+    <zone id="right" routing="Floyd">
+      <host id="bob" speed="1Gf"/><host id="cyd" speed="1Gf"/><host id="eve" speed="1Gf"/>
+      <link id="local" bandwidth="1MBps" latency="0s"/>
+      <route src="cyd" dst="eve"><link_ctn id="local"/></route>
+    </zone>
+    <link id="wire" bandwidth="1MBps" latency="0s"/>
+    <zoneRoute src="left" dst="right" gw_src="ada" gw_dst="bob"><link_ctn id="wire"/></zoneRoute>
+"""
+# Nobody said how to get from one zone to the other.
+APART = """
+    <zone id="left" routing="Full"><host id="ada" speed="1Gf"/></zone>
+    <zone id="right" routing="Full"><host id="cyd" speed="1Gf"/></zone>
+"""
+WORLDS = {
+    "Full": HOSTS + ONE_ROUTE,
+    "Floyd": HOSTS + ONE_ROUTE,
+    "Dijkstra": HOSTS + ONE_ROUTE,
+    "DijkstraCache": HOSTS + ONE_ROUTE,
+    "None": HOSTS,
+}
+PAIRS = [
+    *((routing, body) for routing, body in WORLDS.items()),
+    *((routing, body) for routing in ("Full", "Floyd") for body in (NESTED, APART)),
+]
+
+
+def write(directory: Path, routing: str, body: str) -> Path:
+    file = directory / "platform.xml"
+    file.write_text(
+        "<?xml version='1.0'?>\n"
+        '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+        f'<platform version="4.1"><zone id="world" routing="{routing}">{body}</zone></platform>'
+    )
+    return file
+
+
+async def refused(awaitable: Any) -> str:
+    with pytest.raises(NoRouteError) as caught:
+        await awaitable()
+    return str(caught.value)
+
+
+async def send(me: Any) -> list[str]:
+    async def ask() -> None:
+        me.route("ada", "cyd")
+
+    box = me.mailbox("box")
+    return [
+        await refused(lambda: box.put("data", 1e6)),
+        await refused(lambda: me.sendto("ada", "cyd", 1e6)),
+        await refused(ask),
+    ]
+
+
+async def receive(me: Any) -> str:
+    return await refused(lambda: me.mailbox("box").get())
+
+
+@pytest.mark.parametrize(("routing", "body"), PAIRS)
+def test_no_route_names_both_hosts(back_end: Any, routing: str, body: str, tmp_path: Path) -> None:
+    actors = [Placement("ada", send), Placement("cyd", receive)]
+    result = simulate(write(tmp_path, routing, body), actors, back_end=back_end)
+    message = "there is no route from 'ada' to 'cyd'"
+    assert [each.value for each in result.returned] == [[message] * 3, message]
+
+
+async def share_work(me: Any) -> list[str]:
+    sizes = [[0.0, 1e6], [0.0, 0.0]]
+
+    async def start() -> None:
+        await me.parallel_execute(["ada", "cyd"], None, sizes)
+
+    await me.parallel_execute(["cyd", "ada"], [1e9, 0.0], None)
+    return [await refused(start), me.now]
+
+
+def test_no_route_for_a_parallel_task(back_end: Any, tmp_path: Path) -> None:
+    result = simulate(
+        write(tmp_path, "Full", WORLDS["Full"]),
+        [Placement("bob", share_work)],
+        options=SimGridOptions(host_model="ptask_L07"),
+        back_end=back_end,
+    )
+    assert result.returned[0].value == ["there is no route from 'ada' to 'cyd'", 1.0]
+
+
+WIFI = """
+    <prop id="access_point" value="ap"/>
+    <host id="ada" speed="1Gf"><prop id="wifi_rate" value="RATE"/></host>
+    <host id="bob" speed="1Gf"/>
+    <link id="air" sharing_policy="WIFI" bandwidth="4MBps,2MBps" latency="0s"/>
+    <router id="ap"/>
+"""
+
+
+async def transmit(me: Any) -> list[Any]:
+    box, seen = me.mailbox("box"), []
+    seen.append(await refused(lambda: box.put("data", 1e6)))
+    with pytest.raises(ValueError, match=r"'air' has rates 0 to 1, not 2 \(host 'bob'\)"):
+        me.link_by_name("air").set_host_wifi_rate("bob", 2)
+    me.link_by_name("air").set_host_wifi_rate("bob", 1)
+    await box.put("data", 1e6)
+    return [*seen, me.now]
+
+
+async def hear(me: Any) -> float:
+    await refused(lambda: me.mailbox("box").get())
+    await me.mailbox("box").get()
+    return float(me.now)
+
+
+def test_wifi_rates(back_end: Any, tmp_path: Path) -> None:
+    options = SimGridOptions.linear()
+    actors = [Placement("ada", transmit), Placement("bob", hear)]
+    file = write(tmp_path, "Wifi", WIFI.replace("RATE", "0"))
+    result = simulate(file, actors, options=options, back_end=back_end)
+    (message, date), received = (each.value for each in result.returned)
+    assert "host 'bob' has no rate on the Wi-Fi link 'air'" in message
+    # Each byte takes the air twice: up at 4 MB/s, down at 2 MB/s.
+    assert date == received == pytest.approx(1e6 / 4e6 + 1e6 / 2e6, rel=1e-9)
+    with pytest.raises(PlatformError, match="'air' has rates 0 to 1, not 2"):
+        simulate(write(tmp_path, "Wifi", WIFI.replace("RATE", "2")), actors, back_end=back_end)
