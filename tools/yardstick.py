@@ -141,7 +141,8 @@ def benchmark(name: str) -> Any:
 
 def help_texts() -> dict[str, str]:
     """Return the help of `simplugin` and of each of its commands."""
-    found, waiting = {}, [()]
+    found: dict[str, str] = {}
+    waiting: list[tuple[str, ...]] = [()]
     while waiting:
         words = waiting.pop()
         text = found[" ".join(("simplugin", *words))] = simplugin(*words, "--help")

@@ -82,7 +82,7 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
     document["links"] = _columns(result, "links", ("bytes", "energy"))
     if outcome.listings:
         document["listings"] = [listing.document() for listing in outcome.listings]
-    contents: dict[str, Any] = _finite(plain(document))
+    contents: dict[str, Any] = finite(plain(document))
     return contents
 
 
@@ -98,10 +98,10 @@ def _columns(result: Result, part: str, columns: tuple[str, ...]) -> dict[str, A
     return found | {column: getattr(totals, column)[used].tolist() for column in columns}
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """Return plain containers as JSON has them: None for what is not finite."""
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

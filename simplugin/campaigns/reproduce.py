@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from simplugin.campaigns.contents import claim_from, figure_from
+from simplugin.campaigns.contents import claim_from, figure_from, plain
 from simplugin.campaigns.jobs import Record
-from simplugin.campaigns.outputs import plain
+from simplugin.campaigns.outputs import finite
 from simplugin.campaigns.reproductions import ALL, ReproductionJobs
 from simplugin.campaigns.running.campaign_runs import Means, run_source
 from simplugin.campaigns.running.course import Terms
@@ -72,7 +72,7 @@ class Reproduction:
         """Return the claims as plain containers, for JSON."""
         return {
             "claims": [
-                ({"capability": name} if self.together else {}) | plain(claim.document())
+                ({"capability": name} if self.together else {}) | finite(plain(claim.document()))
                 for name, claims in self.claims.items()
                 for claim in claims
             ]

@@ -18,7 +18,8 @@ WATTS = platform(
     f'<host id="ada" speed="1Gf"><prop id="wattage_per_state" value="{IDLE}:{IDLE}:{BUSY}"/></host>'
 )
 LINK = platform(f"""
-    <host id="ada" speed="1Gf"/><host id="bob" speed="1Gf"/>
+    <host id="ada" speed="1Gf"><prop id="wattage_per_state" value="0:0:0"/></host>
+    <host id="bob" speed="1Gf"><prop id="wattage_per_state" value="0:0:0"/></host>
     <link id="ab" bandwidth="1MBps" latency="0">
       <prop id="wattage_range" value="{IDLE}:{BUSY}"/>
     </link>
