@@ -168,7 +168,8 @@ class _Iteration:
         ways, little = self.ways, np.log(LITTLE)
         large = np.maximum.reduceat(ways.demand + self.rate[ways.way], ways.first[:-1]) > little
         felt = self.felt > LITTLE
-        primal = min(_longest(rate[large]), _longest(slack / self.slack))
+        with np.errstate(over="ignore"):  # infinite: a step of no length
+            primal = min(_longest(rate[large]), _longest(slack / self.slack))
         dual = min(_longest(price[felt]), _longest(dear[large]))
         self.last_step = min(primal, dual)
         primal, dual = primal * self.trust, dual * self.trust

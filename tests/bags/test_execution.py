@@ -19,10 +19,9 @@ from simplugin.bags.instances import instance
 from simplugin.bags.measurement import measure
 from simplugin.bags.nodes import NodePlan, Policy
 from simplugin.bags.trace_check import violations
-from simplugin.errors import ActorError, DeadlockError, InfeasibleError, WorkloadError
+from simplugin.errors import ActorError, InfeasibleError, WorkloadError
 from simplugin.platforms.random_trees import random_tree
 from simplugin.platforms.trees import Tree
-from simplugin.simulation import SimGridOptions
 from simplugin.workloads.bags import Bags
 
 FCFS = Policy("fcfs", first_come_first_served)
@@ -285,6 +284,3 @@ def test_months_of_simulated_time() -> None:
     delays = first_request_delays(tree, np.random.default_rng([2008, 39, 4, 1]))
     policy = fcfs(measure(tree, bags), bags)
     assert execute(tree, bags, policy, delays=delays).computed.sum() == bags.count.sum()
-    options = SimGridOptions.linear(precision_timing=1e-9)
-    with pytest.raises(DeadlockError):
-        execute(tree, bags, policy, delays=delays, options=options)

@@ -195,6 +195,10 @@ def test_simgrid_refuses_it_too(case: str, tmp_path: Path) -> None:
         resolve(path)
 
 
+RATED = "".join(
+    f'<host id="{name}" speed="1Gf"><prop id="wifi_rate" value="0"/></host>\n' for name in "ab"
+)
+
 # Loaded by SimGrid, but worth a word: content of the zone, routing, line and message.
 WARNED = {
     "no route": (HOSTS, "Full", 4, "'a' cannot reach 'b'"),
@@ -209,8 +213,8 @@ WARNED = {
     "loose host": (HOSTS, "Cluster", 4, "'a' cannot reach 'b'"),
     "nowhere": (HOSTS, "Vivaldi", 4, "'a' has no coordinates"),
     "none": (HOSTS, "None", 4, "'a' cannot reach 'b'"),
-    "no access point": (HOSTS.partition("<link")[0], "Wifi", 4, "'a' cannot reach 'b'"),
-    "name of a zone": (HOSTS.partition("<link")[0].replace('"b"', '"w"'), "Wifi", 6, "'w' has"),
+    "no access point": (RATED, "Wifi", 4, "'a' cannot reach 'b'"),
+    "name of a zone": (RATED.replace('"b"', '"w"'), "Wifi", 6, "'w' has"),
     "dragonfly": (
         CLUSTER.replace("/>", ' topology="DRAGONFLY" topo_parameters="2,1;1,1;1,1;2"/>'),
         "Full",

@@ -11,7 +11,7 @@ from simplugin.formats.platform_xml import read_platform
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms import Cluster, Host, Link, Platform, Profile, ProfileUse, Route, Zone
 from simplugin.platforms.graphs import Graph
-from simplugin.platforms.links import FATPIPE, SPLITDUPLEX
+from simplugin.platforms.links import FATPIPE
 from simplugin.pricing.agents.changes import Change, changing, intervals
 from simplugin.pricing.agents.platform_changes import own_changes
 from simplugin.pricing.agents.upkeep import keep_up
@@ -237,7 +237,6 @@ def test_hosts_that_only_forward_can_but_fail():
         (flat(Profile("r", "STOCHASTIC\nEXP 1 DET 1\n"), ProfileUse("r", "a")), "'a': it is rand"),
         (flat(*follows("a state", "HOST_AVAIL", [(0.0, 1.0)], period=1e-5)), "more than 100000"),
         (flat(state_profile="nowhere.profile"), "'nowhere.profile' is not found"),
-        (flat(state_profile=__file__, sharing_policy=SPLITDUPLEX), "'b_link' has a profile of"),
     ],
 )
 def test_profiles_that_cannot_be_followed(platform, told):

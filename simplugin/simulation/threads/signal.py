@@ -32,22 +32,30 @@ def fire(world: World, waited: Any) -> None:
 class Gate:
     """What one actor waits for, until another opens it.
 
-    Unlike SimGrid's semaphores, a limit of time holds for an actor that has moved from a host that
-    fails.
+    With a time limit it is a signal: unlike that of SimGrid's semaphores, it holds for an actor
+    that has moved from a host that fails. Without one it is a semaphore, which wakes in the
+    order of those of SimGrid.
     """
 
     def __init__(self) -> None:
         self._opened = False
         self._signal: Any = None
+        self._semaphore: Any = None
 
     def wait(self, world: World, limit: float) -> bool:
         """Block until it is opened, or until the time limit; return whether it opened in time."""
+        if limit < 0:
+            self._semaphore = simgrid.Semaphore(0)
+            if not self._opened:
+                self._semaphore.acquire()
+            return True
         deadline = world.now + limit
         expired = False
         while not (self._opened or expired):
             self._signal = signal(world)
             try:
-                self._signal.wait_for(limit if limit < 0 else max(0.0, deadline - world.now))
+                if not self._opened:  # by an actor that ran while the signal was made
+                    self._signal.wait_for(max(0.0, deadline - world.now))
             except simgrid.TimeoutException:
                 expired = True  # whoever opens it at this very date comes too late
             except simgrid.NetworkFailureException:
@@ -58,5 +66,7 @@ class Gate:
     def open(self, world: World) -> None:
         """Wake who waits."""
         self._opened = True
-        if self._signal is not None:
+        if self._semaphore is not None:
+            world.call_even_dying(self._semaphore.release)
+        elif self._signal is not None:
             fire(world, self._signal)

@@ -81,6 +81,8 @@ class Semaphore(_Named):
             self._waiting.popleft().open(self._world)
         else:
             self.capacity += 1
+            # Others go first, as with SimGrid's own.
+            self._world.call_even_dying(simgrid.this_actor.yield_)
 
     def __aenter__(self) -> Blocking[None]:
         return self.acquire()

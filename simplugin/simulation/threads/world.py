@@ -124,7 +124,9 @@ class World:
         """Stop because of an operation that goes away, unless an exception is the reason."""
         self.expected_awaits -= 1
         excused = self.stopping or creator is None or creator.dying or creator.was_killed
-        if creator is not None and not excused and exceptions == _driver.exceptions():
+        # The count of another thread says nothing.
+        caught = self.actor is creator and exceptions != _driver.exceptions()
+        if creator is not None and not (excused or caught):
             self._watch.report(what, creator.name, creator.host.name, place)
 
     def _running_name(self) -> tuple[str, str] | None:

@@ -14,7 +14,9 @@ BACK_ENDS = ("threads", "coroutines")
 WATTS = 20.0
 FAILING = platform(f"""
     <host id="ada" speed="1Gf"><prop id="wattage_per_state" value="10:{WATTS}:{WATTS}"/></host>
-    <host id="bob" speed="1Gf" state_file="bob.txt"/>
+    <host id="bob" speed="1Gf" state_file="bob.txt">
+      <prop id="wattage_per_state" value="0:0:0"/>
+    </host>
 """)
 
 

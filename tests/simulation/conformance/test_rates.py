@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from simplugin import Cluster, Platform, SimGridOptions, simulate
@@ -96,10 +96,13 @@ def play(
 @pytest.mark.parametrize("model", ["LV08", "CM02"])
 @given(platform=st.sampled_from(list(PLATFORMS)), program=programs)
 @example(platform="star", program=THREE_FLOWS)
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25)
 def test_rates_are_those_of_a_full_update(
     back_end: BackEnd, model: str, platform: str, program: list[Step]
 ) -> None:
+    if model == "LV08":
+        # SimGrid enables a transfer too early when a bandwidth changes while its latency passes.
+        program = [step for step in program if step[1] != "bandwidth"]
     full, _ = play(back_end, platform, program, model, "Full", [])
     # Something changes at these dates, and where the latencies of what starts there are over.
     latency = (13.01 if model == "LV08" else 1.0) * 1e-3
