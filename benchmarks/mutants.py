@@ -279,7 +279,7 @@ class Difference:
 
     @property
     def class_(self) -> tuple[str, str]:
-        """What kind of difference it is, and what is said without names and numbers."""
+        """Return the kind of a difference: its verdict and message without names and numbers."""
         return self.kind, re.sub(r"'[^']*'|-?\b[\w.-]*\d[\w.-]*\b", "*", self.said)[:100]
 
 

@@ -117,7 +117,7 @@ def read_wfformat(
 
 @dataclass(frozen=True, slots=True)
 class _Described:
-    """What an instance says of its tasks, whichever version lays it out."""
+    """Tasks of an instance, in any version of the format."""
 
     document: JsonValue
     tasks: list[JsonValue]

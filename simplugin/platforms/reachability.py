@@ -289,7 +289,7 @@ class _Layout:
         return None
 
     def _joined(self, source: str, destination: str) -> bool:
-        """Whether the zone that holds both of two gateways leads from one to the other."""
+        """Return True if the zone of two gateways has a way from one to the other."""
         zone = self._zones.get(self._parent.get(source, ""))
         if zone is None or self._parent.get(destination) != zone.id:
             return True  # in a cluster, where all reach all, or in different zones

@@ -56,17 +56,17 @@ class Bracket:
         return int(self.doubtful.sum())
 
     def decided(self, few: int) -> bool:
-        """Whether one more round can settle it: few tasks are in doubt, all are sold, or equal."""
+        """Return True if one more round settles it: few tasks are in doubt, or all are equal."""
         return self.doubt <= few or self._clears or self._alike
 
     @property
     def _clears(self) -> bool:
-        """Whether peers want m tasks at the lower price, so that all doubtful ones are sold."""
+        """True if peers want m tasks at the lower price, so that all doubtful ones are sold."""
         return int(self.most.sum()) == self.m
 
     @property
     def _alike(self) -> bool:
-        """Whether no number is between the prices: all doubtful tasks are worth the lower one."""
+        """True if no number is between the prices: all doubtful tasks are worth the lower one."""
         return bool(self.high <= np.nextafter(self.low, np.inf))
 
     def heard(self, log_price: float, counts: Amounts) -> Bracket:

@@ -30,7 +30,7 @@ def fire(world: World, waited: Any) -> None:
 
 
 class Gate:
-    """What one actor waits for, until another opens it.
+    """A gate at which one actor waits until another opens it.
 
     With a time limit it is a signal: unlike that of SimGrid's semaphores, it holds for an actor
     that has moved from a host that fails. Without one it is a semaphore, which wakes in the

@@ -32,7 +32,7 @@ class Suspension:
 
     @property
     def is_on(self) -> bool:
-        """Whether the actor is suspended."""
+        """True if the actor is suspended."""
         return self._gate is not None and not (self._actor.dying or self._actor.ended)
 
     def blocking(self) -> Blocking[None]:
