@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from distributed import Client
+from distributed.comm import CommClosedError
 
 from simplugin.campaigns.campaign import Campaign
 from simplugin.campaigns.jobs import Job
@@ -357,6 +358,19 @@ def test_lost_workers_wrong_workers_and_a_lost_scheduler_are_told(
     assert len(after) == RUNS
     assert all(after[key] == found for key, found in before.items())
     assert {executed[position] for position, *_ in before.values()} == {1}
+
+
+def test_scheduler_that_goes_while_it_hands_over_an_answer_is_told(cluster, monkeypatch):
+    cluster.with_workers(1)
+    with closing(DaskRunners(cluster.address)) as runners:
+
+        async def break_off(*_arguments, **_keywords):
+            raise CommClosedError("Stream is closed")
+
+        monkeypatch.setattr(runners._client, "_gather_remote", break_off)
+        runners.submit(square_job(3))
+        with pytest.raises(SetupError, match=f"{cluster.address} has gone.*same command"):
+            runners.finished(60)
 
 
 def test_what_cannot_be_used_is_told_with_a_remedy(monkeypatch):

@@ -48,8 +48,9 @@ def test_everything_is_inside(content: Path) -> None:
     assert {LIBRARY, DRIVER, ELEMENTARY, SWEEPS, KERNELS, BINDINGS} <= names
     (information,) = content.glob("simplugin-*.dist-info")
     licenses = names_below(information / "licenses")
-    patch = "simgrid/selective-update.patch"
-    assert {"LICENSE", "simgrid/LICENSE-LGPL-2.1", "simgrid/NOTICE", patch} <= licenses
+    patches = {f"simgrid/{path.name}" for path in CHECKOUT.glob("tools/simgrid_patches/*.patch")}
+    assert {"LICENSE", "simgrid/LICENSE-LGPL-2.1", "simgrid/NOTICE", *patches} <= licenses
+    assert len(patches) == 2
 
 
 def test_every_module_of_the_checkout_is_inside(content: Path) -> None:

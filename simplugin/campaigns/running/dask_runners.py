@@ -186,11 +186,14 @@ class DaskRunners:
     async def _collect(self, future: Any, job: Job) -> None:
         """Wait for what comes of a job, and put it where `finished` finds it."""
         from distributed import KilledWorker
+        from distributed.comm import CommClosedError
 
         try:
             self._answers.put(pickle.loads(await future))
         except KilledWorker as error:
             self._answers.put(_lost_with_workers(job, error))
+        except CommClosedError:  # it went while it was asked for the answer
+            self._answers.put(self._gone())
         except (CancelledError, asyncio.CancelledError):
             if self._is_closed:
                 raise
