@@ -15,7 +15,7 @@ from simplugin.optimum.certificates import certified
 from simplugin.optimum.entropic import entropic
 from simplugin.optimum.fairest import alpha_fair, max_min
 from simplugin.optimum.flows import Flows
-from simplugin.optimum.interior import REGULAR, interior_point
+from simplugin.optimum.interior import LITTLE, REGULAR, interior_point
 from simplugin.optimum.largest import largest
 from simplugin.optimum.ways import Ways
 from simplugin.workloads.utility import AlphaFair
@@ -125,10 +125,11 @@ def _alpha_fair(flows: Flows, utility: AlphaFair) -> FairShare:
     sharing, alpha = flows.sharing, utility.alpha
     ways = Ways(flows)
     error, rate, price = np.inf, np.zeros(sharing.n_agents), np.zeros(len(ways.resource))
-    for candidate, prices in _candidates(ways, flows, alpha):
-        missed = ways.error(candidate, prices, _log_worth(sharing, candidate, alpha))
-        if missed < error:
-            error, rate, price = missed, candidate, prices
+    for rates, prices in _candidates(ways, flows, alpha):
+        for candidate in (rates, _cheapest_for_little(ways, rates, prices, alpha)):
+            missed = ways.error(candidate, prices, _log_worth(sharing, candidate, alpha))
+            if missed < error:
+                error, rate, price = missed, candidate, prices
         if error <= AIM:
             break
     certified(error, f"the fair sharing for alpha {alpha:g}", _remedy(ways))
@@ -174,6 +175,28 @@ def _candidates(ways: Ways, flows: Flows, alpha: float) -> Iterator[tuple[Floats
         rate = np.zeros(sharing.n_agents)
         rate[ways.agent] = np.exp(point.rate)
         yield rate / (1 + sharing.overload(rate)), point.price
+
+
+def _cheapest_for_little(ways: Ways, rate: Floats, price: Floats, alpha: float) -> Floats:
+    """Return feasible rates where applications that use little take their cheapest ways only.
+
+    Solvers see absolute loads: where next to nothing is computed does not matter to them.
+    """
+    sharing = ways.sharing
+    load = np.zeros(sharing.n_applications)
+    np.maximum.at(
+        load, ways.application[ways.way], np.exp(ways.demand) * rate[ways.agent][ways.way]
+    )
+    way_price = ways.price(price)
+    cheapest = np.lexsort((way_price, ways.application))
+    cheapest = cheapest[np.unique(ways.application[cheapest], return_index=True)[1]]
+    little = load < LITTLE
+    # Its throughput is as large as what a task costs there says.
+    with np.errstate(over="ignore"):
+        throughput = np.exp((np.log(sharing.weight) - way_price[cheapest]) / alpha)
+    rate = np.where(little[sharing.application], 0.0, rate)
+    rate[ways.agent[cheapest[little]]] = throughput[little]
+    return np.asarray(rate / (1 + sharing.overload(rate)))
 
 
 def _by_cuts(ways: Ways, flows: Flows, alpha: float) -> tuple[Floats, Floats]:

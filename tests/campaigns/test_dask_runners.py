@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from distributed import Client
-from distributed.comm import CommClosedError
+from distributed.comm.core import CommClosedError
 
 from simplugin.campaigns.campaign import Campaign
 from simplugin.campaigns.jobs import Job

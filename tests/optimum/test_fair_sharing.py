@@ -298,6 +298,7 @@ def test_sharings_are_feasible_and_proven_best(seed: int, alpha: float) -> None:
     st.sampled_from([1.0, 1.0, 1e-9, 1e-11, 1e-12]),
 )
 @example(1250, 0.1, 1.0)
+@example(615, 0.1, 1.0)
 @example(4, 1.0, 1e-12)
 @example(33, 0.0, 1e-11)
 def test_prices_and_rates_fulfil_the_conditions_of_optimality(

@@ -186,7 +186,7 @@ class DaskRunners:
     async def _collect(self, future: Any, job: Job) -> None:
         """Wait for what comes of a job, and put it where `finished` finds it."""
         from distributed import KilledWorker
-        from distributed.comm import CommClosedError
+        from distributed.comm.core import CommClosedError
 
         try:
             self._answers.put(pickle.loads(await future))
