@@ -302,7 +302,8 @@ class Follower:
 
     async def _fail(self, resource: Any, part: float) -> None:
         resource.turn_off()
-        await self.me.sleep_for(0.1 + part)
+        # Two that turn it on at the same date start restartable actors twice in SimGrid.
+        await self.me.sleep_for(0.1 + part + 1e-4 * self.me.pid)
         resource.turn_on()
 
     async def transfer(self, step: Step) -> None:
