@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from simplugin.elementary import exp, expm1, log
-from simplugin.errors import InfeasibleError
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.optimum.certificates import certified
+from simplugin.optimum.certificates import certified, solve_by_clarabel
 from simplugin.optimum.linear_programs import loaded, solved
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
 
@@ -168,14 +166,7 @@ def relaxation(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> Rela
     capped = np.flatnonzero(market.caps < market.m)
     limits: list[Any] = [share[capped] <= market.caps[capped] / market.m] if len(capped) else []
     problem: Any = cvxpy.Problem(cvxpy.Maximize(factor @ (1 - kept)), [placed, *limits])
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Solution may be inaccurate", UserWarning)
-        try:
-            problem.solve(solver=cvxpy.CLARABEL)
-        except cvxpy.SolverError as error:
-            raise InfeasibleError(f"Clarabel gave up on the bundle: {error}") from error
-    if share.value is None:
-        raise InfeasibleError(f"Clarabel calls the bundle {problem.status}")
+    solve_by_clarabel(problem, "the bundle", inaccurate=True)
     amounts = np.clip(share.value * market.m, 0.0, market.caps)
     price = abs(float(placed.dual_value)) * unit
     benefit = market.benefit(amounts)

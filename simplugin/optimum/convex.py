@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simplugin.errors import InfeasibleError
+from simplugin.optimum.certificates import solve_by_clarabel
 from simplugin.optimum.flows import Flows
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ def convex_program(sharing: Sharing, alpha: float = 1.0) -> ConvexShare:
     ------
     InfeasibleError
         An application reaches no host, or the solver gave up.
+    UncertifiedError
+        The solver stopped short of its accuracy.
 
     References
     ----------
@@ -85,14 +87,7 @@ def convex_program(sharing: Sharing, alpha: float = 1.0) -> ConvexShare:
     balanced: Any = program.balance @ columns == 0
     utility = factor @ _utility(cvxpy, reached, alpha)
     problem: Any = cvxpy.Problem(cvxpy.Maximize(utility), [fits, balanced])
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Solution may be inaccurate", UserWarning)
-        try:
-            problem.solve(solver=cvxpy.CLARABEL)
-        except cvxpy.SolverError as error:
-            raise InfeasibleError(f"Clarabel gave up on the fair sharing: {error}") from error
-    if columns.value is None:
-        raise InfeasibleError(f"Clarabel calls the fair sharing {problem.status}")
+    solve_by_clarabel(problem, "the fair sharing")
     rate = program.rates(columns.value, sharing)
     price = program.prices(-np.asarray(fits.dual_value), sharing) * np.exp(size.max())
     return ConvexShare(rate, sharing.throughput(rate), price)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.errors import InfeasibleError
+from simplugin.optimum.certificates import solve_by_clarabel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,6 +65,8 @@ def steady_state_program(tree: Tree, bags: Bags, *, port: Port = "single") -> Pr
     ------
     InfeasibleError
         No host computes, or the solver gave up.
+    UncertifiedError
+        The solver stopped short of its accuracy.
 
     References
     ----------
@@ -98,12 +101,9 @@ def steady_state_program(tree: Tree, bags: Bags, *, port: Port = "single") -> Pr
         ports,
     ]
     problem: Any = cvxpy.Problem(cvxpy.Maximize(fair), constraints)
-    try:
-        problem.solve(solver=cvxpy.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
-    except cvxpy.SolverError as error:
-        raise InfeasibleError(f"Clarabel gave up on the steady state: {error}") from error
-    if alpha.value is None:
-        raise InfeasibleError(f"Clarabel calls the steady state {problem.status}")
+    solve_by_clarabel(
+        problem, "the steady state", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10
+    )
     cpu_price = np.zeros(tree.n_hosts)
     cpu_price[computes] = cpu.dual_value * unit / tree.speed[computes]
     port_price = np.asarray(ports.dual_value) * unit

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simplugin.errors import InfeasibleError
+from simplugin.optimum.certificates import solve_by_clarabel
 from simplugin.optimum.task_graph_choices import Choices
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ def relaxation_program(graphs: GraphSet, site: Site, *, transfers: bool = False)
     ------
     InfeasibleError
         Clarabel gave up.
+    UncertifiedError
+        It stopped short of its accuracy.
     """
     import cvxpy
 
@@ -75,12 +77,9 @@ def relaxation_program(graphs: GraphSet, site: Site, *, transfers: bool = False)
         load = functions.sum(functions.multiply(x, choices.load[:, k, : x.shape[1]] / unit), axis=1)
         constraints.append(margin / unit + member @ load <= makespan)
     problem: Any = cvxpy.Problem(cvxpy.Minimize(makespan), constraints)
-    try:
-        problem.solve(solver=cvxpy.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
-    except cvxpy.SolverError as error:
-        raise InfeasibleError(f"Clarabel gave up on the relaxation: {error}") from error
-    if makespan.value is None:
-        raise InfeasibleError(f"Clarabel calls the relaxation {problem.status}")
+    solve_by_clarabel(
+        problem, "the relaxation", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10
+    )
     return float(makespan.value) * unit
 
 
