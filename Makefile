@@ -31,7 +31,7 @@ help:
 	@echo "make format   reformat Python and C++"
 	@echo "make simgrid  SimGrid in the cache outside the checkout"
 	@echo "make constraints  newer versions of what the checks run with"
-	@echo "make browser  Chromium, in which tests open reports"
+	@echo "make test-packages  what only tests need: Chromium, in which they open reports, and locales"
 	@echo "make clean    remove what was built here (the cache, $(VENV)/ and results in out/ stay)"
 
 .PHONY: demo
@@ -56,7 +56,7 @@ demo: install
 # The wheel, which takes over the plug-in's objects, is made beside the checks of style and types, and
 # the tests are compiled.
 .PHONY: test
-test: browser install
+test: test-packages install
 	@$(MAKE) --no-print-directory -j 2 lint wheel collection
 	echo "== Tests"
 	$(BIN)/python -m pytest $(PYTEST) --wheel="$$(echo dist/*.whl)" tests
@@ -136,9 +136,9 @@ $(BIN)/python: | system
 system:
 	@tools/system_packages.sh "$$(test -x $(BIN)/python && echo $(BIN)/python || command -v $(PYTHON) || echo python3)"
 
-.PHONY: browser
-browser:
-	@tools/system_packages.sh $(PYTHON) browser
+.PHONY: test-packages
+test-packages:
+	@tools/system_packages.sh $(PYTHON) tests
 
 .PHONY: clean
 clean:

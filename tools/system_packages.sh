@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs the Debian packages that are missing: with apt-get, and with sudo unless root.
-# With a second argument "browser", also the one in which tests open reports.
+# With a second argument "tests", also what only tests need: a browser, and locales of other languages.
 # It asks for what is needed, not for package names, so that compilers or Pythons from elsewhere count too.
 set -euo pipefail
 
@@ -27,7 +27,8 @@ need python3-venv "$python" -c 'import ensurepip, venv'
 need python3-dev "$python" -c \
     'import os, sysconfig; assert os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h"))'
 
-if [ "${2:-}" = browser ]; then
+if [ "${2:-}" = tests ]; then
+    need locales test -e /usr/share/i18n/locales/tr_TR
     need chromium command -v chromium
     need chromium-driver command -v chromedriver
 fi
