@@ -48,6 +48,8 @@ BENCHMARKS = {
 }
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 VARIES = "varies"
+# Of longer series, only about so many values are kept.
+MOST = 100
 # What names an entry of a list, so that a new entry does not shift the others.
 NAMES = ("claim", "id", "name")
 
@@ -156,7 +158,10 @@ def help_texts() -> dict[str, str]:
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the path and value of everything in nested containers."""
-    if isinstance(value, list):
+    if isinstance(value, list) and len(value) > MOST and not isinstance(value[0], list | dict):
+        step = -(-len(value) // MOST)
+        value = {"length": len(value)} | {str(i): value[i] for i in range(0, len(value), step)}
+    elif isinstance(value, list):
         keys = [
             next((str(item[key]) for key in NAMES if key in item), "")
             if isinstance(item, dict)
