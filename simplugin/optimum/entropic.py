@@ -8,6 +8,7 @@ import numpy as np
 
 from simplugin.errors import UncertifiedError
 from simplugin.optimum.fairest import TINY, damped, longest_step, stepped
+from simplugin.optimum.linear_programs import TOLERANCES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,16 +78,22 @@ def _inside(bound: Floats, equal: Floats) -> tuple[Floats, Floats, Floats, Mask]
     points: list[Floats] = []
     while not np.all(free):
         slack = np.eye(n_bounds + n)[:, ~free]
-        answer: Any = linprog(
-            np.append(np.zeros(n), -np.ones(slack.shape[1])),
-            A_ub=np.hstack([rows, slack]),
-            b_ub=np.append(np.ones(n_bounds), np.zeros(n)),
-            A_eq=np.hstack([equal, np.zeros((len(equal), slack.shape[1]))]),
-            b_eq=np.ones(len(equal)),
-            bounds=[(0, None)] * n + [(0, 0.1)] * slack.shape[1],
-            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-        )
-        if answer.status != 0:
+        for tolerance in TOLERANCES:
+            answer: Any = linprog(
+                np.append(np.zeros(n), -np.ones(slack.shape[1])),
+                A_ub=np.hstack([rows, slack]),
+                b_ub=np.append(np.ones(n_bounds), np.zeros(n)),
+                A_eq=np.hstack([equal, np.zeros((len(equal), slack.shape[1]))]),
+                b_eq=np.ones(len(equal)),
+                bounds=[(0, None)] * n + [(0, 0.1)] * slack.shape[1],
+                options={
+                    "primal_feasibility_tolerance": tolerance,
+                    "dual_feasibility_tolerance": tolerance,
+                },
+            )
+            if answer.status == 0:
+                break
+        else:
             raise UncertifiedError(
                 f"no throughputs reach the largest sum: {answer.message}; the quantities may be too"
                 " far apart, check their units"

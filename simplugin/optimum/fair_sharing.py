@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 # Error of the certificate at which no other method is tried.
 AIM = 1e-9
+# Share of a throughput that may be rounding.
+NOISE = 1e-9
 # Relative change of throughputs by a further bottleneck that is rounding.
 SETTLED = 1e-11
 
@@ -126,7 +128,7 @@ def _alpha_fair(flows: Flows, utility: AlphaFair) -> FairShare:
     ways = Ways(flows)
     error, rate, price = np.inf, np.zeros(sharing.n_agents), np.zeros(len(ways.resource))
     for rates, prices in _candidates(ways, flows, alpha):
-        for candidate in (rates, _cheapest_for_little(ways, rates, prices, alpha)):
+        for candidate in (rates, _tidied(ways, rates, prices, alpha)):
             missed = ways.error(candidate, prices, _log_worth(sharing, candidate, alpha))
             if missed < error:
                 error, rate, price = missed, candidate, prices
@@ -177,25 +179,29 @@ def _candidates(ways: Ways, flows: Flows, alpha: float) -> Iterator[tuple[Floats
         yield rate / (1 + sharing.overload(rate)), point.price
 
 
-def _cheapest_for_little(ways: Ways, rate: Floats, price: Floats, alpha: float) -> Floats:
-    """Return feasible rates where applications that use little take their cheapest ways only.
+def _tidied(ways: Ways, rate: Floats, price: Floats, alpha: float) -> Floats:
+    """Return feasible rates without what solvers leave to rounding, as they see absolute loads.
 
-    Solvers see absolute loads: where next to nothing is computed does not matter to them.
+    Applications that use little take their cheapest ways only, and compute what prices ask for;
+    of the others, dearer ways with next to no share are dropped.
     """
     sharing = ways.sharing
+    used, way_price, application = rate[ways.agent], ways.price(price), ways.application
     load = np.zeros(sharing.n_applications)
-    np.maximum.at(
-        load, ways.application[ways.way], np.exp(ways.demand) * rate[ways.agent][ways.way]
-    )
-    way_price = ways.price(price)
-    cheapest = np.lexsort((way_price, ways.application))
-    cheapest = cheapest[np.unique(ways.application[cheapest], return_index=True)[1]]
+    np.maximum.at(load, application[ways.way], np.exp(ways.demand) * used[ways.way])
     little = load < LITTLE
+    cheapest = np.lexsort((way_price, application))
+    cheapest = cheapest[np.unique(application[cheapest], return_index=True)[1]]
+    with np.errstate(invalid="ignore"):
+        share = used / np.bincount(application, used)[application]
+    stray = (share < NOISE) & (way_price > way_price[cheapest][application])
+    used = np.where(stray | little[application], 0.0, used)
     # Its throughput is as large as what a task costs there says.
     with np.errstate(over="ignore"):
         throughput = np.exp((np.log(sharing.weight) - way_price[cheapest]) / alpha)
-    rate = np.where(little[sharing.application], 0.0, rate)
-    rate[ways.agent[cheapest[little]]] = throughput[little]
+    used[cheapest[little]] = throughput[little]
+    rate = np.zeros(sharing.n_agents)
+    rate[ways.agent] = used
     return np.asarray(rate / (1 + sharing.overload(rate)))
 
 

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-# Relative to a resource's capacity; the least that HiGHS takes.
-TOLERANCE = 1e-10
+# Relative to a resource's capacity: the least that HiGHS takes, and where it finds nothing. What
+# prices prove stays proven whatever the tolerance; only the search may take longer.
+TOLERANCES = 1e-10, 1e-8, 1e-7
 
 
 def loaded(matrix: csc_array, cost: Floats, lower: Floats, upper: Floats) -> Any:
@@ -49,7 +50,7 @@ def loaded(matrix: csc_array, cost: Floats, lower: Floats, upper: Floats) -> Any
         ("small_matrix_value", 1e-12),
     ):
         solver.setOptionValue(name, value)
-    _set_tolerance(solver, TOLERANCE)
+    _set_tolerance(solver, TOLERANCES[0])
     solver.passModel(lp)
     return solver
 
@@ -65,15 +66,14 @@ def solved(solver: Any) -> Any:
     import highspy
 
     solver.run()
-    # What prices prove stays proven whatever the tolerance; only the search may take longer.
-    for tolerance in (TOLERANCE, 1e2 * TOLERANCE, 1e3 * TOLERANCE):
+    for tolerance in TOLERANCES:
         if solver.getModelStatus() == highspy.HighsModelStatus.kOptimal:
             break
         solver.clearSolver()
         _set_tolerance(solver, tolerance)
         solver.run()
     status = solver.getModelStatus()
-    _set_tolerance(solver, TOLERANCE)
+    _set_tolerance(solver, TOLERANCES[0])
     if status != highspy.HighsModelStatus.kOptimal:
         raise UncertifiedError(
             f"HiGHS ended with {solver.modelStatusToString(status)!r};"

@@ -17,7 +17,7 @@ import resource
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -191,15 +191,15 @@ def _simulate(caller: socket.socket, settings: Settings, actors: list[ActorJob])
     if settings.locates:
         sys.set_coroutine_origin_tracking_depth(1)
         sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  it lives as long as we do
-    with _c_locale():
-        back_end = _engine(settings)
-        _kept.append(back_end)
-        # After SimGrid's own handlers, which say less about where.
-        faulthandler.enable(all_threads=False)
-        faulthandler.register(WHERE_ARE_YOU, all_threads=False)
-        _load(back_end, settings.platform)
-        if settings.energy:
-            _require_wattages(back_end, settings.platform)
+    _use_plain_locale()
+    back_end = _engine(settings)
+    _kept.append(back_end)
+    # After SimGrid's own handlers, which say less about where.
+    faulthandler.enable(all_threads=False)
+    faulthandler.register(WHERE_ARE_YOU, all_threads=False)
+    _load(back_end, settings.platform)
+    if settings.energy:
+        _require_wattages(back_end, settings.platform)
     caller.sendall(frame(LOADED, b""))
     for actor in actors:
         _place(back_end, actor)
@@ -207,20 +207,15 @@ def _simulate(caller: socket.socket, settings: Settings, actors: list[ActorJob])
     return _packed_result(back_end.collect())
 
 
-@contextlib.contextmanager
-def _c_locale() -> Iterator[None]:
-    """Have SimGrid compare names as everywhere, and from now on read numbers so.
+def _use_plain_locale() -> None:
+    """Have SimGrid read numbers and compare names as everywhere.
 
     Python sets the user's locale for characters, and a module of the actors may set one for
-    numbers, which SimGrid reads during the simulation, too.
+    numbers.
     """
     locale.setlocale(locale.LC_NUMERIC, "C")
-    characters = locale.setlocale(locale.LC_CTYPE)
-    locale.setlocale(locale.LC_CTYPE, "C")
-    try:
-        yield
-    finally:
-        locale.setlocale(locale.LC_CTYPE, characters)
+    with contextlib.suppress(locale.Error):  # some systems do not have it
+        locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
 
 
 def _back_end_class(place: str) -> type[BackEnd]:

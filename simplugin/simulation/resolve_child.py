@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import locale
 import math
 import os
 import sys
@@ -15,6 +16,8 @@ from typing import Any
 def main() -> None:
     """Read a question from standard input, answer it on standard output."""
     question = json.load(sys.stdin)
+    # SimGrid compares names and reads numbers by the rules of the locale.
+    locale.setlocale(locale.LC_ALL, "C")
     # Whatever SimGrid prints must not end up in the answer.
     answer_to = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)

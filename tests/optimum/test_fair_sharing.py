@@ -299,6 +299,8 @@ def test_sharings_are_feasible_and_proven_best(seed: int, alpha: float) -> None:
 )
 @example(1250, 0.1, 1.0)
 @example(615, 0.1, 1.0)
+@example(18096, 0.0, 1.0)
+@example(19601, 8.0, 1.0)
 @example(4, 1.0, 1e-12)
 @example(33, 0.0, 1e-11)
 def test_prices_and_rates_fulfil_the_conditions_of_optimality(
