@@ -19,6 +19,7 @@ import argparse
 import contextlib
 import itertools
 import json
+import locale
 import os
 import random
 import re
@@ -52,6 +53,8 @@ PATIENCE = 20  # seconds; SimGrid searches some broken networks for ever
 def serve() -> None:
     """Answer each path on standard input by a verdict on standard output."""
     import simgrid
+
+    locale.setlocale(locale.LC_ALL, "C")  # SimGrid compares names by its rules
 
     answer_to = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

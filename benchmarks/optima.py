@@ -92,7 +92,7 @@ def main() -> None:
     count = 20 if options.quick else options.count
     rows = solve(range(options.first, options.first + count))
     if options.json:
-        print(json.dumps(rows, indent=2))
+        print(json.dumps(rows))
         return
     print("alpha  platforms  to 1e-6  to 1e-8  refused  mean  worst")
     for alpha, row in rows.items():

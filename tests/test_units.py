@@ -177,8 +177,9 @@ def test_only_finite_values_are_written(write, _read, value):
 
 # Runs in a process of its own: prints the floats that SimGrid makes of texts.
 ASK_SIMGRID = """
-import json, sys, simgrid
+import json, locale, sys, simgrid
 texts = json.load(sys.stdin)
+locale.setlocale(locale.LC_ALL, "C")  # SimGrid compares names by its rules
 engine = simgrid.Engine(["units", "--log=root.thresh:critical"])
 zone = engine.netzone_root
 speeds = [zone.add_host(f"h{i}", t).speed for i, t in enumerate(texts["speed"])]

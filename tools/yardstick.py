@@ -38,6 +38,8 @@ BENCHMARKS = {
     "bags": ("--quick",),
     "campaigns": ("--runs", "200", "--simulations", "20"),
     "market": ("--quick",),
+    "mutants": ("--count", "200"),
+    "optima": ("--quick",),
     "platforms": ("--quick",),
     "pricing": ("--quick",),
     "simulate": ("--quick",),
@@ -209,7 +211,9 @@ def report(recorded: dict[str, Any], found: dict[str, Any]) -> int:
 
 def is_digest(path: str, value: Any) -> bool:
     """Return True if a value stands for the bytes of something."""
-    return path.endswith(" / digest") or (isinstance(value, str) and value.startswith("sha256:"))
+    return path.endswith((" / digest", "_sha256")) or (
+        isinstance(value, str) and value.startswith("sha256:")
+    )
 
 
 def short(value: Any) -> str:

@@ -16,13 +16,17 @@ from simplugin.simulation.servers import server_processes
 HERE = str(Path(__file__).parent)
 
 
-@pytest.fixture(scope="module")
-def runners():
-    """Return runners for the two tests that need real ones; the second one closes them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(HERE)
-        with LocalRunners(2) as runners:
-            yield runners
+@pytest.fixture
+def others():
+    """Return the processes that there are before runners start."""
+    return set(descendants(os.getpid()))
+
+
+@pytest.fixture
+def runners(monkeypatch):
+    monkeypatch.syspath_prepend(HERE)
+    with LocalRunners(2) as runners:
+        yield runners
 
 
 def job(position, name, **arguments):
@@ -58,7 +62,7 @@ def test_jobs_are_done_at_the_same_time_and_each_once(runners, tmp_path):
             assert record.measured.row["value"] == position**2
 
 
-def test_closed_in_the_middle(runners, tmp_path):
+def test_closed_in_the_middle(others, runners, tmp_path):
     files = [tmp_path / str(position) for position in range(4)]
     for position, file in enumerate(files):
         runners.submit(job(position, "stuck", file=str(file)))
@@ -66,7 +70,7 @@ def test_closed_in_the_middle(runners, tmp_path):
     # Two run, two wait.
     while not all(file.exists() for file in files[:2]):
         assert runners.finished(0.01) == []
-    below = set(descendants(os.getpid())) - set(server_processes())
+    below = set(descendants(os.getpid())) - set(server_processes()) - others
     assert {int(file.read_text()) for file in files[:2]} < below
     runners.close()
     assert set(descendants(os.getpid())).isdisjoint(below)

@@ -254,6 +254,8 @@ def unwritable(campaign):
         us = os.geteuid()
 
         def make():
+            for path in Path(directory).glob("*.sqlite*"):
+                path.chmod(0o444)
             Path(directory).chmod(0o555)
             os.seteuid(NOBODY if us == 0 else us)
 

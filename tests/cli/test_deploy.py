@@ -191,7 +191,10 @@ tcp_gamma = 0.0
 # The same by SimGrid's own bindings, which load both files themselves.
 ENGINE = """
 import sys
+import locale
 from simgrid import Engine, Mailbox, this_actor
+
+locale.setlocale(locale.LC_ALL, "C")  # SimGrid compares names by its rules
 
 def node(size, application, parent, *children):
     host = this_actor.get_host().name
