@@ -40,7 +40,8 @@ BENCHMARKS = {
     "market": ("--quick",),
     "mutants": ("--count", "200"),
     "optima": ("--quick",),
-    "platforms": ("--quick",),
+    # The other parts take minutes.
+    "platforms": ("--quick", "files", "totals"),
     "pricing": ("--quick",),
     "simulate": ("--quick",),
     "taskgraphs": ("--quick",),
