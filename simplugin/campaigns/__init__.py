@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from simplugin.campaigns.kinds import Outcome
     from simplugin.campaigns.running.campaign_runs import run_campaign
     from simplugin.campaigns.scenario import Scenario, load_scenario, run_scenario
-    from simplugin.campaigns.store.frames import results
+    from simplugin.campaigns.store.reading import results
 
 __all__ = [
     "Campaign",
@@ -29,7 +29,7 @@ _HOMES = {
     "Scenario": "scenario",
     "load_campaign": "campaign",
     "load_scenario": "scenario",
-    "results": "store.frames",
+    "results": "store.reading",
     "run_campaign": "running.campaign_runs",
     "run_scenario": "scenario",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -14,9 +14,6 @@ from simplugin.figures import Figure
 from simplugin.listings import Listing
 from simplugin.rows import Row
 from simplugin.simulation import Result
-
-if TYPE_CHECKING:
-    from simplugin.campaigns.scenario import Scenario
 
 Progress = Callable[[float, int], None]
 
@@ -77,7 +74,7 @@ class Kind:
     """
 
     workload: type[BaseModel]
-    run: Callable[[Scenario, Progress | None], Outcome]
+    run: Callable[[Any, Progress | None], Outcome]
     schedulers: tuple[str, ...] | None = None
     outputs: tuple[str, ...] = ("result", "trace", "gantt")
     need_trace: tuple[str, ...] = ("trace", "gantt")

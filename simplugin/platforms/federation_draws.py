@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from simplugin.platforms.federation_bounds import require_bearable_draws
+from simplugin.platforms.federation_errors import FederationError, in_digits
 from simplugin.platforms.federation_parts import (
     ClusterGroup,
     Quantity,
@@ -17,6 +18,7 @@ from simplugin.platforms.federation_parts import (
     Wire,
 )
 from simplugin.platforms.laws import Law
+from simplugin.platforms.names import MOST_HOSTS
 
 _FAR_TOO_LARGE = 1e300
 
@@ -199,5 +201,33 @@ def drawn_sites(
         for group in sites
         for name in group.names
     }
-    require_bearable_draws(sites, drawn.values())
+    _require_few_hosts(sites, drawn.values())
     return drawn
+
+
+def _require_few_hosts(groups: tuple[SiteGroup, ...], sites: Iterable[DrawnSwitch]) -> None:
+    """Raise if the drawn clusters have more hosts than `MOST_HOSTS`; about the largest cluster."""
+    clusters = [cluster for site in sites for cluster in _below(site)]
+    largest = max(clusters, key=lambda cluster: cluster.hosts)
+    total = sum(cluster.hosts for cluster in clusters)
+    if total <= MOST_HOSTS:
+        return
+    where = next(
+        (at, number)
+        for at, site in enumerate(groups)
+        for number, group in enumerate(site.clusters)
+        if largest.site in site.names and largest.name in group.names
+    )
+    raise FederationError(
+        f"the clusters have {in_digits(total)} hosts, {in_digits(largest.hosts)} of them cluster "
+        f"{largest.name!r} of site {largest.site!r}: more than the {MOST_HOSTS:,} that are made",
+        *("sites", where[0], "clusters", where[1], "hosts"),
+        remedy="ask for fewer hosts, or a law of smaller numbers",
+    )
+
+
+def _below(switch: DrawnSwitch) -> Iterator[DrawnCluster]:
+    """Go through the clusters that hang from a switch or from those below it."""
+    yield from switch.clusters
+    for inner in switch.switches:
+        yield from _below(inner)

@@ -1,4 +1,4 @@
-"""What is wrong with a federation, and which part of its description says so."""
+"""Errors of federations, and the checks that several parts of them need."""
 
 from __future__ import annotations
 
@@ -8,6 +8,15 @@ from simplugin.errors import PlatformError
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable
+
+# Assumed: loading takes SimGrid their number times that of the hosts, a minute for 1,000 with
+# 100,000 hosts.
+MOST_CLUSTERS = 100_000
+# SimGrid's int.
+MOST_CORES = 2**31 - 1
+# Assumed: each route between two sites is written, 7 MB for a ring of 100 sites.
+MOST_ROUTED_SITES = 1_000
 
 
 class FederationError(PlatformError):
@@ -36,3 +45,54 @@ class FederationError(PlatformError):
     ) -> None:
         super().__init__(message, file=file, line=line, remedy=remedy)
         self.about = about
+
+
+def require_at_most(what: str, value: float, most: int, field: str) -> None:
+    """Raise if a number is above its bound.
+
+    Parameters
+    ----------
+    what : str
+        What it is.
+    value : float
+        The number.
+    most : int
+        Its bound.
+    field : str
+        Where it stands.
+
+    Raises
+    ------
+    FederationError
+        It is greater.
+    """
+    if value > most:
+        raise FederationError(
+            f"{what} is {in_digits(value)}, more than the {most:,} that are made",
+            field,
+            remedy=f"give a number up to {most:,}",
+        )
+
+
+def require_apart(what: str, names: Iterable[tuple[str, tuple[str | int, ...]]]) -> None:
+    """Raise if a name occurs twice.
+
+    Parameters
+    ----------
+    what : str
+        What bears the names, in the plural.
+    names : iterable of (str, tuple)
+        Each with what an error about it is about.
+    """
+    seen = set()
+    for name, about in names:
+        if name in seen:
+            raise FederationError(
+                f"two {what} are called {name!r}", *about, remedy="name them apart"
+            )
+        seen.add(name)
+
+
+def in_digits(number: float) -> str:
+    """Write a number so that it fits a line."""
+    return f"{int(number):,}" if number < 1e15 else f"{number:.3g}"

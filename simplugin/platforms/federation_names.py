@@ -9,7 +9,7 @@ from simplugin.platforms.federation_errors import FederationError
 from simplugin.platforms.laws import Law
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from simplugin.platforms.federation_parts import ClusterGroup, SiteBackbone, SiteGroup
 
@@ -17,25 +17,6 @@ _Claim = tuple[str, tuple[str, ...], tuple[str | int, ...]]
 
 # Host 3 of cluster c at s is c-3.s.
 _HOST = re.compile(r"-([1-9][0-9]*)\.")
-
-
-def require_apart(what: str, names: Iterable[tuple[str, tuple[str | int, ...]]]) -> None:
-    """Refuse a name that is borne twice.
-
-    Parameters
-    ----------
-    what : str
-        What bears the names, in the plural.
-    names : iterable of (str, tuple)
-        Each with what an error about it is about.
-    """
-    seen = set()
-    for name, about in names:
-        if name in seen:
-            raise FederationError(
-                f"two {what} are called {name!r}", *about, remedy="name them apart"
-            )
-        seen.add(name)
 
 
 def require_clear_names(

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from simplugin.platforms.federation_bounds import MOST_CLUSTERS, MOST_CORES, require_at_most
-from simplugin.platforms.federation_errors import FederationError
-from simplugin.platforms.federation_names import require_apart
+from simplugin.platforms.federation_errors import (
+    MOST_CLUSTERS,
+    MOST_CORES,
+    FederationError,
+    require_apart,
+    require_at_most,
+)
 from simplugin.platforms.laws import Law
 from simplugin.platforms.names import MOST_HOSTS
 from simplugin.platforms.validation import require_name, require_not_negative, require_positive

@@ -7,10 +7,15 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from simplugin.platforms.cluster import Cluster
-from simplugin.platforms.federation_bounds import MOST_ROUTED_SITES, require_bearable
 from simplugin.platforms.federation_draws import DrawnSwitch, Draws, drawn_sites
-from simplugin.platforms.federation_errors import FederationError
-from simplugin.platforms.federation_names import require_apart, require_clear_names
+from simplugin.platforms.federation_errors import (
+    MOST_CLUSTERS,
+    MOST_ROUTED_SITES,
+    FederationError,
+    in_digits,
+    require_apart,
+)
+from simplugin.platforms.federation_names import require_clear_names
 from simplugin.platforms.federation_network import Network, turned
 from simplugin.platforms.federation_parts import (
     SiteBackbone,
@@ -68,7 +73,7 @@ class Federation:
             raise FederationError(
                 f"the seed is {self.seed!r}", "seed", remedy="give a whole number, 0 or more"
             )
-        require_bearable(self.sites)
+        _require_few_clusters(self.sites)
         sites = [(name, at) for at, group in enumerate(self.sites) for name in group.names]
         require_apart("sites", ((name, ("sites", at, "name")) for name, at in sites))
         if self.backbone is None and len(sites) > 1:
@@ -356,4 +361,17 @@ def _check_link(link: SiteLink, at: int, joined: dict[str, set[str]]) -> None:
             f"two links of the backbone join {link.source!r} and {link.destination!r}",
             *about,
             remedy="remove one of them",
+        )
+
+
+def _require_few_clusters(sites: tuple[SiteGroup, ...]) -> None:
+    """Raise if there are more than `MOST_CLUSTERS`, before their names are made."""
+    counts = [(site.repeat or 1) * site.cluster_count for site in sites]
+    if sum(counts) > MOST_CLUSTERS:
+        largest = counts.index(max(counts))
+        raise FederationError(
+            f"there are {in_digits(sum(counts))} clusters, more than the {MOST_CLUSTERS:,} that "
+            "are made",
+            *("sites", largest, "repeat"),
+            remedy="repeat sites or clusters less often",
         )

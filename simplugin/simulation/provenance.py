@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import simplugin
 from simplugin.errors import PlatformError, SimpluginError
 from simplugin.simulation.canonical import digest
 from simplugin.simulation.job import ActorJob
@@ -85,6 +84,6 @@ def _actor_text(actor: ActorJob, function: str) -> str:
 def simplugin_version() -> str:
     """Return this package's version; "unknown" if it runs without having been installed."""
     try:
-        return simplugin.__version__
+        return version("simplugin")
     except PackageNotFoundError:
         return "unknown"

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin.market.assessment import Assessment
-from simplugin.market.assessment_figures import demand_curve
+from simplugin.market.assessment import Assessment, demand_curve
 from simplugin.market.deals import Deal
 from simplugin.market.execution import Execution
 from simplugin.platforms.peer_grids import PeerGrid

@@ -9,15 +9,8 @@ points a subtree mixes them.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from simplugin.bags.prices.messages import Posted
-
-# Bytes/s received, port time used [s/s], and tasks/s of each type.
-Point = tuple[float, ...]
-Points = Sequence[Point]
+from simplugin.bags.prices.messages import Point, Points, Posted
 
 # Position of the first type in a point.
 FIRST = 2

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from simplugin.bags.message_sizes import message_size
 
-if TYPE_CHECKING:
-    from simplugin.bags.prices.curves import Point
+# Of a curve: bytes/s received, port time used [s/s], and tasks/s of each type.
+Point = tuple[float, ...]
+Points = Sequence[Point]
 
 
 @dataclass(frozen=True, slots=True)

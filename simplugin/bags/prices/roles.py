@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from simplugin.bags.nodes import Known
-    from simplugin.bags.prices.curves import Points
     from simplugin.bags.prices.filter import Sieve
+    from simplugin.bags.prices.messages import Points
 
 # Tasks per second of each type for each target, the worker first.
 Rates = tuple[tuple[float, ...], ...]

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from simplugin.bags.prices.curves import FIRST, Point, worker_points, worth
+from simplugin.bags.prices.curves import FIRST, worker_points, worth
 from simplugin.bags.prices.game import solve_game
-from simplugin.bags.prices.messages import Award, Down, Offer, Posted, Settled, Up, Verdict
+from simplugin.bags.prices.messages import Award, Down, Offer, Point, Posted, Settled, Up, Verdict
 from simplugin.bags.prices.roles import Rates, added, mixed, posts, scaled, shared
 from simplugin.bags.prices.tracing import best_response
 from simplugin.errors import InfeasibleError, WorkloadError
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simplugin.bags.nodes import Known
-    from simplugin.bags.prices.curves import Points
     from simplugin.bags.prices.filter import Sieve
+    from simplugin.bags.prices.messages import Points
 
 
 @dataclass(frozen=True, slots=True)

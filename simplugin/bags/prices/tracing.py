@@ -6,12 +6,9 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
-from simplugin.bags.prices.curves import FIRST, Point, Points, at, worth
-
-if TYPE_CHECKING:
-    from simplugin.bags.prices.messages import Posted
+from simplugin.bags.prices.curves import FIRST, at, worth
+from simplugin.bags.prices.messages import Point, Points, Posted
 
 
 @dataclass(slots=True)
