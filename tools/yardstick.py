@@ -5,7 +5,7 @@
     .venv/bin/python tools/yardstick.py compare
 
 It only calls commands that users call: every scenario of `scenarios/`, `reproduce all --quick`,
-the quick run of each benchmark, and the help of each command. `record` runs everything twice;
+quick runs of benchmarks, and the help of each command. `record` runs everything twice;
 values that differ between the two runs (times, memory) are kept by name only. `compare` prints what
 moved and exits with status 1 if a value did. Digests of files and results that differ while the
 values agree are listed but no failure: on another CPU the last digits of dates differ.

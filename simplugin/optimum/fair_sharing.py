@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # Error of the certificate at which no other method is tried.
 AIM = 1e-9
 # Share of a throughput that may be rounding.
-NOISE = 1e-9
+STRAY = 1e-9
 # Relative change of throughputs by a further bottleneck that is rounding.
 SETTLED = 1e-11
 
@@ -194,7 +194,7 @@ def _tidied(ways: Ways, rate: Floats, price: Floats, alpha: float) -> Floats:
     cheapest = cheapest[np.unique(application[cheapest], return_index=True)[1]]
     with np.errstate(invalid="ignore"):
         share = used / np.bincount(application, used)[application]
-    stray = (share < NOISE) & (way_price > way_price[cheapest][application])
+    stray = (share < STRAY) & (way_price > way_price[cheapest][application])
     used = np.where(stray | little[application], 0.0, used)
     # Its throughput is as large as what a task costs there says.
     with np.errstate(over="ignore"):

@@ -404,7 +404,7 @@ class Semaphore(Protocol):
 
     @property
     def would_block(self) -> bool:
-        """Whether none is free."""
+        """True if no place is free."""
 
     def acquire(self, timeout: float | None = None) -> Awaitable[None]:
         """Take a place, or wait for one up to a time limit [s].
@@ -464,7 +464,7 @@ class Barrier(Protocol):
 
     @property
     def size(self) -> int:
-        """How many it waits for."""
+        """Number of actors that it waits for."""
 
     def wait(self) -> Awaitable[bool]:
         """Wait until all have come; True for the last one only."""
