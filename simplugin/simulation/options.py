@@ -100,8 +100,7 @@ class SimGridOptions:
         ``cpu/optim``: update algorithm. Lazy and Full give the same dates; under TI the failure
         of a host is noticed only when what it executes would have ended.
     network_optim : {"Lazy", "Full"}, optional
-        ``network/optim``: update algorithm. Both give the same dates, except where a transfer is
-        suspended and resumed while its latency passes.
+        ``network/optim``: update algorithm. Both give the same dates.
     extra : mapping of str to str
         Any other SimGrid item, for instance ``{"maxmin/concurrency-limit": "100"}``. Plug-ins
         are separated by commas: ``{"plugin": "host_load,link_load"}``.

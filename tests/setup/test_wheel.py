@@ -50,7 +50,7 @@ def test_everything_is_inside(content: Path) -> None:
     licenses = names_below(information / "licenses")
     patches = {f"simgrid/{path.name}" for path in CHECKOUT.glob("tools/simgrid_patches/*.patch")}
     assert {"LICENSE", "simgrid/LICENSE-LGPL-2.1", "simgrid/NOTICE", *patches} <= licenses
-    assert len(patches) == 2
+    assert len(patches) == 3
 
 
 def test_every_module_of_the_checkout_is_inside(content: Path) -> None:
