@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -47,6 +48,13 @@ def shared_data(request: pytest.FixtureRequest) -> Path:
             f"no outside data in {directory}; name its directory with --shared-data=DIRECTORY"
         )
     return directory
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Path:
+    """Directory of a copy of the laboratory, with scenarios, campaigns and schedulers."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    return Path(shutil.copytree(CHECKOUT / "tests/lab", tmp_path / "lab", ignore=ignored))
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Scenarios and campaigns of many runs: loading them, running them, and their results."""
+"""Campaigns of many runs: loading them, running them, and their results."""
 
 from __future__ import annotations
 
@@ -7,31 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from simplugin.campaigns.campaign import Campaign, load_campaign
-    from simplugin.campaigns.kinds import Outcome
     from simplugin.campaigns.running.campaign_runs import run_campaign
-    from simplugin.campaigns.scenario import Scenario, load_scenario, run_scenario
     from simplugin.campaigns.store.reading import results
 
-__all__ = [
-    "Campaign",
-    "Outcome",
-    "Scenario",
-    "load_campaign",
-    "load_scenario",
-    "results",
-    "run_campaign",
-    "run_scenario",
-]
+__all__ = ["Campaign", "load_campaign", "results", "run_campaign"]
 
 _HOMES = {
     "Campaign": "campaign",
-    "Outcome": "kinds",
-    "Scenario": "scenario",
     "load_campaign": "campaign",
-    "load_scenario": "scenario",
     "results": "store.reading",
     "run_campaign": "running.campaign_runs",
-    "run_scenario": "scenario",
 }
 
 

@@ -17,15 +17,15 @@ from simplugin.campaigns.campaign_checks import (
 )
 from simplugin.campaigns.campaign_lines import text_digest
 from simplugin.campaigns.campaign_settings import CampaignSection, CampaignSettings
-from simplugin.campaigns.complaints import Complaint, scenario_error, unknown_key
 from simplugin.campaigns.jobs import Job
 from simplugin.campaigns.keys import Keys, determining
 from simplugin.campaigns.running.slurm import SlurmSection
-from simplugin.campaigns.scenario import CAMPAIGN_TABLES, SCENARIO_KEYS, read_toml
-from simplugin.campaigns.substitutions import plain
-from simplugin.campaigns.sweep_refusals import SweepError
-from simplugin.campaigns.sweeps import Variations, variations_of
 from simplugin.errors import ScenarioError
+from simplugin.scenarios.complaints import Complaint, scenario_error, unknown_key
+from simplugin.scenarios.scenario import CAMPAIGN_TABLES, SCENARIO_KEYS, read_toml
+from simplugin.scenarios.substitutions import plain
+from simplugin.scenarios.sweep_refusals import SweepError
+from simplugin.scenarios.sweeps import Variations, variations_of
 
 TARGET = "simplugin.campaigns.scenario_runs:run"
 _STORE = "campaign.sqlite"

@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from simplugin.campaigns.complaints import Complaint, from_pydantic, scenario_error
-from simplugin.campaigns.named_functions import NamedFunctions
-from simplugin.campaigns.ranges import is_too_large
-from simplugin.campaigns.references import importable
-from simplugin.campaigns.scenario import complaints_about
-from simplugin.campaigns.substitutions import dotted
-from simplugin.campaigns.sweep_refusals import SweepError
-from simplugin.campaigns.sweeps import Setting, Variation, Variations
+from simplugin.scenarios.complaints import Complaint, from_pydantic, scenario_error
+from simplugin.scenarios.named_functions import NamedFunctions
+from simplugin.scenarios.ranges import is_too_large
+from simplugin.scenarios.references import importable
+from simplugin.scenarios.scenario import complaints_about
+from simplugin.scenarios.substitutions import dotted
+from simplugin.scenarios.sweep_refusals import SweepError
+from simplugin.scenarios.sweeps import Setting, Variation, Variations
 
 _Model = TypeVar("_Model", bound=BaseModel)
 # More of the same would not help.

@@ -9,13 +9,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from simplugin.campaigns.scenario import SCENARIO_KEYS
-from simplugin.campaigns.substitutions import NowhereError, path_of
-from simplugin.campaigns.substitutions import Path as Keys
-from simplugin.campaigns.sweep_refusals import SweepError
-from simplugin.campaigns.sweeps import Axis, Setting, Variation, Variations, variations_of
 from simplugin.errors import ScenarioError
 from simplugin.formats.toml_lines import line_of
+from simplugin.scenarios.scenario import SCENARIO_KEYS
+from simplugin.scenarios.substitutions import NowhereError, path_of
+from simplugin.scenarios.substitutions import Path as Keys
+from simplugin.scenarios.sweep_refusals import SweepError
+from simplugin.scenarios.sweeps import Axis, Setting, Variation, Variations, variations_of
 
 _NOWHERE = object()
 

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, ValidationInfo
 
 from simplugin.campaigns.named_files import NamedFiles
-from simplugin.campaigns.sections import AnyPath, Section
 from simplugin.errors import UnitError
+from simplugin.scenarios.sections import AnyPath, Section
 from simplugin.units import parse_size
 
 

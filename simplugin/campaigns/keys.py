@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,11 +14,8 @@ from typing import Any
 import simplugin
 from simplugin.campaigns.named_files import NamedFiles
 from simplugin.campaigns.running.versions import versions
+from simplugin.scenarios.substitutions import IDLE, LIMITS, canonical_json
 
-# What says how a run is shown, written or limited, not what comes out: tables and keys of a file,
-# and keys of its [simulation].
-IDLE = ("title", "campaign", "output", "slurm")
-LIMITS = ("wall_limit", "memory_limit")
 # Parts of the package that only show results.
 _SHOWING = ("cli", "reports")
 # Those that say which runs there are, have them done and record them, but have no part in what one
@@ -33,18 +29,18 @@ HANDLING = (
     "campaigns/file_states.py",
     "campaigns/keys.py",
     "campaigns/named_files.py",
-    "campaigns/named_functions.py",
     "campaigns/named_modules.py",
-    "campaigns/pytest_plugin.py",
-    "campaigns/ranges.py",
-    "campaigns/regression",
-    "campaigns/reproduce.py",
-    "campaigns/reproductions.py",
     "campaigns/running",
     "campaigns/store",
-    "campaigns/substitutions.py",
-    "campaigns/sweep_refusals.py",
-    "campaigns/sweeps.py",
+    "papers/reproduce.py",
+    "papers/reproductions.py",
+    "regression",
+    "scenarios/__init__.py",
+    "scenarios/named_functions.py",
+    "scenarios/ranges.py",
+    "scenarios/substitutions.py",
+    "scenarios/sweep_refusals.py",
+    "scenarios/sweeps.py",
 )
 _NO_CODE = {".pyc", ".pyi", ".typed"}
 # Packages whose version decides about the last digits.
@@ -123,12 +119,6 @@ def determining(document: Mapping[str, Any]) -> dict[str, Any]:
             name: value for name, value in simulation.items() if name not in LIMITS
         }
     return found
-
-
-def canonical_json(value: Any) -> str:
-    """Return plain data as JSON, the same for the same data: keys sorted, floats by `repr`."""
-    # TOML also has dates, which JSON has not.
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=repr)
 
 
 def software() -> list[str]:

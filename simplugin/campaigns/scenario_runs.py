@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from simplugin.campaigns.contents import contents_of
 from simplugin.campaigns.jobs import Measured
-from simplugin.campaigns.kinds import Outcome
-from simplugin.campaigns.scenario import Scenario, run_scenario, scenario_from
-from simplugin.campaigns.sections import DEFAULT_FILES
 from simplugin.errors import ScenarioError
+from simplugin.scenarios.contents import contents_of
+from simplugin.scenarios.kinds import Outcome
+from simplugin.scenarios.scenario import Scenario, run_scenario, scenario_from
+from simplugin.scenarios.sections import DEFAULT_FILES
 
 
 def run(arguments: Mapping[str, Any]) -> Measured:
@@ -34,7 +34,7 @@ def run(arguments: Mapping[str, Any]) -> Measured:
     Raises
     ------
     SimpluginError
-        As `simplugin.campaigns.scenario.scenario_from` and `run_scenario`.
+        As `simplugin.scenarios.scenario.scenario_from` and `run_scenario`.
     """
     try:
         return _measured(arguments)

@@ -15,16 +15,16 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from simplugin.campaigns.regression.checking import Checked, Limits, Means, check_recorded
-from simplugin.campaigns.regression.explanation import relative_text
-from simplugin.campaigns.regression.junit import check_writable, write_junit
-from simplugin.campaigns.regression.tolerances import is_tolerance
 from simplugin.campaigns.running.printable import printable
 from simplugin.cli.stop_signals import BY_SIGNAL, stop_signals
 from simplugin.errors import SimpluginError
+from simplugin.regression.checking import Checked, Limits, Means, check_recorded
+from simplugin.regression.explanation import relative_text
+from simplugin.regression.junit import check_writable, write_junit
+from simplugin.regression.tolerances import is_tolerance
 
 if TYPE_CHECKING:
-    from simplugin.campaigns.regression.comparison import Change, Value
+    from simplugin.regression.comparison import Change, Value
 
 _DIFFERENT = 1
 _WRONG_ARGUMENTS = 2

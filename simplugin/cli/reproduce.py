@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from simplugin.campaigns.reproduce import Reproduction, reproduce
 from simplugin.cli.campaign.running_display import RunsDisplay
 from simplugin.cli.paths import short
 from simplugin.cli.store_place import warn_of_network
 from simplugin.errors import SimpluginError
+from simplugin.papers.reproduce import Reproduction, reproduce
 
 if TYPE_CHECKING:
     from simplugin.campaigns.running.summary import Summary

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from simplugin.campaigns.outputs import outcome_document, output_path, write_outputs
-from simplugin.campaigns.references import importable
-from simplugin.campaigns.scenario import Scenario, load_scenario, run_scenario
 from simplugin.cli.paths import short
 from simplugin.cli.progress import Progress
 from simplugin.errors import SimpluginError
+from simplugin.scenarios.outputs import outcome_document, output_path, write_outputs
+from simplugin.scenarios.references import importable
+from simplugin.scenarios.scenario import Scenario, load_scenario, run_scenario
 
 if TYPE_CHECKING:
-    from simplugin.campaigns.kinds import Outcome
+    from simplugin.scenarios.kinds import Outcome
 
 # Asking SimGrid for the links of larger platforms takes longer than anyone waits for a table.
 _MOST_LINKS = 20000

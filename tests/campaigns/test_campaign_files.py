@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from simplugin.campaigns import campaign_checks, executions, named_functions, upkeeps
+from simplugin.campaigns import campaign_checks
 from simplugin.campaigns.campaign import Campaign, load_campaign
 from simplugin.errors import ScenarioError
+from simplugin.scenarios import executions, named_functions, upkeeps
 
 SHIPPED = sorted((Path(__file__).parents[2] / "scenarios" / "campaigns").glob("*.toml"))
 

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.campaigns.jobs import Measured, Record
-from simplugin.campaigns.references import importable
 from simplugin.campaigns.running import course
 from simplugin.campaigns.running.coordinator import run_jobs
 from simplugin.campaigns.running.course import Terms
@@ -18,6 +17,7 @@ from simplugin.campaigns.running.run_log import RunLog
 from simplugin.campaigns.store import Store, StoreReader
 from simplugin.errors import SetupError, StoreError
 from simplugin.rows import Metric, Row
+from simplugin.scenarios.references import importable
 
 with importable(Path(__file__).parent):
     from told_runners import QUICK_DISK, Source, Told, job_with, rows

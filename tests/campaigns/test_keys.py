@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 import simplugin
 from simplugin.campaigns import keys
-from simplugin.campaigns.keys import Keys, canonical_json, code_digest, simgrid_version
+from simplugin.campaigns.keys import Keys, code_digest, simgrid_version
 from simplugin.campaigns.named_modules import modules_beside
 from simplugin.errors import ScenarioError
 from simplugin.platforms import Host, Platform, Zone
+from simplugin.scenarios.substitutions import canonical_json
 from simplugin.simulation import simulate
 
 PLAIN = st.recursive(
@@ -260,7 +261,7 @@ def test_an_installed_package_counts_too(tmp_path, monkeypatch):
     assert len(set(found)) == 3
 
 
-HANDLED = ("campaigns/sweeps.py", "campaigns/store/writing.py", "campaigns/pytest_plugin.py")
+HANDLED = ("scenarios/sweeps.py", "campaigns/store/writing.py", "regression/pytest_plugin.py")
 
 
 def test_the_code_counts_but_not_what_shows_or_handles_results(tmp_path, monkeypatch):
@@ -293,6 +294,7 @@ def test_the_code_counts_but_not_what_shows_or_handles_results(tmp_path, monkeyp
 # What a run imports though its numbers do not come from it.
 HARMLESS = {
     "campaigns/__init__.py": "names what the package has",
+    "scenarios/__init__.py": "names what the package has",
 }
 RUNS = """
 import json, sys, tomllib
@@ -328,7 +330,7 @@ def test_all_that_a_run_imports_is_in_the_digest():
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     imported = set(done.stdout.split())
-    assert {"campaigns/scenario_runs.py", "campaigns/contents.py", "bags/execution.py"} <= imported
+    assert {"campaigns/scenario_runs.py", "scenarios/contents.py", "bags/execution.py"} <= imported
     assert {name for name in imported if not keys.decides(name)} == set(HARMLESS)
     # No name of what does not count is a misspelt one.
     assert [name for name in keys.HANDLING if not (root / name).exists()] == []

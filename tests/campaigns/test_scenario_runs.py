@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from simplugin.campaigns.campaign import load_campaign
-from simplugin.campaigns.contents import figure_from, listing_from
-from simplugin.campaigns.references import importable, resolve
-from simplugin.campaigns.scenario import load_scenario, run_scenario
 from simplugin.campaigns.scenario_runs import run
 from simplugin.errors import ScenarioError
+from simplugin.scenarios.contents import figure_from, listing_from
+from simplugin.scenarios.references import importable, resolve
+from simplugin.scenarios.scenario import load_scenario, run_scenario
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted((ROOT / "scenarios" / "campaigns").glob("*.toml"))

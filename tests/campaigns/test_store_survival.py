@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from simplugin.campaigns.references import importable
 from simplugin.campaigns.store import Store, StoreReader
 from simplugin.errors import StoreError
+from simplugin.scenarios.references import importable
 
 with importable(Path(__file__).parent):
     import stored_runs

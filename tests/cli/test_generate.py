@@ -6,9 +6,9 @@ from functools import partial
 
 import pytest
 
-from simplugin.campaigns.generators import GENERATORS
 from simplugin.formats.check import check
 from simplugin.formats.platform_xml import platform_text, read_platform
+from simplugin.scenarios.generators import GENERATORS
 from simplugin.simulation.resolve import resolve
 
 COMMAND = [sys.executable, "-m", "simplugin.cli", "platform", "generate"]

@@ -7,9 +7,6 @@ from functools import partial
 
 import pytest
 
-from simplugin.campaigns.generators import GENERATORS
-from simplugin.campaigns.generators.grid5000 import grid5000
-from simplugin.campaigns.scenario import load_scenario
 from simplugin.errors import PlatformError
 from simplugin.formats.check import check
 from simplugin.formats.grid5000_catalogue import shipped_catalogue, write_catalogue
@@ -31,6 +28,9 @@ from simplugin.platforms.grid5000_concerns import concerning
 from simplugin.platforms.grid5000_latencies import Latencies
 from simplugin.platforms.grid5000_platform import grid5000_platform
 from simplugin.platforms.grid5000_selection import selected
+from simplugin.scenarios.generators import GENERATORS
+from simplugin.scenarios.generators.grid5000 import grid5000
+from simplugin.scenarios.scenario import load_scenario
 
 REMARKS = (
     Remark("contradiction", "renater-lyon", "two rates", ("link", "renater-lyon", "lyon")),

@@ -15,10 +15,10 @@ import pytest
 import yaml
 from rich.console import Console
 
-from simplugin.campaigns.regression.checking import Checked
-from simplugin.campaigns.regression.comparison import Change
-from simplugin.campaigns.regression.snapshots import Snapshot, read_snapshot, write_snapshot
 from simplugin.cli.regress import _print_table
+from simplugin.regression.checking import Checked
+from simplugin.regression.comparison import Change
+from simplugin.regression.snapshots import Snapshot, read_snapshot, write_snapshot
 
 ROOT = Path(__file__).parents[2]
 OWN = sorted((ROOT / "scenarios").glob("*.toml"))

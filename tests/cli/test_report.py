@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from simplugin.campaigns import reproduction_runs
-from simplugin.campaigns.contents import claim_document, figure_document
 from simplugin.campaigns.jobs import Failure, Job, Measured, Record
 from simplugin.campaigns.store import Store
 from simplugin.claims import Claim
 from simplugin.figures import Figure
+from simplugin.papers import reproduction_runs
 from simplugin.rows import Best, Metric, Row
+from simplugin.scenarios.contents import claim_document, figure_document
 
 
 @dataclass

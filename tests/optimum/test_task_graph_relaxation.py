@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.campaigns.references import importable
 from simplugin.errors import WorkloadError
 from simplugin.optimum import task_graph_relaxation
 from simplugin.optimum.task_graph_arcs import Arcs
@@ -22,6 +21,7 @@ from simplugin.optimum.task_graph_relaxation import relaxation
 from simplugin.platforms.grid5000_subsets import SUBSETS
 from simplugin.platforms.multi_clusters import MultiCluster
 from simplugin.platforms.sites import Site
+from simplugin.scenarios.references import importable
 from simplugin.workloads.graph_sets import GraphSet
 
 with importable(Path(__file__).parent):

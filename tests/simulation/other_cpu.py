@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from simplugin import Host, Platform, Zone, simulate
-from simplugin.campaigns.regression.checking import Limits, Means, check_recorded
+from simplugin.regression.checking import Limits, Means, check_recorded
 
 # What figures that vanish are compared within.
 TOLERANCE = 1e-9

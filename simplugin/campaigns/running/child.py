@@ -19,16 +19,16 @@ from io import TextIOWrapper
 from typing import Any
 
 from simplugin.campaigns.jobs import Failure, Measured, now
-from simplugin.campaigns.references import UnresolvedError, resolve
 from simplugin.campaigns.running.memory import children
 from simplugin.errors import ActorError, CrashError, SimpluginError, WallClockLimitError
+from simplugin.scenarios.references import UnresolvedError, resolve
 from simplugin.simulation import servers
 
 LENGTH = struct.Struct("!Q")
 _LONGEST_TEXT = 20_000
 _LAST_FRAMES = 8
 # What every scenario needs. Solvers are left out: they take longer to load than most need them.
-_NEEDED = ("simplugin.campaigns.scenario", "simplugin.formats.platform_xml")
+_NEEDED = ("simplugin.scenarios.scenario", "simplugin.formats.platform_xml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def prepare() -> None:
     """Load what most jobs need."""
     for module in _NEEDED:
         importlib.import_module(module)
-    from simplugin.campaigns.kinds import KINDS, kind_called
+    from simplugin.scenarios.kinds import KINDS, kind_called
 
     for name in KINDS:
         kind_called(name)

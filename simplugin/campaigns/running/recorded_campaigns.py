@@ -11,9 +11,9 @@ from simplugin.campaigns.campaign import Campaign
 from simplugin.campaigns.campaign_checks import checked_section
 from simplugin.campaigns.campaign_settings import CampaignSection
 from simplugin.campaigns.running.versions import versions
-from simplugin.campaigns.scenario import read_toml
 from simplugin.campaigns.store import CampaignEntry, StoreReader
 from simplugin.errors import SimpluginError, StoreError
+from simplugin.scenarios.scenario import read_toml
 
 # How many campaigns are named in a message.
 _MOST_NAMED = 5

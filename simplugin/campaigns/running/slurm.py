@@ -12,8 +12,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from simplugin.campaigns.running.dask_runners import load_quietly
-from simplugin.campaigns.sections import AnyPath, Section
 from simplugin.errors import SetupError
+from simplugin.scenarios.sections import AnyPath, Section
 
 _log = logging.getLogger(__name__)
 

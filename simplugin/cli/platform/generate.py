@@ -34,10 +34,10 @@ def generate(
     ] = False,
 ) -> None:
     """Generate a platform: a topology, a random graph, a site, anything that has a generator."""
-    from simplugin.campaigns.generators.calls import generator_called
-    from simplugin.campaigns.references import importable
     from simplugin.cli.platform.writing import put, uncollected
     from simplugin.errors import PlatformError
+    from simplugin.scenarios.generators.calls import generator_called
+    from simplugin.scenarios.references import importable
 
     with plain_errors(), importable(Path.cwd()):
         if listed:
@@ -63,8 +63,8 @@ def generate(
 
 def _list() -> str:
     """Return all generators, each with a line and its parameters."""
-    from simplugin.campaigns.generators import GENERATORS
-    from simplugin.campaigns.generators.calls import generator_called
+    from simplugin.scenarios.generators import GENERATORS
+    from simplugin.scenarios.generators.calls import generator_called
 
     entries = []
     for name in GENERATORS:
@@ -76,7 +76,7 @@ def _list() -> str:
 
 def _everything_about(name: str) -> str:
     """Return what a generator takes, and its documentation."""
-    from simplugin.campaigns.generators.calls import generator_called
+    from simplugin.scenarios.generators.calls import generator_called
 
     generator = generator_called(name)
     return f"{name}: {generator.usage()}\n\n{generator.documentation}".rstrip()

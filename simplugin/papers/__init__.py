@@ -1,0 +1,1 @@
+"""Reproductions of the papers: their statements, measured and judged."""

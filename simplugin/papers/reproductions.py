@@ -1,0 +1,99 @@
+"""What there is to reproduce, as jobs."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from simplugin.campaigns.jobs import Job
+from simplugin.campaigns.keys import software
+from simplugin.errors import SimpluginError
+from simplugin.papers.reproduction_runs import TARGET
+from simplugin.scenarios.substitutions import canonical_json
+
+# The module of each capability: its PARTS measure claims, its FIGURES give curves.
+CAPABILITIES = {
+    "pricing": "simplugin.pricing.claims",
+    "bags": "simplugin.bags.claims",
+    "taskgraphs": "simplugin.taskgraphs.claims",
+    "market": "simplugin.market.claims",
+}
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class ReproductionJobs:
+    """The parts of reproductions; a `JobSource`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Capabilities.
+    quick : bool
+        Whether to do less.
+    figures : bool
+        Whether curves are computed too.
+    """
+
+    names: tuple[str, ...]
+    quick: bool
+    figures: bool
+    file: str = ""
+    text: str = ""
+
+    @classmethod
+    def of(cls, name: str, *, quick: bool, figures: bool) -> ReproductionJobs:
+        """Return the parts of a capability, or of all.
+
+        Raises
+        ------
+        SimpluginError
+            There is no such capability.
+        """
+        if name != ALL and name not in CAPABILITIES:
+            known = ", ".join([*CAPABILITIES, ALL])
+            raise SimpluginError(f"there is nothing called {name!r} to reproduce; there is {known}")
+        return cls(tuple(CAPABILITIES) if name == ALL else (name,), quick, figures)
+
+    @property
+    def title(self) -> str:
+        """For humans."""
+        return f"reproduction of {', '.join(self.names)}{', quick' if self.quick else ''}"
+
+    @property
+    def identity(self) -> str:
+        """SHA-256 of what it consists of."""
+        return _digest([TARGET, *(job.arguments for job in self.jobs())])
+
+    @property
+    def total(self) -> int:
+        """How many parts there are."""
+        return sum(1 for _ in self._parts())
+
+    def jobs(self) -> Iterator[Job]:
+        """Make the jobs: claims first, then figures."""
+        for position, (name, kind, part) in enumerate(self._parts()):
+            module = CAPABILITIES[name]
+            varied = {"capability": name, "kind": kind, "part": part, "quick": self.quick}
+            arguments = varied | {"module": module}
+            key = _digest([*software(), TARGET, arguments])
+            yield Job(key, position, TARGET, arguments, varied)
+
+    def again(self, job: Job) -> Job:
+        """Return the job itself: no file determines what comes out of it."""
+        return job
+
+    def _parts(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the capability, the kind and the name of each part."""
+        for kind in ("PARTS", "FIGURES") if self.figures else ("PARTS",):
+            for name in self.names:
+                parts: Sequence[str] = getattr(importlib.import_module(CAPABILITIES[name]), kind)
+                yield from ((name, kind, part) for part in parts)
+
+
+def _digest(value: Any) -> str:
+    """Return the SHA-256 of plain data."""
+    return sha256(canonical_json(value).encode()).hexdigest()

@@ -1,0 +1,219 @@
+"""Activities as they are recorded: what each actor did, when, and with what outcome."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from simplugin.errors import SimpluginError
+from simplugin.regression.tolerances import ACTIVITIES
+
+if TYPE_CHECKING:
+    from simplugin.charts import ScheduleChart
+    from simplugin.simulation import Result, Trace
+
+
+class Activity(NamedTuple):
+    """One thing that an actor did.
+
+    Attributes
+    ----------
+    actor : str
+        Who; of a transfer, who sends.
+    resource : str
+        A host, or ``source->destination``.
+    kind, label : str
+        As in a trace.
+    start, end : float
+        When [s].
+    amount : float
+        In the unit of its kind.
+    state : str
+        How it ended.
+    """
+
+    actor: str
+    resource: str
+    kind: str
+    label: str
+    start: float
+    end: float
+    amount: float
+    state: str
+
+
+@dataclass(frozen=True)
+class Activities:
+    """What the actors of a run did.
+
+    Attributes
+    ----------
+    rows : tuple of Activity
+        Those that are recorded, in order of their end: the first ones if there were too many.
+    total : int
+        How many there were.
+    namesakes : mapping of str to int
+        Names that several actors have, and how many: they are told apart by their hosts.
+    sharing : mapping of str to mapping of str to int
+        For the names and hosts that do not tell them apart, how many actors did something there.
+    further : tuple of Activity
+        More of a run that was just done, in order of their end: up to 100,000, and those that
+        had started when the last one of them ended. They are compared, but not recorded.
+    """
+
+    rows: tuple[Activity, ...]
+    total: int
+    namesakes: Mapping[str, int] = field(default_factory=dict)
+    sharing: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    further: tuple[Activity, ...] = ()
+
+    @property
+    def known(self) -> tuple[Activity, ...]:
+        """All that are here, in order of their end."""
+        return (*self.rows, *self.further)
+
+    @property
+    def known_until(self) -> float:
+        """Up to which date all that ended is here [s]; infinite if the run is here as a whole."""
+        known = self.known
+        if len(known) >= self.total:
+            return math.inf
+        # After so many there are only some that had started before.
+        whole = known[: max(len(self.rows), ACTIVITIES)]
+        return whole[-1].end if whole else -math.inf
+
+
+def activities_of(result: Result, most: int) -> Activities | None:
+    """Return the first activities of a simulation; None if it has no trace."""
+    if not len(result.trace) or not most:
+        return None
+    counts = Counter(each.name for each in result.returned)
+    namesakes = {name: count for name, count in sorted(counts.items()) if count > 1}
+    rows, further = _limited((Activity(*row) for row in result.trace.rows()), most)
+    return Activities(
+        rows, len(result.trace), namesakes, _sharing(result.trace, namesakes), further
+    )
+
+
+def activities_of_chart(chart: ScheduleChart, most: int) -> Activities | None:
+    """Return the bars of a schedule as activities, their groups as actors."""
+    clusters = [(name, each) for name, count in chart.clusters for each in range(count)]
+    rows = []
+    for bar in chart.bars:
+        on: dict[str, list[int]] = {}
+        for number in bar.processors:
+            name, each = clusters[number]
+            on.setdefault(name, []).append(each)
+        resource = ", ".join(f"{name} {_ranges(numbers)}" for name, numbers in on.items())
+        count, group = float(len(bar.processors)), chart.groups[bar.group]
+        rows.append(
+            Activity(group, resource, "bar", bar.label, bar.start, bar.finish, count, "done")
+        )
+    rows.sort(key=lambda row: (row.end, row.start))
+    if not rows or not most:
+        return None
+    kept, further = _limited(rows, most)
+    return Activities(kept, len(rows), further=further)
+
+
+def is_complete(recorded: Activities | None, now: Activities | None) -> bool:
+    """Whether a record has the activities that would be recorded of a run that agrees with it.
+
+    It has not if its trace was lost or damaged, or if the limit of them is another one now.
+    """
+    counts = [0 if each is None else len(each.rows) for each in (recorded, now)]
+    return counts[0] == counts[1]
+
+
+def write_activities(activities: Activities, path: Path) -> None:
+    """Write the rows as compressed CSV: the same bytes for the same rows."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(Activity._fields)
+    writer.writerows(activities.rows)
+    path.write_bytes(gzip.compress(text.getvalue().encode(), 9, mtime=0))
+
+
+def read_rows(path: Path) -> tuple[Activity, ...]:
+    """Read what `write_activities` wrote.
+
+    Raises
+    ------
+    SimpluginError
+        It is not such a file.
+    """
+    try:
+        with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+            reader = csv.reader(file)
+            if tuple(next(reader, ())) != Activity._fields:
+                raise ValueError("its first line does not name the columns of a trace")
+            return tuple(_activity(*row) for row in reader)
+    except (OSError, EOFError, ValueError, TypeError, csv.Error) as error:
+        raise SimpluginError(
+            f"{path}: is no recorded trace ({error}); record it again with --update"
+        ) from error
+
+
+_Rows = tuple[Activity, ...]
+
+
+def _limited(found: Iterable[Activity], most: int) -> tuple[_Rows, _Rows]:
+    """Return what is recorded, and what else a record of the same limit is compared with."""
+    left = iter(found)
+    rows = tuple(islice(left, most))
+    further = list(islice(left, max(ACTIVITIES - most, 0)))
+    last = (further or rows)[-1].end
+    further += [each for each in left if each.start <= last]
+    return rows, tuple(further)
+
+
+def _sharing(trace: Trace, namesakes: Mapping[str, int]) -> dict[str, dict[str, int]]:
+    """Return where more than one actor of a name did something.
+
+    Also where one did that is somewhere else as well: what it did is not all on one host.
+    """
+    shared = np.array([name in namesakes for name in trace.actor_names])[trace.actor_code]
+    pairs = np.unique(trace.actor_code[shared] * np.int64(2**32) + trace.resource_code[shared])
+    hosts, actors = defaultdict(set), defaultdict(set)
+    for actor, resource in zip((pairs >> 32).tolist(), (pairs % 2**32).tolist(), strict=True):
+        host = host_of(trace.resource_names[resource])
+        hosts[actor].add(host)
+        actors[trace.actor_names[actor], host].add(actor)
+    found: dict[str, dict[str, int]] = defaultdict(dict)
+    for (name, host), several in sorted(actors.items()):
+        if len(several) > 1 or any(len(hosts[actor]) > 1 for actor in several):
+            found[name][host] = len(several)
+    return dict(found)
+
+
+def host_of(resource: str) -> str:
+    """Return where an activity is: a transfer, where it is sent from."""
+    return resource.partition("->")[0]
+
+
+def _activity(
+    actor: str, resource: str, kind: str, label: str, start: str, end: str, amount: str, state: str
+) -> Activity:
+    """Read one line."""
+    return Activity(actor, resource, kind, label, float(start), float(end), float(amount), state)
+
+
+def _ranges(numbers: list[int]) -> str:
+    """Write numbers in order, neighbours as ``first-last``."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return "+".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)

@@ -1,0 +1,332 @@
+"""Running scenarios side by side and comparing each with what is recorded."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+from simplugin.campaigns.jobs import Job, Record
+from simplugin.campaigns.keys import code_digest
+from simplugin.campaigns.running.choice import chosen_runners
+from simplugin.errors import SimpluginError
+from simplugin.regression.activities import is_complete
+from simplugin.regression.comparison import Change, compare
+from simplugin.regression.explanation import explain
+from simplugin.regression.recording import TARGET, read_run
+from simplugin.regression.remarks import remarks, remarks_on_options, scenarios_in
+from simplugin.regression.snapshots import (
+    Snapshot,
+    read_snapshot,
+    trace_path,
+    write_snapshot,
+)
+from simplugin.regression.sources import sources_of
+from simplugin.regression.subjects import (
+    RECORDED,
+    TOLERANCES,
+    Found,
+    Orphan,
+    Subject,
+    found_in,
+)
+from simplugin.regression.tolerances import Tolerances, load_tolerances
+
+State = Literal["ok", "moved", "new", "missing", "failed"]
+WALL_LIMIT = 600.0
+_POLL = 0.5
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A run beside its recorded result.
+
+    Attributes
+    ----------
+    name : str
+        Of the scenario.
+    state : {"ok", "moved", "new", "missing", "failed"}
+        "new" is not recorded, "missing" is recorded but there is no such scenario.
+    changes : tuple of Change
+        Each metric.
+    explanation : tuple of str
+        Lines for humans; empty if there is nothing to be told.
+    duration : float
+        How long the run took [s of real time].
+    recorded : bool
+        Whether the result was recorded now.
+    file : Path, optional
+        Of the recorded result.
+    """
+
+    name: str
+    state: State
+    changes: tuple[Change, ...] = ()
+    explanation: tuple[str, ...] = ()
+    duration: float = 0.0
+    recorded: bool = False
+    file: Path | None = None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether what is recorded now is what came out."""
+        return self.state == "ok" or self.recorded
+
+    def document(self) -> dict[str, Any]:
+        """Return it as plain containers, for JSON."""
+        return {
+            "scenario": self.name,
+            "state": self.state,
+            "recorded": self.recorded,
+            "file": None if self.file is None else str(self.file),
+            "metrics": [change.document() for change in self.changes],
+            "explanation": list(self.explanation),
+            "duration": self.duration,
+        }
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far metrics may move, as far as a caller says so.
+
+    Attributes
+    ----------
+    relative, absolute : float, optional
+        Instead of the general ones of ``recorded/tolerances.toml``.
+    metrics : mapping of str to float
+        Relative tolerances of single metrics, instead of all others.
+    """
+
+    relative: float | None = None
+    absolute: float | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Means:
+    """How scenarios are run, and who is told.
+
+    Attributes
+    ----------
+    jobs : int, optional
+        How many to run at once; one for each core if left out.
+    wall_limit : float
+        Real time that a run may take [s].
+    report : callable
+        Called with each that is done and the number of all.
+    remark : callable
+        Called with what is odd but stops nothing, such as a tolerance of no metric.
+    stop : callable
+        Asked twice a second whether to end.
+    """
+
+    jobs: int | None = None
+    wall_limit: float = WALL_LIMIT
+    report: Callable[[Checked, int], None] = lambda *_: None
+    remark: Callable[[str], None] = lambda *_: None
+    stop: Callable[[], bool] = lambda: False
+
+
+def check_recorded(
+    paths: Sequence[Path], means: Means, limits: Limits, *, update: bool = False
+) -> list[Checked]:
+    """Run scenarios and compare what comes out with what is recorded beside them.
+
+    Each runs in a process of its own: one that crashes or never ends fails, the others go on.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Scenario and campaign files, and directories of them.
+    means : Means
+        How they are run.
+    limits : Limits
+        How far metrics may move, besides what ``recorded/tolerances.toml`` says.
+    update : bool
+        Whether to record what is new or moved, and to delete what has no scenario any more.
+
+    Returns
+    -------
+    list of Checked
+        In the order of their files; only those that are done, if it was stopped.
+
+    Raises
+    ------
+    SimpluginError
+        There is nothing to run, or a file of tolerances says something wrong.
+    """
+    check = _Check(found_in(paths), means, limits, update=update)
+    with tempfile.TemporaryDirectory(prefix="simplugin-") as scratch:
+        check.run(Path(scratch))
+    if len(check.done) == len(check.found.subjects):
+        check.settle()
+    return [check.done[number] for number in sorted(check.done)]
+
+
+class _Check:
+    """What is compared, and how it came out so far."""
+
+    def __init__(self, found: Found, means: Means, limits: Limits, *, update: bool) -> None:
+        self.found = found
+        self.done: dict[int, Checked] = {}
+        self._means, self._limits, self._update = means, limits, update
+        self._files = {
+            each: load_tolerances(each / RECORDED / TOLERANCES)
+            for each in dict.fromkeys(subject.file.parent for subject in found.subjects)
+        }
+
+    def run(self, scratch: Path) -> None:
+        """Run all and compare each, until told to stop."""
+        waiting = []
+        for number in range(len(self.found.subjects)):
+            try:
+                waiting.append(self._job(number, scratch))
+            except SimpluginError as error:
+                self._tell(number, _failed(self.found.subjects[number], str(error)))
+        left = len(waiting)
+        if not left:
+            return
+        waiting.reverse()
+        jobs = self._means.jobs
+        with chosen_runners(jobs if jobs is None else min(jobs, left)) as runners:
+            while left and not self._means.stop():
+                while waiting and runners.wanted > 0:
+                    runners.submit(waiting.pop())
+                for record in runners.finished(_POLL):
+                    left -= 1
+                    self._compare(record)
+
+    def settle(self) -> None:
+        """Tell which results are of no scenario, or delete them, and what else is odd."""
+        for number, orphan in enumerate(self.found.orphans, len(self.found.subjects)):
+            self._tell(number, _settled(orphan, update=self._update))
+        for text in self._remarks():
+            self._means.remark(text)
+
+    def _remarks(self) -> Iterator[str]:
+        """Yield what is odd about the tolerances."""
+        known: dict[Path, dict[str, set[str]]] = {each: {} for each in self._files}
+        failed = {
+            subject.file
+            for number, subject in enumerate(self.found.subjects)
+            if self.done[number].state == "failed"
+        }
+        for number, subject in enumerate(self.found.subjects):
+            if subject.file not in failed:
+                names = known[subject.file.parent].setdefault(subject.scenario, set())
+                names |= {change.name for change in self.done[number].changes}
+        # A metric may be one of the runs that failed.
+        if not failed:
+            every = {name for one in known.values() for names in one.values() for name in names}
+            yield from remarks_on_options(self._limits.metrics.keys(), every)
+        for directory, file in self._files.items():
+            is_whole = directory.resolve() in self.found.directories
+            is_whole &= directory not in {each.parent for each in failed}
+            yield from remarks(file, scenarios_in(directory), known[directory], is_whole=is_whole)
+
+    def _tell(self, number: int, checked: Checked) -> None:
+        """Keep what came out, and report it."""
+        self.done[number] = checked
+        self._means.report(checked, len(self.found.subjects) + len(self.found.orphans))
+
+    def _tolerances(self, subject: Subject) -> Tolerances:
+        """Return the tolerances of a scenario: the file's, and over them the caller's."""
+        given, file = self._limits, self._files[subject.file.parent]
+        usual = file.of(subject.scenario, given.relative, given.absolute)
+        return usual.with_metrics(given.metrics)
+
+    def _job(self, number: int, scratch: Path) -> Job:
+        """Return the job of running a scenario for its snapshot."""
+        subject = self.found.subjects[number]
+        if subject.problem is not None:
+            raise SimpluginError(subject.problem)
+        file = os.path.abspath(subject.file)
+        return Job(
+            key=sha256(os.fsencode(file) + b"\0%d" % number).hexdigest(),
+            position=number,
+            target=TARGET,
+            arguments={
+                "file": file,
+                "document": subject.document if subject.of_campaign else None,
+                "subject": subject.title,
+                "to": str(scratch / f"{number}.json"),
+                "activities": self._tolerances(subject).activities,
+                "sources": sources_of(subject.document, subject.file.parent),
+            },
+            wall_limit=self._means.wall_limit,
+        )
+
+    def _compare(self, record: Record) -> None:
+        """Compare what came out of a run with what is recorded."""
+        number, failure = record.job.position, record.failure
+        subject = self.found.subjects[number]
+        if failure is None:
+            checked = _compared(subject, self._tolerances(subject), record, update=self._update)
+        else:
+            # Runs of a campaign have their limit in its file, those that are compared have not.
+            text = failure.text.replace("campaign.wall_limit", "--wall-limit")
+            checked = _failed(subject, f"{failure.kind.replace('_', ' ')}: {text}")
+        self._tell(number, replace(checked, duration=record.duration))
+
+
+def _compared(subject: Subject, within: Tolerances, record: Record, *, update: bool) -> Checked:
+    """Compare a run with what is recorded, or record it."""
+    arguments, file = record.job.arguments, subject.snapshot
+    run = read_run(arguments["to"])
+    settings = {**run.settings, "code_sha256": code_digest()}
+    now = replace(run, settings=settings, sources=arguments["sources"])
+    try:
+        before = read_snapshot(file)
+    except SimpluginError as error:
+        if not update:
+            return _failed(subject, str(error))
+        before = None
+    if before is None:
+        changes = compare(Snapshot(now.subject, ()), now).changes
+        checked = Checked(subject.name, "new", changes, file=file)
+        told = "not recorded yet; record it with --update"
+        return _recorded(checked, now) if update else replace(checked, explanation=(told,))
+    comparison = compare(before, now, within)
+    lines = tuple(explain(comparison))
+    state: State = "ok" if comparison.agrees else "moved"
+    checked = Checked(subject.name, state, comparison.changes, lines, file=file)
+    # What agrees stays as it is: a repository need not see other versions and last digits.
+    if update and not lines and not is_complete(before.activities, now.activities):
+        told = "there were not as many activities recorded as are to be"
+        return _recorded(replace(checked, explanation=(told,)), now)
+    return _recorded(checked, now) if update and lines else checked
+
+
+def _recorded(checked: Checked, now: Snapshot) -> Checked:
+    """Record a run; one that cannot be recorded has failed."""
+    assert checked.file is not None
+    try:
+        write_snapshot(now, checked.file)
+    except SimpluginError as error:
+        lines = (*str(error).splitlines(), *checked.explanation)
+        return replace(checked, state="failed", explanation=lines)
+    return replace(checked, recorded=True)
+
+
+def _failed(subject: Subject, text: str) -> Checked:
+    """Tell why there is nothing to compare."""
+    return Checked(subject.name, "failed", (), tuple(text.splitlines()), file=subject.snapshot)
+
+
+def _settled(orphan: Orphan, *, update: bool) -> Checked:
+    """Tell that a recorded result has no scenario, or delete it."""
+    lines = ["recorded, but there is no such scenario; delete it with --update"]
+    if not update:
+        return Checked(orphan.name, "missing", (), tuple(lines), file=orphan.file)
+    try:
+        orphan.file.unlink()
+        trace_path(orphan.file).unlink(missing_ok=True)
+    except OSError as error:
+        lines = [f"{orphan.file}: cannot be deleted: {error.strerror or error}"]
+        return Checked(orphan.name, "failed", (), tuple(lines), file=orphan.file)
+    lines = ["deleted, as there is no such scenario"]
+    return Checked(orphan.name, "missing", (), tuple(lines), recorded=True, file=orphan.file)

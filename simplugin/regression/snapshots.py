@@ -1,0 +1,267 @@
+"""Snapshots: what came out of a run, recorded so that a later one can be compared with it."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simplugin.errors import SimpluginError
+from simplugin.regression.activities import (
+    Activities,
+    activities_of,
+    activities_of_chart,
+    read_rows,
+    write_activities,
+)
+from simplugin.regression.document_checks import FORMAT, check_document, is_recorded
+from simplugin.regression.tolerances import ACTIVITIES
+from simplugin.rows import Best, Metric, Row
+
+if TYPE_CHECKING:
+    from simplugin.scenarios.kinds import Outcome
+    from simplugin.simulation import Result
+
+TRACE = ".trace.csv.gz"
+# Of a run's provenance, what explains that two runs differ.
+_SETTINGS = (
+    "back_end",
+    "seed",
+    "until",
+    "energy",
+    "trace",
+    "platform_sha256",
+    "content_sha256",
+)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What came out of a run, and what it was.
+
+    Attributes
+    ----------
+    subject : str
+        The scenario's file, or the test.
+    metrics : tuple of Metric
+        In the order in which they are shown.
+    best : Best, optional
+        Optimum or bound of one of them.
+    digest : str, optional
+        Of the whole result.
+    settings : mapping
+        Back end, seed, limit, hashes of the platform, of everything that determines it, and of
+        this package's code.
+    options : mapping of str to str
+        SimGrid's options in force.
+    versions : mapping of str to str
+        Of what had a part in it.
+    sources : mapping of str to str
+        Hashes of the scenario's tables, and of the files and modules that it names.
+    activities : Activities, optional
+        What the actors did.
+    """
+
+    subject: str
+    metrics: tuple[Metric, ...]
+    best: Best | None = None
+    digest: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    activities: Activities | None = None
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        """Return it as plain containers, for JSON; the activities are only counted."""
+        row = Row(self.metrics, {}, self.best).document()
+        found = self.activities
+        return {
+            "format": FORMAT,
+            "subject": self.subject,
+            "metrics": {
+                each.name: {"value": _written(each.value), "unit": each.unit}
+                for each in self.metrics
+            },
+            "best": row["best"] and {**row["best"], "value": _written(row["best"]["value"])},
+            "gap": _written(row["gap"]),
+            "digest": self.digest,
+            "settings": dict(self.settings),
+            "options": dict(self.options),
+            "versions": dict(self.versions),
+            "sources": dict(self.sources),
+            "activities": None
+            if found is None
+            else {
+                "total": found.total,
+                "recorded": len(found.rows),
+                "namesakes": dict(found.namesakes),
+                "sharing": {name: dict(hosts) for name, hosts in found.sharing.items()},
+            },
+        }
+
+
+def snapshot_of_row(subject: str, row: Row, versions: Mapping[str, str]) -> Snapshot:
+    """Return what a row says."""
+    known = row.provenance
+    return Snapshot(
+        subject,
+        tuple(Metric(each.name, plain_number(each.value), each.unit) for each in row),
+        row.best,
+        settings={name: known[name] for name in _SETTINGS if name in known},
+        options={name: str(value) for name, value in known.get("options", {}).items()},
+        versions=versions,
+    )
+
+
+def snapshot_of_result(subject: str, result: Result, versions: Mapping[str, str]) -> Snapshot:
+    """Return what a simulation gave."""
+    from simplugin.scenarios.actors import metrics
+
+    row = Row(metrics(result), result.provenance)
+    return _with_activities(
+        snapshot_of_row(subject, row, versions), result, activities_of(result, ACTIVITIES)
+    )
+
+
+def snapshot_of_outcome(
+    subject: str, outcome: Outcome, versions: Mapping[str, str], most: int = ACTIVITIES
+) -> Snapshot:
+    """Return what a scenario gave, with at most so many of its activities.
+
+    Without a trace, the bars of its schedule are its activities.
+    """
+    activities = activities_of(outcome.result, most)
+    if activities is None and outcome.schedule is not None:
+        activities = activities_of_chart(outcome.schedule, most)
+    return _with_activities(
+        snapshot_of_row(subject, outcome.row, versions), outcome.result, activities
+    )
+
+
+def write_snapshot(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:
+    """Write a snapshot and, beside it, its activities; each file is there as a whole or not.
+
+    Raises
+    ------
+    SimpluginError
+        It cannot be written.
+    """
+    file = Path(path)
+    trace = trace_path(file)
+    parts = {each: each.with_name(each.name + ".part") for each in (trace, file)}
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            if snapshot.activities is None:
+                trace.unlink(missing_ok=True)
+            else:
+                write_activities(snapshot.activities, parts[trace])
+                parts[trace].replace(trace)
+            parts[file].write_text(_text(snapshot.document()), encoding="utf-8")
+            parts[file].replace(file)
+        finally:
+            for part in parts.values():
+                part.unlink(missing_ok=True)
+    except OSError as error:
+        raise SimpluginError(f"{file}: cannot be written: {error.strerror or error}") from error
+
+
+def read_snapshot(path: str | os.PathLike[str]) -> Snapshot | None:
+    """Read a snapshot and its activities; None if there is none.
+
+    Raises
+    ------
+    SimpluginError
+        The file is no snapshot, or one of a later version.
+    """
+    file = Path(path)
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+        check_document(document)
+        found = _snapshot_from(document, trace_path(file))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, RecursionError) as error:
+        raise SimpluginError(
+            f"{file}: is no recorded result ({type(error).__name__}: {error}); "
+            "restore it, or delete it and record it again with --update"
+        ) from error
+    return found
+
+
+def is_snapshot(path: Path) -> bool:
+    """Whether a file is a recorded result, and not somebody's other JSON."""
+    try:
+        return is_recorded(json.loads(path.read_bytes()))
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
+def plain_number(value: Any) -> Any:
+    """Return a number of numpy's as one of Python's."""
+    return value.item() if getattr(value, "shape", None) == () else value
+
+
+def trace_path(file: Path) -> Path:
+    """Return where the activities of a snapshot are."""
+    return file.with_name(file.name.removesuffix(".json") + TRACE)
+
+
+def _with_activities(snapshot: Snapshot, result: Result, activities: Activities | None) -> Snapshot:
+    """Add what a simulation's result knows."""
+    return replace(snapshot, digest=result.digest(), activities=activities)
+
+
+def _snapshot_from(document: Mapping[str, Any], trace: Path) -> Snapshot:
+    """Build a snapshot from what was read."""
+    counts = document["activities"]
+    activities = None
+    # A repository may leave traces out; what moved is then told without where it began.
+    if counts is not None and trace.exists():
+        activities = Activities(
+            read_rows(trace), counts["total"], counts["namesakes"], counts["sharing"]
+        )
+    best = document["best"]
+    return Snapshot(
+        document["subject"],
+        tuple(
+            Metric(name, _read(each["value"]), each["unit"])
+            for name, each in document["metrics"].items()
+        ),
+        best and Best(**{**best, "value": _read(best["value"])}),
+        document["digest"],
+        document["settings"],
+        document["options"],
+        document["versions"],
+        activities,
+        document["sources"],
+    )
+
+
+def _written(value: Any) -> Any:
+    """Return a value as JSON has it, which has no NaN and no infinity."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": str(float(value))}
+    return value
+
+
+def _read(value: Any) -> Any:
+    """Return a value that `_written` wrote."""
+    return float(value["float"]) if isinstance(value, dict) else value
+
+
+def _text(document: Mapping[str, Any]) -> str:
+    """Write a document with a line for each metric, as a diff shows lines."""
+    lines = []
+    for key, value in document.items():
+        if isinstance(value, dict) and value and key != "best" and key != "activities":
+            inner = ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in value.items())
+            lines.append(f" {json.dumps(key)}: {{\n{inner}\n }}")
+        else:
+            lines.append(f" {json.dumps(key)}: {json.dumps(value, allow_nan=False)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"

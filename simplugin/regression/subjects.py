@@ -1,0 +1,224 @@
+"""What is compared with recorded results: scenarios, and the runs of small campaigns."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from simplugin.campaigns.campaign import load_campaign
+from simplugin.campaigns.jobs import Job
+from simplugin.errors import ScenarioError, SimpluginError
+from simplugin.regression.recorded_results import safe_name
+from simplugin.regression.snapshots import is_snapshot
+from simplugin.scenarios.scenario import CAMPAIGN_TABLES, read_toml
+from simplugin.scenarios.sweeps import VARIATION
+
+RECORDED = "recorded"
+TOLERANCES = "tolerances.toml"
+# More runs than these are for a store, not for files under version control.
+MOST_RUNS = 100
+
+
+# Texts that would be read as another value if they had no quotation marks.
+_VALUES = {"True", "False", "None", "nan", "inf"}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One run that has, or should have, a recorded result.
+
+    Attributes
+    ----------
+    name : str
+        For humans, different for each: the file, seen from the directory that it shares with the
+        others, and what tells a run of a campaign from the others.
+    file : Path
+        The scenario.
+    snapshot : Path
+        Where its result is recorded.
+    title : str
+        As `name`, without a directory: the same wherever the command is called.
+    document : mapping
+        What the run consists of.
+    of_campaign : bool
+        Whether that is not what stands in the file.
+    problem : str, optional
+        Why it cannot be run.
+    """
+
+    name: str
+    file: Path
+    snapshot: Path
+    title: str
+    document: Mapping[str, Any] = field(default_factory=dict)
+    of_campaign: bool = False
+    problem: str | None = None
+
+    @property
+    def scenario(self) -> str:
+        """Name of the file without its suffix, under which tolerances are found."""
+        return self.file.stem
+
+
+@dataclass(frozen=True)
+class Orphan:
+    """A recorded result of no scenario.
+
+    Attributes
+    ----------
+    name : str
+        For humans, different for each.
+    file : Path
+        Of the recorded result.
+    """
+
+    name: str
+    file: Path
+
+
+@dataclass(frozen=True)
+class Found:
+    """What files and directories consist of.
+
+    Attributes
+    ----------
+    subjects : tuple of Subject
+        What is to be run, in the order of the files.
+    orphans : tuple of Orphan
+        What is recorded in the directories and belongs to no scenario any more.
+    directories : frozenset of Path
+        Those that were named as a whole.
+    """
+
+    subjects: tuple[Subject, ...]
+    orphans: tuple[Orphan, ...]
+    directories: frozenset[Path]
+
+
+def found_in(paths: Sequence[Path]) -> Found:
+    """Return what files, and the scenario files of directories, consist of.
+
+    Of a directory every ``*.toml`` is taken that has a ``[platform]`` or a ``[workload]``, or
+    that cannot be read; its subdirectories are not searched.
+
+    Raises
+    ------
+    SimpluginError
+        A path is not there, or there is nothing to run and nothing recorded.
+    """
+    directories = {path.resolve(): path for path in paths if path.is_dir()}
+    files = _files(paths)
+    named = _names([*files, *(path / RECORDED for path in directories.values())])
+    subjects = [each for file in files for each in _subjects(file, named[file])]
+    orphans = list(_orphans(directories.values(), subjects, named))
+    if not subjects and not orphans:
+        told = ", ".join(str(path) for path in paths)
+        raise SimpluginError(f"{told}: there is no scenario; name a directory with *.toml files")
+    return Found(tuple(subjects), tuple(orphans), frozenset(directories))
+
+
+def _names(files: Sequence[Path]) -> dict[Path, str]:
+    """Return names of files that tell them apart: seen from the directory that all are in."""
+    absolute = {file: os.path.abspath(file) for file in files}
+    common = os.path.commonpath([os.path.dirname(each) for each in absolute.values()] or ["/"])
+    return {file: os.path.relpath(each, common) for file, each in absolute.items()}
+
+
+def _orphans(
+    directories: Iterable[Path], subjects: Sequence[Subject], named: Mapping[Path, str]
+) -> Iterator[Orphan]:
+    """Yield recorded results of directories that belong to no scenario any more."""
+    known = {subject.snapshot.resolve() for subject in subjects}
+    # Of a campaign that cannot be read the runs are not known.
+    unknown = {each.snapshot.with_suffix("").resolve() for each in subjects if each.problem}
+    for directory in directories:
+        recorded = directory / RECORDED
+        for path in sorted(recorded.glob("**/*.json")):
+            place = path.resolve()
+            if place not in known and place.parent not in unknown and is_snapshot(path):
+                inside = Path(named[recorded]).parent / path.relative_to(recorded)
+                yield Orphan(str(inside), path)
+
+
+def _files(paths: Sequence[Path]) -> list[Path]:
+    """Return the scenario files that paths stand for, each once."""
+    files: dict[Path, Path] = {}
+    for path in paths:
+        if not path.exists():
+            raise SimpluginError(f"{path}: there is no such file or directory")
+        for file in sorted(path.glob("*.toml")) if path.is_dir() else [path]:
+            if not path.is_dir() or _is_scenario(file):
+                files.setdefault(file.resolve(), file)
+    return list(files.values())
+
+
+def _is_scenario(file: Path) -> bool:
+    """Whether a TOML file of a directory is meant to be run."""
+    try:
+        document, _ = read_toml(file)
+    except ScenarioError:
+        return True  # told as one that failed
+    return "platform" in document or "workload" in document
+
+
+def _subjects(file: Path, name: str) -> Iterator[Subject]:
+    """Return a scenario, or the runs of a campaign."""
+    snapshot = file.parent / RECORDED / f"{file.stem}.json"
+    try:
+        document, _ = read_toml(file)
+        if not any(key in document for key in CAMPAIGN_TABLES):
+            yield Subject(name, file, snapshot, file.name, document)
+            return
+        campaign = load_campaign(file)
+        if campaign.total > MOST_RUNS:
+            raise ScenarioError(
+                f"has {campaign.total} runs; at most {MOST_RUNS} of a campaign are compared",
+                file=file,
+                remedy="vary less, or use 'simplugin campaign run'",
+            )
+        jobs = list(campaign.jobs())
+    except SimpluginError as error:
+        yield Subject(name, file, snapshot, file.name, problem=str(error))
+        return
+    yield from _runs(file, name, snapshot.with_suffix(""), jobs)
+
+
+def _runs(file: Path, name: str, directory: Path, jobs: Iterable[Job]) -> Iterator[Subject]:
+    """Return the runs of a campaign, named by what varies and not by their positions."""
+    twins: Counter[str] = Counter()
+    for job in jobs:
+        words = [f"{key}={_value_text(value)}" for key, value in _varied(job).items()]
+        # Of what varies, the order does not matter.
+        key = ", ".join(sorted(words)) or "run"
+        twins[key] += 1
+        twin = f" #{twins[key]}" if twins[key] > 1 else ""
+        label = f"[{', '.join(words) or 'run'}{twin}]"
+        yield Subject(
+            f"{name}{label}",
+            file,
+            directory / f"{safe_name(key + twin)}.json",
+            f"{file.name}{label}",
+            job.arguments["document"],
+            of_campaign=True,
+        )
+
+
+def _varied(job: Job) -> Mapping[str, Any]:
+    """Return what tells a run from others, without the number of a variation that has no name."""
+    named = {
+        key: value
+        for key, value in job.varied.items()
+        if key != VARIATION or not str(value).isdigit()
+    }
+    return named or job.varied
+
+
+def _value_text(value: Any) -> str:
+    """Write a value so that others are written differently; texts as they are where they can be."""
+    if isinstance(value, str) and value[:1].isalpha() and value not in _VALUES:
+        return value
+    return repr(value)

@@ -1,0 +1,192 @@
+"""Generators of platforms by name: what they take, and calls with parameters from outside."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from simplugin.errors import PlatformError, UnitError
+from simplugin.scenarios.complaints import suggestion
+from simplugin.scenarios.generators import GENERATORS
+from simplugin.scenarios.generators.capacities import kind_of
+from simplugin.scenarios.references import UnresolvedError, resolve
+from simplugin.units import format_bandwidth, format_speed, format_time
+
+if TYPE_CHECKING:
+    from simplugin.platforms import Platform
+
+_WRITERS = {"speed": format_speed, "bandwidth": format_bandwidth, "latency": format_time}
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_DIRECTORY = ("directory", inspect.Parameter.KEYWORD_ONLY)
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A function that makes platforms.
+
+    Attributes
+    ----------
+    name : str
+        A key of `GENERATORS`, or ``module:function``.
+    make : callable
+        Returns a platform, or a graph of hosts.
+    """
+
+    name: str
+    make: Callable[..., Any]
+
+    @property
+    def parameters(self) -> dict[str, inspect.Parameter]:
+        """Its named parameters; a scenario's `directory` is not one to be given."""
+        every = self._signature()
+        return {
+            name: each
+            for name, each in every.items()
+            if each.kind in _NAMED and (name, each.kind) != _DIRECTORY
+        }
+
+    @property
+    def takes_anything(self) -> bool:
+        """Whether it takes parameters that it does not name."""
+        every = self._signature().values()
+        return any(each.kind is inspect.Parameter.VAR_KEYWORD for each in every)
+
+    @property
+    def documentation(self) -> str:
+        """What it says about itself; empty if nothing."""
+        return inspect.getdoc(self.make) or ""
+
+    def usage(self) -> str:
+        """Return its parameters with their defaults, as one gives them to the command."""
+        words = [
+            name if each.default is inspect.Parameter.empty else f"{name}={_text(name, each)}"
+            for name, each in self.parameters.items()
+        ]
+        return " ".join([*words, *(["..."] if self.takes_anything else [])]) or "(nothing)"
+
+    @property
+    def asks_for_directory(self) -> bool:
+        """Whether it asks, by a keyword-only `directory`, where its paths start."""
+        name, kind = _DIRECTORY
+        asked = self._signature().get(name)
+        return asked is not None and asked.kind is kind
+
+    def platform(
+        self, parameters: Mapping[str, Any], directory: str | os.PathLike[str] | None = None
+    ) -> Platform:
+        """Return the platform that it makes.
+
+        Parameters
+        ----------
+        parameters : mapping
+            By name.
+        directory : path, optional
+            Where its paths start, told if it asks and the parameters do not say; otherwise the
+            current one.
+
+        Raises
+        ------
+        PlatformError
+            A parameter is unknown or missing, the generator refuses a value, or what it returns
+            is no platform.
+        """
+        from simplugin.platforms import Platform
+        from simplugin.platforms.graphs import Graph
+
+        wrong = self.wrong_name(parameters)
+        if wrong is not None:
+            raise wrong[1]
+        try:
+            made = self.make(**self._further(parameters, directory), **parameters)
+        except (TypeError, ValueError, PlatformError, UnitError) as error:
+            raise self._refusal(f"refuses its parameters: {error}") from error
+        if isinstance(made, Graph):
+            return made.platform()
+        if not isinstance(made, Platform):
+            raise PlatformError(
+                f"generator {self.name!r} returned {type(made).__name__}, not a Platform"
+            )
+        return made
+
+    def _signature(self) -> Mapping[str, inspect.Parameter]:
+        """Return all that the function takes; anything, where Python cannot tell."""
+        try:
+            return inspect.signature(self.make).parameters
+        except (TypeError, ValueError):
+            return {"further": inspect.Parameter("further", inspect.Parameter.VAR_KEYWORD)}
+
+    def _further(
+        self, parameters: Mapping[str, Any], directory: str | os.PathLike[str] | None
+    ) -> dict[str, Any]:
+        """Return what it is told beside its parameters."""
+        asked = self.asks_for_directory and _DIRECTORY[0] not in parameters
+        return {_DIRECTORY[0]: directory} if asked and directory is not None else {}
+
+    def wrong_name(self, parameters: Iterable[str]) -> tuple[str | None, PlatformError] | None:
+        """Return what is wrong with the names of parameters, as `platform` would raise it.
+
+        Returns
+        -------
+        tuple of str and PlatformError, optional
+            The name that is unknown, None where one is missing, and the error; None if all is
+            right.
+        """
+        given, known = list(parameters), self.parameters
+        hidden = {_DIRECTORY[0]} if self.asks_for_directory else set()
+        for name in given:
+            if name not in known and name not in hidden and not self.takes_anything:
+                close = suggestion(name, known, "")
+                hint = f"{close} It takes " if close.endswith("?") else "it takes "
+                return name, self._refusal(f"has no parameter {name!r}", hint)
+        for name, each in known.items():
+            if each.default is inspect.Parameter.empty and name not in given:
+                return None, self._refusal(f"lacks its parameter {name!r}")
+        return None
+
+    def _refusal(self, message: str, hint: str = "it takes ") -> PlatformError:
+        """Return an error that tells what the generator takes."""
+        return PlatformError(f"generator {self.name!r} {message}", remedy=hint + self.usage())
+
+
+def generator_called(name: str, place: str = "in the current directory") -> Generator:
+    """Return a generator.
+
+    Parameters
+    ----------
+    name : str
+        A key of `GENERATORS`, or ``module:function`` of a module that can be imported.
+    place : str
+        Where modules are looked for beside those that are installed, for messages.
+
+    Raises
+    ------
+    PlatformError
+        There is no such generator.
+    """
+    reference = GENERATORS.get(name, name)
+    if ":" not in reference:
+        hint = suggestion(name, GENERATORS, "write 'module:function', or one of")
+        raise PlatformError(f"there is no generator {name!r}", remedy=hint)
+    try:
+        return Generator(name, resolve(reference))
+    except UnresolvedError as error:
+        message = str(error).replace("beside the scenario", place)
+        raise PlatformError(f"generator {name!r}: {message}") from error.__cause__
+
+
+def _text(name: str, parameter: inspect.Parameter) -> str:
+    """Return a default as one writes it for the command."""
+    default = parameter.default
+    kind = kind_of(name)
+    if default is None:
+        return "..."
+    if isinstance(default, bool):
+        return str(default).lower()
+    if kind is not None and isinstance(default, int | float):
+        return _WRITERS[kind](default)
+    if kind is not None and isinstance(default, tuple):
+        return "[" + ",".join(f'"{_WRITERS[kind](each)}"' for each in default) + "]"
+    return str(default)

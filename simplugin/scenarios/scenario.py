@@ -1,0 +1,370 @@
+"""Scenarios: what a run consists of, read from TOML."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from simplugin.errors import PlatformError, ScenarioError, SimpluginError
+from simplugin.formats.toml_lines import place_of
+from simplugin.platforms import Platform
+from simplugin.scenarios.complaints import (
+    Complaint,
+    from_pydantic,
+    scenario_error,
+    suggestion,
+    unknown_key,
+)
+from simplugin.scenarios.generators.calls import generator_called
+from simplugin.scenarios.kinds import KINDS, Kind, Outcome, Progress, kind_called
+from simplugin.scenarios.references import UnresolvedError, importable, resolve
+from simplugin.scenarios.sections import (
+    NEED_TRACE,
+    OutputSection,
+    PlatformSection,
+    SchedulerSection,
+    SimulationSection,
+)
+from simplugin.simulation.options import SimGridOptions
+
+_SECTIONS = ("platform", "workload", "scheduler", "simulation", "output")
+SCENARIO_KEYS = ("title", *_SECTIONS)
+# What campaign files have besides.
+CAMPAIGN_TABLES = ("campaign", "sweep", "variations", "slurm")
+_OPTIONS = tuple(each.name for each in fields(SimGridOptions))
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A run, checked as far as possible without running it.
+
+    Attributes
+    ----------
+    file : Path
+        Where it was read; paths in it are relative to its directory.
+    text : str
+        Its contents, for the lines in messages.
+    document : dict
+        Its contents as TOML has them.
+    title : str
+        For tables and charts.
+    kind : Kind
+        Of its workload.
+    platform, workload, scheduler, simulation, output
+        Its sections; `workload` is of the class that the kind says.
+    """
+
+    file: Path
+    text: str
+    document: Mapping[str, Any]
+    title: str
+    kind: Kind
+    platform: PlatformSection
+    workload: Any
+    scheduler: SchedulerSection | None
+    simulation: SimulationSection
+    output: OutputSection
+
+    @property
+    def directory(self) -> Path:
+        """Where its paths start and its modules are found."""
+        return self.file.parent
+
+    def function(self, reference: str, *key: str) -> Callable[..., Any]:
+        """Return what the key's value ``module:function`` names.
+
+        Raises
+        ------
+        ScenarioError
+            It cannot be had.
+        """
+        try:
+            return resolve(reference)
+        except UnresolvedError as error:
+            raise self.error(f"{'.'.join(key)}: {error}", *key) from error.__cause__
+
+    def error(self, message: str, *key: str | int, remedy: str | None = None) -> ScenarioError:
+        """Return an exception about the value of a key."""
+        return scenario_error([Complaint(key, message, remedy)], self.file, self.text)
+
+    def make_platform(self) -> Path | Platform:
+        """Return the platform: its file, or what its generator makes."""
+        section = self.platform
+        if section.generator is None:
+            assert section.file is not None
+            return section.file
+        name, parameters = section.generator, dict(section.parameters)
+        if section.seed is not None:
+            parameters["seed"] = section.seed
+        try:
+            generator = generator_called(name, "beside the scenario")
+        except PlatformError as error:
+            place = ("platform", "generator")
+            raise self.error(error.message, *place, remedy=error.remedy) from error.__cause__
+        try:
+            return generator.platform(parameters, self.directory)
+        except PlatformError as error:
+            key = "parameters" if section.parameters else "generator"
+            raise self.error(error.message, "platform", key, remedy=error.remedy) from error
+
+
+def load_scenario(path: str | os.PathLike[str]) -> Scenario:
+    """Read a scenario file.
+
+    Parameters
+    ----------
+    path : path
+        A TOML file.
+
+    Raises
+    ------
+    ScenarioError
+        It cannot be read, has an unknown key or a value out of range; everything that is wrong
+        is told with key and line, and `key` is the first one concerned.
+    """
+    file = Path(path)
+    document, text = read_toml(file)
+    return scenario_from(document, file, text)
+
+
+def read_toml(file: Path) -> tuple[dict[str, Any], str]:
+    """Read a scenario or campaign file; return it as `tomllib` has it, and its text.
+
+    Raises
+    ------
+    ScenarioError
+        It cannot be read, or is no TOML.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ScenarioError(f"cannot be read: {reason}", file=file) from None
+    # TOML counts lines by \n; Windows files must not become one line longer.
+    text = text.replace("\r\n", "\n")
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        message, line = place_of(error, text)
+        raise ScenarioError(f"not TOML: {message}", file=file, line=line) from None
+    return document, text
+
+
+def scenario_from(document: Mapping[str, Any], file: Path, text: str = "") -> Scenario:
+    """Check a scenario that was read already, or put together by a program.
+
+    Parameters
+    ----------
+    document : mapping
+        As `tomllib` reads it.
+    file : Path
+        Paths are relative to its directory.
+    text : str
+        The file's contents, for the lines in messages.
+    """
+    checked = _Checker(document, file.parent)
+    scenario = checked.scenario(file, text)
+    if checked.complaints:
+        raise scenario_error(checked.complaints, file, text)
+    assert scenario is not None
+    return scenario
+
+
+def complaints_about(document: Mapping[str, Any], file: Path) -> list[Complaint]:
+    """Return what is wrong with a scenario, as `scenario_from` would raise it."""
+    checked = _Checker(document, file.parent)
+    checked.scenario(file, "")
+    return checked.complaints
+
+
+def run_scenario(scenario: Scenario, progress: Progress | None = None) -> Outcome:
+    """Run a scenario; write nothing.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What to run.
+    progress : callable, optional
+        Called now and then with the simulated date and the number of actors alive.
+
+    Raises
+    ------
+    ScenarioError
+        A module or function that it names cannot be had.
+    SimpluginError
+        As `simplugin.simulate`.
+    """
+    with importable(scenario.directory):
+        return scenario.kind.run(scenario, progress)
+
+
+class _Checker:
+    """Goes through a document and collects what is wrong with it."""
+
+    def __init__(self, document: Mapping[str, Any], directory: Path) -> None:
+        self.document = document
+        self.directory = directory
+        self.complaints: list[Complaint] = []
+
+    def scenario(self, file: Path, text: str) -> Scenario | None:
+        """Check everything; None if something is wrong."""
+        for key in self.document:
+            if key in CAMPAIGN_TABLES:
+                message = f"[{key}] is for campaigns of many runs"
+                remedy = f"this file is for 'simplugin campaign run {file}'"
+                self.complaints.append(Complaint((key,), message, remedy))
+            elif key not in SCENARIO_KEYS:
+                self.complaints.append(unknown_key((key,), SCENARIO_KEYS))
+        title = self.document.get("title", "")
+        if not isinstance(title, str):
+            self.complaints.append(Complaint(("title",), f"title is {title!r}", "give a text"))
+        platform = self._section("platform", PlatformSection, required=True)
+        kind, workload = self._workload()
+        scheduler = self._scheduler(kind)
+        simulation = self._simulation()
+        output = self._output(kind, simulation)
+        if self.complaints:
+            return None
+        assert platform is not None
+        assert kind is not None
+        assert simulation is not None
+        assert output is not None
+        return Scenario(
+            file=file,
+            text=text,
+            document=self.document,
+            title=title,
+            kind=kind,
+            platform=platform,
+            workload=workload,
+            scheduler=scheduler,
+            simulation=simulation,
+            output=output,
+        )
+
+    def _table(self, name: str, *, required: bool = False) -> dict[str, Any] | None:
+        """Return a copy of a table, empty where it may be left out; None if it is wrong."""
+        table = self.document.get(name)
+        if table is None and not required:
+            return {}
+        if table is None:
+            self.complaints.append(Complaint((name,), f"table [{name}] is missing", "add it"))
+        elif not isinstance(table, dict):
+            complaint = Complaint((name,), f"{name} is {table!r}", f"write a table, [{name}]")
+            self.complaints.append(complaint)
+        else:
+            return dict(table)
+        return None
+
+    def _section(self, name: str, model: type[_Model], *, required: bool = False) -> _Model | None:
+        """Check a table against its model."""
+        table = self._table(name, required=required)
+        return None if table is None else self._checked(name, model, table)
+
+    def _checked(self, name: str, model: type[_Model], table: dict[str, Any]) -> _Model | None:
+        """Check the contents of a table."""
+        try:
+            return model.model_validate(table, context={"directory": self.directory})
+        except ValidationError as error:
+            self.complaints += from_pydantic(error, model, (name,))
+            return None
+
+    def _workload(self) -> tuple[Kind | None, Any]:
+        """Check ``[workload]``, whose keys depend on its kind."""
+        table = self._table("workload", required=True)
+        if table is None:
+            return None, None
+        if "kind" not in table:
+            missing = Complaint(
+                ("workload", "kind"),
+                "key 'workload.kind' is missing",
+                f"add it: {' or '.join(repr(kind) for kind in KINDS)}",
+            )
+            self.complaints.append(missing)
+            return None, None
+        name = table.pop("kind")
+        if name not in KINDS:
+            remedy = suggestion(str(name), KINDS, "there is")
+            path = ("workload", "kind")
+            self.complaints.append(Complaint(path, f"workload.kind is {name!r}", remedy))
+            return None, None
+        kind = kind_called(name)
+        return kind, self._checked("workload", kind.workload, table)
+
+    def _scheduler(self, kind: Kind | None) -> SchedulerSection | None:
+        """Check ``[scheduler]`` if there is one."""
+        if "scheduler" not in self.document:
+            return None
+        section = self._section("scheduler", SchedulerSection)
+        if kind is None or section is None:
+            return section
+        if kind.schedulers is None:
+            message = "this kind of workload takes no [scheduler]"
+            self.complaints.append(
+                Complaint(("scheduler",), message, "remove the table: the actors decide")
+            )
+        elif section.name not in kind.schedulers and ":" not in section.name:
+            remedy = suggestion(section.name, kind.schedulers, "write 'module:function' or one of")
+            path = ("scheduler", "name")
+            self.complaints.append(Complaint(path, f"scheduler.name is {section.name!r}", remedy))
+        return section
+
+    def _simulation(self) -> SimulationSection | None:
+        """Check ``[simulation]`` and the SimGrid options in it."""
+        table = self._table("simulation")
+        if table is None:
+            return None
+        options = table.pop("options", {})
+        if isinstance(options, dict):
+            table["options"] = self._options(options)
+        else:
+            path = ("simulation", "options")
+            remedy = "write a table, [simulation.options]"
+            self.complaints.append(Complaint(path, f"simulation.options is {options!r}", remedy))
+        return self._checked("simulation", SimulationSection, table)
+
+    def _output(
+        self, kind: Kind | None, simulation: SimulationSection | None
+    ) -> OutputSection | None:
+        """Check ``[output]``."""
+        output = self._section("output", OutputSection)
+        for name in ("curves", "graphs"):
+            asked = output is not None and getattr(output, name) is not None
+            if asked and kind is not None and name not in kind.outputs:
+                message = f"this kind of workload has no {name}"
+                self.complaints.append(Complaint(("output", name), message, "remove the key"))
+        if output is not None and simulation is not None and not simulation.trace:
+            for name in NEED_TRACE if kind is None else kind.need_trace:
+                if getattr(output, name) is not None:
+                    message = f"output.{name} needs the trace, which simulation.trace turns off"
+                    remedy = "remove one of the two"
+                    self.complaints.append(Complaint(("output", name), message, remedy))
+        return output
+
+    def _options(self, table: dict[str, Any]) -> SimGridOptions:
+        """Check ``[simulation.options]``, each key by itself and then together."""
+        before = len(self.complaints)
+        for name, value in table.items():
+            path = ("simulation", "options", name)
+            if name not in _OPTIONS:
+                self.complaints.append(unknown_key(path, _OPTIONS))
+                continue
+            try:
+                SimGridOptions(**{name: value})
+            except (SimpluginError, TypeError, AttributeError) as error:
+                self.complaints.append(Complaint(path, f"simulation.options.{error}"))
+        if len(self.complaints) > before:
+            return SimGridOptions()
+        try:
+            return SimGridOptions(**table)
+        except SimpluginError as error:
+            self.complaints.append(Complaint(("simulation", "options"), str(error)))
+            return SimGridOptions()

@@ -1,0 +1,138 @@
+"""Values put into a document at dotted keys; what is around them is shared, not copied."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike, fspath
+from typing import Any
+
+Path = tuple[str | int, ...]
+# What says how a run is shown, written or limited, not what comes out: tables and keys of a file,
+# and keys of its [simulation].
+IDLE = ("title", "campaign", "output", "slurm")
+LIMITS = ("wall_limit", "memory_limit")
+
+
+def canonical_json(value: Any) -> str:
+    """Return plain data as JSON, the same for the same data: keys sorted, floats by `repr`."""
+    # TOML also has dates, which JSON has not.
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=repr)
+
+
+class NowhereError(ValueError):
+    """A key that leads into nothing.
+
+    Parameters
+    ----------
+    message, remedy : str
+        What is wrong, and the way out.
+    """
+
+    def __init__(self, message: str, remedy: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+
+def dotted(path: Iterable[str | int]) -> str:
+    """Return a path as one writes it."""
+    return ".".join(map(str, path))
+
+
+def path_of(document: Any, words: Sequence[str]) -> Path:
+    """Return the steps that keys mean, from the outside in.
+
+    A word is a key if the document has it at this place; else it is taken apart at its dots. In an
+    array a step is a position, counted from 0.
+
+    Parameters
+    ----------
+    document : mapping
+        Where they are looked for.
+    words : sequence of str
+        Keys as they are written: ``["workload.applications.0.count"]`` or one by one.
+
+    Raises
+    ------
+    NowhereError
+        A step leads into nothing; tables that are missing are not nothing.
+    """
+    path: list[str | int] = []
+    place: Any = document
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        if isinstance(place, Mapping):
+            if word not in place and "." in word:
+                left = [*word.split("."), *left]
+                continue
+            path.append(word)
+            place = place.get(word, {})
+        elif isinstance(place, list) and "." in word:
+            left = [*word.split("."), *left]
+        else:
+            step = _position(place, word, path)
+            path.append(step)
+            place = place[step]
+    if any(step == "" for step in path):
+        raise NowhereError(f"the key {dotted(path)!r} has an empty part", "remove a dot")
+    return tuple(path)
+
+
+def substituted(document: Any, path: Path, value: Any, above: Path = ()) -> Any:
+    """Return a document with another value at a path; the given one stays as it is.
+
+    Parameters
+    ----------
+    document : mapping
+        The document.
+    path : tuple of str or int
+        As `path_of` returns it.
+    value : object
+        What to put there.
+    above : tuple of str or int
+        Where `document` stands, for messages.
+
+    Raises
+    ------
+    NowhereError
+        The path leads into nothing.
+    """
+    if not path:
+        return value
+    step, *rest = path
+    if isinstance(document, Mapping):
+        word = str(step)
+        inner = document.get(word, {}) if rest else None
+        return {**document, word: substituted(inner, tuple(rest), value, (*above, word))}
+    at = _position(document, step, above)
+    changed = list(document)
+    changed[at] = substituted(document[at], tuple(rest), value, (*above, at))
+    return changed
+
+
+def _position(place: Any, step: str | int, above: Iterable[str | int]) -> int:
+    """Return a step into an array as a number."""
+    name = dotted(above)
+    if not isinstance(place, list):
+        remedy = f"remove {'.' + str(step)!r}, or give {name} as a table"
+        raise NowhereError(f"{name} is {place!r}, so it has no {str(step)!r}", remedy)
+    digits = str(step)
+    known = f"0 to {len(place) - 1}" if place else "none, since it is empty"
+    if not (digits.isascii() and digits.isdigit() and int(digits) < len(place)):
+        message = f"{name} is an array, which has no {digits!r}"
+        raise NowhereError(message, f"its positions are {known}")
+    return int(digits)
+
+
+def plain(value: Any) -> Any:
+    """Return what a program gave as a file would have it: texts, numbers, lists and tables."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, PathLike):
+        return fspath(value)
+    # Arrays and numbers of numpy's.
+    return plain(value.tolist()) if hasattr(value, "tolist") else value

@@ -1,0 +1,376 @@
+"""The variations of a scenario: a list times a grid, made one by one when they are asked for."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+from simplugin.scenarios.complaints import Complaint
+from simplugin.scenarios.ranges import Powers, RangeError, Steps, is_range, range_of
+from simplugin.scenarios.substitutions import NowhereError, Path, dotted, path_of, substituted
+from simplugin.scenarios.sweep_refusals import (
+    SweepError,
+    refuse_equal,
+    refuse_idle,
+    sweep_error,
+)
+
+_NAME = "name"
+_SWEEP = "sweep"
+# Numbers of a list that are checked one by one.
+_MOST_CHECKED = 200
+# The column that names of variations are in.
+VARIATION = "variation"
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A key that is swept.
+
+    Attributes
+    ----------
+    path : tuple of str or int
+        Its steps into the scenario.
+    values : sequence
+        What it becomes, one after the other.
+    source : tuple of str or int
+        Where that stands in the campaign file.
+    """
+
+    path: Path
+    values: Sequence[Any] | Steps | Powers
+    source: Path
+
+    def checked_values(self) -> Iterator[tuple[int, Any]]:
+        """Yield the values to be checked, with their positions.
+
+        Of a range the ends; of a long list of numbers so many, spread evenly, the ends among them;
+        else all, since texts and tables have nothing in common.
+        """
+        last = len(self.values) - 1
+        if not isinstance(self.values, list | tuple):
+            yield from ((at, self.values[at]) for at in dict.fromkeys((0, last)))
+            return
+        numbers = [at for at, each in enumerate(self.values) if isinstance(each, int | float)]
+        if len(numbers) > _MOST_CHECKED:
+            step = (len(numbers) - 1) / (_MOST_CHECKED - 1)
+            chosen = {numbers[round(part * step)] for part in range(_MOST_CHECKED)}
+        else:
+            chosen = set(numbers)
+        for at, each in enumerate(self.values):
+            if at in chosen or not isinstance(each, int | float):
+                yield at, each
+
+    def document(self) -> list[Any]:
+        """Return the axis as plain data, in few words however long it is."""
+        if isinstance(self.values, list | tuple):
+            return [list(self.path), list(self.values)]
+        return [list(self.path), repr(self.values)]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A key that a variation sets.
+
+    Attributes
+    ----------
+    path : tuple of str or int
+        Its steps into the scenario.
+    value : object
+        What it becomes.
+    source : tuple of str or int
+        Where that stands in the campaign file.
+    """
+
+    path: Path
+    value: Any
+    source: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """One of the list.
+
+    Attributes
+    ----------
+    settings : tuple of Setting
+        What it sets.
+    axes : tuple of Axis
+        What it sweeps for itself.
+    name : str, optional
+        Its label.
+    """
+
+    settings: tuple[Setting, ...] = ()
+    axes: tuple[Axis, ...] = ()
+    name: str | None = None
+
+    @property
+    def size(self) -> int:
+        """How many runs it has for each point of the grid."""
+        return math.prod(len(axis.values) for axis in self.axes)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One of the variations of a scenario.
+
+    Attributes
+    ----------
+    position : int
+        Its number, from 0 on.
+    variation : int
+        Which of the list it belongs to, from 0 on.
+    settings : list of Setting
+        All that is set, in order.
+    """
+
+    position: int
+    variation: int
+    settings: list[Setting]
+
+
+@dataclass(frozen=True)
+class Variations:
+    """All variations of a scenario, by position.
+
+    The list varies slowest, then what a variation sweeps for itself, then the grid; of a sweep
+    the last key varies fastest.
+
+    Attributes
+    ----------
+    document : mapping
+        The scenario that they are variations of.
+    listed : tuple of Variation
+        At least one, which may say nothing.
+    grid : tuple of Axis
+        What all of them sweep.
+    """
+
+    document: Mapping[str, Any]
+    listed: tuple[Variation, ...] = (Variation(),)
+    grid: tuple[Axis, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return self._ends[-1]
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """The position after the last of each of the list."""
+        points = math.prod(len(axis.values) for axis in self.grid)
+        return list(accumulate(each.size * points for each in self.listed))
+
+    @cached_property
+    def _named(self) -> bool:
+        """Whether variations have names."""
+        return any(each.name is not None for each in self.listed)
+
+    def point(self, position: int) -> Point:
+        """Return what is set at a position.
+
+        Raises
+        ------
+        IndexError
+            There is no such position.
+        """
+        if not 0 <= position < self.total:
+            raise IndexError(f"there are positions 0 to {self.total - 1}, not {position}")
+        number = bisect_right(self._ends, position)
+        variation = self.listed[number]
+        axes = (*variation.axes, *self.grid)
+        left = position - (self._ends[number - 1] if number else 0)
+        points = []
+        for axis in reversed(axes):
+            left, place = divmod(left, len(axis.values))
+            points.append(Setting(axis.path, axis.values[place], axis.source))
+        return Point(position, number, [*variation.settings, *reversed(points)])
+
+    def scenario(self, settings: Sequence[Setting]) -> dict[str, Any]:
+        """Return the scenario with keys set.
+
+        Raises
+        ------
+        SweepError
+            One of them leads into nothing.
+        """
+        document: Any = self.document
+        for each in settings:
+            try:
+                document = substituted(document, each.path, each.value)
+            except NowhereError as error:
+                raise SweepError(_complaint(each.source, error)) from None
+        return dict(document)
+
+    def varied(self, point: Point) -> dict[str, Any]:
+        """Return what tells a variation from others: dotted keys and values, without tables."""
+        found: dict[str, Any] = {}
+        if self._named:
+            found[VARIATION] = _label(self.listed[point.variation], point.variation)
+        for each in point.settings:
+            found |= _leaves(dotted(each.path), each.value)
+        return found
+
+
+def _leaves(key: str, value: Any) -> dict[str, Any]:
+    """Return the keys and values in a table, or the key and its value."""
+    if not isinstance(value, Mapping):
+        return {key: value}
+    found: dict[str, Any] = {}
+    for name, each in value.items():
+        found |= _leaves(f"{key}.{name}", each)
+    return found
+
+
+def variations_of(
+    document: Mapping[str, Any], sweep: Mapping[str, Any], listed: Sequence[Mapping[str, Any]]
+) -> Variations:
+    """Read ``[sweep]`` and ``[[variations]]``.
+
+    Parameters
+    ----------
+    document : mapping
+        The scenario.
+    sweep : mapping
+        Dotted or nested keys, with lists or ranges of values.
+    listed : sequence of mapping
+        Dotted or nested keys with values; ``name`` and ``sweep`` may be among them.
+
+    Raises
+    ------
+    SweepError
+        Something makes no sense.
+    """
+    variations = [
+        _variation(document, table, ("variations", number)) for number, table in enumerate(listed)
+    ]
+    _refuse_equal_names(variations)
+    first = variations[0] if variations else Variation()
+    base = Variations(document).scenario(first.settings)
+    grid = _axes(base, sweep, ("sweep",))
+    for each in variations or [first]:
+        _refuse_twice(each, grid)
+    return Variations(document, tuple(variations) or (first,), grid)
+
+
+def _variation(document: Mapping[str, Any], table: Any, source: Path) -> Variation:
+    """Read one of ``[[variations]]``."""
+    if not isinstance(table, Mapping):
+        raise sweep_error(source, f"{dotted(source)} is {table!r}", "write tables, [[variations]]")
+    name = table.get(_NAME)
+    if name is not None and not (isinstance(name, str) and name):
+        raise sweep_error((*source, _NAME), f"name is {name!r}", "give a text")
+    settings: list[Setting] = []
+    rest = {key: value for key, value in table.items() if key not in (_NAME, _SWEEP)}
+    for words, value in _flat(rest):
+        path = _located(document, words, (*source, *words))
+        refuse_idle(path, (*source, *words), swept=False)
+        settings.append(Setting(path, value, (*source, *words)))
+    own = table.get(_SWEEP, {})
+    base = Variations(document).scenario(settings)
+    return Variation(tuple(settings), _axes(base, own, (*source, _SWEEP)), name)
+
+
+def _flat(table: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield the values in nested tables with their keys."""
+    for key, value in table.items():
+        if isinstance(value, Mapping) and value:
+            yield from _flat(value, (*above, key))
+        else:
+            yield (*above, key), value
+
+
+def _axes(document: Mapping[str, Any], sweep: Any, source: Path) -> tuple[Axis, ...]:
+    """Read a grid."""
+    if not isinstance(sweep, Mapping):
+        remedy = f"write a table, [{dotted(each for each in source if isinstance(each, str))}]"
+        raise sweep_error(source, f"{dotted(source)} is {sweep!r}", remedy)
+    found: list[Axis] = []
+    for words, value in _swept(sweep):
+        place = (*source, *words)
+        path = _located(document, words, place)
+        refuse_idle(path, place, swept=True)
+        found.append(Axis(path, _values(value, place), place))
+    return tuple(found)
+
+
+def _swept(table: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield lists and ranges in nested tables with their keys."""
+    for key, value in table.items():
+        if isinstance(value, Mapping) and value and not is_range(value):
+            yield from _swept(value, (*above, key))
+        else:
+            yield (*above, key), value
+
+
+def _values(value: Any, source: Path) -> Sequence[Any] | Steps | Powers:
+    """Return what a key becomes."""
+    if isinstance(value, Mapping) and value:
+        try:
+            return range_of(value)
+        except RangeError as error:
+            path = source if error.key is None else (*source, error.key)
+            raise sweep_error(path, f"{dotted(source)}: {error.message}", error.remedy) from None
+    if isinstance(value, range):
+        value = value or []
+    elif hasattr(value, "tolist"):  # an array of numpy's
+        value = value.tolist()
+    if not isinstance(value, list | tuple | range):
+        message = f"{dotted(source)} is {value!r}"
+        raise sweep_error(source, message, "give a list of values, or { from = ..., to = ... }")
+    if not value:
+        raise sweep_error(source, f"{dotted(source)} has no values", "give at least one")
+    if not isinstance(value, range):
+        refuse_equal(value, source)
+    return value
+
+
+def _located(document: Mapping[str, Any], words: Path, source: Path) -> Path:
+    """Return where keys lead."""
+    try:
+        return path_of(document, [str(word) for word in words])
+    except NowhereError as error:
+        raise SweepError(_complaint(source, error)) from None
+
+
+def _refuse_equal_names(variations: Sequence[Variation]) -> None:
+    """Refuse names that do not tell variations apart; those without one have their numbers."""
+    if all(each.name is None for each in variations):
+        return
+    seen: dict[str, int] = {}
+    for number, each in enumerate(variations):
+        before = seen.setdefault(_label(each, number), number)
+        if before == number:
+            continue
+        named = number if each.name is not None else before
+        message = f"two variations have the name {_label(each, number)!r}"
+        if None in (each.name, variations[before].name):
+            message += ", which one without a name gets as its number"
+        raise sweep_error(("variations", named, _NAME), message, "name them apart")
+
+
+def _label(variation: Variation, number: int) -> str:
+    """Return what tells a variation from others that have names."""
+    return str(number + 1) if variation.name is None else variation.name
+
+
+def _refuse_twice(variation: Variation, grid: Sequence[Axis]) -> None:
+    """Refuse keys that are set twice, or that a later one sets anew with all around them."""
+    every: list[Setting | Axis] = [*variation.settings, *variation.axes, *grid]
+    for number, later in enumerate(every):
+        for earlier in every[:number]:
+            if earlier.path[: len(later.path)] == later.path:
+                message = f"{dotted(later.source)} sets {dotted(earlier.path)} again"
+                remedy = f"{dotted(earlier.source)} does already; remove one of the two"
+                raise sweep_error(later.source, message, remedy)
+
+
+def _complaint(source: Path, error: NowhereError) -> Complaint:
+    """Say that a key leads into nothing."""
+    return Complaint(source, f"{dotted(source)}: {error.message}", error.remedy)

@@ -1,0 +1,390 @@
+"""Where two runs begin to differ, against hand-made changes whose answer is known."""
+
+import math
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from simplugin import Host, Link, Placement, Platform, Route, SimGridOptions, Zone, simulate
+from simplugin.regression import activities
+from simplugin.regression.activities import Activities, Activity, activities_of
+from simplugin.regression.comparison import compare
+from simplugin.regression.divergence import diverge
+from simplugin.regression.explanation import explain
+from simplugin.regression.snapshots import Snapshot, snapshot_of_result
+from simplugin.regression.tolerances import Tolerance
+from simplugin.rows import Metric
+
+ROUNDS = 4
+
+
+def recorded(rows, total=None, **namesakes):
+    ordered = sorted(rows, key=lambda row: row.end)
+    return Activities(tuple(ordered), len(ordered) if total is None else total, namesakes)
+
+
+def work(actor, start, end, label="", host="h", kind="exec", amount=None):
+    return Activity(
+        actor, host, kind, label, start, end, end - start if amount is None else amount, "done"
+    )
+
+
+async def serve(me, names, flops, size):
+    for number in range(ROUNDS):
+        for name in names:
+            await me.mailbox(name).put(number, size, label=f"job {number} of {name}")
+    return flops
+
+
+async def compute(me, flops):
+    name = me.host.name
+    for number in range(ROUNDS):
+        await me.mailbox(name).get()
+        await me.execute(flops[number], label=f"job {number}")
+
+
+NAMES = ("a", "b", "c")
+
+
+def star(**bandwidths):
+    links = {name: Link(f"link-{name}", bandwidths.get(name, 100e6), 1e-3) for name in NAMES}
+    hosts = [Host("server", 1e9), *(Host(name, 1e9) for name in NAMES)]
+    routes = tuple(Route("server", name, (link.id,)) for name, link in links.items())
+    return Platform(Zone("all", "Full", (*hosts, *links.values()), routes))
+
+
+def run(platform=None, flops=None, options=None, names=NAMES, actor="worker"):
+    amounts = {name: [5e8] * ROUNDS for name in names} | (flops or {})
+    placements = [Placement("server", serve, args=(names, 0, 1e7), name="server")]
+    placements += [Placement(name, compute, args=(amounts[name],), name=actor) for name in names]
+    result = simulate(platform or star(), placements, options=options)
+    return snapshot_of_result("star", result, {})
+
+
+@pytest.fixture(scope="module")
+def usual():
+    return run()
+
+
+def first(usual, now):
+    comparison = compare(usual, now)
+    assert not comparison.agrees
+    return comparison.divergence.first[0], comparison
+
+
+def test_the_same_again_differs_in_nothing(usual):
+    comparison = compare(usual, run())
+    assert comparison.agrees
+    assert comparison.divergence is None
+    assert explain(comparison) == []
+
+
+def test_a_slower_link_shows_at_the_first_transfer_over_it(usual):
+    found, comparison = first(usual, run(star(b=50e6)))
+    assert (found.actor, found.host) == ("server", "")
+    assert found.recorded.resource == found.now.resource == "server->b"
+    assert found.recorded.label == found.now.label == "job 0 of b"
+    assert found.fields == ("end",)
+    # Before it only the transfer to a.
+    assert (found.position, found.before) == (2, 1)
+    assert found.date == pytest.approx(found.recorded.end)
+    text = "\n".join(explain(comparison))
+    assert "the platform changed" in text
+    assert "server, its activity number 2 (the 1 before agree)" in text
+
+
+def test_another_amount_shows_at_its_execution(usual):
+    found, comparison = first(usual, run(flops={"c": [5e8, 5e8, 9e8, 5e8]}))
+    # Three actors have the name: they are told apart by their hosts.
+    assert (found.actor, found.host, found.position) == ("worker", "c", 3)
+    assert found.recorded.amount == 5e8
+    assert found.now.amount == 9e8
+    assert found.date == found.recorded.start == found.now.start
+    assert set(found.fields) == {"end", "amount"}
+    assert found.after_different == found.after == 1
+    assert "  the actors changed: their functions, arguments or hosts" in explain(comparison)
+    metrics = {change.name for change in comparison.moved}
+    assert {"makespan", "computed"} <= metrics
+    assert "transferred" not in metrics
+
+
+def test_an_actor_more_is_told():
+    async def nap(me):
+        await me.sleep_for(0.25)
+
+    placements = [Placement("a", nap, name="sleeper")]
+    alone = snapshot_of_result("x", simulate(star(), placements), {})
+    both = snapshot_of_result(
+        "x", simulate(star(), [*placements, Placement("b", nap, name="other")]), {}
+    )
+    found, comparison = first(alone, both)
+    assert (found.actor, found.recorded, found.now.kind) == ("other", None, "sleep")
+    assert comparison.divergence.added == ("other",)
+    assert "new: other" in explain(comparison)
+    _, comparison = first(both, alone)
+    assert "no longer there: other" in explain(comparison)
+
+
+def test_other_options_are_named(usual):
+    _, comparison = first(usual, run(options=SimGridOptions(network_model="CM02")))
+    text = "\n".join(explain(comparison))
+    assert "option network/model: LV08 -> CM02" in text
+    assert "the platform changed" not in text
+
+
+def test_actors_of_one_name_may_be_swapped():
+    mine = [work("worker", 0, 1, host="a"), work("worker", 0, 1, host="b")]
+    assert diverge(recorded(mine, worker=2), recorded(mine[::-1], worker=2)) is None
+    # On one host nothing tells them apart, and what starts together has no order.
+    both = [work("worker", 0, 1, "x"), work("worker", 0, 2, "y")]
+    jitter = [work("worker", 1e-13, 2, "y", amount=2), work("worker", 2e-13, 1, "x", amount=1)]
+    within = Tolerance(1e-9, 1e-12)
+    assert diverge(recorded(both, worker=2), recorded(jitter, worker=2), within) is None
+
+
+def test_one_left_out_and_one_in_between_are_told_as_such():
+    rows = [work("a", n, n + 1, f"step {n}") for n in range(6)]
+    late = [replace_dates(row, -1) for row in rows[3:]]
+    [found] = diverge(recorded(rows), recorded([*rows[:2], *late])).first
+    assert (found.recorded.label, found.now, found.position) == ("step 2", None, 3)
+    [found] = diverge(recorded([*rows[:2], *late]), recorded(rows)).first
+    assert (found.recorded, found.now.label) == (None, "step 2")
+
+
+def replace_dates(row, by):
+    return row._replace(start=row.start + by, end=row.end + by)
+
+
+def test_what_follows_a_cut_is_not_compared():
+    rows = [work("a", n, n + 1) for n in range(10)]
+    cut = Activities(tuple(rows[:6]), 10, {})
+    longer = [*rows[:8], work("a", 8, 9.5), work("b", 0.5, 9)]
+    assert diverge(cut, recorded(longer)) is None
+    changed = [*rows[:3], work("a", 3, 4.5), *rows[5:]]
+    divergence = diverge(cut, recorded(changed))
+    assert divergence.first[0].position == 4
+    assert divergence.until == 6
+
+
+def test_one_that_ends_after_the_cut_in_one_run_is_not_missing(monkeypatch):
+    metric = (Metric("m", 1.0),)
+    rows = [work("a", n, n + 1) for n in range(6)]
+    long = work("b", 0.5, 5.5, "long", amount=3)
+    slow, quick = long._replace(end=9.0), long._replace(end=2.5)
+    # It was done before the cut, and takes longer now.
+    [found] = diverge(recorded([*rows, long], 12), recorded([*rows, slow])).first
+    assert (found.recorded, found.now, found.fields, found.date) == (long, slow, ("end",), 5.5)
+    # It was not done at the cut, and takes less now: that is seen when it ends, not before.
+    divergence = diverge(recorded(rows, 12), recorded([*rows, quick]))
+    [found] = divergence.first
+    assert (found.recorded, found.now, found.date, found.unended) == (None, quick, 2.5, True)
+    assert not divergence.added
+    snapshots = [
+        Snapshot("x", metric[:count], activities=recorded(each, 12))
+        for count, each in ((0, rows), (1, [*rows, quick]))
+    ]
+    text = "\n".join(explain(compare(*snapshots)))
+    assert "first difference at 2.5 s: b, " in text
+    assert "recorded: not ended when the record was cut" in text
+    # What came in between where an actor waited for it, was not there.
+    inserted = [*rows[:2], work("a", 2, 2.5, "new"), *(replace_dates(row, 0.5) for row in rows[2:])]
+    [found] = diverge(recorded(rows, 12), recorded(inserted)).first
+    assert (found.now.label, found.date, found.unended) == ("new", 2, False)
+    # Of the new run as much is compared as a record can have, but no more is recorded.
+    result = simulate(star(), [Placement("a", nap_often, name="a"), Placement("b", nap_long)])
+    monkeypatch.setattr(activities, "ACTIVITIES", 3)
+    now = activities_of(result, 2)
+    assert [row.end for row in now.rows] == [1, 2]
+    assert [row.end for row in now.further] == [3, 4, 7.5]
+    assert (now.total, now.known_until) == (6, 3)
+    whole = activities_of(result, 6)
+    assert (len(whole.rows), whole.further, whole.known_until) == (6, (), math.inf)
+    assert diverge(whole, now) is None
+    assert not activities.is_complete(whole, now)
+    assert not activities.is_complete(None, now)
+    assert activities.is_complete(activities.Activities(now.rows, 6), now)
+    assert activities.is_complete(None, None)
+
+
+def test_actors_that_nothing_tells_apart_have_no_numbers():
+    def crew(*counts, late=0.0):
+        return [
+            work("w", n + late, n + 1 + late, f"round {n}")
+            for n, count in enumerate(counts)
+            for _ in range(count)
+        ]
+
+    def run_of(rows, count):
+        total = {"w": count}
+        return Activities(tuple(sorted(rows, key=lambda row: row.end)), len(rows), total, shared)
+
+    shared = {"w": {"h": 3}}
+    # One does not come any more: that is seen when it does not start.
+    before, now = run_of(crew(3, 3, 3), 3), run_of(crew(2, 2, 2), 2)
+    snapshots = [Snapshot("x", (), activities=each) for each in (before, now)]
+    snapshots[1] = replace(snapshots[1], metrics=(Metric("m", 1.0),))
+    for one, other, first in ((before, now, "recorded"), (now, before, "now")):
+        found = diverge(one, other).first[0]
+        assert (found.date, found.among, found.position) == (0, 3, 0)
+        assert getattr(found, first) == crew(1)[0]
+        assert {found.recorded, found.now} == {None, crew(1)[0]}
+        assert (found.after, found.after_different) == (8, 2)
+    text = "\n".join(explain(compare(*snapshots)))
+    assert "first difference at 0 s: one of 3 actors w on h\n" in text
+    assert "now:      no further one that starts then" in text
+    assert "number" not in text
+    # One of them takes longer, and its next round starts later; the others' are as they were.
+    rows = crew(3, 3)
+    slower = [rows[0]._replace(end=1.25), *rows[1:5], replace_dates(rows[5], 0.25)]
+    found = diverge(run_of(rows, 3), run_of(slower, 3)).first[0]
+    assert (found.recorded, found.now, found.fields) == (rows[0], slower[0], ("end",))
+    assert found.date == 1
+
+
+async def twice(me):
+    await me.execute(1e9)
+    await me.execute(1e9, host="c")
+
+
+def test_it_is_known_where_actors_of_one_name_cannot_be_told_apart():
+    placements = [Placement(host, nap_often, name="x") for host in ("a", "a", "b")]
+    placements += [Placement(host, twice, name="y") for host in ("a", "b")]
+    found = activities_of(simulate(star(), [*placements, Placement("c", nap_often, name="z")]), 99)
+    assert found.namesakes == {"x": 3, "y": 2}
+    # Both of y are on c, too, so that their executions on a and b are not all they do.
+    assert found.sharing == {"x": {"a": 2}, "y": {"a": 1, "b": 1, "c": 2}}
+
+
+@st.composite
+def networks(draw):
+    """Activities of several actors, each of which starts when others have ended."""
+    count = draw(st.integers(1, 25))
+    needs = [draw(st.sets(st.integers(0, n - 1), max_size=3)) if n else set() for n in range(count)]
+    actors = [draw(st.integers(0, 4)) for _ in range(count)]
+    lengths = [draw(st.integers(1, 8)) / 4 for _ in range(count)]
+    at = draw(st.integers(0, count - 1))
+    return needs, actors, lengths, at, draw(st.integers(1, 12)) / 8
+
+
+def dated(needs, actors, lengths):
+    ends, rows, last = [], [], {}
+    for number, (before, actor, length) in enumerate(zip(needs, actors, lengths, strict=True)):
+        start = max([0.0, last.get(actor, 0.0), *(ends[each] for each in before)])
+        ends.append(start + length)
+        last[actor] = ends[-1]
+        rows.append(work(f"actor {actor}", start, ends[-1], str(number), amount=1.0))
+    return rows
+
+
+@settings(max_examples=80)
+@given(networks())
+def test_of_one_longer_activity_and_all_that_wait_for_it_the_one_is_named(network):
+    needs, actors, lengths, at, more = network
+    longer = [*lengths[:at], lengths[at] + more, *lengths[at + 1 :]]
+    before, after = dated(needs, actors, lengths), dated(needs, actors, longer)
+    divergence = diverge(recorded(before), recorded(after))
+    found = divergence.first[0]
+    assert found.recorded == before[at]
+    assert found.now == after[at]
+    assert found.fields == ("end",)
+    changed = [one != other for one, other in zip(before, after, strict=True)]
+    assert divergence.agreeing == changed.count(False)
+    assert divergence.total == len(before)
+    assert {each.actor for each in divergence.first} == {
+        row.actor for row, differs in zip(before, changed, strict=True) if differs
+    }
+    dates = [each.date for each in divergence.first]
+    assert dates == sorted(dates)
+
+
+def events(rows):
+    """What one sees of activities, and when: each that starts, and each that ends."""
+    starts = Counter((row.start, row[:4], row.amount) for row in rows)
+    return starts + Counter((row.end, row[:4], row.amount, "end", row.start) for row in rows)
+
+
+@settings(max_examples=100)
+@given(networks(), st.integers(0, 5), st.booleans(), st.sampled_from(["", "drop", "add", "label"]))
+def test_the_first_difference_is_none_that_is_not_there(network, kept, overlap, change):
+    needs, actors, lengths, at, more = network
+    # Actors that wait for each end of their own, or that start several at a time.
+    who = list(range(len(actors))) if overlap else actors
+
+    def rows_of(lengths):
+        rows = dated(needs, who, lengths)
+        return [
+            row._replace(actor=f"a {actor % 2}") for row, actor in zip(rows, actors, strict=True)
+        ]
+
+    before = recorded(rows_of(lengths)).rows
+    after = rows_of([*lengths[:at], lengths[at] + more, *lengths[at + 1 :]])
+    if change:
+        after = rows_of(lengths)
+        one = after.pop(at)
+        after += {"drop": [], "add": [one, one], "label": [one._replace(label="x")]}[change]
+    assume(after)
+    after = recorded(after).rows
+    count = max(1, len(before) - kept)
+    seen, later = events(before), events(after)
+    true = min(each[0] for each in (seen - later) + (later - seen))
+    # What the record has, and the new run has not, and what this one ended before the cut.
+    known = events(before[:count])
+    until = before[count - 1].end if count < len(before) else math.inf
+    ended = Counter({each: n for each, n in later.items() if "end" in each})
+    sure = [each[0] for each in known - later]
+    sure += [each[0] for each in ended - known if each[0] < until]
+    for sharing in ({}, {"a 0": {"h": 2}, "a 1": {"h": 2}}):
+        names = dict.fromkeys(sharing, 2)
+        cut = Activities(before[:count], len(before), names, sharing)
+        assert diverge(cut, Activities(before, len(before), names, sharing)) is None
+        with pytest.MonkeyPatch.context() as patch:
+            for limit in (len(after), count):
+                patch.setattr(activities, "ACTIVITIES", limit)
+                rows, further = activities._limited(after, limit)
+                now = Activities(rows, len(after), names, sharing, further)
+                divergence = diverge(cut, now)
+                assert divergence is None or divergence.first[0].date >= true
+                assert not sure or divergence.first[0].date <= min(sure)
+                if count == len(before):
+                    assert divergence.first[0].date == true
+
+
+@settings(max_examples=40)
+@given(networks(), st.sampled_from(["kind", "label", "resource", "amount", "state"]))
+def test_whatever_differs_is_named(network, field):
+    needs, actors, lengths, at, more = network
+    rows = dated(needs, actors, lengths)
+    value = more + 1 if field == "amount" else "other"
+    changed = [*rows[:at], rows[at]._replace(**{field: value}), *rows[at + 1 :]]
+    [found] = diverge(recorded(rows), recorded(changed)).first
+    assert found.recorded == rows[at]
+    assert found.fields == (field,)
+    # Less than the tolerance is nothing.
+    near = [row._replace(end=row.end * (1 + 1e-12)) for row in rows]
+    assert diverge(recorded(rows), recorded(near)) is None
+
+
+def test_a_long_trace_is_recorded_up_to_its_limit():
+    result = simulate(star(), [Placement("a", nap_often, name="a")])
+    found = activities_of(result, 3)
+    assert len(found.rows) == 3
+    assert found.total == 5
+    assert activities_of(result, 0) is None
+
+
+async def nap_long(me):
+    await me.sleep_for(7.5)
+
+
+async def nap_often(me):
+    for _ in range(5):
+        await me.sleep_for(1)
+
+
+def test_replaced_snapshots_without_activities_say_so(usual):
+    now = replace(run(flops={"a": [9e8] * ROUNDS}), activities=None)
+    text = "\n".join(explain(compare(usual, now)))
+    assert "where it began is not known" in text

@@ -1,0 +1,368 @@
+"""The pytest plug-in, in sessions of its own."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import simplugin.formats.check
+import simplugin.regression.comparison
+import simplugin.regression.explanation
+import simplugin.regression.fixtures
+
+# Sessions of pytester forget what they import, and numpy cannot be imported twice.
+import simplugin.scenarios.actors
+import simplugin.scenarios.scenario
+import simplugin.scenarios.substitutions
+import simplugin.simulation.supervision  # noqa: F401
+
+pytest_plugins = ("pytester",)
+
+LAB = Path(__file__).parents[1] / "lab"
+UPDATE = "--simplugin-update"
+# Without Hypothesis, which each session would import anew.
+CACHED = ("-p", "no:randomly", "-p", "no:hypothesispytest")
+PLAIN = (*CACHED, "-p", "no:cacheprovider")
+
+
+@pytest.fixture
+def session(pytester, monkeypatch):
+    """A directory of tests, and a function that runs them."""
+    # The explanations are to be cut as on a terminal, wherever this runs.
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    # Byte code would stand for what is changed within a second, at the same size.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def run(*words):
+        return pytester.runpytest_inprocess(*PLAIN, *words)
+
+    return run
+
+
+def recorded(directory):
+    root = directory / "__simplugin__"
+    return sorted(str(path.relative_to(root)) for path in root.rglob("*.*"))
+
+
+NUMBERS = """
+    import numpy as np
+    import pytest
+
+    VALUE = 1.0
+
+    def alike(one, other):
+        assert one == other
+
+    def test_several(snapshot):
+        assert VALUE == snapshot
+        assert snapshot == {"rounds": 3, "error": np.float64(VALUE), "text": "x", "none": None}
+        alike(np.float64(VALUE), snapshot(name="named"))
+        alike(VALUE, snapshot(name="named"))
+
+    @pytest.mark.parametrize("size", [1.5, "a/../b"])
+    def test_sizes(snapshot, size):
+        assert {"size": size, "error": VALUE} == snapshot(metrics={"error": 1e-3})
+
+    class TestClass:
+        def test_several(self, snapshot):
+            assert 7 == snapshot
+"""
+
+
+def test_values_are_recorded_compared_and_moved(pytester, session):
+    file = pytester.makepyfile(test_numbers=NUMBERS)
+    missing = session()
+    missing.assert_outcomes(failed=4)
+    missing.stdout.fnmatch_lines(["E*nothing is recorded in *; record it with --simplugin-update"])
+    assert not (pytester.path / "__simplugin__").exists()
+
+    session(UPDATE).assert_outcomes(passed=4)
+    names = recorded(pytester.path)
+    assert [name for name in names if "several" in name and "Class" not in name] == [
+        "test_numbers/test_several.2.json",
+        "test_numbers/test_several.json",
+        "test_numbers/test_several.named.json",
+    ]
+    assert len(names) == 6
+    again = session()
+    again.assert_outcomes(passed=4)
+    assert "= simplugin =" not in again.stdout.str()
+
+    # Within the tolerance of the one, not of the others.
+    text = file.read_text()
+    file.write_text(text.replace("VALUE = 1.0", "VALUE = 1.0001"))
+    moved = session()
+    moved.assert_outcomes(passed=3, failed=1)
+    moved.stdout.fnmatch_lines(
+        ["E*assert the float is not what is recorded", "E*value: 1.0 -> 1.0001 (+0.0001, +0.01 %)"]
+    )
+    before = {path: path.read_bytes() for path in pytester.path.rglob("*.json")}
+    updated = session(UPDATE)
+    updated.assert_outcomes(passed=4)
+    updated.stdout.fnmatch_lines(
+        [
+            "*= simplugin =*",
+            "test_numbers/test_several.2.json: 1 of 4 metrics not as recorded",
+            "*error: 1.0 -> 1.0001 (+0.0001, +0.01 %)",
+            "test_numbers/test_several.json: *",
+            "test_numbers/test_several.named.json: *",
+        ]
+    )
+    changed = {path.name for path, data in before.items() if path.read_bytes() != data}
+    assert changed == {
+        "test_several.json",
+        "test_several.2.json",
+        "test_several.named.json",
+    }
+    session().assert_outcomes(passed=4)
+
+
+def test_what_cannot_be_compared_is_told(pytester, session):
+    pytester.makepyfile(
+        """
+        def test_list(snapshot):
+            assert [1] == snapshot
+        def test_misspelt(snapshot):
+            assert {"makespan": 1.0} == snapshot(metrics={"makspan": 1e-3})
+        def test_negative(snapshot):
+            assert 1.0 == snapshot(rel=-1)
+        def test_twice(snapshot):
+            assert 1.0 == snapshot(name="x")
+            assert 2.0 == snapshot(name="x")
+        def test_damaged(snapshot):
+            assert 1.0 == snapshot
+        """
+    )
+    directory = pytester.path / "__simplugin__" / "test_what_cannot_be_compared_is_told"
+    result = session(UPDATE)
+    result.assert_outcomes(failed=4, passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "E*a list cannot be compared with a snapshot; give a Result, *",
+            "E*no metric 'makspan'; perhaps 'makespan'?",
+            "E*relative is -1; give a number, 0 or more",
+            "E*value: 1.0 -> 2.0 (+1, +100 %)",
+        ]
+    )
+    (directory / "test_damaged.json").write_text("<<<<<<< ours")
+    result = session("-k", "damaged")
+    result.assert_outcomes(failed=1, deselected=4)
+    result.stdout.fnmatch_lines(["E*test_damaged.json: is no recorded result*"])
+    session("-k", "damaged", UPDATE).assert_outcomes(passed=1, deselected=4)
+    session("-k", "damaged").assert_outcomes(passed=1, deselected=4)
+
+
+SCENARIO = """
+    import helpers
+
+    FLOPS = 1e9
+
+    def test_scenario(simulation, snapshot):
+        outcome = simulation("lab/scenario.toml")
+        # 200 MB over 100 MB/s, then 6 Gflop at 2 Gflop/s.
+        assert abs(outcome.result.clock - 5.0) < 1e-6
+        assert outcome == snapshot
+        assert outcome.result == snapshot
+        assert outcome.row == snapshot(rel=1e-6)
+
+    def test_changed(simulation):
+        changes = {"simulation.options.network_model": "LV08", "simulation.seed": 5}
+        outcome = simulation("lab/scenario.toml", **changes)
+        assert outcome.row.provenance["options"]["network/model"] == "LV08"
+        assert outcome.row.provenance["seed"] == 5
+
+    async def work(me):
+        await me.execute(FLOPS, label="crunch")
+
+    def test_actors(simulation, platform, snapshot):
+        star = platform("star", workers=2, speed="1Gf")
+        result = simulation(star, [(host, work) for host in ("worker-1", "worker-2")])
+        helpers.alike(result, snapshot)
+
+    def test_file(simulation, platform):
+        path = platform("lab/platform.xml")
+        result = simulation(path, [("bob", work)])
+        assert simulation("lab/platform.xml", [("bob", work)], seed=3).clock == result.clock
+
+    def test_lost(simulation):
+        simulation("lab/scenari.toml")
+
+    def test_nowhere(simulation):
+        simulation("lab/scenario.toml", **{"title.x": 1})
+"""
+
+
+def test_simulations_are_recorded_and_explain_themselves(pytester, session, monkeypatch):
+    shutil.copytree(LAB, pytester.path / "lab", ignore=shutil.ignore_patterns("__pycache__"))
+    pytester.makepyfile(helpers="def alike(one, other):\n    assert one == other\n")
+    monkeypatch.syspath_prepend(pytester.path)
+    pytester.makepyfile(test_lab=SCENARIO)
+    first = session(UPDATE)
+    first.assert_outcomes(passed=4, failed=2)
+    first.stdout.fnmatch_lines(
+        ["E*there is no file 'lab/scenari.toml'; looked in *", "E*title is *it has no 'x'; *"]
+    )
+    assert [name for name in recorded(pytester.path) if "trace" in name] == [
+        "test_lab/test_actors.trace.csv.gz",
+        "test_lab/test_scenario.2.trace.csv.gz",
+        "test_lab/test_scenario.trace.csv.gz",
+    ]
+    stored = pytester.path / "__simplugin__/test_lab/test_scenario.json"
+    assert json.loads(stored.read_text())["versions"]["simgrid"].startswith("4.")
+    session("-k", "scenario or actors").assert_outcomes(passed=2, deselected=4)
+
+    # The helper's module is not rewritten by pytest: the explanation comes with the report.
+    file = pytester.path / "test_lab.py"
+    file.write_text(file.read_text().replace("FLOPS = 1e9", "FLOPS = 3e9"))
+    deployment = pytester.path / "lab" / "deployment.xml"
+    deployment.write_text(deployment.read_text().replace("6e9", "8e9"))
+    file.write_text(file.read_text().replace("- 5.0", "- 6.0"))
+    moved = session("-k", "scenario or actors")
+    moved.assert_outcomes(failed=2, deselected=4)
+    moved.stdout.fnmatch_lines(
+        [
+            "E*assert the Outcome is not what is recorded",
+            "E*makespan: 5.0 s -> 6.0 s (+1, +20 %)",
+            "E*computed: 6000000000.0 flop -> 8000000000.0 flop (+2e+09, +33.3 %), and 1 more",
+            "E*first difference at 2 s: work, its activity number 1 (none before it)",
+            "E*recorded: exec crunch on bob, 6e+09 flop, *",
+            "E*now:      exec crunch on bob, 8e+09 flop, *",
+            "E*differs in *amount*",
+            "*test_actors*",
+            "*- simplugin -*",
+            "*first difference at 0 s: work*, its activity number 1 (none before it)",
+        ]
+    )
+
+
+def test_what_no_test_uses_is_told_and_deleted_by_whole_files_only(pytester, session, monkeypatch):
+    monkeypatch.syspath_prepend(pytester.path)
+    root = pytester.mkdir("checks")
+    file = root / "test_old.py"
+    kept = "def test_kept(snapshot):\n    assert 1 == snapshot\n"
+    file.write_text(
+        kept + "    assert 2 == snapshot\ndef test_gone(snapshot):\n    assert 1 == snapshot\n"
+    )
+    other = root / "test_other.py"
+    other.write_text("def test_other(snapshot):\n    assert 1 == snapshot\n")
+    session(UPDATE).assert_outcomes(passed=3)
+    other.unlink()
+    everything = recorded(root)
+    assert everything == [
+        "test_old/test_gone.json",
+        "test_old/test_kept.2.json",
+        "test_old/test_kept.json",
+        "test_other/test_other.json",
+    ]
+    # Of a part of the file it is not known what it does not use, however it was chosen.
+    file.write_text(kept + "def test_x(): pass\n")
+    (pytester.path / "link").symlink_to(root, target_is_directory=True)
+    (root / "__init__.py").touch()
+    drops = "import pytest\n@pytest.hookimpl(trylast=True)\n"
+    drops += "def pytest_collection_modifyitems(items):\n    items[:] = items[:1]\n"
+    (pytester.path / "drops.py").write_text(drops)
+    for words in (
+        ("checks/test_old.py::test_kept",),
+        ("link/test_old.py::test_kept",),
+        ("--pyargs", "checks.test_old::test_kept"),
+        ("-k", "kept", "link/test_old.py"),
+        ("--deselect", "checks/test_old.py::test_x", "checks/test_old.py"),
+        ("checks/test_old.py", "-p", "drops"),
+    ):
+        deselected = int(words[0] in ("-k", "--deselect"))
+        session(*words, UPDATE).assert_outcomes(passed=1, deselected=deselected)
+        assert recorded(root) == everything
+    # That there is no such file is seen by who looks at the whole directory.
+    session("checks", "-k", "kept", UPDATE).stdout.fnmatch_lines(["*test_other: deleted, as *"])
+    assert recorded(root) == everything[:3]
+    told = session("link/test_old.py")
+    told.stdout.fnmatch_lines(
+        ["*test_gone.json: no test uses it", "*test_kept.2.json: *", "2 unused; *update deletes*"]
+    )
+    assert recorded(root) == everything[:3]
+    session("checks", UPDATE).stdout.fnmatch_lines(["*test_kept.2.json: deleted, as no test*"])
+    assert recorded(root) == ["test_old/test_kept.json"]
+    # A test that fails before it compares loses nothing.
+    file.write_text("def test_kept(snapshot):\n    assert 0\n    assert 1 == snapshot\n")
+    session("checks", UPDATE).assert_outcomes(failed=1)
+    assert recorded(root) == ["test_old/test_kept.json"]
+
+
+def test_tests_that_were_not_found_lose_nothing(pytester, session):
+    file = pytester.makepyfile(
+        test_parts="""
+        class TestOne:
+            def test_one(self, snapshot):
+                assert 1 == snapshot
+        def test_two(snapshot):
+            assert VALUE == snapshot
+        VALUE = 2
+        """
+    )
+    session(UPDATE).assert_outcomes(passed=2)
+    everything = recorded(pytester.path)
+    file.write_text(file.read_text().replace("VALUE = 2", "VALUE = 3"))
+    pytester.runpytest_inprocess(*CACHED).assert_outcomes(passed=1, failed=1)
+    last = pytester.runpytest_inprocess(*CACHED, "--lf", UPDATE)
+    last.assert_outcomes(passed=1)
+    assert recorded(pytester.path) == everything
+    # The class is not looked into.
+    pytester.makeconftest(
+        """
+        import pytest
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_make_collect_report(collector):
+            if collector.name == "TestOne":
+                return pytest.CollectReport(collector.nodeid, "failed", "broken", [])
+        """
+    )
+    broken = session(UPDATE, "--continue-on-collection-errors")
+    broken.assert_outcomes(passed=1, errors=1)
+    assert recorded(pytester.path) == everything
+
+
+def test_workers_of_xdist_share_the_work(pytester, session):
+    text = """
+        import pytest
+        @pytest.mark.parametrize("n", range(4))
+        def test_one(snapshot, n):
+            assert n == snapshot
+        def test_two(snapshot):
+            assert 1 == snapshot(name="same")
+            assert 2 == snapshot(name="same")
+    """
+    pytester.makepyfile(test_many=text)
+    session(UPDATE, "-k", "one").assert_outcomes(passed=4, deselected=1)
+    stale = pytester.path / "__simplugin__/test_many/test_gone.json"
+    stale.write_text("{}")
+    pytester.makepyfile(test_many=text.replace("n == snapshot", "n * n == snapshot"))
+    done = session("-n", "2", "-p", "no:cov", UPDATE)
+    done.assert_outcomes(passed=4, failed=1)
+    # 0 and 1 are their own squares.
+    assert len(re.findall(r"test_many/test_one_\S+: 1 of 1 metrics", done.stdout.str())) == 2
+    done.stdout.fnmatch_lines(["E*value: 1 -> 2 (+1, +100 %)"])
+    done.stdout.fnmatch_lines(["test_many/test_two.same.json: recorded", "*deleted, as no test*"])
+    assert len(recorded(pytester.path)) == 5
+    assert not stale.exists()
+
+
+def test_it_is_light_until_it_is_used():
+    program = """
+import sys
+import simplugin.regression.pytest_plugin
+heavy = {"numpy", "pydantic", "pandas", "scipy", "rich", "lxml", "simgrid"} & set(sys.modules)
+assert not heavy, heavy
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_help_has_its_option(session):
+    session("--help").stdout.fnmatch_lines(["simplugin:", "*--simplugin-update*"])

@@ -1,0 +1,119 @@
+"""Bundles, logs, peers and sites that scenarios name."""
+
+from pathlib import Path
+
+import pytest
+
+from simplugin.market.platform_sites import site_of
+from simplugin.market.section5_sites import chosen_site, consistent_site, scaled_site
+from simplugin.scenarios import load_scenario
+from simplugin.scenarios.references import importable
+from simplugin.workloads.lcg_bundles import lcg_bundles
+
+with importable(Path(__file__).parent):
+    from changed_scenarios import change, refused, run
+
+
+def site_in(path):
+    return site_of(load_scenario(path).make_platform())
+
+
+def test_classes_are_those_of_the_paper(three):
+    sizes = 'flop = "1Gf"\nbyte = "100MB"'
+    change(three, "price_unit = 10.0", 'price_unit = "1h"')
+    outcome = run(change(three, sizes, 'class = "neutral"'))
+    # 500 Mflop and 500 MB.
+    assert outcome.listings[0].column("ECT") == pytest.approx((5.5, 10.25))
+    assert outcome.listings[0].column("base price")[0] == pytest.approx(3600 / 5.5)
+
+
+def test_peers_of_a_site_may_be_named(two_sites):
+    named = '"scheduler-2", peers = ["peer-2-2"]'
+    peers = run(change(two_sites, '"scheduler-2"', named)).listings[1]
+    assert peers.column("peer") == ("peer-1-1", "peer-2-2")
+
+
+def test_any_platform_file(three, pytestconfig):
+    star = pytestconfig.rootpath / "platforms_xml" / "star.xml"
+    text = three.read_text().replace("count = 3", "count = 100")
+    start, stop = text.index("generator ="), text.index("[workload]")
+    three.write_text(f"{text[:start]}file = '{star}'\n{text[stop:]}")
+    error = refused(three)
+    assert error.key == "workload.scheduler"
+    assert "scheduler 'scheduler' is no host; there are master, worker-1" in str(error)
+    outcome = run(change(three, "setup = 0.0", 'scheduler = "master"'))
+    [peers] = outcome.listings
+    assert sum(peers.column("tasks")) == 100
+    # All share the master's link, which the estimates know nothing of.
+    assert outcome.row["ect_error"] > 1
+
+
+def test_a_log(three):
+    sizes = 'flop = "1Gf"\nbyte = "100MB"\ncount = 3'
+    change(three, sizes, 'file = "log.swf"\nleast = 2\nspeed = "1Gf"\nbyte = "100MB"')
+    [bundles, peers] = run(three).listings
+    assert bundles.column("bundle") == ("log-1", "log-2")
+    assert bundles.column("tasks") == (3, 2)
+    # The last job of either at 120 and 405 s.
+    assert bundles.column("from") == (0.0, 285.0)
+    assert sum(peers.column("tasks")) == 5
+
+
+def test_real_sizes_of_a_log(three):
+    sizes = 'flop = "1Gf"\nbyte = "100MB"\ncount = 3'
+    log = 'file = "log.swf"\nleast = 2\nfirst = 1\nspeed = "1Gf"\nrelease = "5s"'
+    change(three, sizes, log + "\nreal_sizes = true")
+    change(three, "setup = 0.0", "setup = 0.0\npeers = ['peer-1']")
+    real = run(three)
+    assert real.row["makespan"] == pytest.approx(5 + 2 * (10 + 20 + 30), rel=1e-6)
+    assert abs(real.row["ect_error"]) < 1e-6
+    change(three, "peers = ['peer-1']", "peers = ['peer-2']")
+    change(three, '"1Gf", "2Gf"', '"1Gf", "4Gf"')
+    assert run(three).row["completion"] == pytest.approx(30.0, rel=1e-6)
+
+
+def test_the_shipped_log(three):
+    sizes = 'flop = "1Gf"\nbyte = "100MB"\ncount = 3'
+    change(three, sizes, 'log = "lcg"\nfirst = 3\nspeed = "1Mf"')
+    known = lcg_bundles()[:3]
+    mean = run(three)
+    assert mean.listings[0].column("tasks") == tuple(each.count for each in known)
+    start = known[0].release
+    released = [each.release - start for each in known]
+    assert mean.listings[0].column("from") == pytest.approx(released)
+    computed = sum(each.count * each.mean for each in known) * 1e6
+    assert mean.result.hosts.flops.sum() == pytest.approx(computed, rel=1e-4)
+    real = run(change(three, "first = 3", "first = 3\nreal_sizes = true"))
+    # As much is computed, but not by the estimates.
+    assert real.result.hosts.flops.sum() == pytest.approx(computed, rel=1e-4)
+    assert abs(real.row["ect_error"]) > 1e-2 > abs(mean.row["ect_error"])
+    assert run(three).row.flat() == real.row.flat()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "seed", "site"),
+    [
+        ("", "", chosen_site()),
+        ("", "seed = 4", consistent_site(4)),
+        ("{ degree = 3.0 }", "seed = 4", scaled_site(4, 3.0)),
+        ("{ degree = 3.0 }", "", scaled_site(0, 3.0)),
+    ],
+)
+def test_peers_that_fit_the_paper(three, parameters, seed, site):
+    text = three.read_text()
+    start, stop = text.index("parameters ="), text.index("[workload]")
+    given = f"parameters = {parameters}\n" if parameters else ""
+    three.write_text(f"{text[:start]}{given}{seed}\n{text[stop:]}")
+    found = site_in(three)
+    assert found.speed == pytest.approx(site.speed)
+    assert found.bandwidth == pytest.approx(site.bandwidth)
+
+
+def test_sites_that_fit_the_paper(two_sites):
+    text = two_sites.read_text()
+    start, stop = text.index("[platform.parameters]"), text.index("[workload]")
+    given = 'parameters = { sites = 2, bandwidth = "1GBps" }\nseed = 4\n'
+    two_sites.write_text(text[:start] + given + text[stop:])
+    peers = [f"peer-2-{number}" for number in range(1, 13)]
+    found = site_of(load_scenario(two_sites).make_platform(), "scheduler-2", peers)
+    assert found.speed == pytest.approx(consistent_site(5).speed)

@@ -1,0 +1,208 @@
+"""Scenarios whose bundles are sold to computing peers."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from simplugin.market.negotiations.protocol import own_generator
+from simplugin.market.policies import RANDOM
+from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.scenarios.bundles import KIND
+from simplugin.scenarios.outputs import outcome_document
+from simplugin.scenarios.references import importable
+
+with importable(Path(__file__).parent):
+    from changed_scenarios import change, refused, run
+
+
+def test_three_tasks_by_hand(three):
+    outcome = run(three)
+    row, [peers] = outcome.row, outcome.listings
+    assert peers.column("ECT") == pytest.approx((2.0, 2.5))
+    assert peers.column("base price") == pytest.approx((5.0, 4.0))
+    assert peers.column("tasks") == peers.column("best") == (2, 1)
+    assert peers.column("income") == pytest.approx((7.5, 4.0))
+    assert peers.column("payment") == pytest.approx((5.0, 2.5))
+    assert peers.column("real") == pytest.approx((4.0, 2.5), rel=1e-5)
+    assert row["benefit"] == pytest.approx(11.5)
+    assert (row.best.value, row.gap) == (pytest.approx(11.5), pytest.approx(0.0))
+    assert (row["clears_above"], row["clears_up_to"]) == pytest.approx((2.0, 2.5))
+    assert row["price"] == pytest.approx(2.5)
+    assert row["completion"] == pytest.approx(4.0, rel=1e-5)
+    assert row["total_time"] == pytest.approx(6.5, rel=1e-5)
+    assert row["fairness"] == pytest.approx(6.5**2 / 2 / (16 + 6.25), rel=1e-5)
+    assert abs(row["ect_error"]) < 1e-5
+    assert row["makespan"] == pytest.approx(4.0 + row["negotiation"], rel=1e-5)
+    assert [figure.name for figure in outcome.figures] == ["allocation", "prices", "demand"]
+
+
+def test_default_network_is_the_papers_only_if_asked_for(three):
+    text = three.read_text()
+    start, stop = text.index("[simulation.options]"), text.index("[output]")
+    three.write_text(text[:start] + text[stop:])
+    # SimGrid's model lets through 0.97 of the bandwidth, and cross-traffic takes 5 %.
+    assert run(three).row["ect_error"] == pytest.approx((0.5 + 2 * 1.05 / 0.97) / 2.5 - 1, rel=1e-4)
+
+
+def test_setup_is_taken_for_each_task(three):
+    outcome = run(change(three, "setup = 0.0", 'setup = "500ms"'))
+    assert outcome.listings[0].column("ECT") == pytest.approx((2.5, 3.0))
+    assert abs(outcome.row["ect_error"]) < 1e-5
+
+
+def test_overlap_hides_transfers(three):
+    chosen = '"market.optimum"\nparameters = { overlap = true }'
+    outcome = run(change(three, '"market.optimum"', chosen))
+    # 1 s, then twice 1 s at once with the next transfer.
+    assert outcome.listings[0].column("real") == pytest.approx((3.0, 2.5), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("given", "tasks"), [("n_max = 2", (2, 1)), ("lambda = 1.0", (2, 1)), ("n_max = 3", (3, 0))]
+)
+def test_caps(three, given, tasks):
+    slow = change(three, '"2Gf"]', '"100Mf"]')
+    change(slow, "setup = 0.0", f"setup = 0.0\n{given}")
+    # The other peer's first task is worth less than 5, 2.5 and 1.25.
+    assert run(slow).listings[0].column("tasks") == tasks
+
+
+def test_rates_by_peer(three):
+    rates = 'alpha = { "peer-2" = 0.01, "peer-1" = 0.9 }'
+    # 5 and 0.5, against 4, 3.96.
+    assert run(change(three, "alpha = 0.5", rates)).listings[0].column("tasks") == (1, 2)
+
+
+def test_policy_of_ones_own(three):
+    outcome = run(change(three, '"market.optimum"', '"mine:all_to_one"'))
+    # 5 + 2.5 + 1.25 instead of 11.5.
+    assert outcome.row["benefit"] == pytest.approx(8.75)
+    assert outcome.row.gap == pytest.approx(2.75 / 11.5)
+    assert outcome.row["price"] == 1.0
+
+
+def test_parameters_of_ones_own_policy(three):
+    chosen = '"mine:all_to_one"\nparameters = { peer = 1, overlap = true }'
+    assert run(change(three, '"market.optimum"', chosen)).listings[0].column("tasks") == (0, 3)
+
+
+def test_draws_follow_the_seed(three):
+    change(three, "count = 3", "count = 400")
+    change(three, "alpha = 0.5", "alpha = 0.01")
+    change(three, '"market.optimum"', '"mine:anywhere"')
+    drawn = {}
+    for seed in (0, 1):
+        change(three, "[simulation.options]", f"[simulation]\nseed = {seed}\n[simulation.options]")
+        drawn[seed] = run(three).listings[0].column("tasks")
+        # The local scheduler's numbers are the source of the policy's seed.
+        given = own_generator(seed).integers(2**63)
+        expected = np.bincount(np.random.default_rng(given).integers(0, 2, 400))
+        assert drawn[seed] == tuple(expected)
+        change(three, f"[simulation]\nseed = {seed}\n", "")
+    assert drawn[0] != drawn[1]
+
+
+@pytest.mark.parametrize("name", ["mine:anywhere", *(f"market.{each}" for each in RANDOM)])
+def test_copies_are_dealt_anew(three, name):
+    change(three, "count = 3", "count = 400\ncopies = 3\nperiod = 2000.0")
+    change(three, "alpha = 0.5", "alpha = 0.01")
+    run_once = run(change(three, '"market.optimum"', f'"{name}"'))
+    assert len(set(run_once.listings[0].column("benefit"))) == 3
+
+
+@pytest.mark.parametrize("name", sorted({*KIND.schedulers} - {"market.isgbmat_printed"}))
+def test_every_shipped_scheduler_places_all_tasks(three, name):
+    change(three, "count = 3", "count = 57")
+    change(three, "alpha = 0.5", "alpha = 0.03")
+    row = run(change(three, "market.optimum", name)).row
+    assert row["tasks"] == 57
+    assert row["benefit"] <= row.best.value * (1 + 1e-9)
+    exact = ("optimum", "isgbmat", "bisection", "median", "secant", "double_auction_marginal")
+    if name.removeprefix("market.") in exact:
+        assert row.gap == pytest.approx(0.0, abs=1e-9)
+
+
+def test_the_printed_algorithm_may_not_end(three):
+    error = refused(change(three, "market.optimum", "market.isgbmat_printed"))
+    assert error.key == "scheduler.name"
+    assert "'market.isgbmat_printed' cannot be used: " in str(error)
+
+
+@pytest.mark.parametrize(
+    ("counters", "values"),
+    [("", (5.0, 5.0)), ('counters = "kept"', (5.0, 1.25)),
+     ('counters = "20s"', (5.0, 5.0 * 0.5 ** (2 * np.exp(-1)))),
+     ("counters = 20.0", (5.0, 5.0 * 0.5 ** (2 * np.exp(-1))))],
+)  # fmt: skip
+def test_counters_go_on_or_start_anew(three, counters, values):
+    change(three, "count = 3", "count = 2\ncopies = 2\nperiod = 20.0")
+    change(three, "setup = 0.0", "setup = 0.0\npeers = ['peer-1']")
+    change(three, '"market.optimum"', f'"market.optimum"\nparameters = {{ {counters} }}')
+    outcome = run(three)
+    [bundles, _] = outcome.listings
+    assert bundles.column("bundle") == ("bundle-1", "bundle-2")
+    assert bundles.column("from") == (0.0, 20.0)
+    # Of two tasks on one peer one is worth half the other.
+    assert bundles.column("benefit") == pytest.approx([1.5 * value for value in values], rel=1e-5)
+    assert bundles.column("gap") == pytest.approx((0.0, 0.0), abs=1e-9)
+
+
+def test_bundles_queue_at_a_site(three):
+    change(three, "count = 3", "count = 3\ncopies = 3\nperiod = 1.0")
+    outcome = run(three)
+    [bundles, peers] = outcome.listings
+    assert bundles.column("until") == pytest.approx((4.0, 8.0, 12.0), rel=1e-5)
+    assert bundles.column("took") == pytest.approx((4.0, 7.0, 10.0), rel=1e-5)
+    assert outcome.row["mean_wait"] == pytest.approx(3.0, rel=1e-5)
+    assert outcome.row["mean_response"] == pytest.approx(7.0, rel=1e-5)
+    assert peers.column("tasks") == (6, 3)
+    assert [each.name for each in outcome.figures] == ["allocation", "queue", "responses", "paid"]
+
+
+def test_two_tiers(two_sites):
+    outcome = run(two_sites)
+    [bundles, peers] = outcome.listings
+    assert bundles.column("bundle") == ("first-1", "first-2", "later")
+    # The quicker site is idle at first; the second bundle finds it busy.
+    assert bundles.column("site") == ("two", "one", "one")
+    assert peers.column("site") == ("one", "two", "two")
+    assert peers.column("tasks") == (13, 5, 5)
+    # Ten times 1.01 s from 1 s on, and SimGrid's default network between the schedulers.
+    assert bundles.column("until")[1] == pytest.approx(11.1, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("dispatch", "sites"),
+    # By turns; where the first site would take 10 s, against 5 s after 5 s at most.
+    [("round_robin", ("one", "two", "one")), ("earliest", ("two", "two", "one"))],
+)
+def test_dispatch(two_sites, dispatch, sites):
+    chosen = f'"market.optimum"\nparameters = {{ dispatch = "{dispatch}" }}'
+    bundles = run(change(two_sites, '"market.optimum"', chosen)).listings[0]
+    assert bundles.column("site") == sites
+
+
+def test_rates_of_peers_of_several_sites(two_sites):
+    rates = 'alpha = { "peer-1-1" = 0.1, "peer-2-1" = 0.9, "peer-2-2" = 0.01 }'
+    peers = run(change(two_sites, 'setup = "10ms"', f'setup = "10ms"\n{rates}')).listings[1]
+    tasks = dict(zip(peers.column("peer"), peers.column("tasks"), strict=True))
+    # After its first task the one at 0.9 asks for nothing.
+    assert tasks["peer-2-1"] < tasks["peer-2-2"]
+
+
+def test_document_is_json(three, two_sites):
+    for path in (three, two_sites):
+        document = json.loads(json.dumps(outcome_document(run(path)), allow_nan=False))
+        assert document["listings"][-1]["title"] == "Peers"
+
+
+def test_optimum_is_that_of_the_printed_values(three):
+    change(three, "count = 3", "count = 30")
+    change(three, "alpha = 0.5", "alpha = 0.1")
+    outcome = run(change(three, "market.optimum", "market.proportional_share"))
+    [peers] = outcome.listings
+    best = largest_benefit(peers.column("base price"), 30, 30, 0.9)
+    assert outcome.row.best.value == pytest.approx(best.benefit)
+    assert peers.column("best") == tuple(best.amounts)

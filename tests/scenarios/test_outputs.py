@@ -1,0 +1,98 @@
+import json
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from simplugin.errors import SimpluginError
+from simplugin.rows import Row
+from simplugin.scenarios import load_scenario, run_scenario
+from simplugin.scenarios.kinds import Outcome
+from simplugin.scenarios.outputs import outcome_document, output_path, write_outputs
+
+
+def with_output(lab, keys):
+    path = lab / "scenario.toml"
+    path.write_text(path.read_text() + f"\n[output]\n{keys}\n")
+    return load_scenario(path)
+
+
+def test_nothing_is_written_unless_asked(lab):
+    scenario = load_scenario(lab / "scenario.toml")
+    before = set(lab.iterdir())
+    assert write_outputs(scenario, run_scenario(scenario)) == []
+    # Python may keep the byte code of the scenario's actors there.
+    assert set(lab.iterdir()) - {lab / "__pycache__"} == before
+
+
+@pytest.mark.parametrize(("name", "read"), [("t.csv", pd.read_csv), ("t.parquet", pd.read_parquet)])
+def test_files_go_where_the_scenario_says(lab, name, read):
+    keys = f"directory = 'made/here'\nresult = 'r.json'\ntrace = '{name}'\ngantt = 'g.png'"
+    scenario = with_output(lab, keys)
+    outcome = run_scenario(scenario)
+    here = lab / "made" / "here"
+    assert write_outputs(scenario, outcome) == [here / "r.json", here / name]
+    trace = read(here / name)
+    assert list(trace["label"]) == ["data", "crunch"]
+    assert list(trace["end"]) == pytest.approx([2.0, 5.0])
+    document = json.loads((here / "r.json").read_text())
+    assert document["metrics"]["makespan"] == {"value": outcome.result.clock, "unit": "s"}
+    assert document["hosts"] == {"name": ["bob"], "flops": [6e9], "busy": [3.0], "energy": [None]}
+    assert document["links"]["bytes"] == [200e6]
+    assert document["digest"] == outcome.result.digest()
+    assert output_path(scenario, "gantt") == here / "g.png"
+
+
+def test_relocated(lab, tmp_path):
+    output = with_output(lab, "trace = 'mine.parquet'").output
+    all_of_it = output.relocated(tmp_path, trace=True)
+    assert (all_of_it.directory, all_of_it.trace) == (tmp_path, "mine.parquet")
+    assert (all_of_it.result, all_of_it.gantt) == ("result.json", "gantt.png")
+    assert with_output_without_trace(output, tmp_path) == ("result.json", None)
+
+
+def with_output_without_trace(output, directory):
+    moved = output.model_copy(update={"trace": None}).relocated(directory, trace=False)
+    return moved.result, moved.gantt
+
+
+@dataclass
+class Note:
+    tasks: frozenset[str]
+    by: object
+
+
+def test_returned_values_are_written_as_plain_data(lab):
+    outcome = run_scenario(load_scenario(lab / "scenario.toml"))
+
+    def document(value):
+        returned = (replace(outcome.result.returned[0], value=value),)
+        return outcome_document(Outcome(Row(()), replace(outcome.result, returned=returned)))
+
+    note = Note(frozenset("dcba"), {(1, 2): np.arange(2)})
+    written = document({"x": {2, 1}, "nan": float("nan"), "n": (1,), "note": note})
+    assert written["returned"][0]["value"] == {
+        "x": [1, 2],
+        "nan": None,
+        "n": [1],
+        "note": {"tasks": ["a", "b", "c", "d"], "by": {"[1, 2]": [0, 1]}},
+    }
+    json.dumps(written, allow_nan=False)
+    for value in (object(), Note(frozenset(), note.__repr__), {object(): 1}, b"", np.array([open])):
+        with pytest.raises(SimpluginError, match=r"actor '\w+' on '\w+' returned a .*; give numb"):
+            document(value)
+
+
+def test_directory_that_cannot_be_made(lab):
+    (lab / "taken").write_text("")
+    scenario = with_output(lab, "directory = 'taken'\nresult = 'r.json'")
+    with pytest.raises(SimpluginError, match="taken"):
+        write_outputs(scenario, run_scenario(scenario))
+
+
+def test_file_that_cannot_be_written(lab):
+    (lab / "r.json").mkdir()
+    scenario = with_output(lab, "result = 'r.json'")
+    with pytest.raises(SimpluginError, match=r"r\.json: cannot be written"):
+        write_outputs(scenario, run_scenario(scenario))

@@ -1,0 +1,265 @@
+"""Sweeps: which variations there are, in which order, and what is refused."""
+
+import copy
+import decimal
+import itertools
+import tracemalloc
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simplugin.scenarios.ranges import RangeError, range_of
+from simplugin.scenarios.substitutions import substituted
+from simplugin.scenarios.sweep_refusals import SweepError
+from simplugin.scenarios.sweeps import Axis, variations_of
+
+BASE = {
+    "platform": {"generator": "star", "parameters": {"workers": 3}},
+    "workload": {"kind": "bags", "applications": [{"count": 1}, {"count": 2}]},
+    "scheduler": {"name": "a"},
+}
+
+
+def listed(sweep, variations=(), base=BASE):
+    """What each position sets and has, one after the other."""
+    found = variations_of(base, sweep, variations)
+    points = [found.point(at) for at in range(found.total)]
+    return [(found.varied(point), found.scenario(point.settings)) for point in points]
+
+
+def refusal(sweep, variations=(), base=BASE):
+    with pytest.raises(SweepError) as caught:
+        variations_of(base, sweep, variations)
+    complaint = caught.value.complaint
+    return complaint.path, complaint.message, complaint.remedy
+
+
+@given(
+    st.lists(st.integers(1, 4), max_size=4),
+    st.lists(st.lists(st.integers(1, 3), max_size=2), max_size=3),
+)
+def test_positions_count_through_list_and_grid_the_last_key_fastest(grid, own_grids):
+    # An independent expansion: nested loops over everything.
+    def values(name, size):
+        return [f"{name}:{at}" for at in range(size)]
+
+    sweep = {f"g{at}": values(f"g{at}", size) for at, size in enumerate(grid)}
+    variations = [
+        {"which": number, "sweep": {f"o{at}": values(f"o{at}", n) for at, n in enumerate(sizes)}}
+        for number, sizes in enumerate(own_grids)
+    ]
+    expected = []
+    for variation in variations or [{"sweep": {}}]:
+        axes = variation["sweep"] | sweep
+        constant = {key: value for key, value in variation.items() if key != "sweep"}
+        points = itertools.product(*axes.values())
+        expected += [constant | dict(zip(axes, chosen, strict=True)) for chosen in points]
+    found = listed(sweep, variations, {})
+    assert [varied for varied, _ in found] == expected
+    assert [document for _, document in found] == expected
+
+
+def test_values_get_where_keys_say_and_the_scenario_stays_as_it_was():
+    before = copy.deepcopy(BASE)
+    sweep = {
+        "workload.applications.1.count": [7],
+        "platform": {"parameters": {"workers": np.arange(5, 7)}},
+        "simulation.options.network_model": ("CM02",),
+    }
+    first, second = listed(sweep)
+    assert first[0] == {
+        "workload.applications.1.count": 7,
+        "platform.parameters.workers": 5,
+        "simulation.options.network_model": "CM02",
+    }
+    assert type(first[0]["platform.parameters.workers"]) is int
+    assert second[1]["workload"]["applications"] == [{"count": 1}, {"count": 7}]
+    assert second[1]["platform"] == {"generator": "star", "parameters": {"workers": 6}}
+    assert second[1]["simulation"] == {"options": {"network_model": "CM02"}}
+    assert before == BASE
+
+
+def test_names_with_dots_are_found_where_the_scenario_has_them():
+    base = {"parents": {"n1.lille": "n0"}}
+    document = listed({"parents": {"n1.lille": ["x"], "n2.lille": ["y"]}}, (), base)[0][1]
+    assert document == {"parents": {"n1.lille": "x", "n2": {"lille": "y"}}}
+
+
+def test_tables_are_values_too_and_are_told_key_by_key():
+    tables = [{"name": "b", "parameters": {"mu": 0.5}}, {"name": "c"}]
+    first, second = listed({"scheduler": tables})
+    assert first[0] == {"scheduler.name": "b", "scheduler.parameters.mu": 0.5}
+    assert (first[1]["scheduler"], second[1]["scheduler"]) == tuple(tables)
+
+
+def test_variations_have_names_and_sweeps_of_their_own():
+    found = listed(
+        {"simulation.seed": {"from": 0, "to": 1}},
+        [
+            {"name": "quick", "scheduler.name": "b"},
+            {"scheduler": {"name": "c"}, "sweep": {"scheduler.parameters.mu": [0.1, 0.2]}},
+        ],
+    )
+    assert [varied["variation"] for varied, _ in found] == ["quick"] * 2 + ["2"] * 4
+    mus = [varied.get("scheduler.parameters.mu") for varied, _ in found]
+    assert mus == [None, None, 0.1, 0.1, 0.2, 0.2]
+    assert found[5][1]["scheduler"] == {"name": "c", "parameters": {"mu": 0.2}}
+
+
+def test_a_billion_variations_need_no_memory_and_are_had_at_once():
+    sweep = {
+        "a": {"from": 1, "to": 10**9},
+        "b": {"from": 0.0, "to": 1.0, "step": 1e-9},
+        "c": {"from": 1.0, "to": 2.0, "count": 10**9, "scale": "log"},
+    }
+    tracemalloc.start()
+    try:
+        found = variations_of({}, sweep, ())
+        last = found.varied(found.point(found.total - 1))
+        assert tracemalloc.get_traced_memory()[1] < 200_000
+    finally:
+        tracemalloc.stop()
+    assert found.total == 10**9 * (10**9 + 1) * 10**9
+    assert last == {"a": 10**9, "b": 1.0, "c": 2.0}
+    with pytest.raises(IndexError, match="not"):
+        found.point(found.total)
+
+
+@given(
+    st.decimals(-100, 100, places=3),
+    st.decimals("0.001", 5, places=3),
+    st.integers(0, 200),
+    st.sampled_from([1, -1]),
+)
+def test_decimal_steps_do_not_drift_and_reach_the_end(first, step, gaps, sign):
+    step *= sign
+    last = first + gaps * step
+    numbers = range_of({"from": float(first), "to": float(last), "step": float(step)})
+    # Python's own decimal arithmetic, which is exact here.
+    assert list(numbers) == [float(first + at * step) for at in range(gaps + 1)]
+
+
+def test_ranges_are_of_integers_where_they_can_be():
+    def kinds(**table):
+        table["from"] = table.pop("start")
+        values = list(range_of(table))
+        return values, {type(each) for each in values}
+
+    assert kinds(start=1, to=4) == ([1, 2, 3, 4], {int})
+    assert kinds(start=9, to=1, step=-4) == ([9, 5, 1], {int})
+    assert kinds(start=1, to=6, step=2) == ([1, 3, 5], {int})
+    assert kinds(start=0, to=1, step=0.25) == ([0.0, 0.25, 0.5, 0.75, 1.0], {float})
+    assert kinds(start=10, to=40, count=4) == ([10, 20, 30, 40], {int})
+    assert kinds(start=0, to=1, count=3) == ([0.0, 0.5, 1.0], {float})
+    assert kinds(start=1, to=1000, count=4, scale="log") == ([1, 10, 100, 1000], {int})
+    assert kinds(start=16, to=81, count=5, scale="log") == ([16, 24, 36, 54, 81], {int})
+    assert kinds(start=1, to=4, count=10, scale="log")[1] == {float}
+    # The step is a third, rounded up: its last multiple is the end all the same.
+    thirds = list(range_of({"from": 0.0, "to": 1.0, "step": 0.33333333333333337}))
+    assert (len(thirds), thirds[-1]) == (4, 1.0)
+    values = list(range_of({"from": 1e-3, "to": 7e4, "count": 9, "scale": "log"}))
+    assert (values[0], values[-1]) == (1e-3, 7e4)
+    np.testing.assert_allclose(values, np.geomspace(1e-3, 7e4, 9), rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"from": 1}, "lacks its 'to'"),
+        ({"from": 1, "to": 5, "stepp": 2}, "unknown key 'stepp'"),
+        ({"from": 1, "to": "5"}, "to is '5'"),
+        ({"from": 1, "to": float("nan"), "step": 1.0}, "to is nan"),
+        ({"from": True, "to": 5}, "from is True"),
+        ({"from": 5, "to": 1}, "no steps of 1 lead from 5 to 1"),
+        ({"from": 1, "to": 5, "step": 0}, "no steps of 0"),
+        ({"from": 0.0, "to": 5}, "needs a step"),
+        ({"from": 0, "to": 5, "step": 1, "count": 3}, "exclude"),
+        ({"from": 0, "to": 5, "count": 1}, "count is 1"),
+        ({"from": 0, "to": 5, "count": 2.0}, "count is 2.0"),
+        ({"from": 5, "to": 5, "count": 3}, "from 5 to 5"),
+        ({"from": 1, "to": 5, "count": 3, "scale": "lag"}, "scale is 'lag'"),
+        ({"from": 0, "to": 5, "count": 3, "scale": "log"}, "logarithmic"),
+        ({"from": 1, "to": 5, "scale": "log"}, "scale goes with count"),
+        ({"from": 1, "to": 10**30}, "more numbers than can be counted"),
+        ({"from": 0.0, "to": 1e300, "step": 1e-300}, "more numbers than can be counted"),
+    ],
+)
+def test_ranges_that_make_no_sense_are_refused(table, words):
+    with pytest.raises(RangeError, match=words) as caught:
+        range_of(table)
+    assert caught.value.remedy
+    path, message, _ = refusal({"platform.seed": table})
+    assert path[:2] == ("sweep", "platform.seed")
+    assert "sweep.platform.seed" in message
+
+
+@pytest.mark.parametrize(
+    ("sweep", "words"),
+    [
+        ({"workload.applications.2.count": [1]}, "no '2'"),
+        ({"workload.applications.x.count": [1]}, "no 'x'"),
+        ({"workload.applications.-1.count": [1]}, "no '-1'"),
+        ({"scheduler.name.first": [1]}, "scheduler.name is 'a'"),
+        ({"platform..seed": [1]}, "empty part"),
+        ({"platform.seed": []}, "no values"),
+        ({"platform.seed": range(0)}, "no values"),
+        ({"platform.seed": 3}, "sweep.platform.seed is 3"),
+        ({"platform.seed": "123"}, "sweep.platform.seed is '123'"),
+        ({"platform": {}}, "sweep.platform is {}"),
+        ([1], "sweep is"),
+        ({"platform.seed": [1], "platform": {"seed": [2]}}, "sets platform.seed again"),
+        ({"scheduler.name": ["x"], "scheduler": [{"name": "y"}]}, "sets scheduler.name again"),
+    ],
+)
+def test_sweeps_that_lead_nowhere_are_refused(sweep, words):
+    path, message, remedy = refusal(sweep)
+    assert words in message
+    assert remedy
+    assert path[0] == "sweep"
+
+
+def test_variations_that_make_no_sense_are_refused():
+    twice = refusal({"scheduler.name": ["x"]}, [{"scheduler.name": "y"}])
+    assert twice[0] == ("sweep", "scheduler.name")
+    assert "variations.0.scheduler.name does already" in twice[2]
+    own = refusal({}, [{"seed": 1, "sweep": {"seed": [2]}}])
+    assert own[0] == ("variations", 0, "sweep", "seed")
+    assert "have the name 'a'" in refusal({}, [{"name": "a"}, {"name": "a"}])[1]
+    assert "name is 3" in refusal({}, [{"name": 3}])[1]
+    assert refusal({}, [{}, 5])[0] == ("variations", 1)
+    assert refusal({}, [{}, {"workload.applications.5": 1}])[0][:2] == ("variations", 1)
+
+
+@given(st.recursive(st.integers(), lambda inner: st.dictionaries(st.sampled_from("abc"), inner)))
+def test_what_is_substituted_is_there_and_nothing_else_changes(document):
+    document = {"a": document, "z": 1}
+    changed = substituted(document, ("y", "x"), 5)
+    assert changed.pop("y") == {"x": 5}
+    assert changed == document
+
+
+@pytest.mark.parametrize(("first", "last"), [(1e-300, 1e300), (1e300, 1e-300), (5e-324, 1.0)])
+def test_logarithmic_ranges_beyond_what_a_ratio_can_be(first, last):
+    numbers = range_of({"from": first, "to": last, "count": 7, "scale": "log"})
+    with decimal.localcontext(decimal.Context(prec=40)):
+        start, gap = Decimal(first).ln(), (Decimal(last).ln() - Decimal(first).ln()) / 6
+        exact = [float((start + at * gap).exp()) for at in range(7)]
+    assert [numbers[at] for at in range(7)] == pytest.approx(exact, rel=1e-12)
+
+
+@given(st.lists(st.integers() | st.floats(allow_nan=False), min_size=1, unique=True))
+def test_of_a_list_at_most_so_many_numbers_are_checked(values):
+    axis = variations_of(BASE, {"x": values}, ()).grid[0]
+    some = list(axis.checked_values())
+    assert len(some) == min(len(values), 200)
+    assert all(values[at] == value for at, value in some)
+    long = Axis(("x",), [*range(1000), "a", *range(1000, 1000 + len(values)), "b"], ("x",))
+    chosen = [value for _, value in long.checked_values()]
+    assert len(chosen) == 202
+    assert {"a", "b", 0, 999 + len(values)} <= set(chosen)
+    numbers = [each for each in chosen if not isinstance(each, str)]
+    gaps = {after - before for before, after in itertools.pairwise(numbers)}
+    assert max(gaps) - min(gaps) <= 1

@@ -1,0 +1,325 @@
+"""Scenarios whose task graphs share a site."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from simplugin.formats.task_graph_files import read_task_graph, write_task_graph
+from simplugin.platforms.multi_clusters import MultiCluster
+from simplugin.scenarios import load_scenario, run_scenario
+from simplugin.scenarios.outputs import outcome_document
+from simplugin.scenarios.references import importable
+from simplugin.scenarios.taskgraphs import KIND
+from simplugin.taskgraphs.platform_sites import site_of
+
+with importable(Path(__file__).parent):
+    from changed_scenarios import change, run
+
+MIXED = """
+title = "Mixed"
+
+[platform]
+generator = "multi_cluster"
+
+[platform.parameters]
+clusters = [
+    { name = "slow", processors = 5, speed = 2e9 }, { name = "fast", processors = 3, speed = 3e9 },
+]
+one_switch = false
+switch_bandwidth = "500MBps"
+
+[workload]
+kind = "taskgraphs"
+
+[[workload.graphs]]
+generator = "daggen"
+parameters = { n_tasks = 6, width = 0.6, scenario = "linear" }
+count = 2
+
+[[workload.graphs]]
+generator = "fork_join"
+parameters = { width = 3, max_alpha = 0.1 }
+seed = 5
+name = "fork"
+release = "20s"
+
+[scheduler]
+name = "taskgraphs.wps_width"
+"""
+
+
+def written(directory):
+    (directory / "scenario.toml").write_text(MIXED)
+    return directory / "scenario.toml"
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    return written(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory):
+    return run(written(tmp_path_factory.mktemp("mixed")))
+
+
+def test_equal_shares_of_equal_tasks(two):
+    outcome = run(two)
+    row, [graphs, clusters] = outcome.row, outcome.listings
+    # Alone each has four processors, with the other one two: 8 Gflop at 4 and at 2 Gflop/s.
+    assert graphs.column("graph") == ("one-1", "one-2")
+    assert graphs.column("own") == pytest.approx((2.0, 2.0), rel=1e-6)
+    assert graphs.column("shared") == pytest.approx((4.0, 4.0), rel=1e-6)
+    assert graphs.column("slowdown") == pytest.approx((0.5, 0.5), rel=1e-6)
+    assert graphs.column("beta") == (0.5, 0.5)
+    assert graphs.column("bound") == pytest.approx((2.0, 2.0), rel=1e-6)
+    assert row["makespan"] == pytest.approx(4.0, rel=1e-6)
+    assert row["estimate"] == pytest.approx(4.0, rel=1e-6)
+    assert row["unfairness"] == pytest.approx(0.0, abs=1e-6)
+    assert row["efficiency"] == pytest.approx(1.0, rel=1e-6)
+    assert row["area"] == pytest.approx(16.0, rel=1e-6)
+    assert (row.best.value, row.gap) == (pytest.approx(4.0), pytest.approx(0.0, abs=1e-6))
+    assert clusters.lines[0][:4] == ("c", 4, 1e9, 2)
+    assert clusters.column("in use") == pytest.approx((1.0,), rel=1e-6)
+
+
+def test_what_a_file_leaves_open_is_stated(two):
+    uses = '<uses file="data" link="input" size="1e9"/>'
+    (two.parent / "one.dax").write_text(f'<adag><job id="a" runtime="8">{uses}</job></adag>')
+    change(two, "count = 2\n", "\n")
+    outcome = run(change(two, "one.dot", "one.dax"))
+    assert outcome.listings[2].title == "Left open by the files"
+    assert outcome.listings[2].lines == (("one", 0.0, 1e9),)
+    assert outcome.row["makespan"] == pytest.approx(2.0, rel=1e-6)
+    outcome = run(change(two, '"one.dax"', '"one.dax"\nalpha = 0.5'))
+    assert outcome.listings[2].lines == (("one", 0.5, 1e9),)
+    assert outcome.row["makespan"] == pytest.approx(5.0, rel=1e-6)
+
+
+def test_selfish_tasks_follow_each_other(two):
+    graphs = run(change(two, "taskgraphs.es", "taskgraphs.s")).listings[0]
+    # Both want all four processors; packing lets none start earlier on fewer.
+    assert graphs.column("shared") == pytest.approx((2.0, 4.0), rel=1e-6)
+    assert graphs.column("slowdown") == pytest.approx((1.0, 0.5), rel=1e-6)
+
+
+def test_who_comes_when_the_other_has_left_suffers_nothing(two):
+    text = two.read_text().replace("count = 2\n", "\n") + "\n[simulation]\nseed = 1\n"
+    late = '[[workload.graphs]]\nfile = "one.dot"\nname = "late"\nrelease = "1m"\n\n[scheduler]'
+    two.write_text(text.replace("[scheduler]", late))
+    outcome = run(change(two, "taskgraphs.es", "taskgraphs.s"))
+    assert outcome.listings[0].column("from") == (0.0, 60.0)
+    assert outcome.listings[0].column("slowdown") == pytest.approx((1.0, 1.0), rel=1e-6)
+    assert outcome.row["makespan"] == pytest.approx(62.0, rel=1e-6)
+    assert outcome.row.best.value == pytest.approx(62.0, rel=1e-6)
+
+
+def test_shares_of_ones_own_policy(two):
+    outcome = run(change(two, '"taskgraphs.es"', '"mine:thrifty"\nparameters = { part = 0.25 }'))
+    # A quarter is one processor each.
+    assert outcome.listings[0].column("beta") == (0.25, 0.25)
+    assert outcome.listings[0].column("shared") == pytest.approx((8.0, 8.0), rel=1e-6)
+
+
+def test_shares_of_ones_own_policy_are_revised(two):
+    chosen = '"mine:thrifty"\nparameters = { part = 0.25, revision = "event" }'
+    # It gives as little to the one that is left, whose task is mapped anyhow.
+    graphs = run(change(two, '"taskgraphs.es"', chosen)).listings[0]
+    assert graphs.column("shared") == pytest.approx((8.0, 8.0), rel=1e-6)
+
+
+def test_own_makespans_may_be_under_the_same_share(two):
+    outcome = run(change(two, '"taskgraphs.es"', '"taskgraphs.es"\nparameters = { own = "share" }'))
+    assert outcome.listings[0].column("slowdown") == pytest.approx((1.0, 1.0), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "revision", "shared"),
+    [("es", "none", (4.0, 4.0)), ("es", "arrival", (2.0, 3.0)), ("es", "event", (2.0, 3.0)),
+     ("balanced", "rebalanced", (2.0, 3.0))],
+)  # fmt: skip
+def test_shares_are_of_the_graphs_that_are_there(two, name, revision, shared):
+    # The first one is alone when it comes, and takes everything for 2 s. The other comes 1 s later,
+    # when the first competes no more: it takes everything too, after a wait of 1 s. Where both are
+    # known before, each has two processors for 4 s.
+    text = two.read_text().replace("count = 2\n", "\n")
+    late = '[[workload.graphs]]\nfile = "one.dot"\nname = "late"\nrelease = "1s"\n\n[scheduler]'
+    two.write_text(text.replace("[scheduler]", late))
+    chosen = f'"taskgraphs.{name}"\nparameters = {{ revision = "{revision}" }}'
+    graphs = run(change(two, '"taskgraphs.es"', chosen)).listings[0]
+    assert ("beta" in [name for name, _ in graphs.columns]) == (revision == "none")
+    assert graphs.column("shared") == pytest.approx(shared, rel=1e-6)
+
+
+def test_graphs_are_drawn_as_the_scenario_says(outcome):
+    [graphs, _] = outcome.listings
+    assert graphs.column("graph") == ("daggen-1", "daggen-2", "fork")
+    assert graphs.column("tasks") == (6, 6, 5)
+    assert graphs.column("from") == (0.0, 0.0, 20.0)
+    assert sum(graphs.column("beta")) == pytest.approx(1.0)
+    assert outcome.row["tasks"] == 17
+    assert all(own >= bound * (1 - 1e-6) for own, bound in
+               zip(graphs.column("own"), graphs.column("bound"), strict=True))  # fmt: skip
+    assert outcome.row["makespan"] >= outcome.row.best.value * (1 - 1e-6)
+    # Equation 5 by hand.
+    slowdown = np.array(graphs.column("slowdown"))
+    assert outcome.row["unfairness"] == pytest.approx(np.abs(slowdown - slowdown.mean()).sum())
+    assert outcome.row.provenance["options"]["host/model"] == "ptask_L07"
+
+
+def test_charts_show_what_happened(outcome):
+    chart = outcome.schedule
+    assert chart.clusters == (("slow", 5), ("fast", 3))
+    assert len(chart.bars) == 17
+    assert max(bar.finish for bar in chart.bars) == outcome.row["makespan"]
+    assert chart.dates == {"lower bound": outcome.row.best.value}
+    assert [graph.title for graph in outcome.graphs] == ["daggen-1", "daggen-2", "fork"]
+    drawn = [node.text for graph in outcome.graphs for node in graph.nodes]
+    assert drawn == [f"{len(bar.processors)}×" for bar in chart.bars]  # noqa: RUF001
+
+
+def test_seeds_decide(mixed, outcome):
+    again = run(mixed)
+    assert again.row.flat() == outcome.row.flat()
+    seeded = '"taskgraphs.wps_width"\n[simulation]\nseed = 1'
+    other = run(change(mixed, '"taskgraphs.wps_width"', seeded))
+    work = [[graph.facts for graph in each.graphs] for each in (outcome, other)]
+    # That of the table is its own.
+    assert [one == two for one, two in zip(*work, strict=True)] == [False, False, True]
+
+
+@pytest.mark.parametrize("name", KIND.schedulers)
+def test_every_shipped_scheduler_runs(mixed, name):
+    outcome = run(change(mixed, "taskgraphs.wps_width", name))
+    assert outcome.row["makespan"] >= outcome.row.best.value * (1 - 1e-6)
+    assert 0 < outcome.row["worst_slowdown"] <= outcome.row["mean_slowdown"]
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        'mode = "planned"',
+        'ordering = "global"',
+        'procedure = "scrap"',
+        "transfers = false",
+        'packing = "off", fixing = "start", order = "fifo"',
+        'reference_speed = "fastest", translation = "power", full_level = "stop"',
+        'pattern = "uniform", local = "kept"',
+        "mu = 0.9",
+        'revision = "arrival"',
+        'revision = "event", mu = 0.2, fixing = "start"',
+    ],
+)
+def test_parameters_are_taken(mixed, parameters):
+    path = change(mixed, 'wps_width"', f'wps_width"\nparameters = {{ {parameters} }}')
+    assert run(path).row["makespan"] > 0
+
+
+def test_drawings_need_no_trace(two):
+    scenario = load_scenario(change(two, "[output]", "[simulation]\ntrace = false\n[output]"))
+    assert scenario.output.gantt == "gantt.svg"
+    assert len(run_scenario(scenario).result.trace) == 0
+
+
+def test_there_is_a_trace_if_one_is_asked_for(two):
+    outcome = run(change(two, "[output]", '[output]\ntrace = "trace.csv"'))
+    assert {"one-1:only", "one-2:only"} <= set(outcome.result.trace.label.tolist())
+
+
+def test_document_is_json(outcome):
+    document = json.loads(json.dumps(outcome_document(outcome), allow_nan=False))
+    assert [each["title"] for each in document["listings"]] == ["Graphs", "Clusters"]
+
+
+@pytest.mark.parametrize("site", ["lille", "nancy", "rennes", "sophia"])
+def test_subsets_are_generators_too(two, site):
+    text = two.read_text()
+    start, stop = text.index("generator ="), text.index("[workload]")
+    called = f'generator = "grid5000_subset"\nparameters = {{ site = "{site}" }}\n'
+    two.write_text(text[:start] + called + text[stop:])
+    assert load_scenario(two).make_platform().host_names()
+
+
+def test_quantities_of_a_multi_cluster_have_units(mixed):
+    site = site_of(load_scenario(mixed).make_platform())
+    clusters = (("slow", 5, 2e9), ("fast", 3, 3e9))
+    own = MultiCluster("site", clusters, one_switch=False, switch_bandwidth=5e8).site()
+    assert site.names == own.names
+    assert np.array_equal(site.shared, own.shared)
+
+
+HEAVY = """digraph heavy { a [size="4e9", alpha="0"] b [size="4e9", alpha="0"]
+a -> b [size="10e9"] }
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"), [("", 1 + 8 + 1), ('parameters = { local = "kept" }', 1 + 1)]
+)
+def test_bounds_count_data_where_all_of_them_are_sent(two, given, seconds):
+    (two.parent / "one.dot").write_text(HEAVY)
+    # Ten gigabytes through a switch of 1.25 GB/s, all four processors before and after.
+    text = two.read_text().replace("count = 2\n", "\n")
+    two.write_text(text.replace('"taskgraphs.es"', f'"taskgraphs.s"\n{given}'))
+    outcome = run(change(two, 'name = "here" }', 'name = "here", bandwidth = "100GBps" }'))
+    # Latencies are at most 0.15 ms.
+    assert outcome.row.best.value == pytest.approx(seconds, abs=1e-3)
+    assert outcome.listings[0].column("bound") == pytest.approx((seconds,), abs=1e-3)
+    assert outcome.row["makespan"] >= outcome.row.best.value * (1 - 1e-6)
+
+
+def test_bounds_of_the_switch_count_all_graphs(two):
+    (two.parent / "one.dot").write_text(HEAVY)
+    outcome = run(change(two, 'name = "here" }', 'name = "here", bandwidth = "100GBps" }'))
+    # Of both graphs all 20 GB pass the switch between 1 s and 1 s before the end.
+    assert outcome.row.best.value == pytest.approx(1 + 16 + 1)
+    assert outcome.row["makespan"] >= outcome.row.best.value * (1 - 1e-6)
+
+
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="c" prefix="c-" suffix="" radical="1-4" speed="1Gf" bw="100GBps" lat="50us"
+           core="{cores}" bb_bw="1.25GBps" bb_lat="50us"/>
+</platform>
+"""
+
+
+@pytest.mark.parametrize("cores", [1, 3])
+def test_other_platforms_are_estimates_and_hosts_one_processor(two, cores):
+    (two.parent / "one.dot").write_text(HEAVY)
+    (two.parent / "c.xml").write_text(PLATFORM.format(cores=cores))
+    text = two.read_text()
+    start, stop = text.index("generator ="), text.index("[workload]")
+    two.write_text(text[:start] + 'file = "c.xml"\n' + text[stop:].replace("count = 2\n", "\n"))
+    outcome = run(change(two, "taskgraphs.es", "taskgraphs.s"))
+    assert outcome.row.best.value == pytest.approx(1 + 1)
+    # One core of each host computes.
+    assert outcome.row["makespan"] == pytest.approx(1 + 8 + 1, abs=1e-3)
+    assert ("cores: c (3)" in outcome.listings[1].note) == (cores > 1)
+
+
+def test_the_note_says_what_gaps_and_the_estimate_are(outcome):
+    words = outcome.listings[0].note
+    assert "gap: of own" in words
+    assert "gap is that of the makespan" in words
+    assert "estimate:" in words
+
+
+def test_no_processor_does_two_things_at_a_time(outcome):
+    busy = {}
+    for bar in outcome.schedule.bars:
+        for processor in bar.processors:
+            busy.setdefault(processor, []).append((bar.start, bar.finish))
+    for spans in busy.values():
+        spans.sort()
+        assert all(one[1] <= other[0] + 1e-9 for one, other in pairwise(spans))
+
+
+def test_the_shipped_file_is_what_is_written_of_it(tmp_path):
+    path = Path(__file__).parents[2] / "scenarios" / "graphs" / "mosaic.dot"
+    write_task_graph(read_task_graph(path), tmp_path / "mosaic.dot")
+    assert (tmp_path / "mosaic.dot").read_bytes() == path.read_bytes()
