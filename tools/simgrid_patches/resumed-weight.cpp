@@ -2,7 +2,7 @@
 // change nothing: both end at the same date.
 //
 //   g++ -std=c++17 resumed-weight.cpp -lsimgrid -o resumed-weight
-//   ./resumed-weight                               # SimGrid 4.1: they end at 1.594 s and 2.113 s
+//   ./resumed-weight                               # SimGrid 4.1: they end at 1.340 s and 2.178 s
 //   ./resumed-weight --cfg=network/optim:Full      # SimGrid 4.1: the same
 #include <cstdio>
 #include <simgrid/s4u.hpp>
