@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.errors import InfeasibleError
-from simplugin.optimum.certificates import solve_by_clarabel
 from simplugin.optimum.flows import Flows
+from simplugin.optimum.solvers import solve_by_clarabel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.errors import InfeasibleError
-from simplugin.optimum.certificates import solve_by_clarabel
+from simplugin.optimum.solvers import solve_by_clarabel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from simplugin.optimum.tree_flows import Port
-    from simplugin.platforms.trees import Tree
-    from simplugin.workloads.bags import Bags
+    from simplugin.optimum.steady_state import Port
+    from simplugin.platforms.graphs import Tree
+    from simplugin.workloads.applications import Bags
 
     Floats = NDArray[np.float64]
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simplugin.optimum.certificates import solve_by_clarabel
-from simplugin.optimum.task_graph_choices import Choices
+from simplugin.optimum.solvers import solve_by_clarabel
+from simplugin.optimum.task_graph_arcs import Choices
 
 if TYPE_CHECKING:
     from simplugin.platforms.sites import Site
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 def relaxation_program(graphs: GraphSet, site: Site, *, transfers: bool = False) -> float:
     r"""Minimise the makespan of divided tasks by cvxpy and Clarabel.
 
-    The program of `simplugin.optimum.task_graph_relaxation.relaxation` in the order of its
+    The program of `simplugin.optimum.task_graph_bounds.relaxation` in the order of its
     description, with :math:`x_{vkp}` as `share`. It grows with the processors of a cluster and
     with the square of the number of tasks: it is there to check the other one.
 
     Parameters
     ----------
     graphs, site, transfers
-        As for `simplugin.optimum.task_graph_relaxation.relaxation`.
+        As for `simplugin.optimum.task_graph_bounds.relaxation`.
 
     Returns
     -------

@@ -7,18 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.cluster import Cluster
 from simplugin.platforms.deployment import DeployedActor
-from simplugin.platforms.hosts import Cabinet, Host, Peer, Router
-from simplugin.platforms.links import Backbone, HostLink, Link
-from simplugin.platforms.profiles import Profile, ProfileUse
-from simplugin.platforms.routes import (
+from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer, Router
+from simplugin.platforms.links import (
     AnyRoute,
+    Backbone,
     BypassRoute,
     BypassZoneRoute,
+    HostLink,
+    Link,
     Route,
     ZoneRoute,
 )
+from simplugin.platforms.profiles import Profile, ProfileUse
 from simplugin.platforms.validation import (
     require_choice,
     require_name,

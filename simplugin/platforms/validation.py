@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -99,3 +100,30 @@ def require_coordinates(what: str, coordinates: tuple[float, ...] | None) -> Non
             f"the coordinates of {what} are {coordinates!r}",
             remedy="give three numbers (x and y in the plane, height), e.g. '25.5 9.4 1.4'",
         )
+
+
+ERROR = "error"
+WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong between the parts of a platform.
+
+    Attributes
+    ----------
+    message : str
+        What is wrong, naming the culprit.
+    remedy : str
+        How to right it.
+    part : object
+        The part concerned: a host, a route, a link of a route, ...; None for the whole.
+    severity : str
+        ``error``: SimGrid refuses the platform, or it cannot mean what it says. ``warning``:
+        SimGrid loads it, and a simulation may find out too late.
+    """
+
+    message: str
+    remedy: str
+    part: object = None
+    severity: str = ERROR

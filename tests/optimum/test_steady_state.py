@@ -12,12 +12,11 @@ from scipy.optimize import linprog
 
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.exact_steady_state import exact_steady_state
-from simplugin.optimum.steady_state import SteadyState, steady_state
+from simplugin.optimum.steady_state import Port, SteadyState, steady_state
 from simplugin.optimum.steady_state_program import steady_state_program
-from simplugin.optimum.tree_flows import Port
-from simplugin.platforms.random_trees import random_tree
-from simplugin.platforms.trees import Tree
-from simplugin.workloads.bags import Bags
+from simplugin.platforms.graphs import Tree
+from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.workloads.applications import Bags
 
 FLOP = 2 * 3500.0**3
 PORTS: tuple[Port, ...] = ("single", "multi")
