@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.validation import require_choice, require_name, require_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from simplugin.platforms.validation import Name, Text, check_fields, require_choice, require_name
 
 HOST_KINDS = frozenset({"HOST_AVAIL", "SPEED"})
 LINK_KINDS = frozenset({"LINK_AVAIL", "BANDWIDTH", "LATENCY"})
@@ -40,24 +37,22 @@ class Profile:
         It has neither lines nor a file.
     """
 
-    id: str
-    text: str = ""
-    file: str = ""
+    id: Name
+    text: Text = ""
+    file: Text = ""
     period: float = -1.0
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        require_name("a profile", self.id)
-        require_text(f"the text of profile {self.id!r}", self.text)
-        require_text(f"the file of profile {self.id!r}", self.file)
+        what = check_fields(self)
         if not math.isfinite(self.period):
             raise PlatformError(
-                f"the period of profile {self.id!r} is {self.period!r} s",
+                f"the period of {what} is {self.period!r} s",
                 remedy="give seconds, or -1 for never",
             )
         if not self.file and not self.text:
             raise PlatformError(
-                f"profile {self.id!r} has neither values nor a file",
+                f"{what} has neither values nor a file",
                 remedy="give lines of a date and a value, or a file",
             )
 

@@ -20,12 +20,12 @@ from simplugin.optimum.task_graph_bounds import (
     relaxation,
     relaxation_bound,
 )
-from simplugin.optimum.task_graph_program import relaxation_program
 from simplugin.platforms.sites import SUBSETS, MultiCluster, Site
 from simplugin.scenarios.references import importable
 from simplugin.workloads.graph_sets import GraphSet
 
 with importable(Path(__file__).parent):
+    from convex_programs import relaxation_program
     from small_task_graphs import EVEN, graph_of, random_set
 
 

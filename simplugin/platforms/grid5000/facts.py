@@ -70,7 +70,7 @@ class NodeGroup:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        radical.require_radical("a group of nodes", self.numbers)
+        radical.require_radical("the radical of a group of nodes", self.numbers)
         if self.cores < 1 or not 0 < self.speed < math.inf:
             raise PlatformError(
                 f"nodes {self.numbers} have {self.cores!r} cores of {self.speed!r} flop/s",
