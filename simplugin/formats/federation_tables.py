@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from simplugin.errors import PlatformError
 from simplugin.formats.toml_lines import line_of
 from simplugin.near_names import near_names
-from simplugin.platforms.law_tables import (
+from simplugin.platforms.laws import (
     COUNT,
     QUANTITIES,
     Dimension,

@@ -10,17 +10,17 @@ from simplugin.formats import xml_tree
 from simplugin.formats.federation_tables import Document, Table
 from simplugin.formats.toml_lines import place_of
 from simplugin.platforms.consistency import require_consistent
-from simplugin.platforms.federation_errors import FederationError
-from simplugin.platforms.federation_parts import (
+from simplugin.platforms.federations.federation import Federation
+from simplugin.platforms.federations.parts import (
     BACKBONES,
     ClusterGroup,
+    FederationError,
     SiteBackbone,
     SiteGroup,
     SiteLink,
     Switch,
     Wire,
 )
-from simplugin.platforms.federations import Federation
 
 if TYPE_CHECKING:
     import os

@@ -14,7 +14,7 @@ from simplugin.simulation.resolve import resolve
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform
-    from simplugin.platforms.trees import Tree
+    from simplugin.platforms.graphs import Tree
     from simplugin.pricing.agents.platform_changes import Change, Changeable
     from simplugin.scenarios.bags import BagsWorkload
     from simplugin.scenarios.scenario import Scenario

@@ -10,7 +10,8 @@ from simplugin.formats.federation_toml import (
     read_federation,
     read_federation_platform,
 )
-from simplugin.platforms.federation_parts import (
+from simplugin.platforms.federations.federation import Federation
+from simplugin.platforms.federations.parts import (
     ClusterGroup,
     SiteBackbone,
     SiteGroup,
@@ -18,7 +19,6 @@ from simplugin.platforms.federation_parts import (
     Switch,
     Wire,
 )
-from simplugin.platforms.federations import Federation
 from simplugin.platforms.laws import Law
 
 EXAMPLES = Path(__file__).parents[2] / "scenarios" / "federations"

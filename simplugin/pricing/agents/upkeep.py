@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from simplugin.pricing.trajectory import Method
     from simplugin.simulation import Actor, Result
     from simplugin.workloads.applications import Application
-    from simplugin.workloads.sharing import Sharing
-    from simplugin.workloads.utility import AlphaFair
+    from simplugin.workloads.sharing import AlphaFair, Sharing
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
