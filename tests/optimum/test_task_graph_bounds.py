@@ -21,7 +21,7 @@ from simplugin.optimum.task_graph_bounds import (
 from simplugin.optimum.task_graph_relaxation import relaxation
 from simplugin.platforms.multi_clusters import MultiCluster
 from simplugin.platforms.sites import Site
-from simplugin.scenarios.references import importable
+from simplugin.scenarios.importing import importable
 from simplugin.workloads.graph_sets import GraphSet
 
 with importable(Path(__file__).parent):

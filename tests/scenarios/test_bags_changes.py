@@ -15,8 +15,8 @@ from simplugin.pricing.agents.changes import intervals
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.platform_trees import sharing_of
 from simplugin.scenarios import load_scenario, run_scenario
+from simplugin.scenarios.importing import importable
 from simplugin.scenarios.outputs import outcome_document
-from simplugin.scenarios.references import importable
 from simplugin.workloads import Application
 
 with importable(Path(__file__).parent):

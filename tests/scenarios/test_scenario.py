@@ -4,7 +4,7 @@ import pytest
 
 from simplugin.errors import ActorError, DeploymentError, ScenarioError
 from simplugin.scenarios import load_scenario, run_scenario
-from simplugin.scenarios.references import importable
+from simplugin.scenarios.importing import importable
 from simplugin.scenarios.scenario import scenario_from
 from simplugin.simulation import SimGridOptions
 
