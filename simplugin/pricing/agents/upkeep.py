@@ -24,8 +24,8 @@ from simplugin.pricing.agents.neighbourhood import (
     ManagerSeat,
     neighbourhoods,
 )
-from simplugin.pricing.agents.platform_changes import own_changes, ways
 from simplugin.simulation import SimGridOptions, simulate
+from simplugin.simulation.platform_changes import own_changes, ways
 
 if TYPE_CHECKING:
     import os

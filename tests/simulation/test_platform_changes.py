@@ -13,11 +13,11 @@ from simplugin.platforms import Cluster, Host, Link, Platform, Profile, ProfileU
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.links import FATPIPE
 from simplugin.pricing.agents.changes import Change, changing, intervals
-from simplugin.pricing.agents.platform_changes import own_changes
 from simplugin.pricing.agents.upkeep import keep_up
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.markets import Market
 from simplugin.pricing.platform_trees import sharing_of
+from simplugin.simulation.platform_changes import own_changes
 from simplugin.workloads import AlphaFair, Application
 
 LOG = AlphaFair(1.0)

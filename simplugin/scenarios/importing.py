@@ -1,20 +1,15 @@
-"""Functions that a scenario names as ``module:function``."""
+"""Modules beside a scenario, which can be imported while it is loaded or run."""
 
 from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from simplugin.simulation.fresh_modules import compiled_each_time
-
-
-class UnresolvedError(ValueError):
-    """A reference that leads nowhere; says why."""
 
 
 @contextmanager
@@ -52,38 +47,6 @@ def importable(directory: Path) -> Iterator[None]:
             if name in plain or name.partition(".")[0] in forgettable:
                 del sys.modules[name]
         sys.modules.update(shadows)
-
-
-def resolve(reference: str) -> Callable[..., Any]:
-    """Return the function that ``module:function`` names.
-
-    Raises
-    ------
-    UnresolvedError
-        There is no such module or function, or the module cannot be imported.
-    """
-    module_name, _, path = reference.partition(":")
-    try:
-        found: Any = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise UnresolvedError(f"module {module_name!r} cannot be imported: {error}") from error
-        raise UnresolvedError(
-            f"there is no module {module_name!r}, neither beside the scenario nor installed"
-        ) from error
-    except Exception as error:
-        raise UnresolvedError(
-            f"module {module_name!r} cannot be imported: {type(error).__name__}: {error}"
-        ) from error
-    for step in path.split("."):
-        try:
-            found = getattr(found, step)
-        except AttributeError as error:
-            raise UnresolvedError(f"module {module_name!r} has no {path!r}") from error
-    if not callable(found):
-        raise UnresolvedError(f"{reference!r} is no function but {found!r}")
-    function: Callable[..., Any] = found
-    return function
 
 
 def _modules_beside(directory: Path) -> set[str]:

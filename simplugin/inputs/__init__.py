@@ -1,0 +1,1 @@
+"""Validation of what users write: sections, quantities, references, parameters and messages."""
