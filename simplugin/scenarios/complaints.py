@@ -11,7 +11,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from simplugin.errors import ScenarioError
-from simplugin.formats.toml_lines import line_of
+from simplugin.inputs.positions import toml_line
 
 _ANYTHING = 80
 
@@ -39,7 +39,7 @@ class Complaint:
 
     def error(self, file: Path, text: str) -> ScenarioError:
         """Return it as an exception."""
-        line = line_of(text, self.path) if text else None
+        line = toml_line(text, self.path) if text else None
         error = ScenarioError(self.message, file=file, line=line, remedy=self.remedy)
         error.key = self.key
         return error

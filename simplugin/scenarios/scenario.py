@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from simplugin.errors import PlatformError, ScenarioError, SimpluginError
-from simplugin.formats.toml_lines import place_of
+from simplugin.inputs.positions import toml_syntax_error
 from simplugin.platforms import Platform
 from simplugin.scenarios.complaints import (
     Complaint,
@@ -153,7 +153,7 @@ def read_toml(file: Path) -> tuple[dict[str, Any], str]:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        message, line = place_of(error, text)
+        message, line = toml_syntax_error(error, text)
         raise ScenarioError(f"not TOML: {message}", file=file, line=line) from None
     return document, text
 
