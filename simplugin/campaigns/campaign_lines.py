@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from simplugin.errors import ScenarioError
-from simplugin.formats.toml_lines import line_of
+from simplugin.inputs.positions import toml_line
 from simplugin.scenarios.scenario import SCENARIO_KEYS
 from simplugin.scenarios.substitutions import Path as Keys
 from simplugin.scenarios.sweep_refusals import SweepError
@@ -71,7 +71,7 @@ def _variations(text: str) -> Variations:
 @lru_cache(1000)
 def _line(text: str, path: Keys) -> int | None:
     """Return the line of a key."""
-    return line_of(text, path)
+    return toml_line(text, path)
 
 
 def _source(path: Keys, document: Mapping[str, Any], variations: Variations) -> Keys:

@@ -1,4 +1,4 @@
-"""Where in a file something stands; numbers that are checked there, and texts that are shown."""
+"""Places in files that errors are tied to, and numbers that are checked there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Protocol
 
-from simplugin.errors import WorkloadFileError
+from simplugin.errors import FileError, WorkloadFileError
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _LONGEST_SHOWN = 80
@@ -17,27 +17,14 @@ _LONGEST_SHOWN = 80
 class Place(Protocol):
     """A place in a file, which an error can be tied to."""
 
-    def error(self, message: str, remedy: str) -> WorkloadFileError:
-        """Return an error at this place.
-
-        Parameters
-        ----------
-        message : str
-            What is wrong.
-        remedy : str
-            How to right it.
-
-        Returns
-        -------
-        WorkloadFileError
-            With the file and, where it is known, the line.
-        """
+    def error(self, message: str, remedy: str) -> FileError:
+        """Return an error with the file and, where it is known, the line."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a file.
+    """A line of a file of a workload.
 
     Attributes
     ----------
@@ -56,21 +43,21 @@ class Line:
 
 
 def shown(text: str) -> str:
-    """Return a text as messages quote it: on one line and of bearable length."""
+    """Return a text as messages quote it: on one line and cut where it is long."""
     if len(text) > _LONGEST_SHOWN:
         text = text[: _LONGEST_SHOWN - 3] + "..."
     return repr(text)
 
 
 def quantity(text: str, what: str, place: Place) -> float:
-    """Return the number that a text is.
+    """Return a text such as ``'1.5e9'`` as a number.
 
     Parameters
     ----------
     text : str
-        For instance ``'1.5e9'``.
+        The number.
     what : str
-        What it is, for messages: ``"size of task 'a'"``.
+        Its name in messages: ``"size of task 'a'"``.
     place : Place
         Where it stands.
 
@@ -81,7 +68,7 @@ def quantity(text: str, what: str, place: Place) -> float:
 
     Raises
     ------
-    WorkloadFileError
+    FileError
         The text is no number, or the number is out of range.
     """
     if _NUMBER.fullmatch(text.strip()) is None:
@@ -93,29 +80,14 @@ def quantity(text: str, what: str, place: Place) -> float:
 
 
 def non_negative(value: float, what: str, place: Place) -> float:
-    """Return a number that is at least 0 and finite, or refuse it.
-
-    Parameters
-    ----------
-    value : float
-        The number.
-    what : str
-        What it is, for messages.
-    place : Place
-        Where it stands, or what it was computed from.
-
-    Raises
-    ------
-    WorkloadFileError
-        It is out of range.
-    """
+    """Return a number; raise unless it is at least 0 and finite. Parameters as for `quantity`."""
     if not (math.isfinite(value) and value >= 0):
         raise place.error(f"{what} is {value!r}", "give a finite number >= 0")
     return value
 
 
 def fraction(value: float, what: str, place: Place) -> float:
-    """Return a number from 0 to 1, or refuse it; parameters are those of `non_negative`."""
+    """Return a number; raise unless it is from 0 to 1. Parameters as for `quantity`."""
     if not 0 <= value <= 1:
         raise place.error(f"{what} is {value!r}", "give a part from 0 to 1")
     return value

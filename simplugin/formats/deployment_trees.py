@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from simplugin.errors import DeploymentError, FileError, WorkloadFileError
-from simplugin.formats.json_values import JsonDocument, read_json
-from simplugin.formats.text_files import read_text
-from simplugin.formats.toml_lines import line_of, place_of
+from simplugin.errors import DeploymentError, FileError
+from simplugin.inputs.documents import Document, read_json, read_toml
 from simplugin.platforms.application_trees import ApplicationTree, find_fault, sole_root
 
 if TYPE_CHECKING:
@@ -22,57 +19,14 @@ if TYPE_CHECKING:
 _REMEDY = 'write "host" = "parent", names with dots in quotes'
 
 
-class _Lines(Protocol):
-    """What knows on which line a value of a file stands."""
-
-    def line(self, path: Steps) -> int | None:
-        """Return the line."""
-
-
-class _TomlLines:
-    """The lines of a TOML file."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def line(self, path: Steps) -> int | None:
-        """Return the line on which a key is set."""
-        if not path:
-            return None
-        # `line_of` reads every beginning of the file, which takes minutes for thousands of lines.
-        key = rf"[\"']?{re.escape(path[-1])}[\"']?\s*"
-        sets_it = re.compile(rf"(?:^|[{{,])\s*{key}=|^\s*\[\s*{key}\]").search
-        lines = self._text.split("\n")
-        for number, line in enumerate(lines):
-            if not sets_it(line) or _has("\n".join(lines[:number]), path) is not False:
-                continue
-            if _has("\n".join(lines[: number + 1]), path):
-                return number + 1
-        return line_of(self._text, path)
-
-
-def _has(text: str, path: Steps) -> bool | None:
-    """Whether the beginning of a file sets a key; None if it cannot be read by itself."""
-    try:
-        found: Any = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return None
-    for step in path:
-        if not isinstance(found, dict) or step not in found:
-            return False
-        found = found[step]
-    return True
-
-
 class _TreeFile:
     """A file of trees: its content, and where it stands."""
 
-    def __init__(self, path: str | os.PathLike[str], content: object, lines: _Lines) -> None:
-        self._path = path
-        self._lines = lines
-        if not isinstance(content, dict):
-            raise self._error((), "this holds no hosts", _REMEDY)
-        self.content: dict[str, Any] = content
+    def __init__(self, document: Document) -> None:
+        self._error = document.error
+        if not isinstance(document.content, dict):
+            raise document.error((), "this holds no hosts", _REMEDY)
+        self.content: dict[str, Any] = document.content
 
     @property
     def is_one_tree(self) -> bool:
@@ -109,7 +63,7 @@ class _TreeFile:
                 raise self._error((*steps, host), message, _REMEDY)
         return hosts
 
-    def _no_tree(self, application: str) -> DeploymentError:
+    def _no_tree(self, application: str) -> FileError:
         """Return the error for an application without a tree."""
         message = f"there is no tree for application {application!r}"
         for name, hosts in self.content.items():
@@ -122,11 +76,6 @@ class _TreeFile:
                 )
         told = f"there are {', '.join(self.content)}; names of hosts with dots stand in quotes"
         return self._error((), message, told)
-
-    def _error(self, steps: Steps, message: str, remedy: str) -> DeploymentError:
-        """Return an error at a place in the file."""
-        line = self._lines.line(steps)
-        return DeploymentError(message, file=self._path, line=line, remedy=remedy)
 
 
 def read_trees(
@@ -160,7 +109,9 @@ def read_trees(
         The file cannot be read, has no tree for an application, or what it has is none; with
         file and line.
     """
-    file = _tree_file(path)
+    is_json = Path(path).suffix.lower() == ".json"
+    read = read_json if is_json else partial(read_toml, remedy=_REMEDY)
+    file = _TreeFile(read(path, DeploymentError))
     if roots is None:
         if file.is_one_tree:
             raise DeploymentError(
@@ -170,34 +121,3 @@ def read_trees(
             )
         roots = dict.fromkeys(file.content, root)
     return tuple(file.tree(application, above) for application, above in roots.items())
-
-
-def _tree_file(path: str | os.PathLike[str]) -> _TreeFile:
-    """Return what a file says."""
-    try:
-        if Path(path).suffix.lower() == ".json":
-            value = read_json(path)
-            return _TreeFile(path, value.content, _JsonLines(value.document))
-        text = read_text(path)
-    except WorkloadFileError as error:
-        raise DeploymentError(
-            error.message, file=path, line=error.line, remedy=error.remedy
-        ) from None
-    # TOML has no other ends of lines; this keeps the numbers of lines.
-    text = text.replace("\r\n", "\n")
-    try:
-        return _TreeFile(path, tomllib.loads(text), _TomlLines(text))
-    except tomllib.TOMLDecodeError as error:
-        message, line = place_of(error, text)
-        raise DeploymentError(message, file=path, line=line, remedy=_REMEDY) from None
-
-
-class _JsonLines:
-    """The lines of a JSON file."""
-
-    def __init__(self, document: JsonDocument) -> None:
-        self._document = document
-
-    def line(self, path: Steps) -> int | None:
-        """Return the line on which a value begins."""
-        return self._document.line(path)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from simplugin.errors import DeploymentError
-from simplugin.formats.deployment_tree_files import read_trees
+from simplugin.formats.deployment_trees import read_trees
 from simplugin.platforms.application_trees import ApplicationTree
 
 ONE = '# one tree\n"b.x" = "a"\nc = "a"\nd = "b.x"\n'
