@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from simplugin.scenarios.references import importable
+from simplugin.inputs.references import importable
 
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.pricing.instances import instance

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
-from simplugin.scenarios.references import importable
+from simplugin.inputs.references import importable
 
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.exact_steady_state import exact_steady_state
