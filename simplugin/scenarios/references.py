@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from simplugin.simulation.fresh_modules import compiled_each_time
+from simplugin.simulation.surroundings import compiled_each_time
 
 
 class UnresolvedError(ValueError):
