@@ -37,8 +37,7 @@ from simplugin.formats.platform_xml import read_platform, write_platform
 from simplugin.platforms.census import census_of
 from simplugin.platforms.grid5000_platform import grid5000_platform
 from simplugin.platforms.host_pairs import telling_pairs
-from simplugin.simulation.loading import load
-from simplugin.simulation.resolve import resolve
+from simplugin.simulation.resolve import load, resolve
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("files", "grid5000", "topologies", "large", "totals")
