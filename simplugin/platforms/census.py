@@ -141,7 +141,7 @@ def _part(element: ZoneElement) -> Part | None:
     """Return what is in a zone or cluster; None where there are no hosts."""
     if not isinstance(element, Zone | Cluster):
         return None
-    within = list(_within(element))
+    within = [inner for inner, _ in Platform((element,)).walk()]
     computing = _computing(within)
     if not computing.hosts:
         return None
@@ -153,16 +153,6 @@ def _part(element: ZoneElement) -> Part | None:
         sum(isinstance(inner, Cluster) for inner in within),
         computing,
     )
-
-
-def _within(element: ZoneElement) -> Iterator[ZoneElement]:
-    """Yield an element and all that is in it."""
-    stack = [element]
-    while stack:
-        found = stack.pop()
-        yield found
-        if isinstance(found, Zone):
-            stack += found.elements
 
 
 def _computing(elements: Iterable[ZoneElement]) -> Computing:

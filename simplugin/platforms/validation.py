@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache, partial
 from typing import Annotated, Any, get_args, get_type_hints
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from simplugin.errors import PlatformError
 
@@ -102,6 +104,56 @@ def require_coordinates(what: str, coordinates: tuple[float, ...]) -> None:
             f"{what} are {coordinates!r}",
             remedy="give three numbers (x and y in the plane, height), e.g. '25.5 9.4 1.4'",
         )
+
+
+def require_distinct(what: str, names: Iterable[str]) -> None:
+    """Raise if a name occurs twice."""
+    names = tuple(names)
+    if len(set(names)) < len(names):
+        [(name, _)] = Counter(names).most_common(1)
+        raise PlatformError(f"two {what} are called {name!r}", remedy="name them apart")
+
+
+_RANGES: dict[str, Callable[[Any], Any]] = {
+    "finite numbers >= 0": lambda values: np.isfinite(values) & (values >= 0),
+    "finite numbers > 0": lambda values: np.isfinite(values) & (values > 0),
+    "numbers > 0": lambda values: values > 0,
+}
+
+
+def set_array(
+    part: object,
+    field: str,
+    shape: tuple[int, ...],
+    numbers: str = "",
+    dtype: DTypeLike = np.float64,
+) -> None:
+    """Turn a field of a data class into an array, and check its shape and range.
+
+    Parameters
+    ----------
+    part : object
+        A frozen data class.
+    field : str
+        Name of the field.
+    shape : tuple of int
+        Of the array.
+    numbers : str, optional
+        The range of its values: a key of `_RANGES`.
+    dtype : dtype
+        Of the array.
+
+    Raises
+    ------
+    PlatformError
+        The shape or a value is wrong; the message names the field.
+    """
+    values = np.ascontiguousarray(getattr(part, field), dtype=dtype)
+    if values.shape != shape:
+        raise PlatformError(f"{field} has shape {values.shape}", remedy=f"give {shape}")
+    if numbers and not np.all(_RANGES[numbers](values)):
+        raise PlatformError(f"{field} has a value out of its range", remedy=f"give {numbers}")
+    object.__setattr__(part, field, values)
 
 
 Name = Annotated[str, require_name]

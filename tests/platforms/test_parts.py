@@ -53,7 +53,10 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "empty route": (lambda: Route("a", "b", []), "route from 'a' to 'b' has no link"),
     "empty bypass": (lambda: BypassRoute("a", "b", []), "bypassRoute from 'a' to 'b'"),
     "gateways": (lambda: ZoneRoute("x", "y", "g", "g", ["l"]), "'g' as both gateways"),
-    "radical": (lambda: Cluster("c", "0-x", 1e9, 1e8, 0), "radical of cluster 'c' is invalid: radical '0-x' is malformed"),
+    "radical": (
+        lambda: Cluster("c", "0-x", 1e9, 1e8, 0),
+        "radical of cluster 'c' is invalid: radical '0-x' is malformed",
+    ),
     "backwards": (lambda: Cluster("c", "3-0", 1e9, 1e8, 0), "'3-0' .* holds no number"),
     "twice": (lambda: Cluster("c", "0-3,2", 1e9, 1e8, 0), "number 2 twice"),
     "torus": (lambda: Cluster("c", "0-3", 1e9, 1e8, 0, topology="TORUS"), "topology param"),
