@@ -5,21 +5,16 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, islice, permutations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer
 from simplugin.platforms.links import SHARED, Backbone, Link
-from simplugin.platforms.platform import Platform, Zone
+from simplugin.platforms.platform import Platform, Zone, ZoneElement
 from simplugin.platforms.radical import ranges
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from simplugin.platforms.platform import ZoneElement
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer, Router
 from simplugin.platforms.links import (
+    AnyRoute,
     Backbone,
     BypassRoute,
     BypassZoneRoute,
     HostLink,
     Link,
+    LinkUse,
     Route,
     ZoneRoute,
 )
-from simplugin.platforms.names import MOST_HOSTS, ROOT, Broken, Names
-from simplugin.platforms.platform import Platform, Zone
+from simplugin.platforms.names import MOST_HOSTS, ROOT, Broken, Names, Place
+from simplugin.platforms.platform import Platform, Zone, ZoneElement
 from simplugin.platforms.profiles import HOST_KINDS, Profile, ProfileUse, profile_problem
 from simplugin.platforms.reachability import unreachable
 from simplugin.platforms.validation import ERROR, WARNING, Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from simplugin.platforms.links import AnyRoute, LinkUse
-    from simplugin.platforms.names import Place
-    from simplugin.platforms.platform import ZoneElement
 
 _WITHOUT_ROUTES = {"None", "Wifi"}
 _STARS = {"Cluster", "Vivaldi"}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.hosts import Host
@@ -15,12 +16,7 @@ from simplugin.platforms.links import Link, Route
 from simplugin.platforms.platform import Platform, Zone
 from simplugin.platforms.validation import require_choice, require_distinct, set_array
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    Pair = tuple[str, str]
+Pair = tuple[str, str]
 
 # What stands for no speed at all in a platform file, where SimGrid wants a positive one [flop/s].
 NO_SPEED = 1.0

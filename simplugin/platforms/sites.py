@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.hosts import Cluster, Host
@@ -25,9 +26,6 @@ from simplugin.platforms.validation import (
     require_truth,
     set_array,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)

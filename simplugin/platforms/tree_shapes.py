@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from simplugin.errors import DeploymentError
 from simplugin.platforms.application_trees import ApplicationTree
@@ -12,12 +12,7 @@ from simplugin.platforms.graphs import neighbours
 from simplugin.platforms.host_choices import HostChoice
 from simplugin.platforms.hosts import Cluster
 from simplugin.platforms.links import BypassRoute, Route
-from simplugin.platforms.platform import Platform, Zone, host_names
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-
-    from simplugin.platforms.platform import ZoneElement
+from simplugin.platforms.platform import Platform, Zone, ZoneElement, host_names
 
 LATENCY = "latency"
 HOPS = "hops"

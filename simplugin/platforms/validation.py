@@ -180,25 +180,28 @@ class Checked:
         check_fields(self)
 
 
-def check_fields(part: Any) -> str:
-    """Check the fields of a data class by their annotations; return its kind and name.
+def check_fields(part: Any, what: str = "") -> str:
+    """Check the fields of a data class by their annotations; return what messages call it.
 
     Parameters
     ----------
     part : object
         A frozen data class. A check in the metadata of an annotation is called with a text for
         messages and the value; if it returns another value, that takes the place of the first.
+    what : str, optional
+        What messages call the part; its kind and its first field, a name, without.
 
     Raises
     ------
     PlatformError
         A field is invalid; the message names the part and the field.
     """
-    kind, (first, *fields) = _checks(part.__class__)
-    name = getattr(part, first[0])
-    first[1](f"a {kind}", name)
-    what = f"{kind} {name!r}"
-    for field, check in fields:
+    kind, checks = _checks(part.__class__)
+    if not what:
+        (field, check), *checks = checks
+        check(f"a {kind}", getattr(part, field))
+        what = f"{kind} {getattr(part, field)!r}"
+    for field, check in checks:
         value = getattr(part, field)
         if value is not None:
             better = check(f"the {field.replace('_', ' ')} of {what}", value)
@@ -208,7 +211,7 @@ def check_fields(part: Any) -> str:
 
 
 @cache
-def _checks(kind: type[Any]) -> tuple[str, tuple[tuple[str, Callable[[str, Any], Any]], ...]]:
+def _checks(kind: type[Any]) -> tuple[str, list[tuple[str, Callable[[str, Any], Any]]]]:
     """Return what messages call a data class, and the checks of its fields."""
     hints = get_type_hints(kind, include_extras=True)
     checks = [
@@ -217,7 +220,7 @@ def _checks(kind: type[Any]) -> tuple[str, tuple[tuple[str, Callable[[str, Any],
         for each in (hints[field.name], *get_args(hints[field.name]))
         for check in getattr(each, "__metadata__", ())
     ]
-    return getattr(kind, "kind", kind.__name__.lower()), tuple(checks)
+    return getattr(kind, "kind", kind.__name__.lower()), checks
 
 
 ERROR = "error"

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING
 
-from simplugin.platforms.federations.draws import DrawnSwitch, Draws, drawn_sites
+from simplugin.platforms.federations.draws import DrawnCluster, DrawnSwitch, Draws, drawn_sites
 from simplugin.platforms.federations.network import Network, pool, turned
 from simplugin.platforms.federations.parts import (
     MOST_CLUSTERS,
     MOST_ROUTED_SITES,
+    ClusterGroup,
     FederationError,
     SiteBackbone,
     SiteGroup,
@@ -24,12 +25,6 @@ from simplugin.platforms.laws import Law
 from simplugin.platforms.links import Link, LinkUse, ZoneRoute
 from simplugin.platforms.platform import Platform, Zone
 from simplugin.platforms.validation import require_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simplugin.platforms.federations.draws import DrawnCluster
-    from simplugin.platforms.federations.parts import ClusterGroup
 
 _Claim = tuple[str, str, tuple[str | int, ...]]
 

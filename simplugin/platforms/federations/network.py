@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from simplugin.platforms.federations.draws import DrawnCluster, DrawnSwitch
 from simplugin.platforms.hosts import Cabinet, Host, Router
 from simplugin.platforms.links import (
     FATPIPE,
@@ -17,13 +18,7 @@ from simplugin.platforms.links import (
     LinkUse,
     Route,
 )
-from simplugin.platforms.platform import Zone
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simplugin.platforms.federations.draws import DrawnCluster, DrawnSwitch
-    from simplugin.platforms.platform import ZoneElement
+from simplugin.platforms.platform import Zone, ZoneElement
 
 
 def pool(switch: DrawnSwitch, clusters: list[DrawnCluster]) -> tuple[Zone, str, str]:
