@@ -16,7 +16,7 @@ import pytest
 from simplugin.campaigns import load_campaign, results
 from simplugin.campaigns.jobs import Failure, Job, Measured, Record
 from simplugin.campaigns.store import Store, StoreReader
-from simplugin.campaigns.store.exporting import export
+from simplugin.campaigns.store.reading import export
 from simplugin.errors import SetupError
 from simplugin.rows import Best, Metric, Row
 

@@ -21,7 +21,7 @@ from simplugin.campaigns.running.recorded_campaigns import (
     what_changed,
 )
 from simplugin.campaigns.store import StoreReader
-from simplugin.campaigns.store.exact_json import text_of
+from simplugin.campaigns.store.documents import text_of
 from simplugin.cli.campaign.dry_run import tell_what_would_be_run
 from simplugin.cli.campaign.run_summary import print_summary
 from simplugin.cli.campaign.running_display import RunsDisplay
