@@ -15,8 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from simplugin.campaigns.running.failure_groups import FailureGroup, failure_groups
-from simplugin.campaigns.running.printable import printable
+from simplugin.campaigns.running.reporting import FailureGroup, failure_groups, printable
 from simplugin.campaigns.store import CampaignEntry, StoreReader
 from simplugin.campaigns.store.documents import text_of
 from simplugin.campaigns.store.reading import export
