@@ -78,3 +78,12 @@ class Application:
             )
         if self.hosts is not None:
             object.__setattr__(self, "hosts", tuple(self.hosts))
+
+
+# The applications on `simplugin.platforms.topologies.five_hosts` in R. Bertin, A. Legrand,
+# C. Touati (2007), section 5.1.3.
+FIVE_HOSTS_APPLICATIONS = (
+    Application("1", "D", flop=5000.0, byte=1000.0),
+    Application("2", "A", flop=800.0, byte=2000.0),
+    Application("3", "C", flop=1500.0, byte=1500.0),
+)

@@ -1,14 +1,15 @@
-from __future__ import annotations
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
 import pytest
 
-from simplugin.pricing.claims import FIGURES, PARTS
-from simplugin.pricing.five_hosts import HOSTS, REPORTED, RING, TREE, all_trees, five_hosts
-from simplugin.pricing.gradient import Gradient, Reading
-from simplugin.pricing.section5 import (
+from simplugin.papers.bertin import seeded_platforms
+from simplugin.papers.bertin.five_hosts import (
     PROPORTIONAL,
+    REPORTED,
+    RING,
+    all_trees,
     averaged,
     changes,
     counts,
@@ -16,12 +17,16 @@ from simplugin.pricing.section5 import (
     falls,
     optimum,
     run,
+    sharing,
     throughputs_on,
-    tree_counts,
 )
-from simplugin.pricing.section5_claims import PARTS as SECTION_5
-from simplugin.pricing.section5_figures import FIGURES as SECTION_5_FIGURES
+from simplugin.papers.bertin.seeded_platforms import Finding, chosen, cold_start
+from simplugin.papers.statements import judged, statements
+from simplugin.platforms.topologies import FIVE_HOSTS, FIVE_HOSTS_TREE
+from simplugin.pricing.gradient import Gradient, Reading
 from simplugin.pricing.trajectory import iterate, settled
+
+FINDING = Finding(20, 50, 0.0, 1e-9, 1e-9, 0.5, 1e4, 1e-13)
 
 
 def test_there_are_125_trees() -> None:
@@ -31,13 +36,13 @@ def test_there_are_125_trees() -> None:
     for tree in trees:
         graph = nx.Graph(tuple(edge) for edge in tree)
         assert nx.is_tree(graph)
-        assert set(graph) == set(HOSTS)
-    assert frozenset(TREE) in {frozenset(tree) for tree in trees}
+        assert set(graph) == set(FIVE_HOSTS)
+    assert frozenset(FIVE_HOSTS_TREE) in {frozenset(tree) for tree in trees}
 
 
 def test_the_optimum_is_a_third_of_all_computation_each() -> None:
     """Links do not bind on the tree chosen: rho_k = (sum of W) / (3 w_k)."""
-    best = 2.5e9 / 3 / five_hosts().flop
+    best = 2.5e9 / 3 / sharing().flop
     assert optimum()[1] == pytest.approx(best, rel=1e-7)
     assert optimum()[0] == pytest.approx(float(np.log(best).sum()), rel=1e-9)
 
@@ -45,17 +50,19 @@ def test_the_optimum_is_a_third_of_all_computation_each() -> None:
 @pytest.mark.parametrize("scaled", [True, False])
 def test_platforms_side_by_side_do_not_touch(scaled) -> None:
     """An iteration of several platforms has the throughputs of each alone, to the last bit."""
-    platforms = [TREE, RING, *all_trees()[17:20]]
+    platforms = [FIVE_HOSTS_TREE, RING, *all_trees()[17:20]]
     together = throughputs_on(platforms, REPORTED, 300, scaled=scaled)
     for number, edges in enumerate(platforms):
-        alone = iterate(Gradient(scaled, reading=REPORTED), five_hosts(edges), PROPORTIONAL, 300)
+        alone = iterate(
+            Gradient(scaled, reading=REPORTED), sharing(tuple(edges)), PROPORTIONAL, 300
+        )
         assert np.array_equal(together[:, number], alone.throughput)
 
 
 def test_the_count_of_17_is_reproduced() -> None:
-    """The report's 17 rounds to 5 %, where throughputs are heard one round late."""
+    """The report's 17 rounds to 5 %, where throughputs are known one round late."""
     assert settled(error(run(2000)), 0.05) == 17
-    on_trees = tree_counts(REPORTED).rounds[:, 0]
+    on_trees = counts(all_trees()).rounds[:, 0]
     assert np.median(on_trees) == on_trees.min() == 17
     assert np.sum(on_trees == 17) > 100
 
@@ -85,25 +92,33 @@ def test_measures_by_hand() -> None:
     assert changes(throughput) == pytest.approx([0.125, 1.0, 1.0, 0.0])
 
 
-def test_claims() -> None:
-    """Every claim of section 5 is measured; the two that do not agree are known."""
-    assert set(SECTION_5) <= set(PARTS)
-    claims = [claim for part in SECTION_5.values() for claim in part(True)]
-    disagree = [claim.claim for claim in claims if not claim.agrees]
-    assert len(claims) >= 15
-    assert [words.split(",")[1].strip() for words in disagree] == [
-        "after 2000 rounds a throughput can still be about 5 % off",
-        "prices are strictly positive",
+def test_few_platforms_are_of_all_kinds() -> None:
+    few = list(chosen(quick=True))
+    assert {each.family for each in few} == {"trees", "stars", "clusters", "cycles"}
+    assert {each.spread for each in few} == {"homogeneous", "mild", "strong"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "disagreeing"),
+    [
+        ([{}], set()),
+        ([{"near": 26, "exact": 61}] * 12, {"cold-local", "exact-local"}),
+        ([{"near": None}], {"cold-local-worst"}),
+        ([{"near": 151}], {"cold-local-worst"}),
+        ([{"apart": 1e-8}], {"actors-local"}),
+        ([{"worst": 1.0}], {"stable-local"}),
+        ([{"apart": np.nan, "date": np.nan}] * 12, set()),
+    ],
+)
+def test_verdicts_on_markets(monkeypatch, changed, disagreeing) -> None:
+    """Medians and the worst of 12 platforms decide, each for its own statement."""
+    findings = iter(replace(FINDING, **change) for change in [*changed, *[{}] * 12])
+    monkeypatch.setattr(seeded_platforms, "chosen", lambda _: chosen(quick=True))
+    monkeypatch.setattr(seeded_platforms, "examine", lambda *_, **__: next(findings))
+    about = [
+        each
+        for each in statements("simplugin.papers.bertin")
+        if each.experiment == "cold start, markets"
     ]
-    assert all(claim.source and claim.why for claim in claims)
-
-
-def test_figures() -> None:
-    """There is a curve for each of Figures 3 to 11, with as many values as rounds."""
-    assert set(SECTION_5_FIGURES) <= set(FIGURES)
-    figures = [figure for draw in SECTION_5_FIGURES.values() for figure in draw(True)]
-    assert {int(figure.name.split("-")[0][6:]) for figure in figures} == set(range(3, 12))
-    for figure in figures:
-        for across, up in figure.series.values():
-            assert len(across) == len(up)
-            assert np.isfinite(np.asarray(up)).mean() > 0.9
+    claims = judged(about, cold_start("market", True))
+    assert {claim.id for claim in claims if not claim.agrees} == disagreeing
