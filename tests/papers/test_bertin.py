@@ -22,7 +22,7 @@ from simplugin.papers.bertin.five_hosts import (
 )
 from simplugin.papers.bertin.seeded_platforms import Finding, chosen, cold_start
 from simplugin.papers.statements import judged, statements
-from simplugin.platforms.topologies import FIVE_HOSTS, FIVE_HOSTS_TREE
+from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_TREE
 from simplugin.pricing.gradient import Gradient, Reading
 from simplugin.pricing.trajectory import iterate, settled
 

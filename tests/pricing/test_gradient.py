@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from simplugin.errors import WorkloadError
 from simplugin.platforms.graphs import Graph
-from simplugin.platforms.topologies import five_hosts
+from simplugin.platforms.topologies.shapes import five_hosts
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.gradient import (
     Gradient,

@@ -37,7 +37,7 @@ from simplugin.papers.bertin.five_hosts import (
     throughputs_on,
 )
 from simplugin.papers.statements import Quantity
-from simplugin.platforms.topologies import FIVE_HOSTS_TREE, five_hosts
+from simplugin.platforms.topologies.shapes import FIVE_HOSTS_TREE, five_hosts
 from simplugin.pricing.dispatch import dispatch
 from simplugin.pricing.gradient import Gradient, Reading, Steps
 from simplugin.pricing.markets import Market

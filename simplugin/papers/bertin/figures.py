@@ -23,7 +23,7 @@ from simplugin.papers.bertin.five_hosts import (
     sharing,
 )
 from simplugin.papers.bertin.seeded_platforms import runs
-from simplugin.platforms.topologies import FIVE_HOSTS, FIVE_HOSTS_SPEED
+from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_SPEED
 from simplugin.pricing.gradient import Gradient, task_price
 from simplugin.pricing.markets import Market
 from simplugin.pricing.policies import POLICIES

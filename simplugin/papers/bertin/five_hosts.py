@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.optimum.fair_sharing import fair_sharing
-from simplugin.platforms.topologies import FIVE_HOSTS, FIVE_HOSTS_TREE, five_hosts
+from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_TREE, five_hosts
 from simplugin.pricing.agents.changes import Change, intervals
 from simplugin.pricing.agents.negotiation import negotiate
 from simplugin.pricing.agents.upkeep import keep_up
