@@ -23,8 +23,8 @@ from simplugin.papers.bertin.five_hosts import (
 from simplugin.papers.bertin.seeded_platforms import Finding, chosen, cold_start
 from simplugin.papers.statements import judged, statements
 from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_TREE
-from simplugin.pricing.gradient import Gradient, Reading
-from simplugin.pricing.trajectory import iterate, settled
+from simplugin.pricing.iteration import iterate, settled
+from simplugin.pricing.policies.gradient import Gradient, Reading
 
 FINDING = Finding(20, 50, 0.0, 1e-9, 1e-9, 0.5, 1e4, 1e-13)
 

@@ -12,7 +12,8 @@ from simplugin.errors import WorkloadError
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.topologies.shapes import five_hosts
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.gradient import (
+from simplugin.pricing.iteration import iterate
+from simplugin.pricing.policies.gradient import (
     Gradient,
     Reading,
     Steps,
@@ -21,7 +22,6 @@ from simplugin.pricing.gradient import (
     next_price,
     path_price,
 )
-from simplugin.pricing.trajectory import iterate
 from simplugin.workloads import AlphaFair, Application, Sharing
 from simplugin.workloads.applications import FIVE_HOSTS_APPLICATIONS
 

@@ -39,9 +39,9 @@ from simplugin.papers.bertin.five_hosts import (
 from simplugin.papers.statements import Quantity
 from simplugin.platforms.topologies.shapes import FIVE_HOSTS_TREE, five_hosts
 from simplugin.pricing.dispatch import dispatch
-from simplugin.pricing.gradient import Gradient, Reading, Steps
-from simplugin.pricing.markets import Market
-from simplugin.pricing.trajectory import settled
+from simplugin.pricing.iteration import settled
+from simplugin.pricing.policies.gradient import Gradient, Reading, Steps
+from simplugin.pricing.policies.market import Market
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simplugin.figures import Figure
-    from simplugin.pricing.trajectory import Trajectory
+    from simplugin.pricing.iteration import Trajectory
 
     Quantities = Mapping[str, Quantity | float]
 

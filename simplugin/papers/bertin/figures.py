@@ -24,10 +24,10 @@ from simplugin.papers.bertin.five_hosts import (
 )
 from simplugin.papers.bertin.seeded_platforms import runs
 from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_SPEED
-from simplugin.pricing.gradient import Gradient, task_price
-from simplugin.pricing.markets import Market
-from simplugin.pricing.policies import POLICIES
-from simplugin.pricing.trajectory import settled, throughput_error
+from simplugin.pricing.iteration import settled, throughput_error
+from simplugin.pricing.policies.gradient import Gradient, task_price
+from simplugin.pricing.policies.market import Market
+from simplugin.pricing.policies.shipped import POLICIES
 from simplugin.workloads.applications import FIVE_HOSTS_APPLICATIONS
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from simplugin.optimum.fair_sharing import FairShare
     from simplugin.pricing.instances import Instance
-    from simplugin.pricing.trajectory import Trajectory
+    from simplugin.pricing.iteration import Trajectory
 
     Floats = NDArray[np.float64]
 

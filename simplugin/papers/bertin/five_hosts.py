@@ -11,12 +11,11 @@ import numpy as np
 
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_TREE, five_hosts
-from simplugin.pricing.agents.changes import Change, intervals
-from simplugin.pricing.agents.negotiation import negotiate
-from simplugin.pricing.agents.upkeep import keep_up
+from simplugin.pricing.changes import Change, intervals
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.gradient import Gradient, Reading, Steps
-from simplugin.pricing.trajectory import iterate, objective_error, settled
+from simplugin.pricing.execution import keep_up, negotiate
+from simplugin.pricing.iteration import iterate, objective_error, settled
+from simplugin.pricing.policies.gradient import Gradient, Reading, Steps
 from simplugin.workloads import AlphaFair
 from simplugin.workloads.applications import FIVE_HOSTS_APPLICATIONS
 from simplugin.workloads.sharing import Sharing
@@ -26,9 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simplugin.pricing.agents.changes import Interval
-    from simplugin.pricing.agents.upkeep import Upkeep
-    from simplugin.pricing.trajectory import Method, Trajectory
+    from simplugin.pricing.changes import Interval
+    from simplugin.pricing.execution import Upkeep
+    from simplugin.pricing.iteration import Method, Trajectory
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]

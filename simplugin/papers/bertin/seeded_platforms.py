@@ -8,28 +8,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.optimum.fair_sharing import fair_sharing
+from simplugin.papers.bertin.churn import begun_from, calm_down, recover
+from simplugin.papers.bertin.delays import DelayedMarket
 from simplugin.papers.bertin.five_hosts import PROPORTIONAL
 from simplugin.papers.statements import Quantity
-from simplugin.pricing.acceleration import AcceleratedMarket, accelerated
-from simplugin.pricing.agents.changes import reachable
-from simplugin.pricing.agents.churn import calm_down, recover
-from simplugin.pricing.agents.negotiation import negotiate
-from simplugin.pricing.delays import DelayedMarket
+from simplugin.pricing.changes import reachable
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.gradient import Gradient, Steps
+from simplugin.pricing.execution import negotiate
 from simplugin.pricing.instances import SEED, SPREADS, instance, random_applications
-from simplugin.pricing.policies import POLICIES
-from simplugin.pricing.resumption import begun_from
-from simplugin.pricing.trajectory import iterate, settled, throughput_error
+from simplugin.pricing.iteration import iterate, settled, throughput_error
+from simplugin.pricing.policies.acceleration import AcceleratedMarket, accelerated
+from simplugin.pricing.policies.gradient import Gradient, Steps
+from simplugin.pricing.policies.shipped import POLICIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from simplugin.optimum.fair_sharing import FairShare
-    from simplugin.pricing.agents.churn import Calm, Comeback
+    from simplugin.papers.bertin.churn import Calm, Comeback
     from simplugin.pricing.instances import Instance
-    from simplugin.pricing.markets import MarketState
-    from simplugin.pricing.trajectory import Method, State, Trajectory
+    from simplugin.pricing.iteration import Method, State, Trajectory
+    from simplugin.pricing.policies.market import MarketState
     from simplugin.workloads.sharing import Sharing
 
     Quantities = Mapping[str, Quantity | float]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from simplugin.pricing.acceleration import AcceleratedMarket
-from simplugin.pricing.gradient import Gradient, Steps
-from simplugin.pricing.markets import Market
-from simplugin.pricing.trajectory import Method
+from simplugin.pricing.iteration import Method
+from simplugin.pricing.policies.acceleration import AcceleratedMarket
+from simplugin.pricing.policies.gradient import Gradient, Steps
+from simplugin.pricing.policies.market import Market
 
 
 def scaled(**steps: float) -> Gradient:

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import SimpluginError
-from simplugin.pricing.agents.delivery import CLOCK, SENSOR
-from simplugin.pricing.agents.neighbourhood import ABOVE, BELOW
-from simplugin.pricing.agents.news import News
-from simplugin.pricing.gradient import (
+from simplugin.pricing.actors.delivery import CLOCK, SENSOR, News
+from simplugin.pricing.actors.neighbourhood import ABOVE, BELOW
+from simplugin.pricing.policies.gradient import (
     Gradient,
     inverse_marginal,
     next_memory,
@@ -28,8 +27,8 @@ from simplugin.pricing.gradient import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from simplugin.pricing.agents.delivery import Message, Posts
-    from simplugin.pricing.agents.neighbourhood import Address, AgentSeat, ManagerSeat
+    from simplugin.pricing.actors.delivery import Message, Posts
+    from simplugin.pricing.actors.neighbourhood import Address, AgentSeat, ManagerSeat
     from simplugin.workloads.sharing import AlphaFair
 
 

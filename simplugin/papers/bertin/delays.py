@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.pricing.markets import (
+from simplugin.pricing.policies.market import (
     Market,
     MarketState,
     adapt,
     clear,
+    inverted,
     plan_applications,
     remember,
 )
-from simplugin.pricing.slots import inverted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,25 +15,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.pricing.agents.delivery import CLOCK, SENSOR
-from simplugin.pricing.agents.market import MarketAgent, new_agent
-from simplugin.pricing.agents.market_managers import (
+from simplugin.pricing.actors.delivery import CLOCK, SENSOR, News
+from simplugin.pricing.actors.market import (
+    MarketAgent,
     MarketManager,
     clear,
     imbalance,
+    new_agent,
     new_manager,
     remember,
 )
-from simplugin.pricing.agents.market_slots import Schedule
-from simplugin.pricing.agents.news import News
-from simplugin.pricing.markets import Market
-from simplugin.pricing.masters import best_throughput
+from simplugin.pricing.actors.market_slots import Schedule
+from simplugin.pricing.policies.market import Market, best_throughput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simplugin.pricing.agents.delivery import Message, Posts
-    from simplugin.pricing.agents.neighbourhood import AgentSeat, ManagerSeat
+    from simplugin.pricing.actors.delivery import Message, Posts
+    from simplugin.pricing.actors.neighbourhood import AgentSeat, ManagerSeat
     from simplugin.workloads.sharing import AlphaFair
 
 # Bounds that differ by less, relative to them, are the same.

@@ -79,10 +79,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.elementary import power
-from simplugin.errors import WorkloadError
-from simplugin.pricing.masters import best_throughput
-from simplugin.pricing.slots import Slots, inverted, slots
+from simplugin.elementary import exp, log, power
+from simplugin.errors import InfeasibleError, WorkloadError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,6 +88,7 @@ if TYPE_CHECKING:
     from simplugin.workloads.sharing import AlphaFair, Sharing
 
     Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
 
 # How fast the rounds at which the metric changes grow apart.
 GROWTH = 1.5
@@ -371,3 +370,135 @@ def adapt(sharing: Sharing, utility: AlphaFair, state: MarketState) -> MarketSta
         next_metric=state.number + max(1, round(step)),
         step=step,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Slots:
+    """Who bids for what.
+
+    Attributes
+    ----------
+    demand : float64, shape (2, n_agents)
+        What a task asks of the host [flop] and of the link above [byte]; 0 without a slot.
+    bound : float64, shape (2, n_agents)
+        What an agent alone could compute, and receive for all below it [tasks/s]; 0 without a slot.
+    alone : float64, shape (n_applications,)
+        What each application would reach alone [tasks/s].
+    used : int64, shape (n_slots,)
+        The slots there are, in the raveled order of `demand`.
+    resource : int64, shape (n_slots,)
+        The host of each, or ``n_hosts`` plus the link.
+    capacity : float64, shape (n_hosts + n_links,)
+        Of each resource.
+    n_hosts : int
+        How many hosts there are.
+    """
+
+    demand: Floats
+    bound: Floats
+    alone: Floats
+    used: Integers
+    resource: Integers
+    capacity: Floats
+    n_hosts: int
+
+
+def slots(sharing: Sharing) -> Slots:
+    """Return the slots of all agents, in one sweep down and one up.
+
+    Parameters
+    ----------
+    sharing : Sharing
+        The problem.
+
+    Raises
+    ------
+    InfeasibleError
+        An application reaches no host that computes; the message names it.
+    """
+    flop, byte = sharing.flop[sharing.application], sharing.byte[sharing.application]
+    # The last stands for the link that a master lacks.
+    bandwidth = np.append(sharing.bandwidth, np.inf)
+    with np.errstate(divide="ignore"):
+        across = np.where((byte > 0) & (sharing.link >= 0), bandwidth[sharing.link] / byte, np.inf)
+    reached = across > 0
+    for level in sharing.levels[1:]:
+        reached[level] &= reached[sharing.father[level]]
+    computing = np.where(reached & sharing.computes, sharing.speed[sharing.host] / flop, 0.0)
+    below = computing.copy()
+    for level in reversed(sharing.levels[1:]):
+        np.add.at(below, sharing.father[level], np.minimum(below[level], across[level]))
+    alone = below[sharing.masters]
+    if np.any(alone <= 0):
+        name = sharing.applications[int(np.argmin(alone))]
+        raise InfeasibleError(f"application {name!r} reaches no host that computes; give it one")
+    receiving = np.where((across < np.inf) & reached, np.minimum(below, across), 0.0)
+    bound = np.stack([computing, receiving])
+    demand = np.where(bound > 0, np.stack([flop, byte]), 0.0)
+    used = np.flatnonzero(bound > 0)
+    return Slots(
+        demand,
+        bound,
+        alone,
+        used,
+        np.concatenate([sharing.host, sharing.n_hosts + sharing.link])[used],
+        np.concatenate([sharing.speed, sharing.bandwidth]),
+        sharing.n_hosts,
+    )
+
+
+def inverted(values: Floats) -> Floats:
+    """Return 1 / values, and 0 where they are 0."""
+    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
+
+
+def best_throughput(
+    middle: Floats, slack: Floats, weight: Floats, utility: AlphaFair
+) -> tuple[Floats, Floats]:
+    r"""Return :math:`\arg\max w U(\rho) - (\rho - m)^2 / 2u`, and :math:`w U'` there.
+
+    Step 4 of a round of `simplugin.pricing.policies.market`.
+
+    Parameters
+    ----------
+    middle, slack, weight : float64, shape (n_applications,)
+        :math:`m` [tasks/s], :math:`u` [(tasks/s)^2/utility] and :math:`w`.
+    utility : AlphaFair
+        :math:`U`, with a finite alpha. At 0 no throughput needs to be above 0.
+
+    Returns
+    -------
+    reached : float64, shape (n_applications,)
+        The throughputs [tasks/s].
+    value : float64, shape (n_applications,)
+        What one more task per second is worth [utility/(tasks/s)].
+    """
+    alpha = utility.alpha
+    scaled = slack * weight
+    if alpha == 0:
+        reached = np.maximum(middle + scaled, 0.0)
+        return reached, np.where(reached > 0, weight, -middle / slack)
+    if alpha == 1:
+        root = np.sqrt(middle**2 + 4 * scaled)
+        half = (np.abs(middle) + root) / 2
+        reached = np.where(middle > 0, half, scaled / half)
+        return reached, weight / reached
+    # Newton on ln(rho - m) + alpha ln(rho) = ln(u w): in ln(rho - m) above m = 0, where this is
+    # convex from the right, and in ln(rho) below, likewise.
+    positive = middle > 0
+    size = np.abs(middle)
+    y = log(scaled) / (1 + alpha)
+    # Each application stops by itself, so that its master alone comes to the same.
+    going = np.ones(len(y), dtype=bool)
+    for _ in range(100):
+        above = exp(y)
+        whole = size + above
+        slope = np.where(positive, 1 + alpha * above / whole, above / whole + alpha)
+        value = np.where(positive, y + alpha * log(whole), log(whole) + alpha * y)
+        step = (value - log(scaled)) / slope
+        y = np.where(going, y - step, y)
+        going &= np.abs(step) > 1e-15 * np.maximum(np.abs(y), 1.0)
+        if not np.any(going):
+            break
+    reached = np.where(positive, size + exp(y), exp(y))
+    return reached, weight * utility.marginal(reached)

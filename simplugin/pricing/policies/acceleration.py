@@ -1,6 +1,6 @@
 r"""Local markets, accelerated by what the last rounds have in common.
 
-A round of :class:`~simplugin.pricing.markets.Market` maps the wishes :math:`d` to
+A round of :class:`~simplugin.pricing.policies.market.Market` maps the wishes :math:`d` to
 :math:`d + g`. While the metric stays, Anderson's method (type II, [1]_) mixes the last rounds,
 
 .. math:: d \leftarrow d_i + g_i - \sum_j \gamma_j (\Delta d_j + \Delta g_j),
@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.pricing.markets import Market, MarketState
+from simplugin.pricing.policies.market import Market, MarketState
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

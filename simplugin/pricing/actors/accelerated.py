@@ -6,7 +6,7 @@ of each: these sums, labelled, ride up it with its own, and the totals come down
 answer. Each master then finds the same coefficients, or that the round is undone, and its tree
 hears of it. Managers hear from their members whether the round counts.
 
-The operations are those of `simplugin.pricing.acceleration`, in the same order.
+The operations are those of `simplugin.pricing.policies.acceleration`, in the same order.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from simplugin.errors import WorkloadError
-from simplugin.pricing.acceleration import MEMORY, SLACK, coefficients, grown, steady
-from simplugin.pricing.agents import market
-from simplugin.pricing.agents.market import MarketAgent, wait
-from simplugin.pricing.agents.market_slots import Slot
-from simplugin.pricing.agents.neighbourhood import ABOVE, ACROSS, BELOW
+from simplugin.pricing.actors import market
+from simplugin.pricing.actors.market import MarketAgent, wait
+from simplugin.pricing.actors.market_slots import Slot
+from simplugin.pricing.actors.neighbourhood import ABOVE, ACROSS, BELOW
+from simplugin.pricing.policies.acceleration import MEMORY, SLACK, coefficients, grown, steady
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from simplugin.pricing.agents.delivery import Message, Posts
-    from simplugin.pricing.agents.neighbourhood import AgentSeat
-    from simplugin.pricing.markets import Market
+    from simplugin.pricing.actors.delivery import Message, Posts
+    from simplugin.pricing.actors.neighbourhood import AgentSeat
+    from simplugin.pricing.policies.market import Market
     from simplugin.workloads.sharing import AlphaFair
 
     Pair = tuple[float, float]

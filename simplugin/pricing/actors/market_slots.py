@@ -1,7 +1,7 @@
-"""A slot of an agent: what it bids a manager, and what it makes of the answer.
+"""Bids of one slot of an agent, and its use of a manager's answers.
 
-The letters are those of `simplugin.pricing.markets`, whose operations these are, one slot and one
-application at a time, in the same order.
+The letters are those of `simplugin.pricing.policies.market`, whose operations these are, one slot
+and one application at a time, in the same order.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simplugin.pricing.markets import CEILING, FLOOR, GROWTH, SIZE
+from simplugin.pricing.policies.market import CEILING, FLOOR, GROWTH, SIZE
 
 if TYPE_CHECKING:
-    from simplugin.pricing.agents.neighbourhood import Address
+    from simplugin.pricing.actors.neighbourhood import Address
 
 
 @dataclass(slots=True)

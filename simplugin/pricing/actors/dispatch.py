@@ -9,7 +9,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simplugin.pricing.dispatch_queues import Pace, Proportions, next_queue, to_request
+from simplugin.pricing.policies.task_queues import Pace, Proportions, next_queue, to_request
 
 if TYPE_CHECKING:
     from simplugin.simulation.api import Actor
