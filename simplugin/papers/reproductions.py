@@ -16,7 +16,7 @@ from simplugin.scenarios.substitutions import canonical_json
 
 # The package of the paper of each capability.
 CAPABILITIES = {
-    "pricing": "simplugin.pricing.claims",
+    "pricing": "simplugin.papers.bertin",
     "bags": "simplugin.bags.claims",
     "taskgraphs": "simplugin.taskgraphs.claims",
     "market": "simplugin.market.claims",
