@@ -12,7 +12,7 @@ from simplugin.errors import ScenarioError
 from simplugin.inputs.kinds import Outcome
 from simplugin.scenarios.contents import contents_of
 from simplugin.scenarios.scenario import Scenario, run_scenario, scenario_from
-from simplugin.inputs.sections import DEFAULT_FILES
+from simplugin.scenarios.sections import DEFAULT_FILES
 
 
 def run(arguments: Mapping[str, Any]) -> Measured:

@@ -32,7 +32,7 @@ class Scenario(Protocol):
     workload : object
         The section of this name, an instance of the kind's class `workload`.
     simulation : object
-        A `simplugin.inputs.sections.SimulationSection`; its method `arguments` returns the
+        A `simplugin.scenarios.sections.SimulationSection`; its method `arguments` returns the
         keyword arguments of `simplugin.simulate`.
     """
 

@@ -10,7 +10,7 @@ from simplugin.errors import PlatformError, ScenarioError
 from simplugin.inputs.messages import Problem
 from simplugin.inputs.references import UnresolvedError, resolve
 from simplugin.scenarios.generators.calls import generator_called
-from simplugin.inputs.kinds import kind_called
+from simplugin.scenarios.kinds import kind_called
 from simplugin.scenarios.scenario import scenario_from
 from simplugin.scenarios.substitutions import canonical_json
 

@@ -25,8 +25,8 @@ from simplugin.inputs.sections import PlatformSection, SchedulerSection
 from simplugin.platforms import Platform
 from simplugin.scenarios.generators.calls import generator_called
 from simplugin.scenarios.importing import importable
-from simplugin.inputs.kinds import KINDS, kind_called
-from simplugin.inputs.sections import NEED_TRACE, OutputSection, SimulationSection
+from simplugin.scenarios.kinds import KINDS, kind_called
+from simplugin.scenarios.sections import NEED_TRACE, OutputSection, SimulationSection
 from simplugin.simulation.options import SimGridOptions
 
 _SECTIONS = ("platform", "workload", "scheduler", "simulation", "output")

@@ -61,7 +61,7 @@ def prepare() -> None:
     """Load what most jobs need."""
     for module in _NEEDED:
         importlib.import_module(module)
-    from simplugin.inputs.kinds import KINDS, kind_called
+    from simplugin.scenarios.kinds import KINDS, kind_called
 
     for name in KINDS:
         kind_called(name)

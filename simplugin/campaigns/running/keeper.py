@@ -26,8 +26,8 @@ import traceback
 from typing import NoReturn
 
 from simplugin.campaigns.running import child
-from simplugin.simulation import surroundings
 from simplugin.campaigns.running.child import descendants
+from simplugin.simulation import surroundings
 
 READY, FAILED, STARTED, ENDED = "ready", "failed", "started", "ended"
 START, END = b"start", b"end"

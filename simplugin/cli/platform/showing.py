@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simplugin.platforms import Platform
-    from simplugin.platforms.census import Census
-    from simplugin.platforms.census import HostPairs
+    from simplugin.platforms.census import Census, HostPairs
     from simplugin.simulation.resolve import Loading
 
 # More lines than a screen has say less.
