@@ -17,6 +17,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +67,10 @@ def prepare(back_end: str) -> None:
     np.random.default_rng(0).random()
     from simplugin.simulation import _driver
 
+    try:
+        _versions["simplugin"] = version("simplugin")
+    except PackageNotFoundError:  # it runs without having been installed
+        _versions["simplugin"] = "unknown"
     _versions["simgrid"] = _driver.simgrid_version()
     _versions["python"] = platform.python_version()
     _versions["numpy"] = np.__version__

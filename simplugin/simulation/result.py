@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import SimpluginError
-from simplugin.simulation.canonical import EqualByContents, digest
+from simplugin.simulation.digests import EqualByContents, digest
 from simplugin.simulation.trace import Trace, read_only
 
 

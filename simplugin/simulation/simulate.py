@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from simplugin.platforms import Platform
     from simplugin.simulation.placement import Actors
     from simplugin.simulation.result import Result
-    from simplugin.simulation.supervision import Supervision
+    from simplugin.simulation.servers import Supervision
 
 # The fields of an ActorJob, of a Placement.
 _JOB_OF = attrgetter(
@@ -148,8 +148,8 @@ def _run(
 ) -> Result:
     """Simulate, and join the outcome to its provenance."""
     # Loaded late: `import simplugin` must be quick.
-    from simplugin.simulation import provenance
-    from simplugin.simulation.supervision import Supervision
+    from simplugin.simulation import digests
+    from simplugin.simulation.servers import Supervision
     from simplugin.simulation.travel import pack_actors
 
     choices: dict[str, Any] = {
@@ -159,9 +159,9 @@ def _run(
         "energy": settings.energy,
         "trace": settings.trace,
     }
-    platform_sha256 = provenance.platform_hash(settings.platform)
+    platform_sha256 = digests.platform_hash(settings.platform)
     packed = pack_actors(jobs)
-    content = provenance.content_hash(
+    content = digests.content_hash(
         platform_sha256, jobs, choices | {"arguments": options.arguments()}
     )
     try:
@@ -176,7 +176,6 @@ def _run(
     return _result(
         parts,
         {
-            "simplugin": provenance.simplugin_version(),
             **parts["versions"],
             **choices,
             "platform_sha256": platform_sha256,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import SetupError
-from simplugin.simulation.canonical import EqualByContents
+from simplugin.simulation.digests import EqualByContents
 
 if TYPE_CHECKING:
     from os import PathLike

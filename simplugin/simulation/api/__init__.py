@@ -18,9 +18,8 @@ Operations that take time return an awaitable and start when awaited; those whos
 
 from __future__ import annotations
 
-from simplugin.simulation.api.activity import Activity
+from simplugin.simulation.api.activity import Activity, Mailbox, MessageQueue
 from simplugin.simulation.api.actor import Actor, Barrier, Condition, Mutex, Semaphore
-from simplugin.simulation.api.meeting import Mailbox, MessageQueue
 from simplugin.simulation.api.platform import Host, Link, Route
 
 __all__ = [
