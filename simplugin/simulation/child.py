@@ -6,7 +6,6 @@ import contextlib
 import faulthandler
 import importlib
 import inspect
-import io
 import locale
 import os
 import pickle
@@ -106,16 +105,10 @@ def run(file: int, news: socket.socket) -> None:
 
 
 def _open_streams() -> None:
-    """Make Python write to the descriptors that were put in place after the fork."""
-    sys.stdout, sys.stderr = _line_writer(1), _line_writer(2)
-
-
-def _line_writer(descriptor: int) -> io.TextIOWrapper:
-    """Return a text stream that writes each line when it is complete, for the caller to show."""
-    buffer = io.BufferedWriter(io.FileIO(descriptor, "w", closefd=False))
-    return io.TextIOWrapper(
-        buffer, encoding="utf-8", errors="backslashreplace", line_buffering=True
-    )
+    """Make Python write to the descriptors that were put in place after the fork, line by line."""
+    form: Any = {"buffering": 1, "encoding": "utf-8", "errors": "backslashreplace"}
+    sys.stdout = open(1, "w", closefd=False, **form)  # noqa: SIM115  it lives as long as we do
+    sys.stderr = open(2, "w", closefd=False, **form)  # noqa: SIM115
 
 
 def flush_output() -> None:

@@ -77,12 +77,8 @@ class Activity(Protocol):
         """Let it progress again."""
 
 
-class Mailbox(Protocol):
-    """A place where puts and gets meet, first come first served.
-
-    The transfer starts when both sides are there, and goes from the sender's host to the
-    receiver's.
-    """
+class Meeting(Protocol):
+    """The common part of mailboxes and message queues."""
 
     @property
     def name(self) -> str:
@@ -90,7 +86,15 @@ class Mailbox(Protocol):
 
     @property
     def empty(self) -> bool:
-        """Whether neither a put nor a get waits for a partner."""
+        """True if neither a put nor a get waits for a partner."""
+
+
+class Mailbox(Meeting, Protocol):
+    """A place where puts and gets meet, first come first served.
+
+    The transfer starts when both sides are there, and goes from the sender's host to the
+    receiver's.
+    """
 
     def put(
         self,
@@ -162,16 +166,8 @@ class Mailbox(Protocol):
         """Say whether a put waits to be received."""
 
 
-class MessageQueue(Protocol):
+class MessageQueue(Meeting, Protocol):
     """Like a mailbox, for what costs no simulated time."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-
-    @property
-    def empty(self) -> bool:
-        """Whether neither a put nor a get waits for a partner."""
 
     @property
     def size(self) -> int:

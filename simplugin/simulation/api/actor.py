@@ -360,15 +360,26 @@ class Actor(Protocol):
         """Return a new barrier, or with a name the one that all actors share."""
 
 
-class Mutex(Protocol):
-    """A lock, given in the order of asking; ``async with mutex:`` locks and unlocks.
-
-    It stays locked if its owner ends without unlocking it.
-    """
+class Named(Protocol):
+    """The common part of the objects for synchronisation."""
 
     @property
     def name(self) -> str | None:
         """Its name."""
+
+
+class Lock(Named, Protocol):
+    """An object that ``async with`` takes and gives back."""
+
+    def __aenter__(self) -> Awaitable[None]: ...
+    def __aexit__(self, *exception: object) -> Awaitable[None]: ...
+
+
+class Mutex(Lock, Protocol):
+    """A lock, given in the order of asking; ``async with mutex:`` locks and unlocks.
+
+    It stays locked if its owner ends without unlocking it.
+    """
 
     @property
     def owner(self) -> Actor | None:
@@ -389,16 +400,9 @@ class Mutex(Protocol):
             The caller does not hold it.
         """
 
-    def __aenter__(self) -> Awaitable[None]: ...
-    def __aexit__(self, *exception: object) -> Awaitable[None]: ...
 
-
-class Semaphore(Protocol):
+class Semaphore(Lock, Protocol):
     """A number of places, given in the order of asking; ``async with semaphore:`` takes one."""
-
-    @property
-    def name(self) -> str | None:
-        """Its name."""
 
     @property
     def capacity(self) -> int:
@@ -420,16 +424,9 @@ class Semaphore(Protocol):
     def release(self) -> None:
         """Free a place."""
 
-    def __aenter__(self) -> Awaitable[None]: ...
-    def __aexit__(self, *exception: object) -> Awaitable[None]: ...
 
-
-class Condition(Protocol):
+class Condition(Named, Protocol):
     """A condition variable on a mutex."""
-
-    @property
-    def name(self) -> str | None:
-        """Its name."""
 
     def wait(self, timeout: float | None = None) -> Awaitable[bool]:
         """Release the mutex, wait to be notified, lock it again.
@@ -457,12 +454,8 @@ class Condition(Protocol):
         """Wake all who wait."""
 
 
-class Barrier(Protocol):
+class Barrier(Named, Protocol):
     """A meeting of a number of actors; it can be used again."""
-
-    @property
-    def name(self) -> str | None:
-        """Its name."""
 
     @property
     def size(self) -> int:

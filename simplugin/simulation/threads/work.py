@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ParamSpec
 
 import simgrid
 from simplugin.errors import NetworkFailureException, SimpluginError
 from simplugin.simulation import _driver
 from simplugin.simulation.threads.activity import NAN, Activity, watch
-from simplugin.simulation.threads.platform import Host, host_of, require_route
+from simplugin.simulation.threads.platform import Host, require_route
 from simplugin.simulation.threads.world import ActorRecord, Blocking, World, a_number, done
 
 if TYPE_CHECKING:
     from simplugin.simulation.api.actor import Matrix, Vector
+
+
+P = ParamSpec("P")
 
 
 def unbound(what: str) -> SimpluginError:
@@ -46,6 +50,20 @@ class Work(Activity):
         return self
 
 
+def both(make: Callable[P, Work]) -> tuple[Callable[P, Blocking[None]], Callable[P, Work]]:
+    """Return two methods: one starts what `make` returns when awaited, the other at once."""
+
+    @functools.wraps(make)
+    def when_awaited(*args: P.args, **kwargs: P.kwargs) -> Blocking[None]:
+        return make(*args, **kwargs).blocking()
+
+    @functools.wraps(make)
+    def at_once(*args: P.args, **kwargs: P.kwargs) -> Work:
+        return make(*args, **kwargs).begun()
+
+    return when_awaited, at_once
+
+
 class Execution(Work):
     """Flops on one host.
 
@@ -68,6 +86,18 @@ class Execution(Work):
         self.host = host
         self.priority = priority
         self._here_since = 0.0
+
+    def blocking(self) -> Blocking[None]:
+        """Return an operation that starts when awaited."""
+        if self.priority != 1.0 and self.host is not self.owner.host:
+            raise unbound("priority of an execution on another host")
+        return super().blocking()
+
+    def begun(self) -> Work:
+        """Start it now."""
+        if self.priority != 1.0:
+            raise unbound("priority of an asynchronous execution")
+        return super().begun()
 
     def describe(self) -> str:
         """Return its description for messages."""
@@ -157,6 +187,10 @@ class ParallelTask(Work):
         self.flops = [a_number(amount, "flops") for amount in work]
         self.sizes = [[a_number(size, "sizes") for size in row] for row in rows]
         super().__init__(owner, label, sum(self.flops))
+        for source, row in zip(hosts, self.sizes, strict=bool(self.sizes)):
+            for destination, size in zip(hosts, row, strict=True):
+                if size > 0:
+                    require_route(source.name, destination.name)
 
     def begin(self) -> None:
         """Start it."""
@@ -206,6 +240,7 @@ class DirectTransfer(Work):
         super().__init__(owner, label, float(int(a_number(size, "size"))))
         self.source = source
         self.destination = destination
+        require_route(source.name, destination.name)
 
     def describe(self) -> str:
         """Return its description for messages."""
@@ -274,42 +309,3 @@ def sleep(owner: ActorRecord, duration: float) -> Blocking[None]:
             world.record.add(owner.pid, host, "sleep", None, start, end, end - start, state)
 
     return Blocking(world, lambda: "sleep", perform)
-
-
-def parallel_task(
-    world: World,
-    hosts: Sequence[Host | str],
-    flops: Vector | None,
-    sizes: Matrix | None,
-    label: str | None,
-) -> ParallelTask:
-    """Return a parallel task of the running actor; raise if the host model has none."""
-    owner = world.running("parallel_execute")
-    if not world.takes_parallel_tasks:
-        raise SimpluginError(
-            "parallel tasks need the host model ptask_L07: SimGridOptions(host_model='ptask_L07')"
-        )
-    task = ParallelTask(owner, [host_of(world, host) for host in hosts], flops, sizes, label)
-    for source, row in zip(task.hosts, task.sizes, strict=bool(task.sizes)):
-        for destination, size in zip(task.hosts, row, strict=True):
-            if size > 0:
-                require_route(source.name, destination.name)
-    return task
-
-
-def direct_transfer(
-    world: World,
-    source: Host | str,
-    destination: Host | str,
-    size: float,
-    rate: float | None,
-    label: str | None,
-) -> DirectTransfer:
-    """Return a transfer of the running actor; raise if the bindings cannot do it."""
-    owner = world.running("sendto")
-    ends = host_of(world, source), host_of(world, destination)
-    if rate is not None:
-        raise unbound("rate of a direct transfer")
-    transfer = DirectTransfer(owner, *ends, size, label)
-    require_route(*(end.name for end in ends))
-    return transfer
