@@ -12,7 +12,6 @@ from simplugin.errors import ActorError, DeadlockError, SimulationError
 from simplugin.simulation import Placement, SimGridOptions, simulate
 
 RELATIVE = 1e-9
-LATEST = 900.0  # s; at later dates a microsecond would be within the tolerance
 
 
 @dataclass(frozen=True)
@@ -152,19 +151,3 @@ def differences(expected: Any, measured: Any, place: str = "") -> Iterator[str]:
                 yield from differences(*pair, f"{place}[{index}]")
     elif expected != measured:
         yield f"{place}: {measured!r} instead of {expected!r}"
-
-
-def shifted(value: Any, by: float) -> Iterator[Any]:
-    """Return copies of a value in each of which one date is a little off."""
-    if isinstance(value, float):
-        # Larger numbers are flops or bytes.
-        if abs(value) < LATEST:
-            yield value + by
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            for changed in shifted(item, by):
-                yield [*value[:index], changed, *value[index + 1 :]]
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            for changed in shifted(item, by):
-                yield {**value, key: changed}
