@@ -273,7 +273,8 @@ def _require_wattages(back_end: BackEnd, platform_file: str) -> None:
 def _place(back_end: BackEnd, actor: ActorJob) -> None:
     """Start an actor, or say what is wrong with its host."""
     try:
-        back_end.spawn(actor._replace(function=_checked(actor)))
+        asynchronous = inspect.iscoroutinefunction(actor.function)
+        back_end.spawn(actor if asynchronous else actor._replace(function=_checked(actor)))
     except Exception:
         hosts = back_end.collect().hosts.name
         if actor.host in hosts:
@@ -282,10 +283,8 @@ def _place(back_end: BackEnd, actor: ActorJob) -> None:
 
 
 def _checked(actor: ActorJob) -> Callable[..., Any]:
-    """Return the actor's function; one that may not be async gets checked when it is called."""
+    """Return a function that checks, when it is called, what the actor's function returns."""
     function: Callable[..., Any] = actor.function
-    if inspect.iscoroutinefunction(function):
-        return function
 
     async def call(*arguments: Any) -> Any:
         # An operation that the function starts needs an actor that runs already.

@@ -5,7 +5,7 @@ blocking call of the bindings, and the outcome is sent, or thrown, back into it.
 obviously right; the conformance suite compares the default back end with it.
 
 Modules from the bottom up: `world` (the simulation, its record and the state of its actors),
-`platform`, `activity`, `work`, `meeting`, `synchro`, `actor`, `engine`.
+`activity`, `work` (on hosts and links), `meeting`, `synchro`, `actor`, `engine`.
 
 The bindings lack some functions, which are built from others:
 

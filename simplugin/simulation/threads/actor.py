@@ -13,7 +13,8 @@ from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.threads import activity, work
 from simplugin.simulation.threads.activity import Activity
 from simplugin.simulation.threads.meeting import Mailbox, Meeting, Message, MessageQueue
-from simplugin.simulation.threads.platform import (
+from simplugin.simulation.threads.synchro import Barrier, Condition, Mutex, Semaphore
+from simplugin.simulation.threads.work import (
     Host,
     Link,
     Route,
@@ -21,7 +22,6 @@ from simplugin.simulation.threads.platform import (
     require_on,
     route_between,
 )
-from simplugin.simulation.threads.synchro import Barrier, Condition, Mutex, Semaphore
 from simplugin.simulation.threads.world import (
     AbandonedError,
     ActorRecord,

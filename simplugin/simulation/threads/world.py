@@ -21,10 +21,16 @@ from simplugin.errors import (
     SimulationError,
 )
 from simplugin.simulation import _driver
-from simplugin.simulation.back_end import actor_error, await_place, date_limit_error
+from simplugin.simulation.back_end import (
+    Watch,
+    actor_error,
+    await_place,
+    date_limit_error,
+    place_of,
+    user_frame,
+)
 from simplugin.simulation.result import HostTotals, LinkTotals
 from simplugin.simulation.trace import KINDS, Trace
-from simplugin.simulation.unawaited import Watch, place_of, user_frame
 
 _STATES = ("FINISHED", "FAILED", "CANCELED")
 _Row = tuple[int, int, int, int, float, float, float, int]
