@@ -172,7 +172,7 @@ def date_limit_error(limit: float) -> SimulatedTimeLimitError:
 
 
 def prepare_plugins(arguments: Sequence[str], platform: str, *, energy: bool) -> frozenset[str]:
-    """Tell the loaded plug-ins about the platform, which is loaded, and return their names.
+    """Give the loaded plug-ins the platform, which is loaded; return their names.
 
     Parameters
     ----------

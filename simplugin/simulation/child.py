@@ -256,7 +256,7 @@ def _load(back_end: BackEnd, platform_file: str) -> None:
 
 
 def _require_wattages(back_end: BackEnd, platform_file: str) -> None:
-    """Refuse to measure the energy of a platform of which hosts do not say what they consume."""
+    """Raise if the energy is to be measured and hosts have no wattages."""
     known = back_end.collect().hosts
     missing = [repr(known.name[at]) for at in np.flatnonzero(np.isnan(known.energy))]
     if missing:
@@ -271,7 +271,7 @@ def _require_wattages(back_end: BackEnd, platform_file: str) -> None:
 
 
 def _place(back_end: BackEnd, actor: ActorJob) -> None:
-    """Start an actor, or say what is wrong with its host."""
+    """Start an actor; the error for an unknown host names those that may be meant."""
     try:
         asynchronous = inspect.iscoroutinefunction(actor.function)
         back_end.spawn(actor if asynchronous else actor._replace(function=_checked(actor)))
@@ -297,7 +297,7 @@ def _checked(actor: ActorJob) -> Callable[..., Any]:
 
 
 def _reporter(news: socket.socket) -> Callable[[float, int], None]:
-    """Return a function that tells the caller how far the simulation got."""
+    """Return a function that sends the caller the date now and then."""
     last = 0.0
 
     def report(clock: float, active: int) -> None:

@@ -10,7 +10,6 @@ import re
 import struct
 import types
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -45,25 +44,6 @@ def canonical_bytes(value: object) -> bytes:
     followed. Floats are compared by their bits, so NaN equals itself.
     """
     return _encode(value, ())
-
-
-class EqualByContents:
-    """Data classes that are equal when the canonical bytes of their fields are."""
-
-    def __eq__(self, other: object) -> bool:
-        """Compare the fields; NaN equals itself."""
-        if type(other) is not type(self):
-            return NotImplemented
-        return self is other or _fields_bytes(self) == _fields_bytes(other)
-
-    def __hash__(self) -> int:
-        """Hash the fields."""
-        return hash(_fields_bytes(self))
-
-
-def _fields_bytes(instance: Any) -> bytes:
-    """Return the canonical bytes of the fields of a data class."""
-    return canonical_bytes([getattr(instance, each.name) for each in fields(instance)])
 
 
 def _frame(tag: bytes, *parts: bytes) -> bytes:
@@ -136,7 +116,7 @@ def _encode_object(value: Any, above: tuple[int, ...]) -> bytes:
 
 
 def _function_parts(function: types.FunctionType) -> tuple[Any, ...]:
-    """Return what a function is, without what it refers to by name."""
+    """Return the parts of a function, without the objects that it names."""
     cells = []
     for cell in function.__closure__ or ():
         try:
@@ -154,7 +134,7 @@ def _function_parts(function: types.FunctionType) -> tuple[Any, ...]:
 
 
 def _code_parts(code: types.CodeType) -> tuple[Any, ...]:
-    """Return what a code object does, without where it stands."""
+    """Return the instructions of a code object, without its place."""
     return code.co_code, code.co_consts, code.co_names, code.co_varnames, code.co_freevars
 
 

@@ -102,7 +102,7 @@ def _one_of(choices: Any) -> Callable[[str, Any], None]:
 
 @dataclass(frozen=True)
 class SimGridOptions:
-    """What SimGrid is told on its command line; None leaves SimGrid's own default.
+    """SimGrid's command-line options; None leaves SimGrid's own default.
 
     Parameters
     ----------

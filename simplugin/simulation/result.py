@@ -16,14 +16,14 @@ from simplugin.simulation.trace import Columns, Trace
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """How one actor ended.
+    """The end of one actor.
 
     Attributes
     ----------
     name, host : str
-        The actor and where it was.
+        The actor and its host.
     value : object
-        What its function returned; None if it was killed.
+        The value that its function returned; None if it was killed.
     state : str
         ``"ended"``, ``"killed"`` or ``"running"`` (a daemon that the end cut off).
     """
@@ -54,7 +54,7 @@ class _Totals(Columns):
 
 @dataclass(frozen=True, eq=False)
 class HostTotals(_Totals):
-    """What each host did, as columns.
+    """Totals of each host, as columns.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class HostTotals(_Totals):
 
 @dataclass(frozen=True, eq=False)
 class LinkTotals(_Totals):
-    """What each link carried, as columns.
+    """Totals of each link, as columns.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class Result:
     trace : Trace
         Activities; empty if the simulation ran with ``trace=False``.
     plugins : dict of str to dict of str to float64 array
-        What SimGrid's plug-ins measured, by plug-in and quantity; an entry a host or a link, in
+        Measurements of SimGrid's plug-ins, by plug-in and quantity; an entry a host or a link, in
         the order of `hosts` or `links`.
     provenance : dict
         Versions, back end, seed, limits, hash of the platform and of the actors, and the SimGrid

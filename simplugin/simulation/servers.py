@@ -18,7 +18,7 @@ import sysconfig
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
@@ -111,8 +111,11 @@ class WarmServer:
             if answer == b"ready":
                 return
             if answer:
-                text = answer.removeprefix(b"failed ").decode()
-                raise SetupError(_cannot_load(self.back_end, text))
+                module = self.back_end.partition(":")[0]
+                reason = answer.decode().strip().splitlines()[-1]
+                raise SetupError(
+                    f"the back end {module} cannot be loaded: {reason}; `make install` builds it"
+                )
         log.seek(0)
         raise SetupError(f"the simulation server did not start: {tail(log.read())}")
 
@@ -248,7 +251,7 @@ def server_processes() -> list[int]:
 
 
 def _bury_retired() -> None:
-    """Close the books on retired servers that have ended."""
+    """Forget retired servers that have ended."""
     for server in [each for each in _retired if each.process.poll() is not None]:
         server.control.close()
         _retired.remove(server)
@@ -280,29 +283,12 @@ def _server_environment() -> dict[str, str]:
     }
 
 
-def _cannot_load(back_end: str, text: str) -> str:
-    """Say that a back end's module is missing, and what makes it."""
-    module = back_end.partition(":")[0]
-    reason = text.strip().splitlines()[-1]
-    return f"the back end {module} cannot be loaded: {reason}; `make install` builds it"
-
-
 def _changed(file: str) -> int | None:
     """Return when a file was changed, as no program can set it; None if it is gone."""
     try:
         return os.stat(file).st_ctime_ns
     except OSError:
         return None
-
-
-@contextlib.contextmanager
-def no_fork() -> Iterator[None]:
-    """Keep other threads from forking, here also from starting simulations.
-
-    A process that inherits the server's end of a socket would hide the server's death.
-    """
-    with _lock:
-        yield
 
 
 def _after_fork() -> None:
@@ -315,7 +301,7 @@ def _after_fork() -> None:
     _retired.clear()
 
 
-# A fork waits until no thread is within `no_fork`.
+# A fork waits until no thread holds the lock.
 os.register_at_fork(
     before=lambda: _lock.acquire() and None,
     after_in_parent=lambda: _lock.release(),
@@ -384,7 +370,9 @@ class Supervision:
         self._file = os.memfd_create("simplugin")
         stack.callback(os.close, self._file)
         write_job(self._file, self._settings, self._packed_actors)
-        with no_fork(), contextlib.ExitStack() as theirs:
+        # A process that another thread forks meanwhile would inherit the server's end of a socket,
+        # and hide the server's death.
+        with _lock, contextlib.ExitStack() as theirs:
             sockets = []
             for _ in range(2):
                 mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import SetupError
-from simplugin.simulation.digests import EqualByContents
+from simplugin.simulation.digests import canonical_bytes
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -34,8 +34,11 @@ def read_only(values: Any, dtype: Any) -> NDArray[Any]:
     return column
 
 
-class Columns(EqualByContents):
-    """Data classes of texts and of columns that cannot be written to."""
+class Columns:
+    """Data classes of texts and of columns that cannot be written to.
+
+    They are equal when the canonical bytes of their fields are.
+    """
 
     # Of the columns; the other fields are tuples of texts.
     dtypes: ClassVar[Mapping[str, Any]]
@@ -53,6 +56,20 @@ class Columns(EqualByContents):
         self.__dict__.update(state)
         for name in self.dtypes:
             state[name].flags.writeable = False
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the fields; NaN equals itself."""
+        if type(other) is not type(self):
+            return NotImplemented
+        return self is other or self._bytes() == other._bytes()
+
+    def __hash__(self) -> int:
+        """Hash the fields."""
+        return hash(self._bytes())
+
+    def _bytes(self) -> bytes:
+        """Return the canonical bytes of the fields."""
+        return canonical_bytes([getattr(self, each.name) for each in fields(self)])  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +152,7 @@ class Trace(Columns):
 
     @property
     def state(self) -> NDArray[np.str_]:
-        """How each activity ended."""
+        """State of each activity at its end."""
         return _texts(STATES, self.state_code)
 
     def rows(self) -> Iterator[tuple[str, str, str, str, float, float, float, str]]:

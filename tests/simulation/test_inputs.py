@@ -1,4 +1,4 @@
-"""What `simulate` takes: platforms and deployments, as objects and as files."""
+"""Inputs of `simulate`: platforms and deployments, as objects and as files."""
 
 from __future__ import annotations
 

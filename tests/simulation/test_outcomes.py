@@ -1,4 +1,4 @@
-"""Every way in which a simulation ends, and what the caller sees of it."""
+"""Outcomes of simulations: results and errors, on both back ends."""
 
 from __future__ import annotations
 
@@ -357,7 +357,7 @@ def test_progress(two_hosts: Path, back_end: Any) -> None:
     assert all(0 <= clock <= 20_000 and active == 1 for clock, active in seen)
 
 
-def test_progress_is_told_and_its_exception_ends_the_simulation(two_hosts: Path) -> None:
+def test_exception_of_progress_ends_the_simulation(two_hosts: Path) -> None:
     class Enough(Exception):
         pass
 

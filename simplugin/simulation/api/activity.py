@@ -61,13 +61,13 @@ class Activity(Protocol):
         """
 
     def test(self) -> bool:
-        """Say whether it is over, successfully or not, without waiting."""
+        """Return True if it is over, successfully or not, without waiting."""
 
     def cancel(self) -> None:
         """End it now.
 
-        Who waits for it gets a `CancelException`; the partner of a running transfer gets a
-        `NetworkFailureException`.
+        The actors that wait for it get a `CancelException`; the partner of a running transfer gets
+        a `NetworkFailureException`.
         """
 
     def suspend(self) -> None:
@@ -163,7 +163,7 @@ class Mailbox(Meeting, Protocol):
         """Start to receive; its result is the payload."""
 
     def listen(self) -> bool:
-        """Say whether a put waits to be received."""
+        """Return True if a put waits to be received."""
 
 
 class MessageQueue(Meeting, Protocol):

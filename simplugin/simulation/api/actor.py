@@ -1,4 +1,4 @@
-"""`me`: what an actor can do."""
+"""The interface of `me`: the operations of an actor, and the objects for synchronisation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Actor(Protocol):
 
     @property
     def host(self) -> Host:
-        """Where it runs."""
+        """Its host."""
 
     @property
     def properties(self) -> dict[str, str]:
@@ -45,15 +45,15 @@ class Actor(Protocol):
 
     @property
     def is_daemon(self) -> bool:
-        """Whether it ends when only daemons are left."""
+        """True if it ends when only daemons are left."""
 
     @property
     def is_suspended(self) -> bool:
-        """Whether it is suspended."""
+        """True if it is suspended."""
 
     @property
     def is_alive(self) -> bool:
-        """Whether it has not ended."""
+        """True if it has not ended."""
 
     @property
     def hosts(self) -> list[Host]:
@@ -287,9 +287,9 @@ class Actor(Protocol):
         name : str, optional
             The function's name without.
         daemon : bool
-            Whether it ends when only daemons are left.
+            True if it ends when only daemons are left.
         restart : bool
-            Whether it starts again each time its host comes back.
+            True if it starts again each time its host comes back.
         properties : mapping of str to str, optional
             Its properties.
 
@@ -383,13 +383,13 @@ class Mutex(Lock, Protocol):
 
     @property
     def owner(self) -> Actor | None:
-        """Who holds it."""
+        """The actor that holds it."""
 
     def lock(self) -> Awaitable[None]:
         """Wait until it is this actor's."""
 
     def try_lock(self) -> bool:
-        """Lock it if it is free, and say so."""
+        """Lock it if it is free; return True if so."""
 
     def unlock(self) -> None:
         """Give it to the next who waits.

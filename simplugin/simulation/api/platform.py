@@ -111,7 +111,7 @@ class Link(Resource, Protocol):
 
 
 class Route(Protocol):
-    """How two hosts are connected."""
+    """The route between two hosts."""
 
     @property
     def links(self) -> tuple[Link, ...]:

@@ -182,7 +182,7 @@ class Link(_Resource):
 
 
 class Route(NamedTuple):
-    """How two hosts are connected."""
+    """The route between two hosts."""
 
     links: tuple[Link, ...]
     latency: float

@@ -1,4 +1,4 @@
-"""What a conformance scenario is, how it is run, and when two outcomes agree."""
+"""Conformance scenarios, their outcomes, and the comparison of two outcomes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RELATIVE = 1e-9
 
 @dataclass(frozen=True)
 class Scenario:
-    """A small program with what it must give.
+    """A small program and its expected outcome.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Scenario:
     until : float, optional
         Limit of simulated time [s].
     only : str
-        Why the official bindings cannot run it; empty if they can.
+        The reason why the official bindings cannot run it; empty if they can.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a scenario gave.
+    """The outcome of a scenario.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ def _wrong(error: SimulationError) -> dict[str, Any]:
 
 
 def differences(expected: Any, measured: Any, place: str = "") -> Iterator[str]:
-    """Say where two values differ; numbers may by 1e-9 of their size."""
+    """Yield the differences of two values; numbers may differ by 1e-9 of their size."""
     if isinstance(expected, bool) or isinstance(measured, bool):
         if expected is not measured:
             yield f"{place}: {measured!r} instead of {expected!r}"
