@@ -1,4 +1,4 @@
-"""Canonical bytes: equal for equal values, whatever the process that made them.
+"""Digests of values, platforms and simulations: equal exactly for equal contents.
 
 Pickles are not: they depend on which equal objects are one and the same, and on the order of
 sets. Here a value is written by its type and contents, sets and mappings in sorted order.
@@ -6,17 +6,24 @@ sets. Here a value is written by its type and contents, sets and mappings in sor
 
 from __future__ import annotations
 
+import re
 import struct
 import types
-from collections.abc import Iterable
-from dataclasses import fields
+from collections.abc import Iterable, Sequence
 from functools import partial
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from simplugin.errors import SimpluginError
+from simplugin.errors import PlatformError, SimpluginError
+from simplugin.simulation.protocol import ActorJob
+
+# What `repr` writes to the last bit.
+_PLAIN = frozenset({type(None), bool, int, float, str, bytes})
+# Attributes of hosts, links, clusters and traces that name a profile file.
+_PROFILE_FILE = re.compile(rb"""\b(?:\w+_file|file)\s*=\s*(?:"([^"<>]+)"|'([^'<>]+)')""")
 
 
 def digest(value: object) -> str:
@@ -37,25 +44,6 @@ def canonical_bytes(value: object) -> bytes:
     followed. Floats are compared by their bits, so NaN equals itself.
     """
     return _encode(value, ())
-
-
-class EqualByContents:
-    """Data classes that are equal when the canonical bytes of their fields are."""
-
-    def __eq__(self, other: object) -> bool:
-        """Compare the fields; NaN equals itself."""
-        if type(other) is not type(self):
-            return NotImplemented
-        return self is other or _fields_bytes(self) == _fields_bytes(other)
-
-    def __hash__(self) -> int:
-        """Hash the fields."""
-        return hash(_fields_bytes(self))
-
-
-def _fields_bytes(instance: Any) -> bytes:
-    """Return the canonical bytes of the fields of a data class."""
-    return canonical_bytes([getattr(instance, each.name) for each in fields(instance)])
 
 
 def _frame(tag: bytes, *parts: bytes) -> bytes:
@@ -128,7 +116,7 @@ def _encode_object(value: Any, above: tuple[int, ...]) -> bytes:
 
 
 def _function_parts(function: types.FunctionType) -> tuple[Any, ...]:
-    """Return what a function is, without what it refers to by name."""
+    """Return the parts of a function, without the objects that it names."""
     cells = []
     for cell in function.__closure__ or ():
         try:
@@ -146,5 +134,67 @@ def _function_parts(function: types.FunctionType) -> tuple[Any, ...]:
 
 
 def _code_parts(code: types.CodeType) -> tuple[Any, ...]:
-    """Return what a code object does, without where it stands."""
+    """Return the instructions of a code object, without its place."""
     return code.co_code, code.co_consts, code.co_names, code.co_varnames, code.co_freevars
+
+
+def platform_hash(platform: str) -> str:
+    """Return the SHA-256 of a platform file and of the profile files that it names.
+
+    Raises
+    ------
+    PlatformError
+        It cannot be read.
+    """
+    path = Path(platform)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise PlatformError(f"cannot be read: {reason}", file=platform) from error
+    total = sha256(content)
+    for match in _PROFILE_FILE.finditer(content):
+        profile = path.parent / (match[1] or match[2]).decode("utf-8", "replace")
+        try:
+            total.update(b"\0" + profile.read_bytes())
+        except OSError:  # SimGrid looks in other places too, and says so if it finds nothing
+            total.update(b"\0missing")
+    return total.hexdigest()
+
+
+def content_hash(
+    platform_sha256: str, actors: Sequence[ActorJob], choices: dict[str, Any]
+) -> str | None:
+    """Return the SHA-256 of everything that determines the outcome.
+
+    Functions count by their byte code, defaults and closures, not by what they call. None if a
+    function or an argument has no canonical bytes.
+    """
+    total = sha256(repr((platform_sha256, sorted(choices.items()))).encode())
+    functions: dict[int, str] = {}
+    try:
+        for each in actors:
+            if id(each.function) not in functions:
+                functions[id(each.function)] = digest(each.function)
+            total.update(_actor_text(each, functions[id(each.function)]).encode())
+    except (SimpluginError, RecursionError):
+        return None
+    return total.hexdigest()
+
+
+def _actor_text(actor: ActorJob, function: str) -> str:
+    """Write an actor down; its arguments by their digest, unless they are plain."""
+    plain = all(type(argument) in _PLAIN for argument in actor.args)
+    return repr(
+        (
+            function,
+            actor.args if plain else digest(actor.args),
+            actor.host,
+            actor.name,
+            actor.start_time,
+            actor.kill_time,
+            actor.restart,
+            actor.daemon,
+            sorted(actor.properties.items()),
+        )
+    )
