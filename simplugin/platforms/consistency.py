@@ -77,7 +77,7 @@ class _Inspection:
 
     def __init__(self, platform: Platform, broken: Iterable[Broken]) -> None:
         self.problems: list[Problem] = []
-        self.mixed_up = False  # True if a name stands for two things
+        self.mixed_up = False  # True if a name denotes two things
         self._names = Names(broken)
         self._profiles: set[str] = set()
         self._profile_sources: set[str] = set()

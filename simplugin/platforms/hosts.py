@@ -62,7 +62,7 @@ class _Numbered(Checked):
 
     @property
     def host_count(self) -> int:
-        """How many hosts it has, without listing them."""
+        """Number of hosts, without listing them."""
         return radicals.count(self.radical)
 
     def host_names(self) -> Iterator[str]:
@@ -102,7 +102,7 @@ class Host(Checked):
     speed : float
         Speed of each core [flop/s], in power state 0.
     cores : int
-        How many cores it has.
+        Number of cores it has.
     further_speeds : tuple of float
         Speeds of the power states 1, 2, ... [flop/s].
     pstate : int
@@ -201,7 +201,7 @@ class Cabinet(_Numbered):
     Attributes
     ----------
     id : str
-        Its name; no host or link bears it.
+        Its name; no host or link has it.
     radical : str
         Numbers of the hosts, for instance ``"0-7,9"``.
     speed : float
@@ -211,7 +211,7 @@ class Cabinet(_Numbered):
     latency : float
         Of each host's link [s].
     prefix, suffix : str
-        What stands before and after the number in a host's name.
+        Parts of a host's name before and after the number.
     """
 
     id: Name
@@ -245,7 +245,7 @@ class Cluster(_Numbered):
     latency : float
         Of each host's link [s].
     prefix, suffix : str
-        What stands before and after the number in a host's name.
+        Parts of a host's name before and after the number.
     cores : int
         Cores of each host.
     further_speeds : tuple of float

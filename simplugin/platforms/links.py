@@ -1,4 +1,4 @@
-"""Links, the backbone of a zone, and how routes use them."""
+"""Links, the backbone of a zone, and routes over links."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Link(Checked):
     id : str
         Its name. A split-duplex link is two links to SimGrid, ``<id>_UP`` and ``<id>_DOWN``.
     bandwidth : float
-        What it carries at most [byte/s]; in each direction if split-duplex.
+        Capacity [byte/s]; in each direction if split-duplex.
     latency : float
-        How long a byte takes through it [s].
+        Latency [s].
     sharing_policy : str
         ``SHARED``: all transfers share the bandwidth. ``FATPIPE``: each transfer may have it
         all. ``SPLITDUPLEX``: those in the same direction share it. ``WIFI``: an access point.
@@ -106,9 +106,9 @@ class Backbone(Checked):
     id : str
         Its name.
     bandwidth : float
-        What it carries at most, shared by all [byte/s].
+        Capacity, shared by all [byte/s].
     latency : float
-        How long a byte takes through it [s].
+        Latency [s].
     """
 
     id: Name
@@ -219,7 +219,7 @@ class Route(_Way):
     links : tuple of LinkUse
         In the order in which they are passed. Names are accepted in their stead.
     symmetrical : bool
-        Whether it serves the way back too, the links in reverse order.
+        True if it serves the way back too, the links in reverse order.
 
     Raises
     ------
@@ -270,7 +270,7 @@ class ZoneRoute(_ZoneWay):
     links : tuple of LinkUse
         In the order in which they are passed. Names are accepted in their stead.
     symmetrical : bool
-        Whether it serves the way back too, the links in reverse order.
+        True if it serves the way back too, the links in reverse order.
 
     Raises
     ------

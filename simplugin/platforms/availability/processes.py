@@ -1,4 +1,4 @@
-"""How hosts and links fail and come back, join and leave, and bear other load: dated values."""
+"""Random processes of failures, churn and load, as dated values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEAST_LEVEL = 1e-6
 
 
 class Process(Protocol):
-    """What gives dated values for a profile."""
+    """A source of dated values for a profile."""
 
     def points(self, generator: np.random.Generator, until: float) -> Points:
         """Return dates [s] in ascending order, and the value that holds from each on."""
@@ -37,7 +37,7 @@ class Outages:
     """Alternation of being up and being down: an alternating renewal process.
 
     Durations are independent. In the long run the fraction `availability` of the time is up.
-    An outage that begins before the end of what is asked for is told with its end.
+    An outage that begins before the end of what is asked for is returned with its end.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class Churn:
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """What load of others leaves: a level for a while, then another.
+    """Capacity left by other load: a level for a while, then another.
 
     Levels and durations are independent of each other and among themselves.
 
@@ -230,7 +230,7 @@ def _later(date: float, duration: float) -> float:
 
 
 def _require_slow(what: str, law: Law) -> None:
-    """Refuse durations that whole milliseconds would distort."""
+    """Raise if whole milliseconds would distort durations."""
     if law.mean < _SHORTEST_MEAN:
         raise PlatformError(
             f"the mean of {what} is {law.mean:g} s, but dates are whole milliseconds",
@@ -239,7 +239,7 @@ def _require_slow(what: str, law: Law) -> None:
 
 
 def _require_few(points: Points, until: float) -> None:
-    """Refuse profiles longer than can be listed."""
+    """Raise if a profile is longer than can be listed."""
     if len(points) > MOST_VALUES:
         raise PlatformError(
             f"there are more than {MOST_VALUES:,} changes before {until:g} s",

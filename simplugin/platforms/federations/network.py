@@ -81,7 +81,7 @@ class Edge:
     latency : float
         Of the link [s].
     both_ways : bool
-        Whether it serves the way back too.
+        True if it serves the way back too.
     """
 
     source: str
@@ -147,7 +147,7 @@ class Network:
         name : str
             Name of the zone.
         is_tree : bool
-            Whether there is but one way between any two routers. SimGrid then composes routes of
+            True if there is but one way between any two routers. SimGrid then composes routes of
             those between neighbours; else it is given each, since it counts links, not latencies.
         """
         # No transfer is faster than the link of its host.

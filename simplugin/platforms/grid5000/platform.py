@@ -1,4 +1,11 @@
-"""The ways between sites of Grid'5000 over its backbone."""
+"""The platform of Grid'5000: sites of clusters and switches, and the backbone between them.
+
+A zone a site, in it a cluster for each group of nodes that are alike, and a zone with a router for
+each switch and for the site's router. Clusters hang from their switches, switches from others or
+from the router, as the cables do; sites are joined by the links of the backbone along the way of
+least latency. SimGrid 4.1 finds a way out of a zone of zones only over ``bypassZoneRoute``s, so
+there is one for each two sites in either direction.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +66,7 @@ class Backbone:
     links : iterable of BackboneLink
         At most one between any two.
     latencies : Latencies
-        How long data take.
+        Latencies of the network.
 
     Raises
     ------
@@ -91,7 +98,7 @@ class Backbone:
         """Return the ways of least latency between any two sites.
 
         The way back is the same. Ties go to the way whose names come first in the alphabet, as
-        seen from the site that stands first.
+        seen from the site that comes first.
 
         Parameters
         ----------
@@ -159,7 +166,7 @@ def site_zone(site: SiteFacts, latencies: Latencies, interconnect: str = ETHERNE
     site : SiteFacts
         The facts.
     latencies : Latencies
-        How long data take.
+        Latencies of the network.
     interconnect : str
         ``ethernet`` or ``fast``, as in `simplugin.platforms.grid5000.platform.grid5000_platform`.
 
@@ -177,7 +184,7 @@ def site_zone(site: SiteFacts, latencies: Latencies, interconnect: str = ETHERNE
 
 
 def is_fast(facts: ClusterFacts) -> bool:
-    """Whether all nodes of a cluster have a fast adapter of the same kind."""
+    """Return True if all nodes of a cluster have a fast adapter of the same kind."""
     interfaces = {group.fast_adapter and group.fast_adapter.interface for group in facts.groups}
     return len(interfaces) == 1 and None not in interfaces
 
@@ -288,7 +295,7 @@ class _SiteLayout:
         return LinkUse(link.id, "UP")
 
     def _towards_router(self, switch: str) -> None:
-        """Note a switch and what is between it and the router."""
+        """Record a switch and those between it and the router."""
         passed: list[str] = []
         at = switch
         while at != self._site.router:
@@ -340,7 +347,7 @@ def grid5000_platform(
     facts : Grid5000
         What is known.
     latencies : Latencies, optional
-        How long data take; `Latencies()` without. Places that it lacks are those of the facts.
+        Latencies of the network; `Latencies()` without. Places that it lacks are those of the facts.
     interconnect : str
         ``ethernet``: all data go over Ethernet. ``fast``: where all nodes of a cluster have an
         InfiniBand adapter, or all an Omni-Path one, their links are these, and nothing else limits
