@@ -347,7 +347,8 @@ def grid5000_platform(
     facts : Grid5000
         What is known.
     latencies : Latencies, optional
-        Latencies of the network; `Latencies()` without. Places that it lacks are those of the facts.
+        Latencies of the network; `Latencies()` without.
+        Places that it lacks are those of the facts.
     interconnect : str
         ``ethernet``: all data go over Ethernet. ``fast``: where all nodes of a cluster have an
         InfiniBand adapter, or all an Omni-Path one, their links are these, and nothing else limits

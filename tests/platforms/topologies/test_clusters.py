@@ -17,7 +17,7 @@ from simplugin.platforms.topologies.clusters import Parts
 from simplugin.simulation.resolve import resolve
 
 EVERY = 10**9
-FILES = Path(__file__).parents[2] / "platforms_xml"
+FILES = Path(__file__).parents[3] / "platforms_xml"
 
 
 def number(name: str) -> int:
