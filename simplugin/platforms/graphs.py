@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,6 +167,41 @@ class Graph:
                 links.append(Link(link, bandwidth, latency))
                 routes.append(Route(source, destination, [link], symmetrical=False))
         return Platform((Zone("graph", routing, (*hosts, *links), tuple(routes)),))
+
+
+Step = TypeVar("Step")
+
+
+def quickest(
+    start: str, onward: Mapping[str, Iterable[tuple[str, float, Step]]]
+) -> dict[str, tuple[Step, ...]]:
+    """Return the ways of the least cost from a node, by Dijkstra's algorithm.
+
+    Ties go to the way whose names come first in the alphabet, as seen from the start.
+
+    Parameters
+    ----------
+    start : str
+        The node.
+    onward : mapping of str to iterable of (str, float, step)
+        Of each node the neighbours, with the cost of each step and the step itself.
+
+    Returns
+    -------
+    dict of str to tuple
+        The steps to each node that can be reached.
+    """
+    ways: dict[str, tuple[Step, ...]] = {}
+    heap: list[tuple[float, tuple[str, ...], tuple[Step, ...]]] = [(0, (start,), ())]
+    while heap:
+        cost, path, steps = heapq.heappop(heap)
+        if path[-1] in ways:
+            continue
+        ways[path[-1]] = steps
+        for name, further, step in onward.get(path[-1], ()):
+            if name not in ways:
+                heapq.heappush(heap, (cost + further, (*path, name), (*steps, step)))
+    return ways
 
 
 def neighbours(platform: Platform, hosts: Sequence[str]) -> list[Pair] | None:

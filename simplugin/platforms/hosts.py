@@ -40,7 +40,7 @@ def require_speeds(what: str, speeds: tuple[float, ...]) -> None:
 def _require_cores(what: str, cores: int) -> None:
     """Raise unless SimGrid takes a number of cores."""
     if not 1 <= cores < 2**31 or int(cores) != cores:
-        raise PlatformError(f"{what} are {cores!r}", remedy="give it at least 1 core")
+        raise PlatformError(f"{what} cannot be {cores!r}", remedy="give it at least 1 core")
 
 
 def _as_tuple(_: str, values: Iterable[Disk]) -> tuple[Disk, ...]:
@@ -91,8 +91,22 @@ class Disk(Checked):
     properties: Properties = field(default_factory=dict, hash=False)
 
 
+class _Follower(Checked):
+    """A host that follows profile files."""
+
+    __slots__ = ()
+    speed_profile: str
+    state_profile: str
+
+    @property
+    def profile_files(self) -> dict[str, str]:
+        """The profile files that it follows, by kind."""
+        files = {"SPEED": self.speed_profile, "HOST_AVAIL": self.state_profile}
+        return {kind: file for kind, file in files.items() if file}
+
+
 @dataclass(frozen=True, slots=True)
-class Host(Checked):
+class Host(_Follower):
     """A host: cores of one speed under one name.
 
     Attributes
@@ -168,7 +182,7 @@ class Router(Checked):
 
 
 @dataclass(frozen=True, slots=True)
-class Peer(Checked):
+class Peer(_Follower):
     """A host of a Vivaldi zone with its own access link.
 
     Attributes

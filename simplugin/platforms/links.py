@@ -25,7 +25,8 @@ FATPIPE = "FATPIPE"
 SPLITDUPLEX = "SPLITDUPLEX"
 WIFI = "WIFI"
 SHARING_POLICIES = frozenset({SHARED, FATPIPE, SPLITDUPLEX, WIFI})
-DIRECTIONS = frozenset({"NONE", "UP", "DOWN"})
+_BACK = {"NONE": "NONE", "UP": "DOWN", "DOWN": "UP"}
+DIRECTIONS = frozenset(_BACK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,16 @@ class Link(Checked):
     def bandwidths(self) -> tuple[float, ...]:
         """Bandwidth of each modulation level; one unless it is a Wi-Fi link [byte/s]."""
         return (self.bandwidth, *self.further_bandwidths)
+
+    @property
+    def profile_files(self) -> dict[str, str]:
+        """The profile files that it follows, by kind."""
+        files = {
+            "BANDWIDTH": self.bandwidth_profile,
+            "LATENCY": self.latency_profile,
+            "LINK_AVAIL": self.state_profile,
+        }
+        return {kind: file for kind, file in files.items() if file}
 
     @property
     def simgrid_names(self) -> tuple[str, ...]:
@@ -155,6 +166,10 @@ class LinkUse(Checked):
     kind: ClassVar[str] = "link"
     link: Name
     direction: Annotated[str, choice(*DIRECTIONS)] = "NONE"
+
+    def back(self) -> LinkUse:
+        """Return the use of the link on the way back."""
+        return LinkUse(self.link, _BACK[self.direction])
 
 
 def as_uses(links: Iterable[LinkUse | str]) -> tuple[LinkUse, ...]:

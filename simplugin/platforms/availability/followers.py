@@ -412,15 +412,6 @@ def _followed(part: object) -> Iterator[tuple[str, str]]:
     if isinstance(part, ProfileUse):
         yield part.element, part.kind
         return
-    given: dict[str, str] = {}
-    if isinstance(part, Host | Peer):
-        given = {"HOST_AVAIL": part.state_profile, "SPEED": part.speed_profile}
-    elif isinstance(part, Link):
-        given = {
-            "LINK_AVAIL": part.state_profile,
-            "BANDWIDTH": part.bandwidth_profile,
-            "LATENCY": part.latency_profile,
-        }
     if isinstance(part, Host | Peer | Link):
         names = part.simgrid_names if isinstance(part, Link) else (part.id,)
-        yield from ((name, kind) for kind, file in given.items() if file for name in names)
+        yield from ((name, kind) for kind in part.profile_files for name in names)

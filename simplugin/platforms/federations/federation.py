@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from simplugin.platforms.federations.draws import DrawnCluster, DrawnSwitch, Draws, drawn_sites
-from simplugin.platforms.federations.network import Network, pool, turned
+from simplugin.platforms.federations.network import Network, pool
 from simplugin.platforms.federations.parts import (
     MOST_CLUSTERS,
     MOST_ROUTED_SITES,
@@ -312,7 +312,7 @@ class _Layout:
             network.join(inner[0], above[0], up, latency)
             return
         network.lead(inner[1], above[0], up, latency)
-        network.lead(above[1], inner[0], turned(up), latency)
+        network.lead(above[1], inner[0], up.back(), latency)
 
     def _attach(
         self,
@@ -336,7 +336,7 @@ class _Layout:
         if routers[0] == routers[1]:
             add(ZoneRoute(zone.id, self._network_id, gateway, routers[0], [up]))
             return link
-        down = [turned(up)]
+        down = [up.back()]
         add(ZoneRoute(zone.id, self._network_id, gateway, routers[0], [up], symmetrical=False))
         add(ZoneRoute(self._network_id, zone.id, routers[1], gateway, down, symmetrical=False))
         return link

@@ -83,7 +83,7 @@ def require_at_most(what: str, value: float, most: int, field: str) -> None:
     """
     if value > most:
         raise FederationError(
-            f"{what} is {in_digits(value)}, more than the {most:,} that are made",
+            f"{what} cannot be {in_digits(value)}, more than the {most:,} that are made",
             field,
             remedy=f"give a number up to {most:,}",
         )
@@ -131,7 +131,9 @@ def _count_to(most: int, plural: str) -> Callable[[str, Quantity], None]:
 
     def check(what: str, value: float) -> None:
         if not (value >= 1 and float(value).is_integer()):
-            raise FederationError(f"{what} is {value!r}", remedy="give a whole number from 1 on")
+            raise FederationError(
+                f"{what} cannot be {value!r}", remedy="give a whole number from 1 on"
+            )
         require_at_most(what, value, most, plural)
 
     return _numbers(check)

@@ -45,8 +45,8 @@ class Parts:
     bandwidth: float = GIGABIT
     latency: float = LATENCY
 
-    def platform(self, name: str, n_hosts: int, topology: str, parameters: str) -> Platform:
-        """Return a cluster of hosts ``<name>-0``, ``<name>-1``, ... in a zone.
+    def cluster(self, name: str, n_hosts: int, topology: str, parameters: str) -> Cluster:
+        """Return a cluster of hosts ``<name>-0``, ``<name>-1``, ...
 
         Parameters
         ----------
@@ -57,7 +57,7 @@ class Parts:
         topology, parameters : str
             As for `Cluster`.
         """
-        cluster = Cluster(
+        return Cluster(
             name,
             f"0-{n_hosts - 1}",
             self.speed,
@@ -68,7 +68,11 @@ class Parts:
             topology=topology,
             topology_parameters=parameters,
         )
+
+    def platform(self, name: str, n_hosts: int, topology: str, parameters: str) -> Platform:
+        """Return the platform of a cluster, see `cluster`."""
         # SimGrid crashes on these clusters outside of a zone.
+        cluster = self.cluster(name, n_hosts, topology, parameters)
         return Platform((Zone("all", "Full", (cluster,)),))
 
 
@@ -264,28 +268,8 @@ def two_topologies() -> Platform:
 
     An example: its figures are assumptions.
     """
-    tree = Cluster(
-        "tree",
-        "0-63",
-        4e9,
-        bandwidth=1.25e9,
-        latency=1 * _US,
-        prefix="tree-",
-        cores=16,
-        topology="FAT_TREE",
-        topology_parameters="2;8,8;1,4;1,1",
-    )
-    torus = Cluster(
-        "torus",
-        "0-63",
-        3e9,
-        bandwidth=1.25e9,
-        latency=1 * _US,
-        prefix="torus-",
-        cores=32,
-        topology="TORUS",
-        topology_parameters="4,4,4",
-    )
+    tree = Parts(4e9, 16, 1.25e9, 1 * _US).cluster("tree", 64, "FAT_TREE", "2;8,8;1,4;1,1")
+    torus = Parts(3e9, 32, 1.25e9, 1 * _US).cluster("torus", 64, "TORUS", "4,4,4")
     # These topologies have no router: a host of each is the gateway.
     route = ZoneRoute("tree", "torus", "tree-0", "torus-0", [LinkUse("wan", "UP")])
     wan = Link("wan", 1.25e9, 5e-3, SPLITDUPLEX)
