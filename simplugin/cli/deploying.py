@@ -10,7 +10,7 @@ import typer
 
 from simplugin.cli.platform.writing import own_command
 from simplugin.errors import DeploymentError
-from simplugin.formats.deployment_tree_files import read_trees
+from simplugin.formats.deployment_trees import read_trees
 from simplugin.formats.deployment_xml import deployment_text, write_deployment
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.deployment import Deployment

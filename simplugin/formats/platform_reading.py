@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-    from simplugin.formats.xml_tree import Node
+    from simplugin.inputs.xml_tree import Node
 
 _Problem = PlatformError | DeploymentError | UnitError
 

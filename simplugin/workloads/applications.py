@@ -84,6 +84,15 @@ class Application:
             object.__setattr__(self, "hosts", tuple(self.hosts))
 
 
+# The applications on `simplugin.platforms.topologies.shapes.five_hosts` in R. Bertin, A. Legrand,
+# C. Touati (2007), section 5.1.3.
+FIVE_HOSTS_APPLICATIONS = (
+    Application("1", "D", flop=5000.0, byte=1000.0),
+    Application("2", "A", flop=800.0, byte=2000.0),
+    Application("3", "C", flop=1500.0, byte=1500.0),
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Bags:
     """Applications of independent tasks whose data all start at the root of one tree.

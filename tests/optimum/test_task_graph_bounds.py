@@ -20,7 +20,7 @@ from simplugin.optimum.task_graph_bounds import (
     relaxation_bound,
 )
 from simplugin.platforms.sites import MultiCluster, Site
-from simplugin.scenarios.references import importable
+from simplugin.scenarios.importing import importable
 from simplugin.workloads.graph_sets import GraphSet
 
 with importable(Path(__file__).parent):
