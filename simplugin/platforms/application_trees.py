@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -303,7 +304,7 @@ def sole_root(parent: Mapping[str, str]) -> str:
 def _tree_of_places(
     application: str, hosts: Mapping[str, tuple[str, tuple[str, ...]]]
 ) -> ApplicationTree:
-    """Return the tree that actors tell of."""
+    """Return the tree of the places that actors have in it."""
     roots = [host for host, (parent, _) in hosts.items() if parent == NO_PARENT]
     if len(roots) != 1:
         found = "no root" if not roots else f"several roots, {_shown(roots, ' and ')}"
@@ -311,24 +312,18 @@ def _tree_of_places(
             f"application {application!r} has {found}",
             remedy=f"give one of its actors, and only one, the parent {NO_PARENT!r}",
         )
-    parent: dict[str, str] = {}
-    for host, (_, children) in hosts.items():
-        for child in children:
-            if hosts.get(child, ("", ()))[0] != host or child in parent:
-                raise DeploymentError(
-                    f"application {application!r}: host {host!r} has a child {child!r}, whose"
-                    " actor says otherwise or is missing, or twice",
-                    remedy="name parents and children alike, and once",
-                )
-            parent[child] = host
-    for host, (above, _) in hosts.items():
-        if above != NO_PARENT and host not in parent:
-            raise DeploymentError(
-                f"application {application!r}: host {host!r} has a parent {above!r}, whose actor"
-                " says otherwise or is missing",
-                remedy="name parents and children alike",
-            )
-    return ApplicationTree(application, roots[0], parent)
+    # What parents say of their children, and children of their parents.
+    below = [(child, host) for host, (_, children) in hosts.items() for child in children]
+    above = [(host, parent) for host, (parent, _) in hosts.items() if parent != NO_PARENT]
+    said, meant = Counter(below), Counter(above)
+    if said != meant:
+        child, host = next(iter((said - meant) + (meant - said)))
+        raise DeploymentError(
+            f"application {application!r}: the actors of host {host!r} and of its child {child!r}"
+            " disagree, or one is missing",
+            remedy="name parents and children alike, and once",
+        )
+    return ApplicationTree(application, roots[0], dict(below))
 
 
 def _breadth_first(root: str, parent: Mapping[str, str]) -> list[str]:

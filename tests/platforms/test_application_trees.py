@@ -145,9 +145,9 @@ def test_what_actors_are_told() -> None:
         ([("r", "a", "x")], "application 'a' has no root"),
         ([("r", "a", "-"), ("s", "a", "-")], "application 'a' has several roots, 'r' and 's'"),
         ([("r", "a", "-"), ("r", "a", "-")], "application 'a' has two actors on host 'r'"),
-        ([("r", "a", "-", "x")], "host 'r' has a child 'x'"),
-        ([("r", "a", "-", "x", "x"), ("x", "a", "r")], "host 'r' has a child 'x'"),
-        ([("r", "a", "-"), ("x", "a", "r")], "host 'x' has a parent 'r'"),
+        ([("r", "a", "-", "x")], "host 'r' and of its child 'x' disagree"),
+        ([("r", "a", "-", "x", "x"), ("x", "a", "r")], "host 'r' and of its child 'x' disagree"),
+        ([("r", "a", "-"), ("x", "a", "r")], "host 'r' and of its child 'x' disagree"),
         ([("r", "a", "-"), ("x", "a", "y", "y"), ("y", "a", "x", "x")], "lead back"),
     ],
 )
