@@ -181,9 +181,9 @@ def test_names_that_only_look_alike_are_taken():
         (lambda: Wire(1e9, -1.0), "the latency of a cable is -1.0 s"),
         (lambda: Switch("x", -1.0), "the bandwidth of switch 'x' is -1.0 byte/s"),
         (lambda: Switch("", None, 1e-3), "a switch has a latency without a bandwidth; give both"),
-        (lambda: _cluster("a", 0), "the number of hosts of cluster 'a' is 0; give a whole number"),
-        (lambda: _cluster("a", cores=1.5), "the number of cores of cluster 'a' is 1.5"),
-        (lambda: _cluster("a", repeat=0), "the number of clusters 'a' is 0"),
+        (lambda: _cluster("a", 0), "the hosts of cluster 'a' cannot be 0; give a whole number"),
+        (lambda: _cluster("a", cores=1.5), "the cores of cluster 'a' cannot be 1.5"),
+        (lambda: _cluster("a", repeat=0), "the repeat of cluster 'a' cannot be 0"),
         (lambda: _cluster("a", latency=-1.0), "the latency of cluster 'a' is -1.0 s"),
         (lambda: ClusterGroup("a", 1, 0.0, 1.0, 0.0), "the speed of cluster 'a' is 0.0 flop/s"),
         (lambda: _cluster("a", backbone=Switch()), "the backbone of cluster 'a' has no bandwidth"),
@@ -225,11 +225,11 @@ def test_names_that_only_look_alike_are_taken():
         (lambda: Federation("f", (_site("s"),), SiteBackbone("links", links=(
             SiteLink("s", "paris", WIRE),))), "a link of the backbone ends at 'paris'"),
         # More than can be.
-        (lambda: _cluster("a", 10**11), "the number of hosts of cluster 'a' is 100,000,000,000"),
-        (lambda: _cluster("a", repeat=10**13), "the number of clusters 'a' is 10,000,000,000,000"),
-        (lambda: _site("s", repeat=10**13), "the number of sites 's' is 10,000,000,000,000, more"),
+        (lambda: _cluster("a", 10**11), "the hosts of cluster 'a' cannot be 100,000,000,000"),
+        (lambda: _cluster("a", repeat=10**13), "the repeat of cluster 'a' cannot be 10,000"),
+        (lambda: _site("s", repeat=10**13), "the repeat of site 's' cannot be 10,000"),
         (lambda: _site("s", _cluster("a", repeat=99_999), _cluster("b", repeat=2)),
-         "the number of clusters of site 's' is 100,001, more than the 100,000 that are made"),
+         "the number of clusters of site 's' cannot be"),
         (lambda: Federation("f", (_site("s", _cluster("a", repeat=1000), repeat=101),),
                             SiteBackbone("star", WIRE)), "there are 101,000 clusters, more than"),
         (lambda: Federation("f", (_site("s", _cluster("a", 1_999_999), _cluster("b", 2)),))

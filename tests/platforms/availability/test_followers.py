@@ -128,7 +128,7 @@ def test_a_name_by_itself_is_first_of_all_a_host() -> None:
         assert [host for host, _ in found] == chosen
 
 
-GRID5000 = read_platform(Path(__file__).parents[2] / "platforms_xml/grid5000.xml")
+GRID5000 = read_platform(Path(__file__).parents[3] / "platforms_xml/grid5000.xml")
 
 
 def test_links_that_limit_nothing_follow_only_by_name() -> None:

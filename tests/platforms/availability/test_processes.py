@@ -14,15 +14,18 @@ from scipy import stats
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.availability.followers import stream
-from simplugin.platforms.availability.models import (
+from simplugin.platforms.availability.processes import (
     ARCHIVE,
     HOUR,
+    LEAST_LEVEL,
+    Churn,
+    Levels,
+    Outages,
     archive_model,
     model_named,
     model_names,
     schroeder_gibson,
 )
-from simplugin.platforms.availability.processes import LEAST_LEVEL, Churn, Levels, Outages
 from simplugin.platforms.laws import Law
 
 DAY = 86400.0
