@@ -93,8 +93,6 @@ class Told:
 def rows(store):
     """Return what SQLite itself finds in a store: (key, attempt, status) of each row."""
     with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as connection:
-        found = connection.execute(
-            "SELECT lower(hex(key)), attempt, status FROM runs"
-        ).fetchall()
+        found = connection.execute("SELECT lower(hex(key)), attempt, status FROM runs").fetchall()
     connection.close()
     return sorted(found)
