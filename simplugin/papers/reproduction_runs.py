@@ -9,7 +9,7 @@ from typing import Any
 from simplugin.campaigns.jobs import Measured
 from simplugin.campaigns.keys import simgrid_version
 from simplugin.rows import Metric, Row
-from simplugin.scenarios.contents import claim_document, figure_document
+from simplugin.scenarios.outputs import claim_document, figure_document
 
 TARGET = f"{__name__}:measure"
 

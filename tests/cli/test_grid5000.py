@@ -29,7 +29,7 @@ from simplugin.platforms.grid5000_latencies import Latencies
 from simplugin.platforms.grid5000_platform import grid5000_platform
 from simplugin.platforms.grid5000_selection import selected
 from simplugin.scenarios.generators import GENERATORS
-from simplugin.scenarios.generators.grid5000 import grid5000
+from simplugin.scenarios.generators.sites import grid5000
 from simplugin.scenarios.scenario import load_scenario
 
 REMARKS = (
