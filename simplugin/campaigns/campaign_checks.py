@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from simplugin.errors import ScenarioError
-from simplugin.formats.toml_lines import line_of
 from simplugin.inputs.messages import Problem, from_pydantic
+from simplugin.inputs.positions import toml_line
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.named_functions import NamedFunctions
 from simplugin.scenarios.ranges import is_too_large
@@ -239,7 +239,7 @@ def _variations(text: str) -> Variations:
 @lru_cache(1000)
 def _line(text: str, path: Keys) -> int | None:
     """Return the line of a key."""
-    return line_of(text, path)
+    return toml_line(text, path)
 
 
 def _source(path: Keys, document: Mapping[str, Any], variations: Variations) -> Keys:

@@ -1,1 +1,1 @@
-"""Validation of what users write: sections, quantities, references, parameters and messages."""
+"""Files into validated objects: values with their lines, unit-aware types, located messages."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from simplugin.bags.policies import POLICIES as TREE_POLICIES
 from simplugin.inputs.kinds import Kind, Outcome, Progress
-from simplugin.pricing.policies import POLICIES
+from simplugin.pricing.policies.shipped import POLICIES
 from simplugin.workloads.bag_sections import BagsWorkload
 
 if TYPE_CHECKING:

@@ -64,7 +64,7 @@ class BundleTable(Section):
         A log in the Standard Workload Format, gzipped or not.
     log : {"lcg"}, optional
         Bundles of a real log that come with this package, see
-        `simplugin.workloads.lcg_bundles`.
+        `simplugin.workloads.bundles`.
     speed : float
         Of the processors on which the log was made [flop/s].
     gap : float

@@ -27,12 +27,12 @@ from simplugin.scenarios.negotiations import arguments
 from simplugin.scenarios.tree_changes import changing
 from simplugin.simulation.metrics import metrics
 from simplugin.units import parse_time
-from simplugin.workloads.bags import Bags
+from simplugin.workloads.applications import Bags
 
 if TYPE_CHECKING:
     from simplugin.bags.policies import PolicyMaker
     from simplugin.platforms import Platform
-    from simplugin.platforms.trees import Tree
+    from simplugin.platforms.graphs import Tree
     from simplugin.scenarios.scenario import Scenario
     from simplugin.workloads.bag_sections import BagsWorkload
 

@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from simplugin.errors import PlatformError, ScenarioError, SimpluginError
-from simplugin.formats.toml_lines import line_of, place_of
 from simplugin.inputs.kinds import Kind, Outcome, Progress
 from simplugin.inputs.messages import (
     Problem,
@@ -20,6 +19,7 @@ from simplugin.inputs.messages import (
     suggestion,
     unknown_key,
 )
+from simplugin.inputs.positions import toml_line, toml_syntax_error
 from simplugin.inputs.references import UnresolvedError, resolve
 from simplugin.inputs.sections import PlatformSection, SchedulerSection
 from simplugin.platforms import Platform
@@ -126,7 +126,7 @@ def scenario_error(problems: Iterable[Problem], file: Path, text: str) -> Scenar
     """Return one exception about all problems, with the line and the key of the first."""
     errors = []
     for problem in problems:
-        line = line_of(text, problem.path) if text else None
+        line = toml_line(text, problem.path) if text else None
         error = ScenarioError(problem.message, file=file, line=line, remedy=problem.remedy)
         error.path = problem.path
         errors.append(error)
@@ -177,7 +177,7 @@ def read_toml(file: Path) -> tuple[dict[str, Any], str]:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        message, line = place_of(error, text)
+        message, line = toml_syntax_error(error, text)
         raise ScenarioError(f"not TOML: {message}", file=file, line=line) from None
     return document, text
 

@@ -14,7 +14,7 @@ from simplugin.simulation.resolve import resolve
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform
-    from simplugin.platforms.trees import Tree
+    from simplugin.platforms.graphs import Tree
     from simplugin.scenarios.scenario import Scenario
     from simplugin.simulation.platform_changes import Changeable
     from simplugin.workloads.bag_sections import BagsWorkload

@@ -15,7 +15,7 @@ from simplugin.platforms import Cluster, Host, Link, Platform, Profile, ProfileU
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.hosts import Peer
 from simplugin.platforms.links import SPLITDUPLEX
-from simplugin.platforms.timelines import timeline
+from simplugin.platforms.profiles import timeline
 from simplugin.simulation.resolve import resolve
 
 if TYPE_CHECKING:

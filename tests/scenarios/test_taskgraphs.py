@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simplugin.formats.task_graph_files import read_task_graph, write_task_graph
-from simplugin.platforms.multi_clusters import MultiCluster
+from simplugin.platforms.sites import MultiCluster
 from simplugin.scenarios import load_scenario, run_scenario
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.outputs import outcome_document

@@ -14,7 +14,7 @@ import numpy as np
 from simplugin.errors import PlatformError, UnitError
 from simplugin.inputs.messages import suggestion
 from simplugin.inputs.references import UnresolvedError, resolve
-from simplugin.platforms.law_tables import QUANTITIES, Dimension, read_law, read_number
+from simplugin.platforms.laws import QUANTITIES, Dimension, read_law, read_number
 from simplugin.platforms.validation import require_count
 from simplugin.scenarios.generators import GENERATORS
 from simplugin.units import format_bandwidth, format_speed, format_time
@@ -22,7 +22,7 @@ from simplugin.units import format_bandwidth, format_speed, format_time
 if TYPE_CHECKING:
     from simplugin.platforms import Platform
     from simplugin.platforms.laws import Law
-    from simplugin.platforms.topologies import Capacities
+    from simplugin.platforms.topologies.shapes import Capacities
 
 _WRITERS = {"speed": format_speed, "bandwidth": format_bandwidth, "latency": format_time}
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -236,7 +236,7 @@ def read_drawn(name: str, value: Any) -> float | Law:
     name : str
         Of the parameter, which ends in its kind.
     value : float, str or mapping
-        As for `read_quantity`; or a law as `simplugin.platforms.law_tables.read_law` takes it,
+        As for `read_quantity`; or a law as `simplugin.platforms.laws.read_law` takes it,
         such as ``{ law = "uniform", low = "1Gf", high = "2Gf" }``.
 
     Raises
@@ -269,7 +269,7 @@ def _dimension(name: str) -> Dimension:
 
 def read_capacities(speed: Drawn, bandwidth: Drawn, latency: Drawn) -> Capacities:
     """Return capacities of hosts and links."""
-    from simplugin.platforms.topologies import Capacities
+    from simplugin.platforms.topologies.shapes import Capacities
 
     return Capacities(
         read_drawn("speed", speed),

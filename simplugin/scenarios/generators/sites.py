@@ -12,10 +12,9 @@ from simplugin.formats.federation_toml import federation_platform_from, read_fed
 from simplugin.formats.grid5000_catalogue import read_facts, shipped_catalogue
 from simplugin.formats.grid5000_latencies import read_latencies
 from simplugin.platforms import Platform
-from simplugin.platforms.grid5000_platform import grid5000_platform
-from simplugin.platforms.grid5000_selection import selected
-from simplugin.platforms.grid5000_subsets import SUBSETS
-from simplugin.platforms.multi_clusters import GIGABIT, LATENCY, TEN_GIGABITS, MultiCluster
+from simplugin.platforms.grid5000.platform import grid5000_platform
+from simplugin.platforms.grid5000.selection import selected
+from simplugin.platforms.sites import GIGABIT, LATENCY, SUBSETS, TEN_GIGABITS, MultiCluster
 from simplugin.scenarios.generators.calls import Quantity, read_quantity
 
 
@@ -25,7 +24,7 @@ def grid5000_subset(site: str) -> Platform:
     Parameters
     ----------
     site : str
-        A key of `simplugin.platforms.grid5000_subsets.SUBSETS`.
+        A key of `simplugin.platforms.sites.SUBSETS`.
     """
     if site not in SUBSETS:
         raise ValueError(f"no subset is called {site!r}; give one of {', '.join(SUBSETS)}")
@@ -50,7 +49,7 @@ def multi_cluster(
     name : str
         Of the site.
     one_switch, bandwidth, latency, switch_bandwidth, switch_latency
-        As in `simplugin.platforms.multi_clusters.MultiCluster`; quantities may be texts with a
+        As in `simplugin.platforms.sites.MultiCluster`; quantities may be texts with a
         unit.
     """
     parts = []
@@ -91,7 +90,7 @@ def grid5000(
     reference : str, optional
         Path of the reference or of a catalogue; the catalogue that comes with simplugin without.
     interconnect : str
-        ``ethernet`` or ``fast``, as in `simplugin.platforms.grid5000_platform.grid5000_platform`.
+        ``ethernet`` or ``fast``, as in `simplugin.platforms.grid5000.platform.grid5000_platform`.
     latencies : str, optional
         Path of a table of latencies, as `simplugin.formats.grid5000_latencies` reads it.
     directory : path
