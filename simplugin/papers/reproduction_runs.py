@@ -10,7 +10,7 @@ from simplugin.campaigns.jobs import Measured
 from simplugin.campaigns.keys import simgrid_version
 from simplugin.papers.statements import Statement, judged, statements
 from simplugin.rows import Metric, Row
-from simplugin.scenarios.contents import claim_document, figure_document
+from simplugin.scenarios.outputs import claim_document, figure_document
 
 TARGET = f"{__name__}:measure"
 
