@@ -76,7 +76,7 @@ class Here:
     def __call__(self, platform, placements, *, options, trace):
         """Do what `simulate` does."""
         from simplugin.simulation.coroutines import CoroutinesBackEnd
-        from simplugin.simulation.job import ActorJob
+        from simplugin.simulation.protocol import ActorJob
         from simplugin.simulation.result import Result, Returned
 
         arguments = ["--log=root.thres:warning", *options.arguments()]

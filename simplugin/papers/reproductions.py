@@ -73,6 +73,16 @@ class ReproductionJobs:
         """How many parts there are."""
         return sum(1 for _ in self._parts())
 
+    @property
+    def target(self) -> str:
+        """The target of all jobs."""
+        return TARGET
+
+    @property
+    def recipe(self) -> None:
+        """No recipe: each part is stored with its arguments."""
+        return None
+
     def jobs(self) -> Iterator[Job]:
         """Make the jobs: claims first, then figures."""
         for position, (name, kind, part) in enumerate(self._parts()):

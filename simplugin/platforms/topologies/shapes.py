@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.elementary import log2
 from simplugin.errors import PlatformError
@@ -16,12 +17,7 @@ from simplugin.platforms.topologies import random_graphs
 from simplugin.platforms.topologies.random_graphs import geometric_graph
 from simplugin.platforms.validation import require_count, require_not_negative, require_positive
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    Edges = NDArray[np.int64]
+Edges = NDArray[np.int64]
 
 # Of a host [flop/s]; an assumption, and a round one.
 SPEED = 1e9

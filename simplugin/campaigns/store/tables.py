@@ -1,22 +1,39 @@
-"""SQL on a store, with the table of runs as a view."""
+"""The table of runs: its columns, as pandas, as files, and as a view for SQL.
+
+The columns are in this order: the place of the run (`campaign`, `position`, `key`, `status`), the
+dotted keys that were varied, the metrics, then `optimum`, `bound` and `gap`, and the circumstances
+(`seed` to `digest`).
+"""
 
 from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from simplugin.campaigns.store.columns import Columns, columns_of
-from simplugin.campaigns.store.connections import read_only
-from simplugin.campaigns.store.exact_json import text_of, value_of
-from simplugin.campaigns.store.stored_rows import COUNTING
+from simplugin.campaigns.store.documents import text_of, text_reader, value_of
+from simplugin.campaigns.store.schema import COUNTING, read_only
 from simplugin.errors import StoreError
 from simplugin.near_names import perhaps
 
-_TABLES = ("units", "campaigns", "members", "jobs", "runs", "texts", "contents")
+if TYPE_CHECKING:
+    import pandas
+
+Cell = float | int | str | bool | None
+
+_CELLS = """
+    SELECT m.campaign, m.position, lower(hex(m.key)), r.status, m.varied, r.metrics, r.shape,
+        r.best, r.gap, r.provenance, r.provenance_base, r.versions, r.duration, r.started, r.place,
+        r.attempt, r.failure, r.error, r.digest
+    FROM members m JOIN runs r ON r.key = m.key
+    WHERE {conditions}
+    ORDER BY m.campaign, m.position, r.attempt
+"""
+_TABLES = ("units", "campaigns", "members", "runs", "texts")
 # A few milliseconds of SQLite's virtual machine.
 _STEPS = 100_000
 _READING = (
@@ -27,16 +44,16 @@ _READING = (
 )
 _VIEW = """
     CREATE TEMP VIEW results AS SELECT {columns}
-    FROM main.members m JOIN main.jobs j ON j.number = m.job JOIN main.runs r ON r.job = m.job
+    FROM main.members m JOIN main.runs r ON r.key = m.key
     LEFT JOIN main.texts s ON s.number = r.shape
     LEFT JOIN main.texts b ON b.number = r.provenance_base
     LEFT JOIN main.texts v ON v.number = r.versions
     WHERE {conditions}
 """
-_COLUMNS = {
+_EXPRESSIONS = {
     "campaign": "m.campaign",
     "position": "m.position",
-    "key": "j.key",
+    "key": "lower(hex(m.key))",
     "status": "r.status",
     "optimum": "CASE cell(s.text, 'best', 'proof') WHEN 'optimum' THEN r.best END",
     "bound": "CASE cell(s.text, 'best', 'proof') WHEN 'bound' THEN r.best END",
@@ -52,6 +69,145 @@ _COLUMNS = {
     "simgrid": "coalesce(cell(v.text, 'simgrid'), cell(b.text, 'simgrid'))",
     "digest": "r.digest",
 }
+_LARGEST = 2**63  # beyond the integers of pandas
+
+_FIRST = ("campaign", "position", "key", "status")
+_BEST = ("optimum", "bound", "gap")
+_LAST = (
+    "seed",
+    "duration",
+    "started",
+    "place",
+    "attempts",
+    "failure",
+    "error",
+    "simplugin",
+    "simgrid",
+    "digest",
+)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table of runs.
+
+    Attributes
+    ----------
+    varied : dict of str to str
+        Dotted keys that were varied, and the columns that they are: themselves, unless that is
+        the name of another column.
+    metrics : dict of str to str
+        Likewise the metrics.
+    units : dict of str to str
+        Units of the metrics, by their columns.
+    """
+
+    varied: dict[str, str] = field(default_factory=dict)
+    metrics: dict[str, str] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns, in their order."""
+        return (*_FIRST, *self.varied.values(), *self.metrics.values(), *_BEST, *_LAST)
+
+
+def columns_of(connection: sqlite3.Connection, campaign: int | None = None) -> Columns:
+    """Return the columns that the runs of a campaign have, or those of all."""
+    where, values = ("WHERE campaign = ?", [campaign]) if campaign is not None else ("", [])
+    taken = set((*_FIRST, *_BEST, *_LAST))
+    keys: dict[str, None] = {}
+    for (varied,) in connection.execute(f"SELECT varied FROM members {where}", values):
+        keys.update(dict.fromkeys(value_of(varied)))
+    runs = f"SELECT shape FROM runs WHERE key IN (SELECT key FROM members {where})"
+    shapes = connection.execute(
+        f"SELECT text FROM texts WHERE number IN ({runs}) ORDER BY number", values
+    )
+    units: dict[str, str] = {}
+    for (shape,) in shapes:
+        units.update(value_of(shape)["units"])
+    varied = {key: f"varied.{key}" if key in taken else key for key in keys}
+    taken |= set(varied.values())
+    metrics = {name: f"metric.{name}" if name in taken else name for name in units}
+    return Columns(varied, metrics, {metrics[name]: unit for name, unit in units.items()})
+
+
+def cells_of(
+    connection: sqlite3.Connection, columns: Columns, campaign: int | None, *, every: bool
+) -> Iterator[list[Cell]]:
+    """Yield the runs of a campaign, or of all, as rows of a table with these columns.
+
+    Whole tables and lists that were varied are JSON.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        To the store.
+    columns : Columns
+        As `columns_of` finds them.
+    campaign : int, optional
+        Its number.
+    every : bool
+        All attempts, not only those that count.
+    """
+    document = text_reader(connection)
+    conditions = ["1"] if campaign is None else ["m.campaign = ?"]
+    statement = _CELLS.format(conditions=" AND ".join(conditions + [COUNTING] * (not every)))
+    for row in connection.execute(statement, () if campaign is None else (campaign,)):
+        *first, varied, metrics, shape, best, gap, provenance, base, versions = row[:12]
+        duration, started, place, attempt, failure, error, digest = row[12:]
+        values = value_of(varied)
+        numbers = value_of(metrics) if metrics else {}
+        about = document(shape)["best"] if shape else None
+        made_by = document(versions)
+        changed = value_of(provenance) if provenance else {}
+        whole = document(base) if base else {}
+        yield [
+            *first,
+            *(_varied_cell(values.get(key)) for key in columns.varied),
+            *(numbers.get(name) for name in columns.metrics),
+            best if about and about["proof"] == "optimum" else None,
+            best if about and about["proof"] == "bound" else None,
+            gap,
+            changed.get("seed", whole.get("seed")),
+            *(duration, started, place, attempt, failure, error),
+            *(made_by.get(name, whole.get(name)) for name in ("simplugin", "simgrid")),
+            digest,
+        ]
+
+
+def _varied_cell(value: Any) -> Cell:
+    """Return a value that was varied, as a cell."""
+    return text_of(value) if isinstance(value, dict | list) else value
+
+
+def frame_of(columns: Columns, rows: Iterable[Sequence[Any]]) -> pandas.DataFrame:
+    """Return rows of cells as a table; ``attrs["units"]`` has the units of the metrics."""
+    import pandas
+
+    cells: list[list[Any]] = [[] for _ in columns.names]
+    for row in rows:
+        for column, cell in zip(cells, row, strict=True):
+            column.append(cell)
+    table = pandas.DataFrame(
+        {name: _column(column) for name, column in zip(columns.names, cells, strict=True)}
+    )
+    table.attrs["units"] = columns.units
+    return table
+
+
+def _column(cells: list[Any]) -> Any:
+    """Return a column with the narrowest type that keeps every cell as it is."""
+    import pandas
+
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if kinds == {int} and None in cells:
+        if all(abs(cell or 0) < _LARGEST for cell in cells):
+            return pandas.array(cells, dtype="Int64")
+        return pandas.Series(cells, dtype="object")
+    if kinds and kinds <= {int, float}:
+        return pandas.Series(cells, dtype="float64" if float in kinds or None in cells else None)
+    return pandas.Series(cells, dtype="object" if len(kinds) != 1 else None)
 
 
 class Query:
@@ -164,7 +320,7 @@ def _view(columns: Columns, campaign: int | None) -> str:
     """Return the statement that makes the view of the runs."""
     varied = {column: f"cell(m.varied, {_text(key)})" for key, column in columns.varied.items()}
     metrics = {column: f"cell(r.metrics, {_text(key)})" for key, column in columns.metrics.items()}
-    known = _COLUMNS | varied | metrics
+    known = _EXPRESSIONS | varied | metrics
     told = ", ".join(f"{known[name]} AS {_quoted(name)}" for name in columns.names)
     conditions = COUNTING.replace("FROM runs", "FROM main.runs")
     if campaign is not None:
