@@ -194,7 +194,7 @@ def _through_changes(
         )
     except WorkloadError as error:
         raise scenario.error(str(error), "workload", "changes") from error
-    stretches = [Stretch.of(kept, part, best) for part, best in zip(parts, optima, strict=True)]
+    stretches = [Stretch(kept, part, best) for part, best in zip(parts, optima, strict=True)]
     events = events_of(sharing, applications, [*changes, *of_platform])
     return _outcome(Recovery(sharing, utility, kept, stretches, events), kept.result)
 
