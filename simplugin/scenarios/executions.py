@@ -23,7 +23,6 @@ from simplugin.inputs.messages import suggestion
 from simplugin.inputs.parameters import policy_of
 from simplugin.optimum.steady_state import steady_state
 from simplugin.rows import Row
-from simplugin.scenarios.negotiations import arguments
 from simplugin.scenarios.tree_changes import changing
 from simplugin.simulation.metrics import metrics
 from simplugin.units import parse_time
@@ -67,7 +66,9 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     """Hand out all tasks on the simulated platform, and compare with the optimum."""
     wishes = _wishes(scenario)
     bags = _bags(scenario)
-    given = arguments(scenario)
+    given = scenario.simulation.arguments() | {
+        "trace": scenario.has_traced_output("trace", "gantt")
+    }
     platform = scenario.make_platform()
     tree = _tree(scenario, platform)
     made = changing(scenario, platform, tree)
