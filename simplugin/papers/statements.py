@@ -20,9 +20,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from simplugin.claims import Claim, Kind
 from simplugin.elementary import log
@@ -86,7 +86,8 @@ class Criterion(BaseModel):
     at_least: float | None = None
     above: float | None = None
     below: float | None = None
-    between: tuple[float, float] | None = None
+    # Strictly, a list of TOML is no tuple.
+    between: Annotated[tuple[float, float] | None, Field(strict=False)] = None
     equals: Value | None = None
     undetermined: str | None = None
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from simplugin.elementary import exp
 from simplugin.errors import PlatformError
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.peers import PeerSite
 
 Floats = NDArray[np.float64]
 

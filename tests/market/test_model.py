@@ -3,7 +3,7 @@ import pytest
 
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.market.model import Terms, completion_times, task_time
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.peers import PeerSite
 from simplugin.workloads.bundle_markets import largest_share
 from simplugin.workloads.bundles import Bundle
 

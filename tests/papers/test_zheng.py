@@ -5,7 +5,6 @@ import importlib
 import itertools
 import json
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -83,13 +82,6 @@ def test_a_figure_has_a_point_for_each_name_and_states_its_terms(name):
             assert len(x) == len(y) + figure.bars
             assert np.all(np.isfinite(np.asarray(y, dtype=float)))
             assert len(figure.names.get(series, x)) == len(x)
-
-
-def test_rows_of_former_reproductions_have_a_statement_or_a_reason():
-    rows = json.loads((Path(__file__).parent / "zheng_rows.json").read_text())
-    known = {each.id for each in statements(PAPER)}
-    for new in rows.values():
-        assert new in known if isinstance(new, str) else new["reason"]
 
 
 def times_of(site, kind):

@@ -18,12 +18,10 @@ from simplugin.market.model import HOUR
 from simplugin.market.outcomes import jain_index
 from simplugin.papers.statements import Quantity
 from simplugin.papers.zheng.settings import ALPHA, EQUAL, ON_SITE, TASKS, TERMS, Quantities
-from simplugin.platforms.peer_grids import PeerGrid
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.platforms.twelve_peers import chosen_site
 from simplugin.workloads.bundle_markets import Floats
-from simplugin.workloads.bundles import Bundle
-from simplugin.workloads.lcg_bundles import lcg_bundles
+from simplugin.workloads.bundles import Bundle, lcg_bundles
 
 N_SITES, N_PEERS = 4, 12
 # Work over what all peers could do between the first and the last submission.

@@ -18,7 +18,7 @@ from simplugin.market.discount_rates import (
 from simplugin.market.front import least_completion
 from simplugin.market.model import HOUR
 from simplugin.market.outcomes import Outcome
-from simplugin.optimum.mixed_sizes import identical_benefit, mixed_benefit, scaled_benefit
+from simplugin.optimum.bundle_benefit import identical_benefit, mixed_benefit, scaled_benefit
 from simplugin.papers.statements import Quantity
 from simplugin.papers.zheng.settings import (
     ALPHA,
@@ -31,8 +31,7 @@ from simplugin.papers.zheng.settings import (
 )
 from simplugin.platforms.twelve_peers import SEED, chosen_site, consistent_site
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
-from simplugin.workloads.bundles import MEGA
-from simplugin.workloads.lcg_bundles import drawn_sizes, lcg_bundles
+from simplugin.workloads.bundles import MEGA, drawn_sizes, lcg_bundles
 from simplugin.workloads.random_markets import random_market
 
 SITES, QUICK_SITES = 200, 20

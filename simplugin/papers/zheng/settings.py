@@ -14,7 +14,7 @@ from simplugin.market.execution import execute
 from simplugin.market.model import Terms, completion_times
 from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
 from simplugin.papers.statements import Quantity
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.twelve_peers import N_PEERS, SEED, SETUP, chosen_site
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats, largest_share
 from simplugin.workloads.bundles import CLASSES, Bundle

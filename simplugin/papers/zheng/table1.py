@@ -31,7 +31,7 @@ from simplugin.papers.zheng.settings import (
     Setting,
     best_of,
 )
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.twelve_peers import (
     MEAN_PRICE,
     N_PEERS,

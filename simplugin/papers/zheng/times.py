@@ -21,7 +21,7 @@ from simplugin.papers.zheng.settings import (
     dealt,
 )
 from simplugin.papers.zheng.table1 import ALGORITHMS, outcome
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.twelve_peers import SEED, SETUP, chosen_site
 from simplugin.simulation import SimGridOptions
 from simplugin.workloads.bundle_markets import Amounts, Floats
