@@ -19,7 +19,7 @@ CAPABILITIES = {
     "pricing": "simplugin.papers.bertin",
     "bags": "simplugin.bags.claims",
     "taskgraphs": "simplugin.taskgraphs.claims",
-    "market": "simplugin.market.claims",
+    "market": "simplugin.papers.zheng",
 }
 ALL = "all"
 
