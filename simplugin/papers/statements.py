@@ -20,9 +20,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from simplugin.claims import Claim, Kind
 from simplugin.elementary import log
@@ -47,6 +47,8 @@ class Quantity:
         The best possible value.
     provenance : dict
         Seed, platform, reading: what determines the measurement.
+    over : str
+        The dimension that the interval is over.
     """
 
     value: Value
@@ -54,6 +56,7 @@ class Quantity:
     note: str = ""
     optimum: float | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    over: str = "seeds"
 
 
 class Criterion(BaseModel):
@@ -86,7 +89,8 @@ class Criterion(BaseModel):
     at_least: float | None = None
     above: float | None = None
     below: float | None = None
-    between: tuple[float, float] | None = None
+    # Strictly, a list of TOML is no tuple.
+    between: Annotated[tuple[float, float] | None, Field(strict=False)] = None
     equals: Value | None = None
     undetermined: str | None = None
 
@@ -186,7 +190,8 @@ class Statement(BaseModel):
         verdicts = {self.criterion.holds(value, self.paper) for value in (measured.value, *ends)}
         reasons = [self.criterion.words(), self.why, measured.note]
         if measured.interval:
-            reasons.append("from {:.3g} to {:.3g} over seeds".format(*measured.interval))
+            low, high = measured.interval
+            reasons.append(f"from {low:.3g} to {high:.3g} over {measured.over}")
         return Claim(
             self.claim,
             self.paper,
@@ -265,4 +270,5 @@ def _shown(value: Value) -> float | str:
     """Return a value as a table shows it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return value
+    # JSON has no infinity.
+    return value if isinstance(value, str) or math.isfinite(value) else str(value)

@@ -15,11 +15,11 @@ from simplugin.bags.agents.stations import Deeds
 from simplugin.bags.classics import fcfs, first_request_delays
 from simplugin.bags.decisions import balanced, bandwidth_centric, first_come_first_served
 from simplugin.bags.execution import Execution, execute
-from simplugin.bags.instances import instance
 from simplugin.bags.measurement import measure
 from simplugin.bags.nodes import NodePlan, Policy
-from simplugin.bags.trace_check import violations
 from simplugin.errors import ActorError, InfeasibleError, WorkloadError
+from simplugin.papers.beaumont.instances import instance
+from simplugin.papers.beaumont.trace_check import violations
 from simplugin.platforms.random_trees import random_tree
 from simplugin.platforms.trees import Tree
 from simplugin.workloads.bags import Bags

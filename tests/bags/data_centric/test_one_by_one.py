@@ -9,7 +9,7 @@ import pytest
 
 from simplugin.bags.data_centric import trade
 from simplugin.bags.data_centric.rates import ORDERS
-from simplugin.bags.instances import instance
+from simplugin.papers.beaumont.instances import instance
 
 
 class OneByOne:

@@ -17,9 +17,9 @@ import pytest
 from simplugin.bags.data_centric import data_centric, roles, trade
 from simplugin.bags.data_centric.planner import SIZE, data_centric_planner
 from simplugin.bags.execution import execute
-from simplugin.bags.instances import instance
 from simplugin.bags.nodes import Known, Place
 from simplugin.bags.throughput import experimental, fair, slope
+from simplugin.papers.beaumont.instances import instance
 from simplugin.platforms import Platform
 from simplugin.platforms.profiles import Profile, ProfileUse
 from simplugin.platforms.trees import Tree

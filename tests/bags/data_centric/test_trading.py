@@ -25,10 +25,10 @@ from simplugin.bags.data_centric.rates import (
 )
 from simplugin.bags.data_centric.roles import new_trader, opens
 from simplugin.bags.data_centric.root import Operation, Question, choose, next_question
-from simplugin.bags.instances import instance
 from simplugin.bags.nodes import Known
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.steady_state import steady_state
+from simplugin.papers.beaumont.instances import instance
 from simplugin.platforms.random_trees import random_tree
 from simplugin.platforms.trees import Tree
 from simplugin.workloads.bags import Bags

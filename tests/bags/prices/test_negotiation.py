@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from simplugin.bags.instances import instance
 from simplugin.bags.nodes import Known
 from simplugin.bags.prices import negotiate_prices, prices
 from simplugin.bags.prices.filter import Sieve
 from simplugin.bags.prices.root import Terms
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.steady_state import steady_state
+from simplugin.papers.beaumont.instances import instance
 from simplugin.platforms.random_trees import random_tree
 from simplugin.platforms.trees import Tree
 from simplugin.workloads.bags import Bags

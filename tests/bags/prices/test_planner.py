@@ -14,7 +14,6 @@ import pytest
 
 from simplugin.bags.data_centric import data_centric
 from simplugin.bags.execution import execute
-from simplugin.bags.instances import instance
 from simplugin.bags.nodes import Known, Place
 from simplugin.bags.planned import lp
 from simplugin.bags.prices import negotiate_prices, prices
@@ -26,6 +25,7 @@ from simplugin.bags.prices.planner import negotiate
 from simplugin.bags.prices.root import Terms
 from simplugin.bags.throughput import experimental, fair
 from simplugin.optimum.steady_state import steady_state
+from simplugin.papers.beaumont.instances import instance
 from simplugin.platforms import Platform, Profile, ProfileUse
 from simplugin.platforms.trees import Tree
 from simplugin.simulation import SimGridOptions, simulate

@@ -7,17 +7,18 @@ import pytest
 
 from simplugin.bags.classics import fcfs
 from simplugin.bags.execution import execute
-from simplugin.bags.instances import instance
-from simplugin.bags.realism import (
+from simplugin.bags.planned import lp
+from simplugin.errors import WorkloadError
+from simplugin.papers.beaumont.conditions import (
+    CONDITIONS,
     FAILING,
     LATENCY,
     LEFT,
     ONSET,
-    SETTINGS,
     SPREAD,
     arguments,
 )
-from simplugin.errors import WorkloadError
+from simplugin.papers.beaumont.instances import instance
 from simplugin.platforms import Profile, ProfileUse
 from simplugin.platforms.random_trees import random_tree
 from simplugin.platforms.trees import Tree
@@ -189,7 +190,7 @@ def test_some_hosts_fail_once_but_never_the_root():
         assert 0 < points[1, 0] - points[0, 0] < 1e4
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", CONDITIONS)
 def test_draws_decide_and_all_tasks_are_done(name):
     tree, bags = instance("A", 2008, 1, count=20)
     one, same, other = (arguments(name, tree, draws(seed)) for seed in (1, 1, 2))
@@ -205,5 +206,26 @@ def test_draws_decide_and_all_tasks_are_done(name):
 
 
 def test_an_unknown_setting_is_refused():
-    with pytest.raises(WorkloadError, match="no setting is called 'rain'; give plain, "):
+    with pytest.raises(WorkloadError, match="no condition is called 'rain'; give plain, "):
         arguments("rain", PAIR, draws())
+
+
+@pytest.mark.parametrize(("byte", "slowed"), [(1.0, "far"), (1e6, "near")])
+def test_the_host_that_slows_depends_on_the_applications(byte, slowed):
+    # A fast host behind a slow link, and a slow one behind a fast link.
+    tree = Tree(("root", "far", "near"), [-1, 0, 0], [0.0, 4e8, 2e8], [np.inf, 1e6, 1e9], [0.0] * 3)
+
+    def bags(byte):
+        return Bags(("a",), 1e8, byte, 1.0, 400)
+
+    platform = arguments("one host slows", tree, draws(0), 100.0, bags(byte))["platform"]
+    plain = arguments("one host slows", tree, draws(0), 100.0, bags(1.0))["platform"]
+    done = [
+        execute(tree, bags(byte), lp(tree, bags(byte)), platform=each).computed.sum(axis=1)
+        for each in (None, platform)
+    ]
+    host = tree.hosts.index(slowed)
+    # Half of its speed for most of the run costs it tasks, which the others get.
+    assert done[1][host] < 0.9 * done[0][host]
+    assert done[1].sum() == done[0].sum() == 400
+    assert (platform.elements == plain.elements) == (slowed == "far")

@@ -1,41 +1,48 @@
-"""What section 4 of the paper says of steady states and periodic schedules, and what comes out."""
+"""Experiments of section 4: slices of stars, and periodic schedules executed on SimGrid."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simplugin.bags.campaign_summary import listed
-from simplugin.bags.instances import FLOP, LARGEST_RATIO, LEAST_RATIO, SEEDS, TASKS, instance
 from simplugin.bags.periodic import periodic_schedule
 from simplugin.bags.periodic_execution import execute_periodic
-from simplugin.claims import Claim
 from simplugin.elementary import exp, log
 from simplugin.optimum.exact_steady_state import exact_steady_state
 from simplugin.optimum.steady_state import steady_state
+from simplugin.papers.beaumont.heuristics import listed
+from simplugin.papers.beaumont.instances import (
+    FLOP,
+    LARGEST_RATIO,
+    LEAST_RATIO,
+    SEEDS,
+    TASKS,
+    instance,
+)
+from simplugin.papers.statements import Quantity
 from simplugin.platforms.random_trees import BANDWIDTHS, SPEEDS
 from simplugin.platforms.trees import Tree
 from simplugin.workloads.bags import Bags
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
 SEED = SEEDS[0]
-_STARS = 200
-_QUICK_STARS = 40
-# Trees whose schedules are executed, tasks of each application in a period, and how many periods
-# are looked at, beyond those in which the tree fills.
-_TREES, _QUICK_TREES = (0, 1, 2, 3, 5, 6, 7), (0, 1)
-_PERIOD_TASKS, _QUICK_TASKS = (50, 500), (100,)
-_PERIODS = (1, 8, 32)
+STARS, QUICK_STARS = 200, 40
+# Trees whose schedules are executed, tasks of each application in a period, and numbers of periods
+# beyond those in which the tree fills.
+SCHEDULED_TREES, QUICK_TREES = (0, 1, 2, 3, 5, 6, 7), (0, 1)
+PERIOD_TASKS, QUICK_TASKS = (50, 500), (100,)
+PERIODS = (1, 8, 32)
 # Trees of small whole numbers.
-_WHOLE, _WHOLE_TREES, _QUICK_WHOLE = (1, 2, 4), 20, 4
-# Shares of an application below which a host does not execute it.
-_NONE = 1e-6
+WHOLE, WHOLE_TREES, QUICK_WHOLE = (1, 2, 4), 20, 4
+# Share of an application below which a host does not execute it.
+NONE = 1e-6
 
 
 def star(generator: np.random.Generator) -> tuple[Tree, Bags]:
@@ -60,7 +67,7 @@ def star(generator: np.random.Generator) -> tuple[Tree, Bags]:
 
 
 def is_sliced(tree: Tree, bags: Bags, compute: NDArray[np.float64]) -> bool:
-    """Whether applications of higher ratio run on hosts of higher bandwidth, Proposition 1.
+    """Return True if applications of higher ratio run on hosts of higher bandwidth.
 
     Parameters
     ----------
@@ -74,7 +81,7 @@ def is_sliced(tree: Tree, bags: Bags, compute: NDArray[np.float64]) -> bool:
     hosts = np.argsort(-tree.bandwidth, kind="stable")
     kinds = np.argsort(-bags.ratio, kind="stable")
     done = compute[np.ix_(hosts, kinds)]
-    used = done > _NONE * done.sum(axis=0)
+    used = done > NONE * done.sum(axis=0)
     last = -1
     for column in used.T:
         places = np.flatnonzero(column)
@@ -84,27 +91,22 @@ def is_sliced(tree: Tree, bags: Bags, compute: NDArray[np.float64]) -> bool:
     return True
 
 
-def proposition1(quick: bool) -> list[Claim]:
-    """Return whether optima on stars have slices."""
+def slices(quick: bool) -> dict[str, Quantity]:
+    """Return the share of stars whose optimum has slices, Proposition 1."""
     chosen = anyone = 0
-    stars = _QUICK_STARS if quick else _STARS
+    stars = QUICK_STARS if quick else STARS
     for number in range(stars):
         tree, bags = star(np.random.default_rng([SEED, number]))
         chosen += is_sliced(tree, bags, steady_state(tree, bags).compute)
         first = steady_state(tree, bags, least_communication=False)
         anyone += is_sliced(tree, bags, first.compute)
-    return [
-        Claim(
-            "On stars, applications of higher ratio run on slices of higher bandwidth",
-            "in the optimal solution",
-            f"on {chosen} of {stars} stars",
-            chosen == stars,
-            "the optimum that communicates least; there are others, and of the first that is found"
-            f" it holds on {anyone}. Agrees if it holds on all",
-            "Proposition 1",
-            provenance={"seed": SEED, "stars": stars},
-        )
-    ]
+    note = (
+        f"{chosen} of {stars} stars, the optimum that communicates least; of the first optimum that"
+        f" is found it holds on {anyone}"
+    )
+    return {
+        "sliced": Quantity(chosen / stars, note=note, provenance={"seed": SEED, "stars": stars})
+    }
 
 
 def whole_tree(number: int) -> tuple[Tree, Bags]:
@@ -118,73 +120,73 @@ def whole_tree(number: int) -> tuple[Tree, Bags]:
     draws = np.random.default_rng([SEED, number])
     parent = np.array([-1, 0, 0, 1, 1, 2])
     count = len(parent)
-    bandwidth = draws.choice(_WHOLE, count).astype(float)
+    bandwidth = draws.choice(WHOLE, count).astype(float)
     bandwidth[0] = np.inf
     names = tuple(f"n{host}" for host in range(count))
-    tree = Tree(names, parent, draws.choice(_WHOLE, count) * 1.0, bandwidth, np.zeros(count))
-    flop, byte = draws.choice(_WHOLE, 2) * 1.0, draws.choice(_WHOLE, 2) * 1.0
+    tree = Tree(names, parent, draws.choice(WHOLE, count) * 1.0, bandwidth, np.zeros(count))
+    flop, byte = draws.choice(WHOLE, 2) * 1.0, draws.choice(WHOLE, 2) * 1.0
     return tree, Bags(("a0", "a1"), flop, byte, np.ones(2), np.full(2, TASKS))
 
 
-def optimal(quick: bool) -> list[Claim]:
-    """Return whether schedules of natural length on SimGrid lose a constant to the optimum."""
-    numbers = range(_QUICK_WHOLE if quick else _WHOLE_TREES)
+def natural(quick: bool) -> dict[str, Quantity]:
+    """Return the tasks that schedules of natural length lose to the optimum, in units of z."""
+    numbers = range(QUICK_WHOLE if quick else WHOLE_TREES)
     found = [_periods(*whole_tree(number), None) for number in numbers]
-    short = max(each.short for each in found)
-    return [
-        Claim(
-            "A periodic schedule computes as many tasks as the optimum, but for a constant number",
-            "up to z fewer",
-            f"{short:.2f} z fewer at most",
-            all(each.constant and each.is_optimal for each in found) and short <= 1,
-            f"executions on SimGrid of {len(found)} schedules in natural periods, of trees and"
-            " tasks in small whole numbers, as rates of the optimum are whole tasks there; z is"
-            " what the steady state computes in as many periods as the tree is deep. Agrees if"
-            f" the same number is missing after each of {max(_PERIODS)} periods, and z at most",
-            "section 4.2",
-            provenance={"seed": SEED, "trees": listed(numbers)},
-        )
-    ]
+    is_right = all(each.constant and each.is_optimal for each in found)
+    note = (
+        f"{len(found)} schedules in natural periods, of trees and tasks in small whole numbers;"
+        f" {_constant(found)} of them at the optimum's rates; z is the number of tasks in as many"
+        " periods as the tree is deep"
+    )
+    provenance = {"seed": SEED, "trees": listed(numbers)}
+    return {"short": _short(found, is_right, note, provenance)}
 
 
-def periodic(quick: bool) -> list[Claim]:
-    """Return whether periodic schedules of any length lose no more than their first tasks."""
-    numbers = _QUICK_TREES if quick else _TREES
-    lengths = _QUICK_TASKS if quick else _PERIOD_TASKS
+def rounded(quick: bool) -> dict[str, Quantity]:
+    """Return the tasks that rounded schedules lose to their own rates, in units of z."""
+    numbers = QUICK_TREES if quick else SCHEDULED_TREES
+    lengths = QUICK_TASKS if quick else PERIOD_TASKS
     found = [_campaign_periods(number, tasks) for number in numbers for tasks in lengths]
-    short = max(each.short for each in found)
     share = ", ".join(f"{np.mean([each.reached[n] for each in found]):.4f}" for n in range(3))
-    return [
-        Claim(
-            "In rounded periods it computes as many as its own rates say, but for such a number",
-            "up to z fewer",
-            f"{short:.2f} z fewer at most",
-            all(each.constant for each in found) and short <= 1,
-            f"executions of {len(found)} schedules on SimGrid, whose periods have about"
-            f" {' or '.join(map(str, lengths))} tasks of each application, rounded down to whole"
-            f" ones. After {', '.join(map(str, _PERIODS))} periods past those in which the tree"
-            f" fills, {share} of the optimal number are done, on average. Agrees if what is missing"
-            " for the schedule's throughput is the same after every period, and z at most",
-            "section 4.2",
-            provenance={"seed": SEED, "reading": "A", "trees": listed(numbers)},
-        )
-    ]
+    note = (
+        f"{len(found)} schedules, whose periods have about {' or '.join(map(str, lengths))} tasks"
+        f" of each application, rounded down; {_constant(found)}; after"
+        f" {', '.join(map(str, PERIODS))} periods past those in which the tree fills, {share} of"
+        " the optimal number are done, on average"
+    )
+    provenance = {"seed": SEED, "reading": "A", "trees": listed(numbers)}
+    is_constant = all(each.constant for each in found)
+    return {"short": _short(found, is_constant, note, provenance)}
+
+
+def _short(
+    found: Sequence[_Periods], is_right: bool, note: str, provenance: Mapping[str, Any]
+) -> Quantity:
+    """Return the most missing tasks over z; infinite if their number is not constant."""
+    short = max(each.short for each in found)
+    return Quantity(short if is_right else math.inf, note=note, provenance=provenance)
+
+
+def _constant(found: Sequence[_Periods]) -> str:
+    """Return on how many schedules the same number of tasks is missing after every period."""
+    constant = sum(each.constant for each in found)
+    return f"the same number is missing after each of {max(PERIODS)} periods of {constant}"
 
 
 @dataclass(frozen=True)
 class _Periods:
-    """What an execution of a periodic schedule came to.
+    """Result of an execution of a periodic schedule.
 
     Attributes
     ----------
     short : float
         Tasks missing at the end for the schedule's throughput, over z; of the worst application.
     constant : bool
-        Whether as many were missing after every period of the steady state.
+        True if as many were missing after every period of the steady state.
     is_optimal : bool
-        Whether the schedule's throughput is the optimum's, exactly.
+        True if the schedule's throughput is exactly the optimum's.
     reached : tuple of float
-        Tasks done over the optimal number, after each of `_PERIODS`.
+        Tasks done over the optimal number, after each of `PERIODS`.
     """
 
     short: float
@@ -204,22 +206,15 @@ def _periods(tree: Tree, bags: Bags, tasks: int | None) -> _Periods:
     state = exact_steady_state(tree, bags)
     length = None if tasks is None else tasks / state.fair
     schedule = periodic_schedule(tree, bags, state=state, period=length)
-    last = schedule.depth + max(_PERIODS)
+    last = schedule.depth + max(PERIODS)
     done = execute_periodic(schedule, last, trace=False)
     period, each = float(schedule.period), np.array(schedule.sent[0])
     missing = np.array([n * each - done.done(n * period) for n in range(schedule.depth, last + 1)])
     optimum = np.array([float(rate) for rate in schedule.optimum])
-    dates = [(schedule.depth + n) * period for n in _PERIODS]
+    dates = [(schedule.depth + n) * period for n in PERIODS]
     return _Periods(
         float(np.max(missing[-1] / np.maximum(schedule.startup, 1))),
         bool(np.all(missing == missing[0])),
         not any(schedule.lost),
         tuple(float(np.min(done.done(date) / (optimum * date))) for date in dates),
     )
-
-
-PARTS: dict[str, Callable[[bool], list[Claim]]] = {
-    "Proposition 1": proposition1,
-    "periodic schedules": optimal,
-    "rounded periodic schedules": periodic,
-}

@@ -1,4 +1,4 @@
-"""What a run of bags may meet that the plain model leaves out: how the platform behaves then."""
+"""Conditions that the plain model leaves out: networks, changes of the platform, failures."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simplugin.bags.instances import FLOP, LEAST_RATIO, TASKS
 from simplugin.elementary import exp, log
 from simplugin.errors import WorkloadError
 from simplugin.optimum.steady_state import steady_state
+from simplugin.papers.beaumont.instances import FLOP, LEAST_RATIO, TASKS
 from simplugin.platforms import Profile, ProfileUse
 from simplugin.simulation import SimGridOptions
 from simplugin.simulation.placement import Placement
@@ -36,12 +36,12 @@ FAILING, OUTAGE = 1 / 2, 0.1
 # Which part of the links carries transfers of others, and how many of these fit into a run; as
 # long as they last alone, they pause.
 SHARED, TRANSFERS = 1 / 2, 40
-# The setting that depends on the applications.
+# The conditions that depend on the applications.
 SLOWS = "one host slows"
 # A latency of a wide-area link, and the range that section 6.1.2 prints [s].
 LATENCY, LATENCIES = 6e-3, (6e-3, 10.0)
 
-# What `execute` is told besides the tree, the bags and the policy.
+# Arguments of `execute` besides the tree, the bags and the policy.
 Arguments = dict[str, Any]
 
 
@@ -52,23 +52,22 @@ def arguments(
     horizon: float | None = None,
     bags: Bags | None = None,
 ) -> Arguments:
-    """Return the further arguments of `execute` that make a run meet something.
+    """Return the further arguments of `execute` for some conditions.
 
     Parameters
     ----------
     name : str
-        A key of `SETTINGS`.
+        A key of `CONDITIONS`.
     tree : Tree
         The platform; its speeds and bandwidths are the means of those that vary.
     generator : numpy.random.Generator
         Source of the draws.
     horizon : float, optional
-        About how long a run takes [s], as changes come so and so often in a run; that of two
-        applications of the campaign, if all hosts compute all the time, without.
-
+        Approximate duration of a run [s], as changes come a number of times in a run; by default
+        that of two applications of the campaign if all hosts compute all the time.
     bags : Bags, optional
-        The applications, as what happens to a host can depend on its work; products of matrices
-        with the least data of the campaign without.
+        The applications, on which the host that slows depends; by default products of matrices
+        with the least data of the campaign.
 
     Returns
     -------
@@ -78,16 +77,16 @@ def arguments(
     Raises
     ------
     WorkloadError
-        There is no such setting.
+        The conditions are unknown.
     """
-    if name not in SETTINGS:
-        raise WorkloadError(f"no setting is called {name!r}; give {', '.join(SETTINGS)}")
+    if name not in CONDITIONS:
+        raise WorkloadError(f"no condition is called {name!r}; give {', '.join(CONDITIONS)}")
     if horizon is None:
         horizon = 2 * TASKS * FLOP / float(tree.speed.sum())
     usual = {"platform": tree.platform(), "options": SimGridOptions.linear()}
     if name == SLOWS:
         return usual | _one_slows(tree, generator, horizon, bags)
-    return usual | SETTINGS[name](tree, generator, horizon)
+    return usual | CONDITIONS[name](tree, generator, horizon)
 
 
 def _plain(tree: Tree, generator: np.random.Generator, horizon: float) -> Arguments:
@@ -197,8 +196,8 @@ def _hosts_fail(tree: Tree, generator: np.random.Generator, horizon: float) -> A
     return {"platform": _with(tree.platform(), extra), "failures": True}
 
 
-# What a run meets, by name.
-SETTINGS: Mapping[str, Callable[[Tree, np.random.Generator, float], Arguments]] = {
+# Conditions by name.
+CONDITIONS: Mapping[str, Callable[[Tree, np.random.Generator, float], Arguments]] = {
     "plain": _plain,
     "default model": _default_model,
     "default model, no cross-traffic": _no_cross_traffic,

@@ -1,4 +1,4 @@
-"""The histograms of the paper's Figures 5 and 6, and the same of our own policies."""
+"""Histograms of Figures 5 and 6, and the same of our own policies."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.bags.campaign import FEW, ORDERS, Setting, measured
-from simplugin.bags.campaign_summary import deviations, ratios
-from simplugin.bags.instances import MAIN, SEEDS, TREES
-from simplugin.bags.section6_claims import QUICK_ORDERS
 from simplugin.figures import Figure
+from simplugin.papers.beaumont.campaign import FEW, ORDERS, QUICK_ORDERS, Setting, measurements
+from simplugin.papers.beaumont.comparisons import deviations, ratios
+from simplugin.papers.beaumont.instances import MAIN, SEEDS, TREES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from simplugin.bags.campaign import Measurement
+    from simplugin.papers.beaumont.campaign import Measurement
 
     Floats = NDArray[np.float64]
 
@@ -31,38 +30,30 @@ EXPECTING = {"lp": "LP", "data_centric": "DATA-CENTRIC", "cgbc": "CGBC"}
 
 
 def histogram(values: Floats, edges: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """Return edges and how many values each bin has; those outside are in the first and last."""
+    """Return edges and the count of each bin; values outside are in the first and last one."""
     inside = np.clip(values, edges[0], edges[-1])
     return edges, np.histogram(inside, edges)[0]
 
 
 def logarithms(high: Sequence[Measurement], low: Sequence[Measurement]) -> Floats:
-    """Return logarithmic deviations as section 6.2.2 has them: 8 where a throughput is near 0."""
+    """Return the logarithmic deviations of section 6.2.2: 8 where a throughput is near 0."""
     log = ratios(high, low).log
     return np.where(np.isnan(log), 0.0, np.minimum(log, BEYOND))
 
 
 def figure5(quick: bool) -> list[Figure]:
-    """Return the deviations of those that expect a throughput."""
+    """Return the deviations of the policies that expect a throughput."""
     numbers = FEW if quick else range(TREES)
-    series = {}
-    for name, words in EXPECTING.items():
-        found = [measured("A", SEED, number, Setting(name)) for number in numbers]
-        series[words] = histogram(deviations(found), DEVIATIONS)
-    return [
-        Figure(
-            "figure5",
-            f"Figure 5: deviation from the expected throughput, reading A, {len(numbers)} trees",
-            "1 - measured / expected",
-            "trees",
-            series,
-            bars=True,
-        )
-    ]
+    series = {
+        words: histogram(deviations(measurements("A", SEED, numbers, Setting(name))), DEVIATIONS)
+        for name, words in EXPECTING.items()
+    }
+    title = f"Figure 5: deviation from the expected throughput, reading A, {len(numbers)} trees"
+    return [Figure("figure5", title, "1 - measured / expected", "trees", series, bars=True)]
 
 
 def figure6(quick: bool) -> list[Figure]:
-    """Return how far policies are behind LP, in each reading."""
+    """Return the distances of policies from LP, in each main reading."""
     turns = Setting("fcfs", orders=QUICK_ORDERS if quick else ORDERS)
     panels = (
         ("figure6a", "Figure 6a: DATA-CENTRIC", Setting("data_centric"), LOGARITHMS),
@@ -73,14 +64,12 @@ def figure6(quick: bool) -> list[Figure]:
         ("figure6-lag", "As Figure 6, our own: lag", Setting("lag"), LOGARITHMS),
     )
     numbers = FEW if quick else range(TREES)
-    readings = ("A",) if quick else tuple(MAIN)
     figures = []
     for name, words, setting, edges in panels:
         series = {}
-        for reading in readings:
+        for reading in ("A",) if quick else tuple(MAIN):
             lp, other = (
-                [measured(reading, SEED, number, each) for number in numbers]
-                for each in (Setting("lp"), setting)
+                measurements(reading, SEED, numbers, each) for each in (Setting("lp"), setting)
             )
             series[f"reading {reading}"] = histogram(logarithms(lp, other), edges)
         title = f"{words}, {len(numbers)} trees" + "; at 8 those near 0" * (edges is WIDE)
@@ -88,6 +77,3 @@ def figure6(quick: bool) -> list[Figure]:
             Figure(name, title, "ln(throughput of LP / its throughput)", "trees", series, bars=True)
         )
     return figures
-
-
-FIGURES: dict[str, Callable[[bool], list[Figure]]] = {"figure 5": figure5, "figure 6": figure6}

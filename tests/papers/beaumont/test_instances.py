@@ -3,8 +3,17 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from simplugin.bags.instances import DEGREES, MAIN, NODES, READINGS, SEEDS, TREES, Reading, instance
 from simplugin.errors import WorkloadError
+from simplugin.papers.beaumont.instances import (
+    DEGREES,
+    MAIN,
+    NODES,
+    READINGS,
+    SEEDS,
+    TREES,
+    Reading,
+    instance,
+)
 
 SEED = SEEDS[0]
 

@@ -7,12 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simplugin.bags import recheck_claims
 from simplugin.bags.execution import Execution, execute
-from simplugin.bags.instances import SEEDS, instance
 from simplugin.bags.policies import POLICIES
-from simplugin.bags.recheck_claims import rechecked, violations_of
-from simplugin.bags.trace_check import violations
+from simplugin.papers.beaumont.instances import SEEDS, instance
+from simplugin.papers.beaumont.own_policies import violations_of
+from simplugin.papers.beaumont.trace_check import violations
 
 BUFFER = 10
 
@@ -93,19 +92,3 @@ def _labels(done: Execution) -> np.ndarray:
     trace = done.result.trace
     chosen = np.flatnonzero(trace.kind == "exec")
     return trace.label[chosen[np.argsort(trace.start[chosen], kind="stable")]]
-
-
-def test_the_claim_counts_violations(monkeypatch):
-    monkeypatch.setattr(recheck_claims, "violations_of", lambda *_: [])
-    (claim,) = rechecked(quick=True)
-    assert claim.agrees
-    assert claim.measured == "0 violations in 21 runs"
-    monkeypatch.setattr(
-        recheck_claims, "violations_of", lambda _r, n, p: ["x"] * (n == 6 and p == "lag")
-    )
-    (claim,) = rechecked(quick=True)
-    assert not claim.agrees
-    assert claim.measured == "1 violations in 21 runs"
-    assert "lag, tree 6: x" in claim.why
-    (claim,) = rechecked(quick=False)
-    assert claim.measured == "1 violations in 140 runs"

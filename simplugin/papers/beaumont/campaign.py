@@ -1,4 +1,4 @@
-"""The campaign of section 6: policies, and ours, over seeded trees, by execution on SimGrid."""
+"""Measurements of the campaign of section 6: policies executed on SimGrid over seeded trees."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 
 from simplugin.bags.classics import first_request_delays
 from simplugin.bags.execution import execute
-from simplugin.bags.instances import TASKS, instance
 from simplugin.bags.measurement import measure, with_errors
 from simplugin.bags.nodes import BUFFER
 from simplugin.bags.policies import policy_called
-from simplugin.bags.realism import arguments
 from simplugin.bags.throughput import experimental, fair, slope
 from simplugin.optimum.steady_state import steady_state
+from simplugin.papers.beaumont.conditions import arguments
+from simplugin.papers.beaumont.instances import TASKS, instance
 from simplugin.platforms import ProfileUse
 
 if TYPE_CHECKING:
@@ -26,24 +26,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simplugin.bags.execution import Execution
-    from simplugin.bags.realism import Arguments
+    from simplugin.papers.beaumont.conditions import Arguments
     from simplugin.platforms.trees import Tree
 
 # Draws of an instance beyond those of its tree and applications.
 _ERRORS, _ORDERS, _CONDITIONS = 3, 4, 5
 
-# Of quick runs: trees of all sizes, with 2 and with 15 children at most.
+# Trees of quick runs: all sizes, with 2 and with 15 children at most; one of each size; and three
+# sizes.
 FEW = (0, 1, 2, 4, 10, 11, 12, 13)
-# Of these one of each size.
 FEWER = (0, 11, 2, 13, 4)
+FEWEST = FEWER[::2]
 
-# Over how many orders of the first requests first come, first served is averaged.
-ORDERS = 5
+# Number of orders of the first requests over which first come, first served is averaged.
+ORDERS, QUICK_ORDERS = 5, 2
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A policy, and under what it executes.
+    """A policy and the circumstances of its execution.
 
     Attributes
     ----------
@@ -56,16 +57,17 @@ class Setting:
     count : int
         Tasks of each application.
     errors : float
-        By what part what nodes measure before they plan may be off, either way.
+        Largest relative error of first measurements, either way.
     lasting : bool
-        Whether what they measure while they work is off by the same parts.
+        True if later measurements are off by the same parts.
     orders : int
-        Over how many orders of the first requests throughputs are averaged; 1 is that of the tree.
+        Number of orders of the first requests over which throughputs are averaged; 1 is the order
+        of the tree.
     conditions : str
-        A key of `simplugin.bags.realism.SETTINGS` for what the run meets; the plain model without.
+        A key of `simplugin.papers.beaumont.conditions.CONDITIONS`; empty for the plain model.
     measures : bool
-        Whether speeds and bandwidths were measured before, rather than read from the platform's
-        description.
+        True if speeds and bandwidths are measured before, False if they are read from the
+        platform's description.
     """
 
     policy: str
@@ -80,7 +82,7 @@ class Setting:
 
     @property
     def key(self) -> str:
-        """All of it in a line; what is as usual is left out."""
+        """All fields in a line, without those that have their default."""
         usual = asdict(Setting(self.policy))
         words = [self.policy, *(f"{name}={value}" for name, value in self.parameters)]
         for name, value in asdict(self).items():
@@ -91,12 +93,12 @@ class Setting:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a setting came to on a tree.
+    """The throughput of a setting on a tree.
 
     Attributes
     ----------
     reading : str
-        A key of `simplugin.bags.instances.READINGS`.
+        A key of `simplugin.papers.beaumont.instances.READINGS`.
     seed, number : int
         Of the instance.
     setting : str
@@ -114,7 +116,7 @@ class Measurement:
     theory : float, optional
         What the policy expects [tasks/s].
     all_done : bool
-        Whether every task was computed.
+        True if every task was computed.
     """
 
     reading: str
@@ -131,28 +133,20 @@ class Measurement:
     all_done: bool
 
 
-def rows(reading: str, seed: int, number: int, chosen: Iterable[Setting]) -> list[Measurement]:
-    """Return what each setting comes to on one instance.
-
-    Parameters
-    ----------
-    reading : str
-        A key of `simplugin.bags.instances.READINGS`.
-    seed, number : int
-        Of the instance.
-    chosen : iterable of Setting
-        What to measure.
-    """
-    return [measured(reading, seed, number, each) for each in chosen]
+def measurements(
+    reading: str, seed: int, numbers: Iterable[int], setting: Setting
+) -> list[Measurement]:
+    """Return the measurements of a setting on some instances."""
+    return [measured(reading, seed, number, setting) for number in numbers]
 
 
 @cache
 def measured(reading: str, seed: int, number: int, setting: Setting) -> Measurement:
-    """Return what a setting comes to on one instance; what was measured once is kept.
+    """Return the measurement of a setting on one instance, kept for the next call.
 
-    All settings meet with the same under the same conditions. Policies plan with what was measured
-    from within the simulation, before, as in section 6.1.4: where speeds and bandwidths change,
-    their means; otherwise, what tasks get under these very conditions.
+    The same conditions are the same for all settings. Policies plan with values measured from
+    within the simulation before, as in section 6.1.4: where speeds and bandwidths change, their
+    means; otherwise those under the same conditions.
     """
     tree, bags = instance(reading, seed, number, count=setting.count)
     done, theory = _executions(reading, seed, number, setting)
@@ -192,7 +186,7 @@ def _known(reading: str, seed: int, number: int, conditions: str) -> Tree:
 
 
 def _met(reading: str, seed: int, number: int, setting: Setting) -> Arguments:
-    """Return what `execute` is told of the conditions."""
+    """Return the arguments of `execute` that make the conditions."""
     if not setting.conditions:
         return {}
     tree, bags = instance(reading, seed, number)

@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 
-from simplugin.bags.campaign import Setting, measured, rows
 from simplugin.bags.classics import first_request_delays
 from simplugin.bags.decisions import first_come_first_served
 from simplugin.bags.execution import execute
-from simplugin.bags.instances import instance
 from simplugin.bags.nodes import Policy
 from simplugin.bags.throughput import experimental, slope
 from simplugin.optimum.steady_state import steady_state
+from simplugin.papers.beaumont.campaign import Setting, measured, measurements
+from simplugin.papers.beaumont.instances import instance
 
 SEED = 2008
 
@@ -16,7 +16,7 @@ SEED = 2008
 def test_a_measurement_is_that_of_executions():
     tree, bags = instance("B", SEED, 0)
     setting = Setting("fcfs", orders=2)
-    [row] = rows("B", SEED, 0, [setting])
+    [row] = measurements("B", SEED, [0], setting)
     policy = Policy("fcfs", first_come_first_served)
     fair, steady = [], []
     for order in range(2):
@@ -37,12 +37,12 @@ def test_a_measurement_is_that_of_executions():
 
 def test_what_is_known_is_measured_from_within():
     # Exact with linear sharing, so that LP expects the optimum.
-    [row] = rows("A", SEED, 1, [Setting("lp")])
+    row = measured("A", SEED, 1, Setting("lp"))
     assert row.theory == pytest.approx(row.optimum, rel=1e-6)
 
 
 def test_errors_are_in_what_policies_expect():
-    exact, wrong = rows("A", SEED, 0, [Setting("lp"), Setting("lp", errors=0.2)])
+    exact, wrong = (measured("A", SEED, 0, Setting("lp", errors=each)) for each in (0.0, 0.2))
     assert exact.theory is not None
     assert wrong.theory is not None
     assert 0.01 < abs(wrong.theory / exact.theory - 1) <= 0.2
@@ -50,14 +50,11 @@ def test_errors_are_in_what_policies_expect():
     assert wrong.setting == "lp errors=0.2"
 
 
-def test_settings_differ_by_their_keys():
-    settings = [
-        Setting("prices"),
-        Setting("prices", (("typed", True),)),
-        Setting("prices", buffer=100),
-        Setting("prices", orders=2),
-        Setting("prices", conditions="x"),
-    ]
-    assert len({each.key for each in settings}) == len(settings)
-    assert settings[0].key == "prices"
-    assert settings[1].key == "prices typed=True"
+def test_all_policies_meet_with_the_same():
+    # The executions under drawn conditions do not depend on those measured before.
+    first, other = (Setting(name, conditions="availability") for name in ("fcfs", "lag"))
+    measured.cache_clear()
+    alone = measured("A", SEED, 0, first)
+    measured.cache_clear()
+    measured("A", SEED, 0, other)
+    assert measured("A", SEED, 0, first) == alone
