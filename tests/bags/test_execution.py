@@ -20,9 +20,9 @@ from simplugin.bags.nodes import NodePlan, Policy
 from simplugin.errors import ActorError, InfeasibleError, WorkloadError
 from simplugin.papers.beaumont.instances import instance
 from simplugin.papers.beaumont.trace_check import violations
-from simplugin.platforms.random_trees import random_tree
-from simplugin.platforms.trees import Tree
-from simplugin.workloads.bags import Bags
+from simplugin.platforms.graphs import Tree
+from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.workloads.applications import Bags
 
 FCFS = Policy("fcfs", first_come_first_served)
 CGBC = Policy("cgbc", bandwidth_centric, bundled=True)

@@ -35,8 +35,8 @@ from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.placement import Placement
 
 if TYPE_CHECKING:
-    from simplugin.platforms.trees import Tree
-    from simplugin.workloads.bags import Bags
+    from simplugin.platforms.graphs import Tree
+    from simplugin.workloads.applications import Bags
 
 SEED = SEEDS[0]
 OURS = ("prices", "lag")

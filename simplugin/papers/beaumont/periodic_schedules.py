@@ -23,9 +23,9 @@ from simplugin.papers.beaumont.instances import (
     instance,
 )
 from simplugin.papers.statements import Quantity
-from simplugin.platforms.random_trees import BANDWIDTHS, SPEEDS
-from simplugin.platforms.trees import Tree
-from simplugin.workloads.bags import Bags
+from simplugin.platforms.graphs import Tree
+from simplugin.platforms.topologies.random_trees import BANDWIDTHS, SPEEDS
+from simplugin.workloads.applications import Bags
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
