@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simplugin.bags.classics import first_request_delays
+from simplugin.bags.assessment import experimental, fair, slope
 from simplugin.bags.execution import execute
 from simplugin.bags.measurement import measure, with_errors
-from simplugin.bags.nodes import BUFFER
-from simplugin.bags.policies import policy_called
-from simplugin.bags.throughput import experimental, fair, slope
+from simplugin.bags.policies.classics import first_request_delays
+from simplugin.bags.policies.shipped import policy_called
+from simplugin.bags.policy import BUFFER
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.conditions import arguments
 from simplugin.papers.beaumont.instances import TASKS, instance
@@ -49,7 +49,7 @@ class Setting:
     Attributes
     ----------
     policy : str
-        A key of `simplugin.bags.policies.POLICIES`.
+        A key of `simplugin.bags.policies.shipped.POLICIES`.
     parameters : tuple of (str, value)
         Of the policy.
     buffer : int

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simplugin.bags.actors.planning import negotiate
 from simplugin.bags.execution import execute
-from simplugin.bags.nodes import BUFFER, Known, Place
-from simplugin.bags.policies import POLICIES, policy_called
-from simplugin.bags.prices import negotiate_prices
-from simplugin.bags.prices.planner import negotiate
-from simplugin.bags.prices.root import Terms
+from simplugin.bags.policies.price_negotiation import Terms
+from simplugin.bags.policies.prices import negotiate_prices
+from simplugin.bags.policies.shipped import POLICIES, policy_called
+from simplugin.bags.policy import BUFFER, Known, Place
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.campaign import FEW, FEWER, FEWEST, Setting, measurements
 from simplugin.papers.beaumont.comparisons import (

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simplugin.bags.execution import execute_periodic
 from simplugin.bags.periodic import periodic_schedule
-from simplugin.bags.periodic_execution import execute_periodic
 from simplugin.elementary import exp, log
 from simplugin.optimum.exact_steady_state import exact_steady_state
 from simplugin.optimum.steady_state import steady_state

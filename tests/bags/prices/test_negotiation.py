@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from simplugin.bags.nodes import Known
-from simplugin.bags.prices import negotiate_prices, prices
-from simplugin.bags.prices.filter import Sieve
-from simplugin.bags.prices.root import Terms
+from simplugin.bags.policies.price_negotiation import Sieve, Terms
+from simplugin.bags.policies.prices import negotiate_prices, prices
+from simplugin.bags.policy import Known
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.instances import instance

@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
 
-from simplugin.bags.classics import first_request_delays
-from simplugin.bags.decisions import first_come_first_served
+from simplugin.bags.assessment import experimental, slope
 from simplugin.bags.execution import execute
-from simplugin.bags.nodes import Policy
-from simplugin.bags.throughput import experimental, slope
+from simplugin.bags.policies.classics import first_come_first_served, first_request_delays
+from simplugin.bags.policy import Policy
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.campaign import Setting, measured, measurements
 from simplugin.papers.beaumont.instances import instance

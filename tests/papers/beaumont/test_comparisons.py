@@ -4,9 +4,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from simplugin.bags.assessment import experimental, fair
 from simplugin.bags.execution import execute
-from simplugin.bags.policies import policy_called
-from simplugin.bags.throughput import experimental, fair
+from simplugin.bags.policies.shipped import policy_called
 from simplugin.errors import WorkloadError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.campaign import measured

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simplugin.bags.classics import fcfs
 from simplugin.bags.execution import execute
-from simplugin.bags.planned import lp
+from simplugin.bags.policies.classics import fcfs
+from simplugin.bags.policies.load_balancing import lp
 from simplugin.errors import WorkloadError
 from simplugin.papers.beaumont.conditions import (
     CONDITIONS,

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from simplugin.bags.prices.root import Terms
+from simplugin.bags.policies.price_negotiation import Terms
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont import own_policies
 from simplugin.papers.beaumont.campaign import Setting

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simplugin.bags.execution import Execution, execute
-from simplugin.bags.policies import POLICIES
+from simplugin.bags.policies.shipped import POLICIES
 from simplugin.papers.beaumont.instances import SEEDS, instance
 from simplugin.papers.beaumont.own_policies import violations_of
 from simplugin.papers.beaumont.trace_check import violations

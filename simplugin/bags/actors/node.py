@@ -6,15 +6,13 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from simplugin.bags.agents.stations import ANY, Deeds, Shipment, tasks_for
-from simplugin.bags.message_sizes import message_size
-from simplugin.bags.nodes import WORKER, NodePlan, NodeState, owed
+from simplugin.bags.actors.messages import ANY, Deeds, Shipment, tasks_for
+from simplugin.bags.policy import WORKER, NodePlan, NodeState, message_size, owed
 from simplugin.errors import WorkloadError
 
 if TYPE_CHECKING:
-    from simplugin.bags.agents.stations import Station
-    from simplugin.bags.nodes import Policy
-    from simplugin.bags.parcels import Parcel
+    from simplugin.bags.actors.messages import Parcel, Station
+    from simplugin.bags.policy import Policy
     from simplugin.simulation.api import Activity, Actor
 
 

@@ -1,27 +1,23 @@
-"""DATA-CENTRIC: rates by trading applications between nodes that know their neighbours only."""
+"""DATA-CENTRIC: rates by trading applications between neighbours, section 5.5 of the paper."""
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.bags.data_centric.planner import data_centric_planner
-from simplugin.bags.data_centric.rates import ORDERS
-from simplugin.bags.data_centric.roles import PARENT, decides, new_trader, opens
-from simplugin.bags.data_centric.root import Operation
-from simplugin.bags.decisions import balanced
-from simplugin.bags.nodes import Known, NodePlan, Policy, time_between_looks
+from simplugin.bags.actors.planning import planned
+from simplugin.bags.policies.load_balancing import balanced
+from simplugin.bags.policies.trading import ORDERS, Operation, Trader
+from simplugin.bags.policy import Known, NodePlan, Policy, converse, time_between_looks
 from simplugin.errors import InfeasibleError, WorkloadError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from simplugin.bags.data_centric.rates import Order
-    from simplugin.bags.data_centric.roles import Posts, Trader
+    from simplugin.bags.policies.trading import Order
     from simplugin.platforms.graphs import Tree
     from simplugin.workloads.applications import Bags
 
@@ -133,11 +129,29 @@ def trade(
     """
     _check(tree, balance, order, limit)
     traders = [
-        new_trader(Known.of(tree, bags, host), host == 0, balance=balance, order=order, limit=limit)
+        Trader(
+            Known.of(tree, bags, host), is_root=host == 0, balance=balance, order=order, limit=limit
+        )
         for host in range(tree.n_hosts)
     ]
-    messages = _let_trade(tree, traders)
-    return _traded(tree, bags, traders, messages)
+    messages = converse(tree, traders)
+    compute = np.array([trader.rates.compute for trader in traders])
+    sent = np.zeros_like(compute)
+    for children, trader in zip(tree.children, traders, strict=True):
+        if children:
+            sent[list(children)] = trader.rates.sent
+    sent[0] = compute[0] + sent[list(tree.children[0])].sum(axis=0)
+    counts = dict(zip(Operation, traders[0].counts, strict=True))
+    return Traded(
+        compute,
+        sent,
+        sent[0].copy(),
+        float((sent[0] / bags.weight).min()),
+        tuple(trader.rates.plan() for trader in traders),
+        {op.name.lower(): counts[op] for op in Operation if op},
+        messages,
+        traders[0].stopped,
+    )
 
 
 def data_centric(
@@ -177,7 +191,8 @@ def data_centric(
     traded = trade(tree, bags, balance=balance, order=order, limit=limit)
     if not decentralised:
         return Policy("data_centric", balanced, plans=traded.plans, theory=traded.fair)
-    planner = partial(data_centric_planner, balance=balance, order=order, limit=limit)
+    make = partial(Trader, balance=balance, order=order, limit=limit)
+    planner = partial(planned, make=make)
     often = time_between_looks(period, bags, traded.fair)
     return Policy("data_centric", balanced, planner=planner, period=often, theory=traded.fair)
 
@@ -192,44 +207,3 @@ def _check(tree: Tree, balance: float, order: Order, limit: int) -> None:
         raise WorkloadError(f"order is {order!r}; give one of {', '.join(map(repr, ORDERS))}")
     if limit < 1:
         raise WorkloadError(f"limit is {limit}; give 1 operation or more")
-
-
-def _let_trade(tree: Tree, traders: list[Trader]) -> int:
-    """Carry the nodes' messages until there are none; return how many there were."""
-    parents = tree.parent.tolist()
-    # Which child of its parent each host is.
-    place = {child: at for row in tree.children for at, child in enumerate(row, 1)}
-    _, first = opens(traders[0])
-    waiting: deque[tuple[int, Posts]] = deque([(0, first)])
-    count = 0
-    while waiting:
-        host, posts = waiting.popleft()
-        count += len(posts)
-        for target, message in posts:
-            if target == PARENT:
-                to, source = parents[host], place[host]
-            else:
-                to, source = tree.children[host][target - 1], PARENT
-            waiting.append((to, decides(traders[to], source, message)[1]))
-    return count
-
-
-def _traded(tree: Tree, bags: Bags, traders: list[Trader], messages: int) -> Traded:
-    """Gather the nodes' rates."""
-    compute = np.array([trader.rates.compute for trader in traders])
-    sent = np.zeros_like(compute)
-    for children, trader in zip(tree.children, traders, strict=True):
-        if children:
-            sent[list(children)] = trader.rates.sent
-    sent[0] = compute[0] + sent[list(tree.children[0])].sum(axis=0)
-    counts = dict(zip(Operation, traders[0].counts, strict=True))
-    return Traded(
-        compute,
-        sent,
-        sent[0].copy(),
-        float((sent[0] / bags.weight).min()),
-        tuple(trader.rates.plan() for trader in traders),
-        {op.name.lower(): counts[op] for op in Operation if op},
-        messages,
-        traders[0].stopped,
-    )

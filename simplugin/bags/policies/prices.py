@@ -1,19 +1,26 @@
-"""Prices: rates as good as the linear program's, negotiated by nodes that know their neighbours."""
+"""PRICES: rates as good as the linear program's, negotiated by nodes that know their neighbours."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.bags.nodes import BUFFER, Known, NodePlan, Policy, time_between_looks
-from simplugin.bags.prices.decision import priced, slots_for
-from simplugin.bags.prices.filter import Sieve
-from simplugin.bags.prices.planner import price_planner
-from simplugin.bags.prices.roles import PriceNode, answer, hear
-from simplugin.bags.prices.root import PriceRoot, Terms, asks, open_negotiation, react
+from simplugin.bags.actors.planning import planned
+from simplugin.bags.policies.price_negotiation import Follower, Leader, Sieve, Terms, slots_for
+from simplugin.bags.policy import (
+    BUFFER,
+    Known,
+    NodePlan,
+    Policy,
+    converse,
+    is_unplanned,
+    servable,
+    time_between_looks,
+)
 from simplugin.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -21,10 +28,71 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simplugin.bags.prices.messages import Down, Up
-    from simplugin.bags.prices.roles import Rates
+    from simplugin.bags.policies.price_negotiation import Rates
+    from simplugin.bags.policy import Choice, NodeState
     from simplugin.platforms.graphs import Tree
     from simplugin.workloads.applications import Bags
+
+# Tasks that a target of the root may be ahead of the pair most behind; each of its types has its
+# part of them, and one at least.
+LEAD = 30.0
+
+
+def priced(state: NodeState) -> Choice | None:
+    """Choose the pair most behind its planned rate, of those that can be served.
+
+    The next task of a pair of target and type is due at (given + 1) / rate, in planned time. A
+    pair that is ahead of the one most behind is refused, even if it is the only one that asks:
+
+    * At the root, where the others are all pairs, if its next task is due `LEAD` tasks later than
+      that of the one most behind; of these tasks, each type of a target counts its part in what
+      the target gets, and one at least. Otherwise types that are cheap there run away; and a
+      long task that is due much later fills an idle moment, and keeps a worker or the port from
+      those that are due.
+    * Elsewhere, where the others are those of its type, if it is a whole task ahead. Otherwise
+      whoever asks first, mostly the worker, takes what the others need soon.
+
+    This does not block. Below the root, the pair most behind of a type at hand is never refused,
+    and sooner or later asks: its node uses up what it has of any type at hand, by induction from
+    the leaves on. So the pair most behind at the root asks sooner or later, too. But all wait for
+    a host that is much slower than planned: then a new plan is needed.
+
+    Parameters
+    ----------
+    state : NodeState
+        With a plan.
+    """
+    assert state.plan is not None
+    rates, given = state.plan.rates, state.given
+    best, least = None, math.inf
+    for target, kind in servable(state):
+        rate = rates[target][kind]
+        if rate > 0:
+            due = (given[target][kind] + 1) / rate
+            if due < least and not _is_ahead(state, target, kind):
+                best, least = (target, kind), due
+        elif best is None and is_unplanned(state, kind):
+            # Whatever an earlier plan has left here goes to whoever asks, after all else.
+            best = target, kind
+    return best
+
+
+def _is_ahead(state: NodeState, target: int, kind: int) -> bool:
+    """Whether a pair is too far ahead of the one most behind."""
+    assert state.plan is not None
+    rates, given = state.plan.rates, state.given
+    kinds: Sequence[int] = (kind,)
+    lead = 1.0
+    if state.is_root:
+        kinds = [each for each, tasks in enumerate(state.stock) if tasks]
+        lead = max(lead, LEAD * rates[target][kind] / sum(rates[target]))
+    behind = min(
+        (given[other][each] + 1) / row[each]
+        for other, row in enumerate(rates)
+        for each in kinds
+        if row[each] > 0
+    )
+    return given[target][kind] + 1 - rates[target][kind] * behind >= lead
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +131,32 @@ class Prices:
     rates: tuple[Rates, ...]
 
 
+def negotiator(
+    known: Known,
+    *,
+    is_root: bool,
+    terms: Terms | None = None,
+    sieve: Sieve | None = None,
+    typed_slots: int = 0,
+) -> Leader | Follower:
+    """Return a node that negotiates by prices.
+
+    Parameters
+    ----------
+    known : Known
+        Its knowledge.
+    is_root : bool
+        True for the node that leads.
+    terms, sieve
+        See `negotiate_prices`; the root's terms count.
+    typed_slots : int
+        Slots of the node's buffer if requests name types; 0 if not.
+    """
+    if is_root:
+        return Leader(known, sieve, terms=terms, typed_slots=typed_slots)
+    return Follower(known, sieve, typed_slots=typed_slots)
+
+
 def negotiate_prices(
     tree: Tree, bags: Bags, *, terms: Terms | None = None, sieve: Sieve | None = None
 ) -> Prices:
@@ -80,9 +174,9 @@ def negotiate_prices(
     bags : Bags
         The applications.
     terms : Terms, optional
-        How the negotiation is led.
+        Terms of the root.
     sieve : Sieve, optional
-        How nodes judge links that are too slow for a type; they do not without.
+        Judgement of links that are too slow for a type; None to use them all.
 
     Raises
     ------
@@ -94,36 +188,14 @@ def negotiate_prices(
     .. [1] O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert (2008).
        Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
     """
-    root = open_negotiation(Known.of(tree, bags, 0), terms or Terms(), sieve)
-    nodes = {host: PriceNode(Known.of(tree, bags, host), sieve) for host in range(1, tree.n_hosts)}
-    told = asks(root)
-    while root.settled < 0:
-        _go_down(tree, nodes, told)
-        root, told = react(root, _go_up(tree, nodes))
-    _go_down(tree, nodes, told)
-    return _prices(tree, root, [nodes[host] for host in range(1, tree.n_hosts)])
-
-
-def _go_down(tree: Tree, nodes: dict[int, PriceNode], told: Sequence[Down]) -> None:
-    """Let all nodes hear, parents before children."""
-    messages = dict(zip(tree.children[0], told, strict=True))
-    for host in range(1, tree.n_hosts):
-        nodes[host], below = hear(nodes[host], messages.pop(host))
-        messages.update(zip(tree.children[host], below, strict=True))
-
-
-def _go_up(tree: Tree, nodes: dict[int, PriceNode]) -> list[Up]:
-    """Let all nodes answer, children before parents."""
-    answers: dict[int, Up] = {}
-    for host in range(tree.n_hosts - 1, 0, -1):
-        below = [answers.pop(child) for child in tree.children[host]]
-        nodes[host], answers[host] = answer(nodes[host], below)
-    return [answers[child] for child in tree.children[0]]
-
-
-def _prices(tree: Tree, root: PriceRoot, nodes: Sequence[PriceNode]) -> Prices:
-    """Put together what all nodes have."""
-    rates = (root.rates, *(node.rates for node in nodes))
+    nodes = [
+        negotiator(Known.of(tree, bags, host), is_root=host == 0, terms=terms, sieve=sieve)
+        for host in range(tree.n_hosts)
+    ]
+    converse(tree, nodes)
+    root = nodes[0]
+    assert isinstance(root, Leader)
+    rates = tuple(node.rates for node in nodes)
     compute = np.array([each[0] for each in rates])
     sent = np.zeros_like(compute)
     for host, children in enumerate(tree.children):
@@ -132,8 +204,7 @@ def _prices(tree: Tree, root: PriceRoot, nodes: Sequence[PriceNode]) -> Prices:
     sent[0] = np.sum(root.rates, axis=0)
     fair = float(np.min(compute.sum(axis=0) / np.array(root.known.weight)))
     gap = root.gaps[root.settled]
-    rounds, awards, rent = root.sweeps, len(root.awards), root.posted.rent
-    return Prices(compute, sent, fair, rounds, awards, rent, gap, rates)
+    return Prices(compute, sent, fair, root.sweeps, len(root.awards), root.posted.rent, gap, rates)
 
 
 def prices(
@@ -182,11 +253,13 @@ def prices(
     """
     if not buffer >= 1 or buffer % 1:
         raise WorkloadError(f"buffer is {buffer!r}; give a number of tasks from 1 on")
-    terms, sieve = terms or Terms(), Sieve(buffer) if sift else None
+    sieve = Sieve(buffer) if sift else None
+    typed_slots = buffer if typed else 0
     found = negotiate_prices(tree, bags, terms=terms, sieve=sieve)
     if decentralised:
-        planner = partial(price_planner, terms=terms, sieve=sieve, buffer=buffer, typed=typed)
+        make = partial(negotiator, terms=terms, sieve=sieve, typed_slots=typed_slots)
         often = time_between_looks(period, bags, found.fair)
+        planner = partial(planned, make=make)
         return Policy("prices", priced, planner=planner, period=often, theory=found.fair)
     plans = tuple(
         NodePlan(rates, slots_for(rates, buffer) if typed else ()) for rates in found.rates

@@ -1,12 +1,12 @@
-"""What a node of the tree knows when it decides which task goes where."""
+"""Knowledge and decisions of the nodes of a tree: the protocol of a policy."""
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from simplugin.errors import WorkloadError
 
@@ -26,6 +26,12 @@ LOOKS = 20
 
 # A target, and the type of the task that it gets.
 Choice = tuple[int, int]
+
+# Headers of a message as TCP and IP have them, and a number [byte].
+HEADERS, NUMBER = 40.0, 8.0
+
+# Where negotiators' messages come from and go to: the parent, or a child as 1, 2, ...
+PARENT = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +250,80 @@ def time_between_looks(period: float | None, bags: Bags, fair: float) -> float:
     if not period > 0:
         raise WorkloadError(f"period is {period!r}; give a positive time [s], inf for never again")
     return period
+
+
+def message_size(numbers: int) -> float:
+    """Return the length of a message of some numbers [byte]."""
+    return HEADERS + NUMBER * numbers
+
+
+class Message(Protocol):
+    """A message between negotiators."""
+
+    @property
+    def numbers(self) -> int:
+        """Return its length in numbers."""
+
+
+# Messages, each with its addressee.
+Posts = list[tuple[int, Any]]
+
+
+class Negotiator(Protocol):
+    """A node that negotiates its plan: a state machine, without a simulator.
+
+    Attributes
+    ----------
+    together : bool
+        True if its messages are sent at the same time, False if one after the other.
+    """
+
+    together: bool
+
+    @property
+    def plan(self) -> NodePlan | None:
+        """Return the plan; None before the end."""
+
+    @property
+    def awaits(self) -> int:
+        """Return the neighbour whose message it needs next: `PARENT`, or a child."""
+
+    def begin(self) -> Posts:
+        """Return the first messages, each with its addressee; only the root has some."""
+
+    def hear(self, source: int, message: Any) -> Posts:
+        """Return the messages that follow from one of a neighbour."""
+
+
+def converse(tree: Tree, nodes: Sequence[Negotiator]) -> int:
+    """Carry the messages of negotiators until there are none, without simulating them.
+
+    Parameters
+    ----------
+    tree : Tree
+        The platform.
+    nodes : sequence of Negotiator, shape (n_hosts,)
+        The negotiators of its hosts.
+
+    Returns
+    -------
+    int
+        Number of messages.
+    """
+    # Number of each host among the children of its parent.
+    place = {child: at for row in tree.children for at, child in enumerate(row, 1)}
+    waiting = deque([(0, nodes[0].begin())])
+    count = 0
+    while waiting:
+        host, posts = waiting.popleft()
+        count += len(posts)
+        for target, message in posts:
+            if target == PARENT:
+                to, source = int(tree.parent[host]), place[host]
+            else:
+                to, source = tree.children[host][target - 1], PARENT
+            waiting.append((to, nodes[to].hear(source, message)))
+    return count
 
 
 class Planner(Protocol):

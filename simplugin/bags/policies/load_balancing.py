@@ -1,18 +1,43 @@
-"""The policy whose plan is the optimum of a linear program that knows the whole tree: LP."""
+"""LP: the rates of a linear program that knows the whole tree, followed by load balancing."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal
 
-from simplugin.bags.decisions import balanced
-from simplugin.bags.nodes import NodePlan, Policy
+from simplugin.bags.policy import NodePlan, Policy, is_unplanned, servable
 
 if TYPE_CHECKING:
+    from simplugin.bags.policy import Choice, NodeState
     from simplugin.platforms.graphs import Tree
     from simplugin.workloads.applications import Bags
 
 # Share of the throughput, divided by the number of hosts, under which a flow is not used.
 CUT = 1e-3
+
+
+def balanced(state: NodeState) -> Choice | None:
+    """Choose by one-dimensional load balancing, section 5.1: LP and DATA-CENTRIC.
+
+    The pair to which (given + 1) / rate is smallest, of those whose rate in the plan is positive;
+    ties go to the first target and type. A type that has no rate at all here, which a plan that
+    has just changed can leave behind, goes to whoever asks.
+    """
+    assert state.plan is not None
+    rates = state.plan.rates
+    best, least = None, math.inf
+    bare = []
+    for target, kind in servable(state):
+        rate = rates[target][kind]
+        if rate > 0:
+            due = (state.given[target][kind] + 1) / rate
+            if due < least:
+                best, least = (target, kind), due
+        else:
+            bare.append((target, kind))
+    if best is None:
+        return next((pair for pair in bare if is_unplanned(state, pair[1])), None)
+    return best
 
 
 def lp(

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from simplugin import policy_names
-from simplugin.bags.classics import bcs, cgbc, fcfs
-from simplugin.bags.data_centric import data_centric
-from simplugin.bags.lag import lag
-from simplugin.bags.planned import lp
-from simplugin.bags.prices import prices
+from simplugin.bags.policies.classics import bcs, cgbc, fcfs
+from simplugin.bags.policies.data_centric import data_centric
+from simplugin.bags.policies.lag import lag
+from simplugin.bags.policies.load_balancing import lp
+from simplugin.bags.policies.prices import prices
 
 if TYPE_CHECKING:
-    from simplugin.bags.nodes import Policy
+    from simplugin.bags.policy import Policy
     from simplugin.platforms.graphs import Tree
     from simplugin.workloads.applications import Bags
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from simplugin.bags.nodes import WORKER, Policy
+from simplugin.bags.policy import WORKER, Policy
 from simplugin.elementary import exp
 from simplugin.errors import WorkloadError
 
 if TYPE_CHECKING:
-    from simplugin.bags.nodes import Choice, NodeState
+    from simplugin.bags.policy import Choice, NodeState
     from simplugin.platforms.graphs import Tree
     from simplugin.workloads.applications import Bags
 

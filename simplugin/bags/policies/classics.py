@@ -1,22 +1,67 @@
-"""The policies of Beaumont et al. that need no plan: FCFS, CGBC and BCS."""
+"""Policies of Beaumont et al. that need no plan: FCFS, CGBC and BCS.
+
+A decision takes a `NodeState` and returns one of its `servable` pairs, None if there is none.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from simplugin.bags.decisions import bandwidth_centric, first_come_first_served
-from simplugin.bags.message_sizes import message_size
-from simplugin.bags.nodes import Policy
+from simplugin.bags.policy import WORKER, Policy, message_size
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from simplugin.bags.policy import Choice, NodeState
     from simplugin.platforms.graphs import Tree
     from simplugin.workloads.applications import Bags
 
 # How many times the slowest request all first requests are spread over.
 SPREAD = 100.0
+
+
+def first_come_first_served(state: NodeState) -> Choice | None:
+    """Choose the oldest request and the oldest task, section 5.2: FCFS.
+
+    The root takes types in turn, in proportion to their weights. While the port sends, the oldest
+    request that can be served is the worker's, if it asks.
+    """
+    if not any(state.stock) or not (state.port_free or state.asked[WORKER]):
+        return None
+    for target in state.queue:
+        if target == WORKER or state.port_free:
+            return target, _next_type(state)
+    return None
+
+
+def bandwidth_centric(state: NodeState) -> Choice | None:
+    """Choose the request that comes from nearest, section 5.3: CGBC and BCS.
+
+    The worker first, as a child of infinite bandwidth, then children by decreasing bandwidth;
+    ties go to the first.
+    """
+    if not any(state.stock):
+        return None
+    if state.asked[WORKER]:
+        return WORKER, _next_type(state)
+    if not state.port_free:
+        return None
+    best, widest = None, -math.inf
+    for child, bandwidth in enumerate(state.known.bandwidth, 1):
+        if state.asked[child] and bandwidth > widest:
+            best, widest = child, bandwidth
+    return None if best is None else (best, _next_type(state))
+
+
+def _next_type(state: NodeState) -> int:
+    """Return the type of the oldest task; at the root, types take turns by their weights."""
+    if not state.is_root:
+        return state.arrivals[0]
+    handed = [sum(column) for column in zip(*state.given, strict=True)]
+    kinds = [kind for kind, tasks in enumerate(state.stock) if tasks]
+    return min(kinds, key=lambda kind: (handed[kind] + 1) / state.known.weight[kind])
 
 
 def fcfs(tree: Tree, bags: Bags) -> Policy:
