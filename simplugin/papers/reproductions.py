@@ -17,7 +17,7 @@ from simplugin.scenarios.substitutions import canonical_json
 # The package of the paper of each capability.
 CAPABILITIES = {
     "pricing": "simplugin.papers.bertin",
-    "bags": "simplugin.bags.claims",
+    "bags": "simplugin.papers.beaumont",
     "taskgraphs": "simplugin.taskgraphs.claims",
     "market": "simplugin.papers.zheng",
 }

@@ -11,6 +11,7 @@ from simplugin.papers.statements import judged, statements
 
 # Of each paper the experiments that take under a few seconds.
 SHORT = {
+    "beaumont": ("enough tasks", "negotiation", "slices", "natural periods"),
     "bertin": ("unscaled", "other steps", "tasks", "platforms, scaled"),
     # Its own tests have smaller inputs.
     "zheng": (),
