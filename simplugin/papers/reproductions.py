@@ -18,7 +18,7 @@ from simplugin.scenarios.substitutions import canonical_json
 CAPABILITIES = {
     "pricing": "simplugin.pricing.claims",
     "bags": "simplugin.bags.claims",
-    "taskgraphs": "simplugin.taskgraphs.claims",
+    "taskgraphs": "simplugin.papers.ntakpe",
     "market": "simplugin.market.claims",
 }
 ALL = "all"

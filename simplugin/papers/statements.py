@@ -20,9 +20,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from simplugin.claims import Claim, Kind
 from simplugin.elementary import log
@@ -86,7 +86,8 @@ class Criterion(BaseModel):
     at_least: float | None = None
     above: float | None = None
     below: float | None = None
-    between: tuple[float, float] | None = None
+    # Strictly, a list of TOML is no tuple.
+    between: Annotated[tuple[float, float] | None, Field(strict=False)] = None
     equals: Value | None = None
     undetermined: str | None = None
 
@@ -182,7 +183,11 @@ class Statement(BaseModel):
 
     def judge(self, measured: Quantity) -> Claim:
         """Return the verdict on a measurement."""
-        ends = measured.interval or (measured.value,)
+        ends: tuple[Value, ...] = measured.interval or (measured.value,)
+        if measured.interval and not isinstance(self.paper, str):
+            # An interval may include the paper's value, though it and its ends are too far off.
+            low, high = measured.interval
+            ends = (low, high, min(max(self.paper, low), high))
         verdicts = {self.criterion.holds(value, self.paper) for value in (measured.value, *ends)}
         reasons = [self.criterion.words(), self.why, measured.note]
         if measured.interval:
