@@ -59,7 +59,7 @@ LEAST_BYTES["change"] = LEAST_BYTES["market"] + 2 * (12 + 24 + 32) + (24 + 4 + 8
 def problem(hosts: int):
     """Return the graph, the applications, and what they share."""
     from simplugin.elementary import power
-    from simplugin.platforms.random_graphs import random_graph
+    from simplugin.platforms.topologies.random_graphs import random_graph
     from simplugin.pricing.deployment import deploy
     from simplugin.workloads import Application
 

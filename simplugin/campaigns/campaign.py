@@ -21,8 +21,8 @@ from simplugin.campaigns.jobs import Job
 from simplugin.campaigns.keys import Keys, determining
 from simplugin.campaigns.running.slurm import SlurmSection
 from simplugin.errors import ScenarioError
-from simplugin.scenarios.complaints import Complaint, scenario_error, unknown_key
-from simplugin.scenarios.scenario import CAMPAIGN_TABLES, SCENARIO_KEYS, read_toml
+from simplugin.inputs.messages import Problem, unknown_key
+from simplugin.scenarios.scenario import CAMPAIGN_TABLES, SCENARIO_KEYS, read_toml, scenario_error
 from simplugin.scenarios.substitutions import plain
 from simplugin.scenarios.sweep_refusals import SweepError
 from simplugin.scenarios.sweeps import Variations, variations_of
@@ -245,7 +245,7 @@ def _campaign(
     try:
         if not isinstance(listed, list):
             message = f"variations is {listed!r}"
-            raise SweepError(Complaint(("variations",), message, "write [[variations]]"))
+            raise SweepError(Problem(("variations",), message, "write [[variations]]"))
         variations = variations_of(scenario, sweep, listed)
     except SweepError as error:
         raise scenario_error([error.complaint], file, text) from None

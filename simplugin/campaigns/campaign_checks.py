@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from simplugin.scenarios.complaints import Complaint, from_pydantic, scenario_error
+from simplugin.inputs.messages import Problem, from_pydantic
+from simplugin.scenarios.importing import importable
 from simplugin.scenarios.named_functions import NamedFunctions
 from simplugin.scenarios.ranges import is_too_large
-from simplugin.scenarios.references import importable
-from simplugin.scenarios.scenario import complaints_about
+from simplugin.scenarios.scenario import problems_of, scenario_error
 from simplugin.scenarios.substitutions import dotted
 from simplugin.scenarios.sweep_refusals import SweepError
 from simplugin.scenarios.sweeps import Setting, Variation, Variations
@@ -37,7 +37,7 @@ def checked_section(
     """
     table = document.get(name, {})
     if not isinstance(table, Mapping):
-        complaint = Complaint((name,), f"{name} is {table!r}", f"write a table, [{name}]")
+        complaint = Problem((name,), f"{name} is {table!r}", f"write a table, [{name}]")
         raise scenario_error([complaint], file, text)
     try:
         return model.model_validate(dict(table), context={"directory": file.parent})
@@ -60,13 +60,13 @@ def refuse_wrong_values(variations: Variations, file: Path, text: str) -> None:
     ScenarioError
         A value does not suit; with the place where it is swept.
     """
-    found: dict[Complaint, None] = {}
+    found: dict[Problem, None] = {}
     functions = NamedFunctions(file)
     with importable(file.parent):
         for settings in _samples(variations):
             try:
                 document = variations.scenario(settings)
-                complaints = complaints_about(document, file) or functions.complaints(document)
+                complaints = problems_of(document, file) or functions.problems(document)
                 found |= dict.fromkeys(_blamed(each, settings) for each in complaints)
             except SweepError as error:
                 found[error.complaint] = None
@@ -86,7 +86,7 @@ def refuse_large_numbers(document: Mapping[str, Any], file: Path, text: str) -> 
     """
     remedy = "give a number up to 1.79e308"
     found = [
-        Complaint(path, f"{dotted(path)} is beyond all floats", remedy)
+        Problem(path, f"{dotted(path)} is beyond all floats", remedy)
         for path in _large_numbers(document, ())
     ]
     if found:
@@ -119,7 +119,7 @@ def refuse_uncountable(variations: Variations, file: Path, text: str) -> None:
     longest = max(axes, key=lambda axis: len(axis.values))
     power = len(str(variations.total)) - 1
     message = f"the campaign has more than 10^{power} runs, and {dotted(longest.source)} the most"
-    complaint = Complaint(longest.source, message, "a store can number 2^63 - 1: sweep less")
+    complaint = Problem(longest.source, message, "a store can number 2^63 - 1: sweep less")
     raise scenario_error([complaint], file, text)
 
 
@@ -145,25 +145,25 @@ def _each_value(
                 yield [*variation.settings, *usual[:at], other, *usual[at + 1 :]]
 
 
-def _blamed(complaint: Complaint, settings: Sequence[Setting]) -> Complaint:
+def _blamed(complaint: Problem, settings: Sequence[Setting]) -> Problem:
     """Return a complaint as one about what was set, if that is the cause."""
     within = [each for each in settings if complaint.path[: len(each.path)] == each.path]
     if within:
         each = max(within, key=lambda setting: len(setting.path))
-        return Complaint(each.source, _told(complaint, each), complaint.remedy)
+        return Problem(each.source, _told(complaint, each), complaint.remedy)
     around = [each for each in settings if each.path[: len(complaint.path)] == complaint.path]
     # What is told of a table may begin with the key that it is about.
     about = [each for each in around if f"{complaint.remedy} ".startswith(f"{each.path[-1]} ")]
     if len(about) == 1:
         message = f"{dotted(about[0].source)}: {about[0].value!r} will not do"
-        return Complaint(about[0].source, message, complaint.remedy)
+        return Problem(about[0].source, message, complaint.remedy)
     if around:
         told = ", ".join(f"{dotted(each.path)} = {each.value!r}" for each in around)
         return replace(complaint, message=f"{complaint.message}, with {told}")
     return complaint
 
 
-def _told(complaint: Complaint, setting: Setting) -> str:
+def _told(complaint: Problem, setting: Setting) -> str:
     """Return what is wrong as a message about what was set."""
     source, key, message = dotted(setting.source), complaint.key, complaint.message
     if setting.path == complaint.path and message.startswith(f"{key} is "):

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from simplugin.errors import ScenarioError
-from simplugin.formats.toml_lines import line_of
+from simplugin.inputs.positions import toml_line
 from simplugin.scenarios.scenario import SCENARIO_KEYS
-from simplugin.scenarios.substitutions import NowhereError, path_of
 from simplugin.scenarios.substitutions import Path as Keys
 from simplugin.scenarios.sweep_refusals import SweepError
 from simplugin.scenarios.sweeps import Axis, Setting, Variation, Variations, variations_of
@@ -37,15 +36,15 @@ def with_line(error: ScenarioError, arguments: Mapping[str, Any]) -> ScenarioErr
         else by now, there is no line.
     """
     file = Path(arguments["directory"]) / arguments["name"]
-    if error.line is not None or not error.key or error.file != file:
+    if error.line is not None or not error.path or error.file != file:
         return error
     text = _text(file)
     if text is None or text_digest(text) != arguments.get("source"):
         return error
-    path = _source(error.key, arguments["document"], _variations(text))
+    path = _source(error.path, arguments["document"], _variations(text))
     line = _line(text, path)
     told = ScenarioError(error.message, file=file, line=line, remedy=error.remedy)
-    told.key = error.key
+    told.path = error.path
     return told
 
 
@@ -72,15 +71,11 @@ def _variations(text: str) -> Variations:
 @lru_cache(1000)
 def _line(text: str, path: Keys) -> int | None:
     """Return the line of a key."""
-    return line_of(text, path)
+    return toml_line(text, path)
 
 
-def _source(key: str, document: Mapping[str, Any], variations: Variations) -> Keys:
-    """Return where in a campaign file stands what a run has at a key."""
-    try:
-        path = path_of(document, [key])
-    except NowhereError:
-        path = tuple(key.split("."))
+def _source(path: Keys, document: Mapping[str, Any], variations: Variations) -> Keys:
+    """Return the path in a campaign file of the value that a run has at a path."""
     chosen = next((each for each in variations.listed if _is_of(each, document)), Variation())
     every: list[Setting | Axis] = [*chosen.settings, *chosen.axes, *variations.grid]
     around = [each for each in every if path[: len(each.path)] == each.path]

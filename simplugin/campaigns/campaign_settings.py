@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, Val
 
 from simplugin.campaigns.named_files import NamedFiles
 from simplugin.errors import UnitError
-from simplugin.scenarios.sections import AnyPath, Section
+from simplugin.inputs.sections import AnyPath, Section
 from simplugin.units import parse_size
 
 

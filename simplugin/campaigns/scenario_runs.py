@@ -9,8 +9,8 @@ from typing import Any
 
 from simplugin.campaigns.jobs import Measured
 from simplugin.errors import ScenarioError
+from simplugin.inputs.kinds import Outcome
 from simplugin.scenarios.contents import contents_of
-from simplugin.scenarios.kinds import Outcome
 from simplugin.scenarios.scenario import Scenario, run_scenario, scenario_from
 from simplugin.scenarios.sections import DEFAULT_FILES
 

@@ -12,7 +12,7 @@ from simplugin.errors import InfeasibleError, WorkloadError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from simplugin.platforms.trees import Tree
+    from simplugin.platforms.graphs import Tree
 
     Floats = NDArray[np.float64]
 

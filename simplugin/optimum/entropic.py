@@ -8,7 +8,7 @@ import numpy as np
 
 from simplugin.errors import UncertifiedError
 from simplugin.optimum.fairest import TINY, damped, longest_step, stepped
-from simplugin.optimum.linear_programs import TOLERANCES
+from simplugin.optimum.solvers import TOLERANCES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

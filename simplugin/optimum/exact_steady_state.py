@@ -9,15 +9,14 @@ from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from simplugin.errors import InfeasibleError, PlatformError, WorkloadError
-from simplugin.optimum.steady_state import SteadyProgram
-from simplugin.optimum.tree_flows import TreeFlows
+from simplugin.optimum.steady_state import SteadyProgram, TreeFlows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simplugin.optimum.tree_flows import Port
-    from simplugin.platforms.trees import Tree
-    from simplugin.workloads.bags import Bags
+    from simplugin.optimum.steady_state import Port
+    from simplugin.platforms.graphs import Tree
+    from simplugin.workloads.applications import Bags
 
     Rates = tuple[tuple[Fraction, ...], ...]
     Sparse = dict[int, dict[int, Fraction]]

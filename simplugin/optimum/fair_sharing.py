@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.errors import InfeasibleError, UncertifiedError
-from simplugin.optimum.bottlenecks import Bottleneck, Bottlenecks
-from simplugin.optimum.certificates import certified
+from simplugin.optimum.bottlenecks import Bottleneck, Bottlenecks, largest
 from simplugin.optimum.entropic import entropic
 from simplugin.optimum.fairest import alpha_fair, max_min
 from simplugin.optimum.flows import Flows
 from simplugin.optimum.interior import LITTLE, REGULAR, interior_point
-from simplugin.optimum.largest import largest
+from simplugin.optimum.solvers import certified
 from simplugin.optimum.ways import Ways
-from simplugin.workloads.utility import AlphaFair
+from simplugin.workloads.sharing import AlphaFair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

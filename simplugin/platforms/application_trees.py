@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from simplugin.errors import DeploymentError, PlatformError
-from simplugin.platforms.actor_arguments import filled
 from simplugin.platforms.deployment import DIE, DeployedActor, Deployment
+from simplugin.platforms.deployments import filled
 from simplugin.platforms.validation import require_name
 
 if TYPE_CHECKING:

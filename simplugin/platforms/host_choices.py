@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from simplugin.errors import DeploymentError
 from simplugin.near_names import perhaps
-from simplugin.platforms.cluster import Cluster
-from simplugin.platforms.hosts import Cabinet
+from simplugin.platforms.hosts import Cabinet, Cluster
 from simplugin.platforms.platform import Platform, Zone
 
 if TYPE_CHECKING:

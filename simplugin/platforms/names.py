@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simplugin.platforms import radical
-from simplugin.platforms.cluster import Cluster
-from simplugin.platforms.hosts import Cabinet
+from simplugin.platforms.hosts import Cabinet, Cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

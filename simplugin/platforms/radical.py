@@ -57,12 +57,12 @@ def require_radical(what: str, radical: str) -> None:
     try:
         parts = ranges(radical)
     except PlatformError as error:
-        raise PlatformError(f"{error.message} in {what}", remedy=error.remedy) from None
+        raise PlatformError(f"{what} is invalid: {error.message}", remedy=error.remedy) from None
     ordered = sorted(parts, key=lambda part: part.start)
     for before, after in pairwise(ordered):
         if after.start < before.stop:
             raise PlatformError(
-                f"radical {_short(radical)} of {what} holds number {after.start} twice",
+                f"{what}, {_short(radical)}, holds number {after.start} twice",
                 remedy="list each number once",
             )
 

@@ -12,12 +12,10 @@ import heapq
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from simplugin.platforms.cluster import Cluster
-from simplugin.platforms.hosts import Cabinet, Host, Peer, Router
-from simplugin.platforms.links import HostLink
+from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer, Router
+from simplugin.platforms.links import BypassRoute, BypassZoneRoute, HostLink, ZoneRoute
 from simplugin.platforms.platform import Platform, Zone
-from simplugin.platforms.problems import WARNING, Problem
-from simplugin.platforms.routes import BypassRoute, BypassZoneRoute, ZoneRoute
+from simplugin.platforms.validation import WARNING, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

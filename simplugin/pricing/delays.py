@@ -20,8 +20,7 @@ from simplugin.pricing.slots import inverted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from simplugin.workloads.sharing import Sharing
-    from simplugin.workloads.utility import AlphaFair
+    from simplugin.workloads.sharing import AlphaFair, Sharing
 
     Floats = NDArray[np.float64]
 

@@ -19,8 +19,7 @@ from simplugin.errors import WorkloadError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from simplugin.workloads.sharing import Sharing
-    from simplugin.workloads.utility import AlphaFair
+    from simplugin.workloads.sharing import AlphaFair, Sharing
 
     Integers = NDArray[np.int64]
     Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simplugin.elementary import exp, log
-from simplugin.platforms.random_graphs import random_graph
+from simplugin.platforms.topologies.random_graphs import random_graph
 from simplugin.pricing.deployment import deploy
 from simplugin.workloads.applications import Application
 

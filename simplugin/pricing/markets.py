@@ -87,8 +87,7 @@ from simplugin.pricing.slots import Slots, inverted, slots
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from simplugin.workloads.sharing import Sharing
-    from simplugin.workloads.utility import AlphaFair
+    from simplugin.workloads.sharing import AlphaFair, Sharing
 
     Floats = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from simplugin.elementary import exp, log
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from simplugin.workloads.utility import AlphaFair
+    from simplugin.workloads.sharing import AlphaFair
 
     Floats = NDArray[np.float64]
 

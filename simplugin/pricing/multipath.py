@@ -14,7 +14,7 @@ from simplugin.errors import WorkloadError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from simplugin.workloads.utility import AlphaFair
+    from simplugin.workloads.sharing import AlphaFair
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]

@@ -10,9 +10,8 @@ import numpy as np
 
 from simplugin.errors import WorkloadError
 from simplugin.formats.platform_xml import read_platform
-from simplugin.platforms.graphs import NO_SPEED, Graph
+from simplugin.platforms.graphs import NO_SPEED, Graph, neighbours
 from simplugin.platforms.links import FATPIPE, WIFI
-from simplugin.platforms.neighbours import neighbours
 from simplugin.platforms.platform import Platform
 from simplugin.pricing.deployment import deploy
 from simplugin.simulation.resolve import resolve

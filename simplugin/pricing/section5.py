@@ -20,7 +20,7 @@ from simplugin.pricing.five_hosts import (
 )
 from simplugin.pricing.gradient import Gradient, Reading, Steps
 from simplugin.pricing.trajectory import Trajectory, iterate, objective_error, settled
-from simplugin.workloads.utility import AlphaFair
+from simplugin.workloads.sharing import AlphaFair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from simplugin.pricing.instances import Instance
     from simplugin.pricing.trajectory import Method, State
-    from simplugin.workloads.utility import AlphaFair
+    from simplugin.workloads.sharing import AlphaFair
 
 # How near every throughput is to be: within 1 %, and as good as exact.
 NEAR, EXACT = 0.01, 1e-6

@@ -210,9 +210,9 @@ def snapshot_of(subject: str, value: object) -> Snapshot:
     """
     from simplugin.campaigns.running.versions import versions
     from simplugin.errors import SimpluginError
+    from simplugin.inputs.kinds import Outcome
     from simplugin.regression import snapshots
     from simplugin.rows import Metric, Row
-    from simplugin.scenarios.kinds import Outcome
     from simplugin.simulation import Result
 
     if isinstance(value, Outcome):

@@ -265,12 +265,8 @@ def _load(back_end: BackEnd, platform_file: str) -> None:
 
 def _require_wattages(back_end: BackEnd, platform_file: str) -> None:
     """Refuse to measure the energy of a platform of which hosts do not say what they consume."""
-    known = back_end.collect()
-    missing = [
-        repr(name)
-        for name, energy in zip(known.host_names, known.host_energy.tolist(), strict=True)
-        if np.isnan(energy)
-    ]
+    known = back_end.collect().hosts
+    missing = [repr(known.name[at]) for at in np.flatnonzero(np.isnan(known.energy))]
     if missing:
         more = f" and {len(missing) - _MOST_HOSTS} more" if len(missing) > _MOST_HOSTS else ""
         raise PlatformError(
@@ -285,19 +281,9 @@ def _require_wattages(back_end: BackEnd, platform_file: str) -> None:
 def _place(back_end: BackEnd, actor: ActorJob) -> None:
     """Start an actor, or say what is wrong with its host."""
     try:
-        back_end.spawn(
-            _checked(actor),
-            actor.args,
-            host=actor.host,
-            name=actor.name,
-            start_time=actor.start_time,
-            kill_time=actor.kill_time,
-            restart=actor.restart,
-            daemon=actor.daemon,
-            properties=actor.properties,
-        )
+        back_end.spawn(actor._replace(function=_checked(actor)))
     except Exception:
-        hosts = list(back_end.collect().host_names)
+        hosts = back_end.collect().hosts.name
         if actor.host in hosts:
             raise
         raise unknown_host(actor.name, actor.host, hosts) from None
@@ -337,24 +323,8 @@ def _packed_result(collected: Collected) -> bytes:
     """Pickle what the back end collected."""
     columns = list(zip(*collected.returned, strict=True)) or [(), (), (), ()]
     names, hosts, values, states = columns
-    parts = {
-        "clock": collected.clock,
-        "names": names,
-        "hosts": hosts,
-        "values": pack_returned(values, names, hosts),
-        "states": states,
-        "host_names": collected.host_names,
-        "host_flops": collected.host_flops,
-        "host_busy": collected.host_busy,
-        "host_energy": collected.host_energy,
-        "link_names": collected.link_names,
-        "link_bytes": collected.link_bytes,
-        "link_energy": collected.link_energy,
-        "trace": collected.trace,
-        "options": collected.options,
-        "plugins": collected.plugins,
-        "versions": _versions,
-    }
+    returned = names, hosts, pack_returned(values, names, hosts), states
+    parts = collected.__dict__ | {"returned": returned, "versions": _versions}
     return pickle.dumps(parts, protocol=5)
 
 

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from simplugin.simulation.result import Result
     from simplugin.simulation.supervision import Supervision
 
+# Module and class of each back end.
+_BACK_ENDS = {
+    "coroutines": "simplugin.simulation.coroutines:CoroutinesBackEnd",
+    "threads": "simplugin.simulation.threads.engine:ThreadsBackEnd",
+}
 # SimGrid announces each option, figures and each change of a governor on standard error otherwise.
 _QUIET = [
     f"--log={category}.threshold:warning"
@@ -192,22 +197,19 @@ def _located(error: NeverAwaitedError, again: Supervision) -> NeverAwaitedError:
 
 def _result(parts: dict[str, Any], provenance: dict[str, Any]) -> Result:
     """Build the result from what the simulation's process sent."""
-    from simplugin.simulation.result import HostTotals, LinkTotals, Result, Returned
-    from simplugin.simulation.trace import Trace
+    from simplugin.simulation.result import Result, Returned
 
+    names, hosts, packed, states = parts["returned"]
     try:
-        values = pickle.loads(parts["values"])
+        values = pickle.loads(packed)
     except Exception as error:
         raise SimulationError(f"what the actors returned cannot be read here: {error!r}") from error
-    returned = zip(parts["names"], parts["hosts"], values, parts["states"], strict=True)
     return Result(
         clock=float(parts["clock"]),
-        returned=tuple(Returned(*each) for each in returned),
-        hosts=HostTotals(
-            parts["host_names"], parts["host_flops"], parts["host_busy"], parts["host_energy"]
-        ),
-        links=LinkTotals(parts["link_names"], parts["link_bytes"], parts["link_energy"]),
-        trace=Trace.from_columns(parts["trace"]),
+        returned=tuple(map(Returned, names, hosts, values, states)),
+        hosts=parts["hosts"],
+        links=parts["links"],
+        trace=parts["trace"],
         provenance=provenance,
         plugins=parts["plugins"],
     )
@@ -237,12 +239,10 @@ def _settings(**chosen: Any) -> Settings:
 
 def _place_of(back_end: str) -> str:
     """Return ``module:class`` of a back end."""
-    from simplugin.simulation.back_end import BACK_ENDS
-
-    if back_end not in BACK_ENDS:
-        known = " or ".join(repr(name) for name in BACK_ENDS)
+    if back_end not in _BACK_ENDS:
+        known = " or ".join(repr(name) for name in _BACK_ENDS)
         raise SimpluginError(f"back_end is {back_end!r}; choose {known}")
-    return BACK_ENDS[back_end]
+    return _BACK_ENDS[back_end]
 
 
 @contextlib.contextmanager

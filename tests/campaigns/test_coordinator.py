@@ -17,7 +17,7 @@ from simplugin.campaigns.running.run_log import RunLog
 from simplugin.campaigns.store import Store, StoreReader
 from simplugin.errors import SetupError, StoreError
 from simplugin.rows import Metric, Row
-from simplugin.scenarios.references import importable
+from simplugin.scenarios.importing import importable
 
 with importable(Path(__file__).parent):
     from told_runners import QUICK_DISK, Source, Told, job_with, rows

@@ -13,7 +13,7 @@ from simplugin.campaigns.running.course import Terms
 from simplugin.campaigns.running.run_log import RunLog
 from simplugin.campaigns.store import StoreReader
 from simplugin.rows import Metric, Row
-from simplugin.scenarios.references import importable
+from simplugin.scenarios.importing import importable
 
 with importable(Path(__file__).parent):
     from told_runners import QUICK_DISK, Source, Told, job_with, record_of, rows

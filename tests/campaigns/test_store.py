@@ -16,7 +16,7 @@ from simplugin.campaigns.jobs import Failure, Job, Measured, Record
 from simplugin.campaigns.store import Store, StoreReader
 from simplugin.errors import StoreError
 from simplugin.rows import Best, Metric, Row
-from simplugin.scenarios.references import importable
+from simplugin.scenarios.importing import importable
 
 with importable(Path(__file__).parent):
     from stored_runs import VERSIONS, Source, done, failed, job, key_of, records_of

@@ -14,7 +14,7 @@ import pytest
 
 from simplugin.campaigns.store import Store, StoreReader
 from simplugin.errors import StoreError
-from simplugin.scenarios.references import importable
+from simplugin.scenarios.importing import importable
 
 with importable(Path(__file__).parent):
     import stored_runs

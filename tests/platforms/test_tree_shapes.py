@@ -26,8 +26,9 @@ from simplugin.platforms import (
 )
 from simplugin.platforms.application_trees import ApplicationTree
 from simplugin.platforms.graphs import Graph
-from simplugin.platforms.shortest_paths import METRICS, neighbour_routes
 from simplugin.platforms.tree_shapes import (
+    METRICS,
+    neighbour_routes,
     require_routes,
     shortest_path_tree,
     star_tree,

@@ -21,7 +21,7 @@ from typing import Any
 from simplugin.campaigns.jobs import Failure, Measured, now
 from simplugin.campaigns.running.memory import children
 from simplugin.errors import ActorError, CrashError, SimpluginError, WallClockLimitError
-from simplugin.scenarios.references import UnresolvedError, resolve
+from simplugin.inputs.references import UnresolvedError, resolve
 from simplugin.simulation import servers
 
 LENGTH = struct.Struct("!Q")

@@ -10,7 +10,7 @@ from simplugin.papers.ntakpe.campaign import PART, STRATEGIES, TOGETHER, Scope, 
 from simplugin.papers.statements import Quantity, Statement, judged, statements
 from simplugin.taskgraphs.execution import Mode
 from simplugin.taskgraphs.readings import PAPER, Readings
-from simplugin.workloads.task_graph_combinations import FAMILIES, Family
+from simplugin.workloads.graph_generators import FAMILIES, Family
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from simplugin.optimum.task_graph_bounds import makespan_bound
-from simplugin.platforms.grid5000_subsets import SUBSETS
+from simplugin.platforms.sites import SUBSETS
 from simplugin.taskgraphs.allocation import scrap_max
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.metrics import slowdown, unfairness
@@ -18,19 +18,19 @@ from simplugin.taskgraphs.readings import PAPER, Readings
 from simplugin.taskgraphs.rebalancing import Rebalanced
 from simplugin.taskgraphs.revisions import Revised
 from simplugin.taskgraphs.shares import checked_shares
+from simplugin.workloads.graph_generators import combination
 from simplugin.workloads.graph_sets import GraphSet
-from simplugin.workloads.task_graph_combinations import combination
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simplugin.platforms import Platform
-    from simplugin.platforms.multi_clusters import MultiCluster
+    from simplugin.platforms.sites import MultiCluster
     from simplugin.taskgraphs.allocation import Allocation
     from simplugin.taskgraphs.execution import Execution, Mode
     from simplugin.taskgraphs.online_mapping import Revision
     from simplugin.taskgraphs.policies import Policy
-    from simplugin.workloads.task_graph_combinations import Family
+    from simplugin.workloads.graph_generators import Family
     from simplugin.workloads.task_graphs import TaskGraph
 
 SEED = 6774
@@ -64,7 +64,7 @@ class Case:
     number : int
         Number of the combination.
     site : str
-        A key of `simplugin.platforms.grid5000_subsets.SUBSETS`.
+        A key of `simplugin.platforms.sites.SUBSETS`.
     variant : str
         A key of `VARIANTS` or `NETWORKS`; empty for the paper's graphs and network.
     rho : float
@@ -148,7 +148,7 @@ class Scope:
     combinations : int
         Combinations of each number.
     sites : tuple of str
-        Keys of `simplugin.platforms.grid5000_subsets.SUBSETS`.
+        Keys of `simplugin.platforms.sites.SUBSETS`.
     """
 
     counts: tuple[int, ...]

@@ -47,8 +47,7 @@ from simplugin.papers.ntakpe.campaign import (
     own_makespans,
 )
 from simplugin.papers.statements import Quantity
-from simplugin.platforms.grid5000_subsets import SUBSETS
-from simplugin.platforms.sites import Site
+from simplugin.platforms.sites import SUBSETS, Site
 from simplugin.taskgraphs.allocation import Allocation, scrap, scrap_max
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.global_ordering import global_ordering
@@ -58,8 +57,8 @@ from simplugin.taskgraphs.policies import es
 from simplugin.taskgraphs.readings import PAPER
 from simplugin.taskgraphs.schedules import Schedule
 from simplugin.taskgraphs.trace_check import violations
+from simplugin.workloads.graph_generators import FAMILIES, Family
 from simplugin.workloads.graph_sets import GraphSet
-from simplugin.workloads.task_graph_combinations import FAMILIES, Family
 from simplugin.workloads.task_graphs import TaskGraph
 
 Quantities = dict[str, Quantity]

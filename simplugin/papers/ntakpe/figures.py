@@ -29,7 +29,7 @@ from simplugin.papers.ntakpe.campaign import (
 )
 
 if TYPE_CHECKING:
-    from simplugin.workloads.task_graph_combinations import Family
+    from simplugin.workloads.graph_generators import Family
 
 # The strategies' names in the paper.
 NAMES = dict(

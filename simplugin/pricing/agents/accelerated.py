@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from simplugin.pricing.agents.delivery import Message, Posts
     from simplugin.pricing.agents.neighbourhood import AgentSeat
     from simplugin.pricing.markets import Market
-    from simplugin.workloads.utility import AlphaFair
+    from simplugin.workloads.sharing import AlphaFair
 
     Pair = tuple[float, float]
 

@@ -11,7 +11,7 @@ import numpy as np
 from simplugin.errors import WorkloadError
 from simplugin.platforms import Platform, Profile, ProfileUse
 from simplugin.platforms.graphs import Graph
-from simplugin.pricing.agents.platform_changes import (
+from simplugin.simulation.platform_changes import (
     Change,
     changeable,
     own_changes,

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from simplugin.optimum.fair_sharing import FairShare
     from simplugin.platforms.graphs import Graph
     from simplugin.pricing.trajectory import Method, Trajectory
-    from simplugin.workloads.sharing import Sharing
-    from simplugin.workloads.utility import AlphaFair
+    from simplugin.workloads.sharing import AlphaFair, Sharing
 
     Floats = NDArray[np.float64]
 

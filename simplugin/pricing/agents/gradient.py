@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from simplugin.pricing.agents.delivery import Message, Posts
     from simplugin.pricing.agents.neighbourhood import Address, AgentSeat, ManagerSeat
-    from simplugin.workloads.utility import AlphaFair
+    from simplugin.workloads.sharing import AlphaFair
 
 
 @dataclass(slots=True)

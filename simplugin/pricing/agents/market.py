@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from simplugin.pricing.agents.delivery import Message, Posts
     from simplugin.pricing.agents.neighbourhood import Address, AgentSeat
-    from simplugin.workloads.utility import AlphaFair
+    from simplugin.workloads.sharing import AlphaFair
 
 # What to do when the messages that a phase waits for have come, by its name; returns the next.
 Phases = dict[str, "Callable[[Any, dict[int, Message], Posts], str]"]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from simplugin.pricing.agents.delivery import Message, Posts
     from simplugin.pricing.agents.neighbourhood import AgentSeat, ManagerSeat
-    from simplugin.workloads.utility import AlphaFair
+    from simplugin.workloads.sharing import AlphaFair
 
 # Bounds that differ by less, relative to them, are the same.
 SAME = 1e-6

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from simplugin.pricing.agents.delivery import Decision
     from simplugin.pricing.agents.neighbourhood import AgentSeat, ManagerSeat
-    from simplugin.workloads.utility import AlphaFair
+    from simplugin.workloads.sharing import AlphaFair
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from simplugin.platforms.platform import Platform
     from simplugin.simulation import Actor, Result
-    from simplugin.workloads.sharing import Sharing
-    from simplugin.workloads.utility import AlphaFair
+    from simplugin.workloads.sharing import AlphaFair, Sharing
 
     Floats = NDArray[np.float64]
 

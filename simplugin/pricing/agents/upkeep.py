@@ -24,8 +24,8 @@ from simplugin.pricing.agents.neighbourhood import (
     ManagerSeat,
     neighbourhoods,
 )
-from simplugin.pricing.agents.platform_changes import own_changes, ways
 from simplugin.simulation import SimGridOptions, simulate
+from simplugin.simulation.platform_changes import own_changes, ways
 
 if TYPE_CHECKING:
     import os
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from simplugin.pricing.trajectory import Method
     from simplugin.simulation import Actor, Result
     from simplugin.workloads.applications import Application
-    from simplugin.workloads.sharing import Sharing
-    from simplugin.workloads.utility import AlphaFair
+    from simplugin.workloads.sharing import AlphaFair, Sharing
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
