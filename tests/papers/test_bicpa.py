@@ -7,9 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from simplugin.taskgraphs.allocation import Allocation
-from simplugin.taskgraphs.execution import execute
-from simplugin.taskgraphs.published import (
+from simplugin.papers.ntakpe.bicpa import (
     AREA,
     CLUSTER,
     GRAPH,
@@ -19,6 +17,8 @@ from simplugin.taskgraphs.published import (
     executed,
     schedule,
 )
+from simplugin.taskgraphs.allocation import Allocation
+from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.readings import Readings
 from simplugin.taskgraphs.schedule_checks import violations
 from simplugin.taskgraphs.timing import task_times
