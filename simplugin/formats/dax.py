@@ -11,7 +11,7 @@ import numpy as np
 
 from simplugin.errors import WorkloadFileError
 from simplugin.formats import xml_text
-from simplugin.formats.quantities import number_text
+from simplugin.formats.attributes import number_text
 from simplugin.formats.task_graph_runtimes import (
     DEFAULT_SPEED,
     require_alpha,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simplugin.errors import WorkloadFileError
+from simplugin.formats.attributes import number_text
 from simplugin.formats.dot_syntax import parse
 from simplugin.formats.dot_tokens import quoted
-from simplugin.formats.quantities import number_text
 from simplugin.formats.task_graph_runtimes import require_alpha
 from simplugin.formats.task_graph_structure import structure
 from simplugin.inputs.files import read_text, write
