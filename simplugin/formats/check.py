@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from simplugin.errors import FileError, PlatformError
 from simplugin.formats.config_options import option_problems
 from simplugin.formats.platform_reading import PlatformReader
-from simplugin.formats.profile_files import profile_file_problems
+from simplugin.formats.profiles import profile_file_problems
 from simplugin.formats.simgrid_xml import read_document
 from simplugin.formats.vocabulary import standard_tag, unitless_quantities
 from simplugin.platforms.consistency import find_problems

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from simplugin.formats import xml_text
 from simplugin.formats.attributes import FILE, TEXT
-from simplugin.formats.cluster_expansion import expanded
 from simplugin.formats.elements import ELEMENTS, TAGS
+from simplugin.formats.expansion import expanded
 from simplugin.platforms.cluster import Cluster
 from simplugin.platforms.platform import Opaque, Platform, Zone
 from simplugin.platforms.profiles import Profile, ProfileUse

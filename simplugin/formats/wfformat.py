@@ -10,13 +10,14 @@ import numpy as np
 
 from simplugin.errors import WorkloadFileError
 from simplugin.formats.json_values import JsonValue, read_json
-from simplugin.formats.task_graph_runtimes import (
+from simplugin.formats.task_graph_structure import (
     DEFAULT_SPEED,
+    data_flow,
     require_alpha,
     require_speed,
     runtimes,
+    structure,
 )
-from simplugin.formats.task_graph_structure import data_flow, structure
 from simplugin.inputs.files import write
 from simplugin.inputs.places import fraction, non_negative, shown
 from simplugin.workloads.task_graphs import TaskGraph

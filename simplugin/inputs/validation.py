@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
+from inspect import Parameter, signature
 from typing import Annotated, Any
 
-import pydantic
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -26,6 +26,16 @@ from simplugin.near_names import near_names
 from simplugin.units import parse_bandwidth, parse_size, parse_speed, parse_time
 
 Steps = tuple[str | int, ...]
+
+# Of pydantic's errors, where its own words are no plain ones.
+_REMEDIES = {
+    "bool_type": "write true or false",
+    "dict_type": "write a table",
+    "float_type": "give a number",
+    "int_type": "give a whole number",
+    "list_type": "write a list, [...] or [[tables]]",
+    "string_type": "give a text",
+}
 
 
 @dataclass(frozen=True)
@@ -101,16 +111,17 @@ def table(make: Callable[..., Any], **types: Any) -> Any:
 
     Parameters
     ----------
-    make : dataclass or callable
-        Called with the values by name. A field of a data class is optional if it has a default.
-        Its `FileError` becomes a problem of the table, at the path that the error has as `about`.
+    make : callable
+        A data class or function, called with the values by name. A key without a default there is
+        required, other than among ``**values``. Its `FileError` becomes a problem of the table, at
+        the path that the error has as `about`.
     **types
-        The type of each key, for a function with the default: ``(type, default)``.
+        The type of each key.
     """
     return Annotated[_model(make, types), AfterValidator(_made_by(make))]
 
 
-def row(make: type, **types: Any) -> Any:
+def row(make: Callable[..., Any], **types: Any) -> Any:
     """Return the type of lists of the values of an object, in the order of the keys."""
     names = ", ".join(types)
 
@@ -130,21 +141,11 @@ def tuple_of(kind: Any) -> Any:
 
 def _model(make: Callable[..., Any], types: dict[str, Any]) -> type[Table]:
     """Return the model of a table."""
-    own: dict[str, Field[Any]] = {}
-    if isinstance(make, type):
-        own = {each.name: each for each in fields(make)}
-    given: dict[str, Any] = {}
-    for name, kind in types.items():
-        default = own.get(name)
-        if isinstance(kind, tuple):
-            given[name] = kind
-        elif default is not None and default.default_factory is not MISSING:
-            given[name] = (kind, pydantic.Field(default_factory=default.default_factory))
-        elif default is not None and default.default is not MISSING:
-            given[name] = (kind, default.default)
-        else:
-            given[name] = (kind, ...)
-    model: type[Table] = create_model(make.__name__, __base__=Table, **given)
+    parameters = signature(make).parameters
+    required = {name for name, each in parameters.items() if each.default is Parameter.empty}
+    # Of keys that are absent, the function has its own defaults.
+    given = {name: (kind, ... if name in required else None) for name, kind in types.items()}
+    model: type[Table] = create_model(make.__name__, __base__=Table, **given)  # type: ignore[call-overload]
     return model
 
 
@@ -154,7 +155,7 @@ def _made_by(make: Callable[..., Any]) -> Callable[[Table], Any]:
     def made(values: Table) -> Any:
         """Return the object."""
         try:
-            return make(**dict(values))
+            return make(**{name: getattr(values, name) for name in values.model_fields_set})
         except FileError as error:
             about = getattr(error, "about", ())
             raise InvalidValueError(error.message, error.remedy, about) from None
@@ -217,7 +218,8 @@ def problems_of(error: ValidationError, path: Steps = ()) -> Iterator[Problem]:
         else:
             reason = each["msg"].removeprefix("Value error, ")
             reason = reason.replace("Input should be ", "give ", 1)
-            yield Problem(where, f"{name} is {_quoted(each['input'])}", reason)
+            remedy = _REMEDIES.get(each["type"], reason)
+            yield Problem(where, f"{name} is {_quoted(each['input'])}", remedy)
 
 
 def _quoted(value: object) -> str:

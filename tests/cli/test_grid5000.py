@@ -9,8 +9,8 @@ import pytest
 
 from simplugin.errors import PlatformError
 from simplugin.formats.check import check
-from simplugin.formats.grid5000_catalogue import shipped_catalogue, write_catalogue
-from simplugin.formats.grid5000_latencies import latencies_text
+from simplugin.formats.grid5000.catalogue import shipped_catalogue, write_catalogue
+from simplugin.formats.grid5000.latencies import latencies_text
 from simplugin.formats.platform_xml import platform_text, read_platform
 from simplugin.platforms import Link
 from simplugin.platforms.grid5000 import (

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.errors import PlatformError
-from simplugin.formats.grid5000_catalogue import (
+from simplugin.formats.grid5000.catalogue import (
     SHIPPED,
     catalogue_text,
     read_catalogue,
@@ -18,7 +18,7 @@ from simplugin.formats.grid5000_catalogue import (
     shipped_catalogue,
     write_catalogue,
 )
-from simplugin.formats.grid5000_reference import read_reference
+from simplugin.formats.grid5000.reference import read_reference
 from simplugin.platforms.grid5000 import (
     Adapter,
     BackboneLink,
@@ -88,11 +88,11 @@ def test_the_shipped_one_is_made_of_the_reference(shared_data: Path, tmp_path: P
     assert shipped_catalogue() == (facts, remarks) == read_facts(reference)
     path = tmp_path / SHIPPED
     write_catalogue(facts, remarks, path)
-    assert path.read_bytes() == (CHECKOUT / "simplugin/formats" / SHIPPED).read_bytes()
+    assert path.read_bytes() == (CHECKOUT / "simplugin/formats/grid5000" / SHIPPED).read_bytes()
 
 
 def test_the_shipped_one_is_small_with_a_line_a_group() -> None:
-    path = CHECKOUT / "simplugin/formats" / SHIPPED
+    path = CHECKOUT / "simplugin/formats/grid5000" / SHIPPED
     facts, _ = shipped_catalogue()
     groups = sum(len(cluster.groups) for site in facts.sites for cluster in site.clusters)
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -128,7 +128,7 @@ def test_the_shipped_one_is_small_with_a_line_a_group() -> None:
 def test_wrong_catalogues_are_refused_with_the_line(
     old: str, new: str, line: str, message: str, tmp_path: Path
 ) -> None:
-    text = (CHECKOUT / "simplugin/formats" / SHIPPED).read_text(encoding="utf-8")
+    text = (CHECKOUT / "simplugin/formats/grid5000" / SHIPPED).read_text(encoding="utf-8")
     assert old in text
     broken = text.replace(old, new, 1)
     path = tmp_path / "catalogue.json"
@@ -166,7 +166,7 @@ def test_what_is_no_catalogue_is_refused(text: str, tmp_path: Path) -> None:
 
 
 def test_cut_catalogue_is_refused(tmp_path: Path) -> None:
-    text = (CHECKOUT / "simplugin/formats" / SHIPPED).read_text(encoding="utf-8")
+    text = (CHECKOUT / "simplugin/formats/grid5000" / SHIPPED).read_text(encoding="utf-8")
     path = tmp_path / "catalogue.json"
     for length in (len(text) // 3, len(text) - 3):
         path.write_text(text[:length], encoding="utf-8")

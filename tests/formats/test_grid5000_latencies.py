@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.errors import PlatformError
-from simplugin.formats.grid5000_latencies import latencies_text, read_latencies
+from simplugin.formats.grid5000.latencies import latencies_text, read_latencies
 from simplugin.platforms.grid5000 import (
     Adapter,
     BackboneLink,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from simplugin.errors import PlatformError
-from simplugin.formats.federation_toml import federation_platform_from, read_federation_platform
+from simplugin.formats.federations import federation_platform_from, read_federation_platform
 from simplugin.platforms import Platform
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from simplugin.errors import PlatformError
-from simplugin.formats.grid5000_catalogue import read_facts, shipped_catalogue
-from simplugin.formats.grid5000_latencies import read_latencies
+from simplugin.formats.grid5000.catalogue import read_facts, shipped_catalogue
+from simplugin.formats.grid5000.latencies import read_latencies
 from simplugin.platforms import Platform
 from simplugin.platforms.grid5000_platform import grid5000_platform
 from simplugin.platforms.grid5000_selection import selected
@@ -35,7 +35,7 @@ def grid5000(
     interconnect : str
         ``ethernet`` or ``fast``, as in `simplugin.platforms.grid5000_platform.grid5000_platform`.
     latencies : str, optional
-        Path of a table of latencies, as `simplugin.formats.grid5000_latencies` reads it.
+        Path of a table of latencies, as `simplugin.formats.grid5000.latencies` reads it.
     directory : path
         Where paths start; for a scenario, that of its file.
     """

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from simplugin.errors import PlatformError, WorkloadFileError
-from simplugin.formats.grid5000_reference import read_reference
+from simplugin.formats.grid5000.reference import read_reference
 from simplugin.formats.json_values import read_json
 from simplugin.platforms.grid5000 import (
     Adapter,
@@ -42,7 +42,7 @@ def read_facts(path: str | os.PathLike[str]) -> tuple[Grid5000, tuple[Remark, ..
     Parameters
     ----------
     path : path
-        What `read_catalogue` or `simplugin.formats.grid5000_reference.read_reference` takes.
+        What `read_catalogue` or `simplugin.formats.grid5000.reference.read_reference` takes.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def shipped_catalogue() -> tuple[Grid5000, tuple[Remark, ...]]:
     remarks : tuple of Remark
         What was found missing or contradictory when the reference was read.
     """
-    with resources.as_file(resources.files("simplugin.formats") / SHIPPED) as path:
+    with resources.as_file(resources.files("simplugin.formats.grid5000") / SHIPPED) as path:
         return read_catalogue(path)
 
 
