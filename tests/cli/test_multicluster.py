@@ -104,10 +104,10 @@ def test_a_scenario_takes_the_tables_of_a_description():
     [
         ({}, "give either a description or its tables"),
         ({"description": "a.toml", "sites": []}, "give either a description or its tables"),
-        ({"description": "none.toml"}, "none.toml: cannot be read"),
+        ({"description": "none.toml"}, "none.toml: No such file"),
         ({"description": 3}, "description is 3; give a path"),
         ({"description": ""}, "description is ''; give a path"),
-        ({"sites": [{"name": 3}]}, "sites[0].name is 3; give a text"),
+        ({"sites": [{"name": 3}]}, r"sites\[0\].name is 3; give a text"),
     ],
 )
 def test_the_generator_refuses(arguments, message):
