@@ -122,15 +122,13 @@ def placed(program, actors, rounds):
 def run_coroutines(platform, program, actors, rounds):
     """One cell on the compiled driver."""
     from simplugin.simulation.coroutines import CoroutinesBackEnd
+    from simplugin.simulation.protocol import ActorJob
 
     back_end = CoroutinesBackEnd(["--log=root.thres:warning"], trace=False, energy=False, seed=0)
     back_end.load_platform(platform)
     start = time.perf_counter()
     for function, args, host, name in placed(program, actors, rounds):
-        back_end.spawn(
-            function, args, host=f"host-{host}", name=name, start_time=0.0, kill_time=None,
-            restart=False, daemon=False, properties={},
-        )  # fmt: skip
+        back_end.spawn(ActorJob(function, args, f"host-{host}", name, 0.0, None, False, False, {}))
     back_end.run(None, None)
     seconds = time.perf_counter() - start
     from simplugin.simulation import _driver

@@ -39,8 +39,8 @@ TOLERANCE = 1e-6
 
 def problem(hosts: int):
     """Return the tree and the bags."""
-    from simplugin.platforms.random_trees import random_tree
-    from simplugin.workloads.bags import Bags
+    from simplugin.platforms.topologies.random_trees import random_tree
+    from simplugin.workloads.applications import Bags
 
     tree = random_tree(hosts, MAX_DEGREE, np.random.default_rng(SEED))
     byte = np.array(RATIOS) * FLOP
@@ -76,8 +76,8 @@ class Here:
     def __call__(self, platform, placements, *, options, trace):
         """Do what `simulate` does."""
         from simplugin.simulation.coroutines import CoroutinesBackEnd
-        from simplugin.simulation.result import HostTotals, LinkTotals, Result, Returned
-        from simplugin.simulation.trace import Trace
+        from simplugin.simulation.protocol import ActorJob
+        from simplugin.simulation.result import Result, Returned
 
         arguments = ["--log=root.thres:warning", *options.arguments()]
         back_end = CoroutinesBackEnd(arguments, trace=trace, energy=False, seed=0)
@@ -86,19 +86,19 @@ class Here:
         self.started = time.process_time()
         self.loading = self.started - begin
         for each in placements:
+            name = each.actor_name
             back_end.spawn(
-                each.function, each.args, host=each.host, name=each.actor_name, start_time=0.0,
-                kill_time=None, restart=False, daemon=False, properties={},
-            )  # fmt: skip
+                ActorJob(each.function, each.args, each.host, name, 0.0, None, False, False, {})
+            )
         back_end.run(None, None)
         self.running = time.process_time() - self.started
         found = back_end.collect()
         return Result(
             found.clock,
             tuple(Returned(*each) for each in found.returned),
-            HostTotals(found.host_names, found.host_flops, found.host_busy, found.host_energy),
-            LinkTotals(found.link_names, found.link_bytes, found.link_energy),
-            Trace.from_columns(found.trace),
+            found.hosts,
+            found.links,
+            found.trace,
             {},
         )
 

@@ -16,8 +16,8 @@ from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.deployment import Deployment
 from simplugin.platforms.deployments import master_workers
 from simplugin.platforms.host_choices import ALL, HostChoice
-from simplugin.platforms.shortest_paths import LATENCY
 from simplugin.platforms.tree_shapes import (
+    LATENCY,
     require_routes,
     shortest_path_tree,
     star_tree,

@@ -16,7 +16,7 @@ from simplugin.formats.vocabulary import standard_tag, unitless_quantities
 from simplugin.platforms.consistency import find_problems
 from simplugin.platforms.names import Broken
 from simplugin.platforms.platform import Config, Platform
-from simplugin.platforms.problems import ERROR, WARNING
+from simplugin.platforms.validation import ERROR, WARNING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

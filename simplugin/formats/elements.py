@@ -28,13 +28,21 @@ from simplugin.formats.attributes import (
     need,
     word,
 )
-from simplugin.platforms.cluster import TOPOLOGIES, Cluster
 from simplugin.platforms.deployment import DeployedActor
-from simplugin.platforms.hosts import Cabinet, Disk, Host, Peer, Router
-from simplugin.platforms.links import DIRECTIONS, Backbone, HostLink, Link, LinkUse
+from simplugin.platforms.hosts import TOPOLOGIES, Cabinet, Cluster, Disk, Host, Peer, Router
+from simplugin.platforms.links import (
+    DIRECTIONS,
+    Backbone,
+    BypassRoute,
+    BypassZoneRoute,
+    HostLink,
+    Link,
+    LinkUse,
+    Route,
+    ZoneRoute,
+)
 from simplugin.platforms.platform import Config, Zone
 from simplugin.platforms.profiles import KINDS, Profile, ProfileUse
-from simplugin.platforms.routes import BypassRoute, BypassZoneRoute, Route, ZoneRoute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.cluster import Cluster
-from simplugin.platforms.hosts import Host, Router
+from simplugin.platforms.hosts import Cluster, Host, Router
 from simplugin.platforms.links import SHARED, SPLITDUPLEX, Backbone, HostLink, Link
 from simplugin.platforms.platform import Platform, Zone
 from simplugin.platforms.radical import numbers
 
 if TYPE_CHECKING:
-    from simplugin.platforms.cluster import Cluster
+    from simplugin.platforms.hosts import Cluster
     from simplugin.platforms.platform import PlatformElement, ZoneElement
 
 

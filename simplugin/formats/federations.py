@@ -12,18 +12,18 @@ from simplugin.errors import PlatformError
 from simplugin.inputs.documents import Document, read_toml
 from simplugin.inputs.validation import InvalidValueError, table, tuple_of, validated
 from simplugin.platforms.consistency import require_consistent
-from simplugin.platforms.federation_errors import FederationError
-from simplugin.platforms.federation_parts import (
+from simplugin.platforms.federations.federation import Federation
+from simplugin.platforms.federations.parts import (
     BACKBONES,
     ClusterGroup,
+    FederationError,
     SiteBackbone,
     SiteGroup,
     SiteLink,
     Switch,
     Wire,
 )
-from simplugin.platforms.federations import Federation
-from simplugin.platforms.law_tables import (
+from simplugin.platforms.laws import (
     COUNT,
     QUANTITIES,
     Dimension,

@@ -9,8 +9,8 @@ from simplugin.formats.attributes import TEXT
 from simplugin.formats.elements import ELEMENTS, Element
 from simplugin.formats.vocabulary import attribute_problems, named, order_problem, standard_tag
 from simplugin.platforms.deployment import DeployedActor
+from simplugin.platforms.links import BypassRoute, BypassZoneRoute, Route, ZoneRoute
 from simplugin.platforms.platform import Config, Opaque, Platform, Zone
-from simplugin.platforms.routes import BypassRoute, BypassZoneRoute, Route, ZoneRoute
 
 if TYPE_CHECKING:
     import os

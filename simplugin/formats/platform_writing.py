@@ -8,7 +8,7 @@ from simplugin.formats import xml_text
 from simplugin.formats.attributes import FILE, TEXT
 from simplugin.formats.elements import ELEMENTS, TAGS
 from simplugin.formats.expansion import expanded
-from simplugin.platforms.cluster import Cluster
+from simplugin.platforms.hosts import Cluster
 from simplugin.platforms.platform import Opaque, Platform, Zone
 from simplugin.platforms.profiles import Profile, ProfileUse
 

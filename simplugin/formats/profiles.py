@@ -13,8 +13,8 @@ from simplugin.inputs.files import read_bytes
 from simplugin.platforms.hosts import Host, Peer
 from simplugin.platforms.links import Link
 from simplugin.platforms.platform import Config, Platform, Zone
-from simplugin.platforms.problems import Problem
 from simplugin.platforms.profiles import Profile, profile_problem
+from simplugin.platforms.validation import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,22 +1,31 @@
-"""What a back end offers, and what it hands over when a simulation is over."""
+"""The contract of a back end, and the parts that both back ends share."""
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-BACK_ENDS = {
-    "coroutines": "simplugin.simulation.coroutines:CoroutinesBackEnd",
-    "threads": "simplugin.simulation.threads:ThreadsBackEnd",
-}
-"""Where the class of each back end is."""
+from simplugin.errors import (
+    ActorError,
+    PlatformError,
+    SimulatedTimeLimitError,
+    SimulationError,
+)
+from simplugin.formats.config_options import GOVERNORS, option_refusal, refused_options
+from simplugin.simulation import _driver
+from simplugin.simulation.protocol import ActorJob
+from simplugin.simulation.result import HostTotals, LinkTotals
+from simplugin.simulation.trace import Trace
 
-OPTIONS_IN_FORCE = {
+# SimGrid's options that are recorded with each result; type: s str, d float, b bool.
+_OPTIONS_IN_FORCE = {
     "cpu/model": "s",
     "host/model": "s",
     "network/model": "s",
@@ -30,12 +39,13 @@ OPTIONS_IN_FORCE = {
     "precision/timing": "d",
     "precision/work-amount": "d",
 }
-"""SimGrid's options that are recorded with each result; type: s str, d float, b bool."""
+# They take the fraction of a task that is left for its work.
+_NOT_WITH_PARALLEL_TASKS = ("host_dvfs", "host_load", "link_load")
 
 
 @dataclass(frozen=True)
 class Collected:
-    """What one simulation gave.
+    """The outcome of one simulation.
 
     Attributes
     ----------
@@ -43,33 +53,21 @@ class Collected:
         Date of the end [s].
     returned : list of (name, host, value, state)
         One row an actor, in order of creation; state is "ended", "killed" or "running".
-    host_names, link_names : list of str
+    hosts, links : HostTotals, LinkTotals
         In SimGrid's order.
-    host_flops, host_busy, host_energy : float64, shape (n_hosts,)
-        Computed [flop]; time with at least one execution [s]; energy [J] or NaN.
-    link_bytes, link_energy : float64, shape (n_links,)
-        Carried [byte]; energy [J] or NaN.
-    trace : dict of str to column
-        ``actor_code`` and ``resource_code`` (int32) into ``actor_names`` and ``resource_names``,
-        ``label_code`` (int32, -1: none) into ``label_names``, ``kind`` (int8: 0 exec, 1 ptask,
-        2 comm, 3 sleep), ``state`` (int8: 0 done, 1 failed, 2 canceled), ``start``, ``end`` [s]
-        and ``amount`` [flop, byte or s] (float64).
+    trace : Trace
+        Activities.
     options : dict of str to str
         SimGrid's options in force.
     plugins : dict of str to dict of str to float64 array
-        What SimGrid's plug-ins measured, by plug-in and quantity; an entry a host or a link.
+        Measurements of SimGrid's plug-ins, by plug-in and quantity; an entry a host or a link.
     """
 
     clock: float
     returned: list[tuple[str, str, Any, str]]
-    host_names: list[str]
-    host_flops: NDArray[np.float64]
-    host_busy: NDArray[np.float64]
-    host_energy: NDArray[np.float64]
-    link_names: list[str]
-    link_bytes: NDArray[np.float64]
-    link_energy: NDArray[np.float64]
-    trace: dict[str, Any]
+    hosts: HostTotals
+    links: LinkTotals
+    trace: Trace
     options: dict[str, str]
     plugins: dict[str, dict[str, NDArray[np.float64]]]
 
@@ -96,20 +94,8 @@ class BackEnd(Protocol):
     def load_platform(self, path: str) -> None:
         """Read a platform file."""
 
-    def spawn(
-        self,
-        function: Callable[..., Any],
-        args: tuple[Any, ...],
-        *,
-        host: str,
-        name: str,
-        start_time: float,
-        kill_time: float | None,
-        restart: bool,
-        daemon: bool,
-        properties: dict[str, str],
-    ) -> None:
-        """Place an actor that starts at `start_time` [s]."""
+    def spawn(self, actor: ActorJob) -> None:
+        """Place an actor."""
 
     def run(self, until: float | None, progress: Callable[[float, int], None] | None) -> None:
         """Simulate to the end.
@@ -135,6 +121,11 @@ class BackEnd(Protocol):
         """Hand over what there is; also after `run` raised."""
 
 
+def options_in_force() -> dict[str, str]:
+    """Return the values of SimGrid's options that are recorded with each result."""
+    return {name: str(_driver.option(name, kind)) for name, kind in _OPTIONS_IN_FORCE.items()}
+
+
 def await_place(coroutine: Any) -> str:
     """Return ``file:line`` of the innermost `await` of a suspended coroutine."""
     frame = None
@@ -142,3 +133,105 @@ def await_place(coroutine: Any) -> str:
         frame = getattr(coroutine, "cr_frame", None) or frame
         coroutine = getattr(coroutine, "cr_await", None)
     return "its start" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def actor_error(
+    actor: str, host: str, date: float, error: BaseException, inside: TracebackType | None
+) -> ActorError:
+    """Return the error for an exception that left an actor.
+
+    Parameters
+    ----------
+    actor, host : str
+        The actor, and where it ran.
+    date : float
+        The simulated date [s].
+    error : BaseException
+        The exception.
+    inside : traceback or None
+        The part of its traceback that is the actor's own.
+    """
+    lines = traceback.format_exception(type(error), error, inside)
+    summary = traceback.format_exception_only(error)[-1].strip()
+    return ActorError(actor, host, date, summary, "".join(lines))
+
+
+def date_limit_error(limit: float) -> SimulatedTimeLimitError:
+    """Return the error for actors that still run at the limit of simulated time [s]."""
+    error = SimulatedTimeLimitError(
+        f"the simulated clock reached its limit of {limit:g} s; actors still run"
+    )
+    error.limit = error.clock = float(limit)
+    return error
+
+
+def prepare_plugins(arguments: Sequence[str], platform: str, *, energy: bool) -> frozenset[str]:
+    """Tell the loaded plug-ins about the platform, which is loaded, and return their names.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        SimGrid's command-line options.
+    platform : str
+        Path of the platform's file.
+    energy : bool
+        True if the energy plug-ins were started.
+
+    Raises
+    ------
+    PlatformError
+        The file sets an option, or loads a plug-in, that is refused; the message has its line.
+    SimulationError
+        A plug-in does not understand the host model.
+    """
+    for option in refused_options():
+        # SimGrid's Python bindings set contexts/factory, and a platform's file cannot.
+        if option != "contexts/factory" and not _driver.is_default(option):
+            raise _refused_by_file(platform, option, option_refusal(option))
+    loaded = frozenset(_driver.prepare_plugins(list(arguments), energy))
+    for plugin in sorted(loaded):
+        why = option_refusal("plugin", plugin)
+        if why:
+            raise _refused_by_file(platform, plugin, why)
+    if "host_dvfs" in loaded:
+        for host, governor in _driver.host_properties("plugin/dvfs/governor").items():
+            if governor.lower() not in GOVERNORS:
+                raise PlatformError(
+                    f"host {host!r} has the governor {governor!r}",
+                    file=platform,
+                    line=_line_of(platform, governor),
+                    remedy=f"choose among {', '.join(GOVERNORS)}",
+                )
+    if _driver.option("host/model", "s") == "ptask_L07":
+        for plugin in _NOT_WITH_PARALLEL_TASKS:
+            if plugin in loaded:
+                raise SimulationError(
+                    f"SimGrid's plug-in {plugin} gives wrong figures with the host model "
+                    "ptask_L07; choose another host_model or leave the plug-in out"
+                )
+    return loaded
+
+
+def plugin_figures() -> dict[str, dict[str, NDArray[np.float64]]]:
+    """Return the plug-ins' measurements by plug-in and quantity, an entry a host or link."""
+    return {
+        plugin: {name: np.frombuffer(column) for name, column in columns.items()}
+        for plugin, columns in _driver.plugin_figures().items()
+    }
+
+
+def _refused_by_file(platform: str, name: str, why: str) -> PlatformError:
+    """Return the error for the line of the platform's file that sets what is refused."""
+    return PlatformError(
+        f"{name} is refused: {why}",
+        file=platform,
+        line=_line_of(platform, name),
+        remedy="remove it",
+    )
+
+
+def _line_of(platform: str, text: str) -> int | None:
+    """Return the first line that has `text` between quotation marks, None if no line has."""
+    lines = Path(platform).read_text(errors="replace").splitlines()
+    quoted = (f'"{text}"', f"'{text}'")
+    return next((i for i, line in enumerate(lines, 1) if any(q in line for q in quoted)), None)

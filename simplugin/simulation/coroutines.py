@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import gc
 import sys
-import traceback
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-
-from simplugin.errors import ActorError, BlockedActor, DeadlockError, SimulatedTimeLimitError
+from simplugin.errors import BlockedActor, DeadlockError
 from simplugin.simulation import _driver
-from simplugin.simulation.back_end import OPTIONS_IN_FORCE, Collected, await_place
-from simplugin.simulation.plugins import plugin_figures, prepare_plugins
+from simplugin.simulation.back_end import (
+    Collected,
+    actor_error,
+    await_place,
+    date_limit_error,
+    options_in_force,
+    plugin_figures,
+    prepare_plugins,
+)
+from simplugin.simulation.protocol import ActorJob
+from simplugin.simulation.result import HostTotals, LinkTotals
+from simplugin.simulation.trace import Trace
 from simplugin.simulation.unawaited import Watch
-
-if TYPE_CHECKING:
-    from types import CoroutineType
-
-_TRACE_TYPES = {
-    "actor_code": np.int32,
-    "resource_code": np.int32,
-    "label_code": np.int32,
-    "kind": np.int8,
-    "state": np.int8,
-    "start": np.float64,
-    "end": np.float64,
-    "amount": np.float64,
-}
 
 
 class CoroutinesBackEnd:
@@ -48,9 +41,8 @@ class CoroutinesBackEnd:
 
     def __init__(self, arguments: Sequence[str], *, trace: bool, energy: bool, seed: int) -> None:
         _driver.setup(list(arguments), trace, energy, seed)
-        watch = Watch(_driver.stop, _driver.clock)
-        _driver.watch_awaits(watch.report, sys.get_coroutine_origin_tracking_depth() > 0)
-        watch.watch_coroutines(_driver.running, _driver.exceptions)
+        locates = sys.get_coroutine_origin_tracking_depth() > 0
+        Watch(_driver.stop, _driver.clock, _driver.running, locates=locates)
         self._arguments, self._energy = list(arguments), energy
 
     def load_platform(self, path: str) -> None:
@@ -58,31 +50,10 @@ class CoroutinesBackEnd:
         _driver.load_platform(path)
         prepare_plugins(self._arguments, path, energy=self._energy)
 
-    def spawn(
-        self,
-        function: Callable[..., CoroutineType[Any, Any, Any]],
-        args: tuple[Any, ...],
-        *,
-        host: str,
-        name: str,
-        start_time: float,
-        kill_time: float | None,
-        restart: bool,
-        daemon: bool,
-        properties: dict[str, str],
-    ) -> None:
+    def spawn(self, actor: ActorJob) -> None:
         """Place an actor."""
-        _driver.spawn(
-            function,
-            args,
-            host,
-            name,
-            start_time,
-            -1.0 if kill_time is None else kill_time,
-            restart,
-            daemon,
-            properties,
-        )
+        job: Any = actor if actor.kill_time is not None else actor._replace(kill_time=-1.0)
+        _driver.spawn(*job)
 
     def run(self, until: float | None, progress: Callable[[float, int], None] | None) -> None:
         """Simulate until the end, an error or the simulated date `until` [s]."""
@@ -92,17 +63,14 @@ class CoroutinesBackEnd:
             failed = _driver.failed_actor()
             if failed is None or isinstance(error, KeyboardInterrupt):
                 raise
-            raise _actor_error(error, *failed) from error
+            inside = error.__traceback__ and error.__traceback__.tb_next  # without our own frame
+            raise actor_error(*failed, _driver.clock(), error, inside) from error
         if _driver.expected_awaits():
             # Some may be in reference cycles.
             gc.collect()
             _driver.check()
         if not at_end:
-            limit = SimulatedTimeLimitError(
-                f"the simulated clock reached its limit of {until:g} s; actors still run"
-            )
-            limit.limit = limit.clock = float(until or 0.0)
-            raise limit
+            raise date_limit_error(until or 0.0)
         blocked = tuple(
             BlockedActor(name, host, await_place(coroutine), waits_for, since)
             for name, host, coroutine, waits_for, since in _driver.blocked()
@@ -113,31 +81,15 @@ class CoroutinesBackEnd:
     def collect(self) -> Collected:
         """Hand over totals, trace and returned values."""
         raw = _driver.collect()
-        trace = raw["trace"]
-        for column, kind in _TRACE_TYPES.items():
-            trace[column] = np.frombuffer(trace[column], dtype=kind)
-        trace["actor_names"] = [name for name, *_ in raw["returned"]]
+        names = [name for name, *_ in raw["returned"]]
         return Collected(
             clock=raw["clock"],
             returned=raw["returned"],
-            host_names=raw["host_names"],
-            host_flops=np.frombuffer(raw["host_flops"]),
-            host_busy=np.frombuffer(raw["host_busy"]),
-            host_energy=np.frombuffer(raw["host_energy"]),
-            link_names=raw["link_names"],
-            link_bytes=np.frombuffer(raw["link_bytes"]),
-            link_energy=np.frombuffer(raw["link_energy"]),
-            trace=trace,
-            options={
-                name: str(_driver.option(name, kind)) for name, kind in OPTIONS_IN_FORCE.items()
-            },
+            hosts=HostTotals(
+                raw["host_names"], raw["host_flops"], raw["host_busy"], raw["host_energy"]
+            ),
+            links=LinkTotals(raw["link_names"], raw["link_bytes"], raw["link_energy"]),
+            trace=Trace.from_columns(raw["trace"] | {"actor_names": names}),
+            options=options_in_force(),
             plugins=plugin_figures(),
         )
-
-
-def _actor_error(error: BaseException, actor: str, host: str) -> ActorError:
-    """Say which actor failed, when and where in its code."""
-    inside = error.__traceback__ and error.__traceback__.tb_next  # without our own frame
-    lines = traceback.format_exception(type(error), error, inside)
-    summary = traceback.format_exception_only(error)[-1].strip()
-    return ActorError(actor, host, _driver.clock(), summary, "".join(lines))

@@ -1,4 +1,4 @@
-"""What every actor did and when, as columns."""
+"""The trace of a simulation: its activities as columns."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ COLUMNS = ("actor", "resource", "kind", "label", "start", "end", "amount", "stat
 
 
 def read_only(values: Any, dtype: Any) -> NDArray[Any]:
-    """Return `values` as an array that cannot be written to."""
+    """Return `values`, numbers or their bytes, as an array that cannot be written to."""
+    if isinstance(values, bytes):
+        return np.frombuffer(values, dtype)
     # A copy, since a view's base could still be written to.
     column = np.array(values, dtype=dtype)
     column.flags.writeable = False

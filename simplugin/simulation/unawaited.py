@@ -17,12 +17,13 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from simplugin.errors import NeverAwaitedError
+from simplugin.simulation import _driver
 
 _HERE = str(Path(__file__).parent)
 
 
 class Watch:
-    """Reports what is never awaited in a simulation.
+    """Reports what is never awaited in a simulation: operations, and coroutines of the user's.
 
     Parameters
     ----------
@@ -30,13 +31,27 @@ class Watch:
         Ends the simulation with an error.
     clock : callable
         Returns the simulated date [s].
+    running : callable
+        Returns name and host of the running actor; None if it is being killed.
+    locates : bool
+        True if the driver notes where each operation is created.
     """
 
     def __init__(
-        self, stop: Callable[[NeverAwaitedError], object], clock: Callable[[], float]
+        self,
+        stop: Callable[[NeverAwaitedError], object],
+        clock: Callable[[], float],
+        running: Callable[[], tuple[str, str] | None],
+        *,
+        locates: bool,
     ) -> None:
         self._stop = stop
         self._clock = clock
+        self._running = running
+        _driver.watch_awaits(self.report, locates)
+        # Python calls this function of `warnings` when a coroutine that never ran goes away.
+        self._warn = warnings._warn_unawaited_coroutine  # type: ignore[attr-defined]
+        warnings._warn_unawaited_coroutine = self._report_coroutine  # type: ignore[attr-defined]
 
     def report(self, what: str, actor: str, host: str, place: str) -> None:
         """Stop the simulation because of something that goes away, unless it is excused.
@@ -44,9 +59,9 @@ class Watch:
         Parameters
         ----------
         what : str
-            For the message.
+            Its description, for the message.
         actor, host : str
-            Which actor created it, and where that runs.
+            The actor that created it, and its host.
         place : str
             ``file:line`` where it was created; empty if it is unknown.
         """
@@ -57,35 +72,19 @@ class Watch:
             return
         self._stop(NeverAwaitedError(actor, host, self._clock(), what, place))
 
-    def watch_coroutines(
-        self, running: Callable[[], tuple[str, str] | None], exceptions: Callable[[], int]
-    ) -> None:
-        """Report coroutines of the user's functions, too.
-
-        Parameters
-        ----------
-        running : callable
-            Returns name and host of the running actor; None if it is being killed.
-        exceptions : callable
-            Returns how many exceptions the running actor has caught.
-        """
-        # Python calls this function of `warnings` when a coroutine that never ran goes away.
-        warn = warnings._warn_unawaited_coroutine  # type: ignore[attr-defined]
-
-        def report(coroutine: Any) -> None:
-            actor = running()
-            if actor is None:
-                return
-            frame = user_frame()
-            if exceptions() and not (frame is not None and _ends_statement(frame)):
-                # When it was created is unknown: it may or may not be because of an exception.
-                warn(coroutine)
-                return
-            origin = coroutine.cr_origin
-            place = f"{origin[0][0]}:{origin[0][1]}" if origin else ""
-            self.report(f"{coroutine.__qualname__}()", *actor, place)
-
-        warnings._warn_unawaited_coroutine = report  # type: ignore[attr-defined]
+    def _report_coroutine(self, coroutine: Any) -> None:
+        """Stop the simulation because of a coroutine of a function of the user's."""
+        actor = self._running()
+        if actor is None:
+            return
+        frame = user_frame()
+        if _driver.exceptions() and not (frame is not None and _ends_statement(frame)):
+            # When it was created is unknown: it may or may not be because of an exception.
+            self._warn(coroutine)
+            return
+        origin = coroutine.cr_origin
+        place = f"{origin[0][0]}:{origin[0][1]}" if origin else ""
+        self.report(f"{coroutine.__qualname__}()", *actor, place)
 
 
 def user_frame() -> FrameType | None:
@@ -102,7 +101,7 @@ def place_of(frame: FrameType | None) -> str:
 
 
 def _ends_statement(frame: FrameType) -> bool:
-    """Whether a frame is dropping the value of a call that nothing uses."""
+    """Return True if a frame is dropping the value of a call that nothing uses."""
     before = ""
     for instruction in dis.get_instructions(frame.f_code):
         if instruction.offset == frame.f_lasti:
@@ -112,7 +111,7 @@ def _ends_statement(frame: FrameType) -> bool:
 
 
 def _is_unwound(frame: FrameType | None) -> bool:
-    """Whether an exception has passed a frame, or one that called it, and still exists."""
+    """Return True if an exception that still exists has passed a frame, or one above it."""
     stack = set()
     while frame is not None:
         stack.add(frame)

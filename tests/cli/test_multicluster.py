@@ -73,7 +73,7 @@ def test_what_is_wrong_is_told_in_one_line(tmp_path):
     answer = _run(tmp_path / "wrong.toml")
     assert answer.exit_code == 1
     assert answer.stderr == (
-        f"simplugin: {tmp_path / 'wrong.toml'}:3: unknown key 'sites[0].cluster'; "
+        f"simplugin: {tmp_path / 'wrong.toml'}:3: unknown key 'sites.0.cluster'; "
         "did you mean 'clusters'?\n"
     )
     assert _run(EXAMPLE, "--seed", "-1").exit_code == 2
@@ -107,7 +107,7 @@ def test_a_scenario_takes_the_tables_of_a_description():
         ({"description": "none.toml"}, "none.toml: No such file"),
         ({"description": 3}, "description is 3; give a path"),
         ({"description": ""}, "description is ''; give a path"),
-        ({"sites": [{"name": 3}]}, r"sites\[0\].name is 3; give a text"),
+        ({"sites": [{"name": 3}]}, "sites.0.name is 3; give a text"),
     ],
 )
 def test_the_generator_refuses(arguments, message):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from simplugin.errors import PlatformError
 from simplugin.formats.grid5000.latencies import latencies_text, read_latencies
-from simplugin.platforms.grid5000 import (
+from simplugin.platforms.grid5000.facts import (
     Adapter,
     BackboneLink,
     ClusterFacts,
@@ -15,7 +15,7 @@ from simplugin.platforms.grid5000 import (
     Place,
     SiteFacts,
 )
-from simplugin.platforms.grid5000_latencies import Latencies
+from simplugin.platforms.grid5000.latencies import Latencies
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=8)
 TIMES = st.just(0.0) | st.floats(1e-12, 1e3)

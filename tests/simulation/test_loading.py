@@ -8,9 +8,8 @@ import pytest
 
 from simplugin.errors import PlatformError, WallClockLimitError
 from simplugin.platforms import Cluster, Host, Link, Platform, Route, Zone
-from simplugin.platforms.host_pairs import telling_pairs
-from simplugin.simulation.loading import load
-from simplugin.simulation.resolve import resolve
+from simplugin.platforms.census import telling_pairs
+from simplugin.simulation.resolve import load, resolve
 
 PLATFORM = Platform(
     Zone(

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from simplugin.errors import PlatformError
 from simplugin.formats.grid5000.entries import quoted, rate_text
 from simplugin.formats.grid5000.switches import switch_of
-from simplugin.platforms.grid5000 import BackboneLink, Place
-from simplugin.platforms.grid5000_latencies import distance, town
+from simplugin.platforms.grid5000.facts import BackboneLink, Place
+from simplugin.platforms.grid5000.latencies import distance, town
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from simplugin.formats.grid5000.entries import Entry, Remarks
     from simplugin.formats.grid5000.switches import SiteNetwork, Switch
-    from simplugin.platforms.grid5000 import BackboneLink
+    from simplugin.platforms.grid5000.facts import BackboneLink
 
     Sites = dict[str, tuple[Entry, SiteNetwork]]
 

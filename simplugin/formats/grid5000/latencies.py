@@ -9,14 +9,14 @@ from simplugin.errors import PlatformError, UnitError
 from simplugin.inputs.documents import read_toml
 from simplugin.inputs.positions import toml_line
 from simplugin.near_names import perhaps
-from simplugin.platforms.grid5000_latencies import Latencies, town
+from simplugin.platforms.grid5000.latencies import Latencies, town
 from simplugin.units import format_time, parse_bandwidth, parse_time
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
-    from simplugin.platforms.grid5000 import Grid5000
+    from simplugin.platforms.grid5000.facts import Grid5000
 
 _BITS = {"Gbps": 1e9, "Mbps": 1e6, "kbps": 1e3, "bps": 1.0}
 _KEYS = ("switch", "router", "detour", "adapters", "links", "cities")

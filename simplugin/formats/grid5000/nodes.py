@@ -21,7 +21,7 @@ from simplugin.formats.grid5000.entries import (
     text,
 )
 from simplugin.platforms import radical
-from simplugin.platforms.grid5000 import ETHERNET, Adapter, ClusterFacts, NodeGroup
+from simplugin.platforms.grid5000.facts import ETHERNET, Adapter, ClusterFacts, NodeGroup
 
 if TYPE_CHECKING:
     from simplugin.formats.grid5000.switches import SiteNetwork

@@ -18,14 +18,14 @@ from simplugin.formats.grid5000.entries import Remarks, grid_entry
 from simplugin.formats.grid5000.files import read_tree
 from simplugin.formats.grid5000.nodes import cluster_facts
 from simplugin.formats.grid5000.switches import site_network, unknown_nodes, uplinks
-from simplugin.platforms.grid5000 import Grid5000, SiteFacts
+from simplugin.platforms.grid5000.facts import Grid5000, SiteFacts
 
 if TYPE_CHECKING:
     import os
 
     from simplugin.formats.grid5000.entries import Entry
     from simplugin.formats.grid5000.switches import SiteNetwork
-    from simplugin.platforms.grid5000 import ClusterFacts, Remark
+    from simplugin.platforms.grid5000.facts import ClusterFacts, Remark
 
 _DATE = re.compile(r"(?<!\d)\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?(?!\d)", re.ASCII)
 

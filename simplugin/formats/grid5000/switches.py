@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simplugin.formats.grid5000.entries import listed, number, objects, quoted, rate_text, text
-from simplugin.platforms.grid5000 import Uplink
+from simplugin.platforms.grid5000.facts import Uplink
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

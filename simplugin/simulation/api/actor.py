@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from simplugin.simulation.api.activity import Activity
     from simplugin.simulation.api.meeting import Mailbox, MessageQueue
     from simplugin.simulation.api.platform import Host, Link, Route
+
+    Vector: TypeAlias = Sequence[float] | NDArray[np.float64]
+    Matrix: TypeAlias = Sequence[Sequence[float]] | NDArray[np.float64]
 
 
 class Actor(Protocol):
@@ -111,8 +114,8 @@ class Actor(Protocol):
     def parallel_execute(
         self,
         hosts: Sequence[Host | str],
-        flops: Sequence[float] | NDArray[np.float64] | None,
-        sizes: Sequence[Sequence[float]] | NDArray[np.float64] | None,
+        flops: Vector | None,
+        sizes: Matrix | None,
         *,
         label: str | None = None,
     ) -> Awaitable[None]:
@@ -142,8 +145,8 @@ class Actor(Protocol):
     def parallel_async(
         self,
         hosts: Sequence[Host | str],
-        flops: Sequence[float] | NDArray[np.float64] | None,
-        sizes: Sequence[Sequence[float]] | NDArray[np.float64] | None,
+        flops: Vector | None,
+        sizes: Matrix | None,
         *,
         label: str | None = None,
     ) -> Activity:

@@ -4,10 +4,13 @@ Each coroutine is driven in a thread actor, request by request: what it awaits i
 blocking call of the bindings, and the outcome is sent, or thrown, back into it. It is slow and
 obviously right; the conformance suite compares the default back end with it.
 
-What the bindings lack is built from what they have:
+Modules from the bottom up: `record` (totals and trace), `world` (the simulation and the state of
+its actors), `platform`, `activity`, `work`, `meeting`, `synchro`, `actor`, `engine`.
 
-- message queues and condition variables are Python queues; whoever waits does so on a reception
-  from a private mailbox, which is cancelled to wake it (`signal`);
+The bindings lack some functions, which are built from others:
+
+- message queues and condition variables are Python queues; an actor waits there on a signal, a
+  transfer that never ends and is cancelled to wake it;
 - a mutex is a semaphore of capacity 1, because SimGrid's own can only be unlocked by its living
   owner, so not in the ``finally`` block of an actor that is being killed;
 - energy and the options in force are read through the compiled driver, by name.
@@ -16,9 +19,3 @@ It cannot do everything: executions with a bound, asynchronous executions with a
 direct transfers with a rate have no binding and raise `SimpluginError`; what a failed or
 cancelled activity had already done is unknown, and its amount in the trace is NaN.
 """
-
-from __future__ import annotations
-
-from simplugin.simulation.threads.engine import ThreadsBackEnd
-
-__all__ = ["ThreadsBackEnd"]

@@ -1,10 +1,10 @@
-"""Activities: everything that takes simulated time and has a handle."""
+"""Activities, which take simulated time and have a handle; and waiting for them."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
 
 import simgrid
 from simplugin.errors import (
@@ -15,18 +15,14 @@ from simplugin.errors import (
     SimpluginError,
     TimeoutException,
 )
-from simplugin.simulation.threads.blocking import Blocking, time_limit
-from simplugin.simulation.threads.signal import fire, signal
-from simplugin.simulation.threads.world import World
+from simplugin.simulation.threads.world import ActorRecord, Blocking, World, time_limit
 
-if TYPE_CHECKING:
-    from simplugin.simulation.threads.actor import Actor
-
-NATIVE_FAILURES = (
-    simgrid.NetworkFailureException,
-    simgrid.HostFailureException,
-    simgrid.CancelException,
-)
+_FAILURES: dict[type[BaseException], type[SimpluginError]] = {
+    simgrid.NetworkFailureException: NetworkFailureException,
+    simgrid.HostFailureException: HostFailureException,
+    simgrid.CancelException: CancelException,
+}
+_NATIVE_FAILURES = tuple(_FAILURES)
 _REASONS: dict[type[SimpluginError], str] = {
     NetworkFailureException: "a link of the route, or the partner, failed",
     HostFailureException: "the host failed",
@@ -34,6 +30,8 @@ _REASONS: dict[type[SimpluginError], str] = {
     CancelException: "it was cancelled",
 }
 NAN = float("nan")
+# Size of the transfer that is a signal [byte].
+_SIGNAL = 10**9
 
 
 class Activity:
@@ -41,10 +39,8 @@ class Activity:
 
     Parameters
     ----------
-    world : World
-        The simulation.
-    owner : Actor
-        Who started it; its end cancels the activity.
+    owner : ActorRecord
+        Its actor, whose end cancels it.
     label : str or None
         Label in the trace.
     amount : float
@@ -56,11 +52,13 @@ class Activity:
     native: Any = None
     # SimGrid's actor that notes its end.
     watcher: Any = None
+    # False if it outlives its owner.
+    ends_with_owner = True
 
-    def __init__(self, world: World, owner: Actor, label: str | None, amount: float) -> None:
+    def __init__(self, owner: ActorRecord, label: str | None, amount: float) -> None:
         if label is not None and not isinstance(label, str):
             raise TypeError(f"a label must be a str, not {label!r}")
-        self.world = world
+        self.world = owner.world
         self.owner = owner
         self.label = label
         self.amount = amount
@@ -85,7 +83,7 @@ class Activity:
 
     @property
     def result(self) -> Any:
-        """What it gave, once finished."""
+        """Its result, once finished."""
         return self._result if self._state == "FINISHED" else None
 
     @property
@@ -94,7 +92,9 @@ class Activity:
         return 0.0 if self.over else self._remaining()
 
     def __await__(self) -> Generator[Blocking[Any], Any, Any]:
-        return self.wait().__await__() if not self.over else _at_once(self)
+        if not self.over:
+            return (yield from self.wait().__await__())
+        return self.outcome()
 
     def wait(self, timeout: float | None = None) -> Blocking[Any]:
         """Wait for the end, or up to a time limit [s], which leaves the activity running."""
@@ -102,21 +102,21 @@ class Activity:
         return Blocking(self.world, self.describe, lambda: self.perform_wait(limit))
 
     def test(self) -> bool:
-        """Say whether it is over, without waiting."""
+        """Return True if it is over, without waiting."""
         asks = not self.over and self.native is not None
         if asks and not self.world.running("test").dying:
             self.world.call(self.poll)
         return self.over
 
     def cancel(self) -> None:
-        """End it now; who waits for it gets a CancelException."""
+        """End it now; the actors that wait for it get a CancelException."""
         # It may be over without anybody having noticed.
         if self.test():
             return
         dying = self.world.running("cancel").dying
         self.ends(CancelException, NAN if dying else self.amount - self._remaining())
         if self.native is not None:
-            self.world.call_even_dying(self._cancel_native)
+            self.world.call_even_dying(self.native.cancel)
         self.wake_waiters()
 
     def suspend(self) -> None:
@@ -135,11 +135,11 @@ class Activity:
 
     @property
     def over(self) -> bool:
-        """Whether it is known to have ended."""
+        """True if it is known to have ended."""
         return self._state in ("FINISHED", "FAILED", "CANCELED")
 
     def describe(self) -> str:
-        """Say what it is, for messages."""
+        """Return its description for messages."""
         return self.kind
 
     def started(self, native: Any) -> None:
@@ -151,7 +151,7 @@ class Activity:
         self.owner.activities.append(self)
 
     def outcome(self) -> Any:
-        """Return the result of an activity that is over, or raise what ended it."""
+        """Return the result of an activity that is over, or raise the reason of its end."""
         if self._failure is not None:
             raise self.error(self._failure)
         return self._result
@@ -166,7 +166,7 @@ class Activity:
     def perform_wait(self, limit: float) -> Any:
         """Block until the end or the time limit; the limit does not end the activity."""
         if not self.over:
-            block([self], limit)
+            _block([self], limit)
             if not self.poll():
                 raise self.error(TimeoutException)
         return self.outcome()
@@ -184,27 +184,21 @@ class Activity:
         """Ask SimGrid whether it is over."""
         if not self.over and self.native is not None and self.native.test():
             # A test swallows failures: wait for what is over already, to learn how it ended.
-            try:
-                simgrid.ActivitySet([self.native]).wait_any()
-            except NATIVE_FAILURES as failure:
-                self.ends_natively(failure)
-            else:
-                self.ends_natively(None)
+            self.ends_as(simgrid.ActivitySet([self.native]).wait_any)
         return self.over
 
-    def ends_natively(self, failure: Exception | None) -> None:
-        """Take note of how SimGrid's activity ended, unless we ended it ourselves."""
-        if self.over:
-            return
-        if failure is None:
+    def ends_as(self, wait: Callable[[], object]) -> None:
+        """Wait by a function of SimGrid's; take note of the end, unless it is known already."""
+        failure = None
+        try:
+            wait()
+        except _NATIVE_FAILURES as native:
+            failure = _FAILURES[type(native)]
+        if failure is not None:
+            self.ends(failure, NAN)
+        elif not self.over:
             self._take_result()
             self.ends(None, self.amount)
-        elif isinstance(failure, simgrid.NetworkFailureException):
-            self.ends(NetworkFailureException, NAN)
-        elif isinstance(failure, simgrid.HostFailureException):
-            self.ends(HostFailureException, NAN)
-        else:
-            self.ends(CancelException, NAN)
 
     def ends(self, failure: type[SimpluginError] | None, amount: float) -> None:
         """End, having done `amount`."""
@@ -218,32 +212,23 @@ class Activity:
             self.owner.activities.remove(self)
         self._account(amount)
 
-    @property
-    def ends_with_owner(self) -> bool:
-        """Whether the end of the owner cancels it."""
-        return True
-
-    def abandoned(self) -> None:
-        """End with the owner; SimGrid cancels what it knows by itself."""
+    def cancelled_by_simgrid(self) -> None:
+        """End as SimGrid cancels it by itself."""
         self.ends(CancelException, NAN)
 
     def wake_waiters(self) -> None:
-        """Wake those whom SimGrid would not."""
+        """Wake the actors that SimGrid would not wake: they see a network failure."""
         for waited in self.signals:
-            fire(self.world, waited)
+            self.world.call_even_dying(waited.cancel)
 
     @property
     def needs_signal(self) -> bool:
-        """Whether SimGrid would not wake who waits if it were cancelled."""
-        return False
+        """True if SimGrid would not wake those who wait when it is cancelled."""
+        return self.native is None
 
     def _remaining(self) -> float:
         """Ask SimGrid for the work left."""
         return float(self.world.call(getattr, self.native, "remaining"))
-
-    def _cancel_native(self) -> None:
-        """Cancel SimGrid's activity."""
-        self.native.cancel()
 
     def _take_result(self) -> None:
         """Fetch the result of an activity that SimGrid finished."""
@@ -251,14 +236,86 @@ class Activity:
     def _account(self, amount: float) -> None:
         """Record what was done."""
 
+    def _row(self, resource: str, kind: str, amount: float) -> None:
+        """Add a row to the trace."""
+        start, end = self.start_time or 0.0, self.finish_time or 0.0
+        pid, state = self.owner.pid, self._state
+        self.world.record.add(pid, resource, kind, self.label, start, end, amount, state)
 
-def _at_once(activity: Activity) -> Generator[Blocking[Any], Any, Any]:
-    """Give the outcome of what is over already."""
-    yield from ()
-    return activity.outcome()
+
+# ---- waiting --------------------------------------------------------------------------------
 
 
-def block(activities: list[Activity], limit: float) -> None:
+def checked(activities: Sequence[Activity]) -> list[Activity]:
+    """Return the activities; raise if there is anything else among them."""
+    for each in activities:
+        if not isinstance(each, Activity):
+            raise TypeError(f"expected activities, not {each!r}")
+    return list(activities)
+
+
+def first_over(activities: Sequence[Activity]) -> Activity | None:
+    """Return the first in the list that is over."""
+    return next((each for each in activities if each.test()), None)
+
+
+def wait_any(
+    world: World, activities: Sequence[Activity], timeout: float | None
+) -> Blocking[Activity]:
+    """Return an operation that gives the first activity that is over, in list order at ties."""
+    wanted, limit = checked(activities), time_limit(timeout)
+    if not wanted:
+        raise ValueError("wait_any needs at least one activity")
+
+    def perform() -> Activity:
+        over = _await_first(wanted, limit, "any of")
+        over.outcome()
+        return over
+
+    return Blocking(world, lambda: _describe("any of", wanted), perform)
+
+
+def wait_all(
+    world: World, activities: Sequence[Activity], timeout: float | None
+) -> Blocking[list[Any]]:
+    """Return an operation that gives all results, or raises at the first failure."""
+    wanted, limit = checked(activities), time_limit(timeout)
+
+    def perform() -> list[Any]:
+        deadline = world.now + limit
+        left = wanted
+        while left:
+            over = _await_first(left, _left(world, deadline, limit), "all of")
+            over.outcome()
+            left = [each for each in left if each is not over]
+        return [each.outcome() for each in wanted]
+
+    return Blocking(world, lambda: _describe("all of", wanted), perform)
+
+
+def _describe(which: str, activities: list[Activity]) -> str:
+    """Name at most three of those that are not over."""
+    left = [each.describe() for each in activities if not each.over]
+    return f"{which} {', '.join(left[:3])}{', ...' if len(left) > 3 else ''}"
+
+
+def _left(world: World, deadline: float, limit: float) -> float:
+    """Return how much of a time limit is left."""
+    return limit if limit < 0 else max(0.0, deadline - world.now)
+
+
+def _await_first(activities: list[Activity], limit: float, which: str) -> Activity:
+    """Block until one is over, and return it; raise at the time limit."""
+    over = first_over(activities)
+    if over is None:
+        _block(activities, limit)
+        over = first_over(activities)
+    if over is None:
+        raise TimeoutException(f"{_describe(which, activities)}: the time limit was reached")
+    return over
+
+
+def _block(activities: list[Activity], limit: float) -> None:
     """Block until one of some activities is over, or until the time limit."""
     world = activities[0].world
     deadline = world.now + limit
@@ -267,7 +324,7 @@ def block(activities: list[Activity], limit: float) -> None:
     while waits:
         _block_once(activities, limit)
         # A signal also ends with its host, which its actor may have left.
-        limit = limit if limit < 0 else max(0.0, deadline - world.now)
+        limit = _left(world, deadline, limit)
         waits = limit != 0 and not any(each.poll() for each in activities)
     me.awaited = []
 
@@ -284,7 +341,7 @@ def _block_once(activities: list[Activity], limit: float) -> None:
     if not any(each.over for each in activities):
         natives = [each.native for each in activities if each.native is not None]
         waited_for = natives + signals
-        with contextlib.suppress(simgrid.TimeoutException, *NATIVE_FAILURES):
+        with contextlib.suppress(simgrid.TimeoutException, *_NATIVE_FAILURES):
             if len(waited_for) == 1:
                 waited_for[0].wait_for(limit)
             else:
@@ -293,6 +350,20 @@ def _block_once(activities: list[Activity], limit: float) -> None:
         each.signals = [waited for waited in each.signals if waited not in signals]
     for waited in signals:
         world.call(waited.cancel)
+
+
+def signal(world: World) -> Any:
+    """Return something to wait for until it is cancelled.
+
+    A suspended transfer from the running actor's host to itself: it loads nothing, never ends by
+    itself, and belongs to no actor, so that suspending or ending one does not touch it.
+    """
+    here = world.running("wait").host.native
+    waited = world.call(simgrid.Comm.sendto_init, here, here)
+    world.call(waited.set_payload_size, _SIGNAL)
+    world.call(waited.start)
+    world.call(waited.suspend)
+    return waited
 
 
 def watch(activity: Activity) -> None:
@@ -304,13 +375,9 @@ def watch(activity: Activity) -> None:
 
     def wait() -> None:
         try:
-            activity.native.wait()
-        except NATIVE_FAILURES as failure:
-            activity.ends_natively(failure)
+            activity.ends_as(activity.native.wait)
         except simgrid.ActorKilled:
             return
-        else:
-            activity.ends_natively(None)
         if activity.kind == "execution":
             # SimGrid keeps it for its owner, and crashes when that one moves.
             activity.native.cancel()

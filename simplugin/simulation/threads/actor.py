@@ -1,20 +1,18 @@
-"""`me`: what an actor can do."""
+"""Actors: the operations of `me`, and the thread in which SimGrid lets an actor live."""
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import simgrid
-from simplugin.errors import (
-    ForcefulKillException,
-    SimpluginError,
-    TimeoutException,
-)
-from simplugin.simulation.threads import waiting, work
+from simplugin.errors import ForcefulKillException, SimpluginError, TimeoutException
+from simplugin.simulation.protocol import ActorJob
+from simplugin.simulation.threads import activity, work
 from simplugin.simulation.threads.activity import Activity
-from simplugin.simulation.threads.blocking import Blocking, a_number, positive, time_limit
-from simplugin.simulation.threads.meeting import Mailbox, Meeting, MessageQueue
+from simplugin.simulation.threads.meeting import Mailbox, Meeting, Message, MessageQueue
 from simplugin.simulation.threads.platform import (
     Host,
     Link,
@@ -23,58 +21,44 @@ from simplugin.simulation.threads.platform import (
     require_on,
     route_between,
 )
-from simplugin.simulation.threads.suspension import Suspension
 from simplugin.simulation.threads.synchro import Barrier, Condition, Mutex, Semaphore
-from simplugin.simulation.threads.world import World
+from simplugin.simulation.threads.world import (
+    AbandonedError,
+    ActorRecord,
+    Blocking,
+    World,
+    a_number,
+    positive,
+    time_limit,
+)
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.random import Generator
-    from numpy.typing import NDArray
 
-    from simplugin.simulation.threads.life import Life
+    from simplugin.simulation.api.actor import Matrix, Vector
 
 M = TypeVar("M", bound=Meeting)
 
 
-class Actor:
+class Actor(ActorRecord):
     """An actor; see :class:`simplugin.simulation.api.Actor`.
 
     Parameters
     ----------
-    world : World
-        The simulation.
     life : Life
-        What it runs, and how.
+        Its function and place.
     """
 
-    def __init__(self, world: World, life: Life) -> None:
-        self.world = world
+    def __init__(self, life: Life) -> None:
+        world, job = life.world, life.job
+        pid = len(world.actors) + 1
+        super().__init__(world, pid, job.name, life.host, job.daemon, job.start_time)
         self.life = life
-        self.name = life.name
-        self.host = life.host
-        self.pid = len(world.actors) + 1
-        self.properties = dict(life.properties)
-        self.native: Any = None
-        self.coroutine: Any = None
-        self.activities: list[Activity] = []
-        # What it waits for, which SimGrid cancels if it is killed.
-        self.awaited: list[Activity] = []
+        self.properties = dict(job.properties)
         self.on_exit_callbacks: list[Callable[[bool], object]] = []
-        self.value: Any = None
-        self.ended = False
-        self.ended_at = 0.0
-        self.was_killed = False
-        # Being killed: what remains to run are `finally` blocks and on-exit callbacks.
-        self.dying = False
-        self.is_daemon = life.daemon
-        self.since = 0.0
-        self.waits_for: Callable[[], str] = lambda: "nothing"
         # Children that may not run before this actor's next await.
         self.held: list[Actor] = []
         self.is_held = False
-        self.waits_for_boot = False
-        self.suspension = Suspension(self)
         self._random: Generator | None = None
         world.actors.append(self)
 
@@ -97,21 +81,6 @@ class Actor:
             self._random = default_rng((self.world.seed, self.pid))
         return self._random
 
-    @property
-    def is_suspended(self) -> bool:
-        """Whether it is suspended."""
-        return self.suspension.is_on
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether it has not ended."""
-        return not (self.ended or self.dying or self.missed_its_start)
-
-    @property
-    def missed_its_start(self) -> bool:
-        """Whether its host was off at its start time, and still is."""
-        return self.waits_for_boot and self.life.start_time < self.now
-
     # ---- work and time ----
 
     def execute(
@@ -124,11 +93,10 @@ class Actor:
         label: str | None = None,
     ) -> Blocking[None]:
         """Compute some flops."""
-        me = self.world.running("execute")
-        place = me.host if host is None else host_of(self.world, host)
-        if positive(priority, "priority") != 1.0 and place is not me.host:
+        execution = self._execution("execute", flops, host, priority, bound, label)
+        if execution.priority != 1.0 and execution.host is not execution.owner.host:
             raise work.unbound("priority of an execution on another host")
-        return work.checked_execution(me, flops, place, priority, bound, label).blocking()
+        return execution.blocking()
 
     def exec_async(
         self,
@@ -140,33 +108,50 @@ class Actor:
         label: str | None = None,
     ) -> work.Work:
         """Start to compute."""
-        me = self.world.running("exec_async")
-        if positive(priority, "priority") != 1.0:
+        execution = self._execution("exec_async", flops, host, priority, bound, label)
+        if execution.priority != 1.0:
             raise work.unbound("priority of an asynchronous execution")
+        return execution.begun()
+
+    def _execution(
+        self,
+        operation: str,
+        flops: float,
+        host: Host | str | None,
+        priority: float,
+        bound: float | None,
+        label: str | None,
+    ) -> work.Execution:
+        """Return an execution of the running actor; raise if the bindings cannot do it."""
+        me = self.world.running(operation)
         place = me.host if host is None else host_of(self.world, host)
-        return work.checked_execution(me, flops, place, priority, bound, label).begun()
+        share = positive(priority, "priority")
+        if bound is not None:
+            positive(bound, "bound")
+            raise work.unbound("bound of an execution")
+        return work.Execution(me, flops, place, share, label)
 
     def parallel_execute(
         self,
         hosts: Sequence[Host | str],
-        flops: Sequence[float] | NDArray[np.float64] | None,
-        sizes: Sequence[Sequence[float]] | NDArray[np.float64] | None,
+        flops: Vector | None,
+        sizes: Matrix | None,
         *,
         label: str | None = None,
     ) -> Blocking[None]:
         """Run a parallel task."""
-        return work.checked_parallel_task(self.world, hosts, flops, sizes, label).blocking()
+        return work.parallel_task(self.world, hosts, flops, sizes, label).blocking()
 
     def parallel_async(
         self,
         hosts: Sequence[Host | str],
-        flops: Sequence[float] | NDArray[np.float64] | None,
-        sizes: Sequence[Sequence[float]] | NDArray[np.float64] | None,
+        flops: Vector | None,
+        sizes: Matrix | None,
         *,
         label: str | None = None,
     ) -> work.Work:
         """Start a parallel task."""
-        return work.checked_parallel_task(self.world, hosts, flops, sizes, label).begun()
+        return work.parallel_task(self.world, hosts, flops, sizes, label).begun()
 
     def sleep_for(self, duration: float) -> Blocking[None]:
         """Sleep for a duration [s]."""
@@ -206,7 +191,7 @@ class Actor:
         label: str | None = None,
     ) -> Blocking[None]:
         """Transfer bytes between two hosts."""
-        return work.checked_transfer(self.world, source, destination, size, rate, label).blocking()
+        return work.direct_transfer(self.world, source, destination, size, rate, label).blocking()
 
     def sendto_async(
         self,
@@ -218,23 +203,23 @@ class Actor:
         label: str | None = None,
     ) -> work.Work:
         """Start a transfer between two hosts."""
-        return work.checked_transfer(self.world, source, destination, size, rate, label).begun()
+        return work.direct_transfer(self.world, source, destination, size, rate, label).begun()
 
     def wait_any(
         self, activities: Sequence[Activity], timeout: float | None = None
     ) -> Blocking[Activity]:
         """Wait for the first of some activities."""
-        return waiting.wait_any(self.world, activities, timeout)
+        return activity.wait_any(self.world, activities, timeout)
 
     def wait_all(
         self, activities: Sequence[Activity], timeout: float | None = None
     ) -> Blocking[list[Any]]:
         """Wait for all of some activities."""
-        return waiting.wait_all(self.world, activities, timeout)
+        return activity.wait_all(self.world, activities, timeout)
 
     def test_any(self, activities: Sequence[Activity]) -> Activity | None:
         """Return the first activity that is over, or None."""
-        return next((each for each in waiting.checked(activities) if each.test()), None)
+        return activity.first_over(activity.checked(activities))
 
     # ---- other actors ----
 
@@ -249,18 +234,25 @@ class Actor:
         properties: Mapping[str, str] | None = None,
     ) -> Actor:
         """Start another actor."""
-        from simplugin.simulation.threads.life import Life
-
         me = self.world.running("spawn")
+        assert isinstance(me, Actor)
         place = me.host if host is None else host_of(self.world, host)
         called = str(getattr(function, "__name__", "actor")) if name is None else name
         require_on(place, called)
-        life = Life(self.world, function, args, place, called, daemon, restart, properties or {})
+        known = dict(properties or {})
+        job = ActorJob(function, args, place.name, called, 0.0, None, restart, daemon, known)
+        life = Life(self.world, job)
         child = life.actor()
         child.is_held = True
         me.held.append(child)
         self.world.call(life.start)
         return child
+
+    def let_children_start(self) -> None:
+        """Let the actors that it spawned run."""
+        for child in self.held:
+            child.is_held = False
+        self.held.clear()
 
     def join(self, timeout: float | None = None) -> Blocking[Any]:
         """Wait for its end; gives its returned value."""
@@ -287,28 +279,22 @@ class Actor:
 
     def kill(self) -> None:
         """End it."""
-        if self is self.world.running("kill"):
+        me = self.world.running("kill")
+        if self is me:
             self.exit()
         if self.ended or self.dying:
             return
+        self.end_now()
+        if not me.dying:
+            self.world.do_deferred()
+
+    def end_now(self) -> None:
+        """Have SimGrid kill it, and note the end of what it does."""
         self.dying = True
         abandoned = self.abandon()
         self.world.call_even_dying(self.native.kill)
-        for activity in abandoned:
-            activity.wake_waiters()
-        if not self.world.running("kill").dying:
-            self.world.do_deferred()
-
-    def abandon(self) -> list[Activity]:
-        """Note the end of all that SimGrid is about to cancel, and return it.
-
-        Before SimGrid does it: those who run between must not find it in a mailbox any more.
-        """
-        abandoned = [each for each in self.activities if each.ends_with_owner]
-        abandoned += [each for each in self.awaited if each not in abandoned and not each.over]
-        for activity in abandoned:
-            activity.abandoned()
-        return abandoned
+        for each in abandoned:
+            each.wake_waiters()
 
     def exit(self) -> None:
         """End the caller."""
@@ -316,12 +302,40 @@ class Actor:
         raise ForcefulKillException("exited")
 
     def suspend(self) -> Blocking[None]:
-        """Stop it until it is resumed."""
-        return self.suspension.blocking()
+        """Stop it, with its activities, until it is resumed.
+
+        Not by SimGrid's own suspension, which crashes where an activity of the actor is over, and
+        aborts where one fails: what the actor does is suspended, and the actor itself waits at a
+        semaphore before it goes on.
+        """
+        return Blocking(self.world, lambda: f"suspend {self.name!r}", self._suspend)
+
+    def _suspend(self) -> None:
+        """Stop it now."""
+        if self.gate is None and not (self.dying or self.ended):
+            self.gate = self.world.call(simgrid.Semaphore, 0)
+            for each in self._suspended_with_it():
+                each.suspend()
 
     def resume(self) -> None:
         """Let it go on."""
-        self.suspension.end()
+        if not self.is_suspended:
+            return
+        gate, self.gate = self.gate, None
+        for each in self._suspended_with_it():
+            # Started meanwhile, it is suspended too, but does not know it.
+            each.suspend()
+            each.resume()
+        self.world.call_even_dying(gate.release)
+
+    def _suspended_with_it(self) -> list[Activity]:
+        """Return what SimGrid suspends with the actor: all but direct transfers."""
+        return [each for each in self.activities if not isinstance(each, work.DirectTransfer)]
+
+    def wait_until_resumed(self) -> None:
+        """Block the actor, which calls this, while it is suspended."""
+        while self.is_suspended:
+            self.gate.acquire()
 
     def daemonize(self) -> None:
         """Make it end when only daemons are left."""
@@ -367,7 +381,8 @@ class Actor:
         """Return the link of that name."""
         if name not in self.world.links:
             raise SimpluginError(f"the platform has no link {name!r}")
-        return self.world.links[name]
+        found: Link = self.world.links[name]
+        return found
 
     @property
     def hosts(self) -> list[Host]:
@@ -380,15 +395,14 @@ class Actor:
         return list(self.world.links.values())
 
     @property
-    def actors(self) -> list[Actor]:
+    def actors(self) -> list[ActorRecord]:
         """All actors alive."""
         return [actor for actor in self.world.actors if actor.is_alive]
 
     def route(self, source: Host | str, destination: Host | str) -> Route:
         """Return links and latency between two hosts."""
-        return route_between(
-            self.world, host_of(self.world, source), host_of(self.world, destination)
-        )
+        ends = host_of(self.world, source), host_of(self.world, destination)
+        return route_between(self.world, *ends)
 
     # ---- synchronisation ----
 
@@ -407,3 +421,187 @@ class Actor:
     def barrier(self, size: int, name: str | None = None) -> Barrier:
         """Return a barrier."""
         return self.world.shared("barrier", name, lambda: Barrier(self.world, size, name))
+
+
+# ---- the thread of an actor -----------------------------------------------------------------
+
+
+class Life:
+    """An actor's function; called again each time that the host of a restartable actor comes back.
+
+    Parameters
+    ----------
+    world : World
+        The simulation.
+    job : ActorJob
+        Its function, arguments and place.
+    """
+
+    def __init__(self, world: World, job: ActorJob) -> None:
+        self.world = world
+        self.job = job
+        self.host = host_of(world, job.host)
+        self.current: Actor | None = None
+        # SimGrid's actor that kills it at a date.
+        self.killer: Any = None
+        self._next: Actor | None = None
+
+    def actor(self) -> Actor:
+        """Make the actor that will live this next."""
+        self.current = self._next = Actor(self)
+        return self._next
+
+    def start(self) -> None:
+        """Give it a thread of SimGrid's."""
+        actor = self._next
+        assert actor is not None
+        actor.native = self.host.native.add_actor(self.job.name, self._live)
+        if self.job.daemon:
+            actor.native.daemonize()
+        if self.job.restart or self.job.start_time > 0:
+            actor.native.set_auto_restart(True)
+
+    def start_killer(self, date: float) -> None:
+        """Have a daemon kill the actor at a date [s]."""
+
+        def kill() -> None:
+            self.killer = simgrid.Actor.by_pid(simgrid.this_actor.get_pid())
+            if date <= self.world.now:
+                return
+            work.sleep_until(self.world, date, date - self.world.now)
+            if self.current is not None and self.current.is_alive:
+                self.current.end_now()
+                simgrid.this_actor.yield_()  # the killed one ends first
+                self.world.do_deferred()
+
+        self.host.native.add_actor("killer", kill).daemonize().set_auto_restart(True)
+
+    def _live(self) -> None:
+        """Live once; SimGrid calls it."""
+        actor, self._next = self._next, None
+        if actor is None and not self.job.restart:
+            return  # SimGrid restarts those that waited for their start time, too
+        start_time = self.job.start_time
+        if actor is None:
+            actor = self.current = Actor(self)
+            start_time = 0.0
+        actor.native = simgrid.Actor.by_pid(simgrid.this_actor.get_pid())
+        self.world.enter(actor)
+        try:
+            self._run(actor, start_time)
+        except AbandonedError:
+            pass
+        except BaseException as error:
+            self.world.failed(actor, error)
+            if not actor.dying:
+                simgrid.Actor.kill_all()
+
+    def _run(self, actor: Actor, start_time: float) -> None:
+        """Run the actor's coroutine and its on-exit callbacks."""
+        try:
+            self._await_start(actor, start_time)
+            coroutine = self.job.function(actor, *self.job.args)
+            if not inspect.iscoroutine(coroutine):
+                raise TypeError(
+                    f"an actor is an 'async def' function, but {self.job.function!r} "
+                    f"returned {coroutine!r}"
+                )
+            actor.coroutine = coroutine
+            value = _drive(actor)
+            actor.value = None if actor.dying else value
+            actor.was_killed = actor.dying
+        except ForcefulKillException:
+            actor.was_killed = True
+        for callback in reversed(actor.on_exit_callbacks):
+            callback(actor.was_killed)
+        actor.ended, actor.ended_at = True, actor.now
+        actor.let_children_start()
+        _abandon_activities(actor)
+        actor.coroutine = None
+
+    def _await_start(self, actor: Actor, start_time: float) -> None:
+        """Wait for the start time, and for the parent to let it start."""
+        world = self.world
+        world.go_on_or_end()
+        if start_time > world.now and not (actor.dying or actor.host.is_on):
+            self._wait_for_boot(actor)
+        if actor.dying or actor.missed_its_start or not actor.host.is_on:
+            actor.dying = True
+            raise ForcefulKillException("exited")
+        actor.waits_for_boot = False
+        if start_time > world.now:
+            actor.waits_for = lambda: "its start"
+            self._sleep_until_start(actor, start_time)
+        while actor.is_held:
+            world.call(simgrid.this_actor.yield_)
+        world.call(actor.wait_until_resumed)
+        world.resumed()
+
+    def _sleep_until_start(self, actor: Actor, date: float) -> None:
+        """Sleep; an actor whose host fails meanwhile is not there yet, and waits for it to boot."""
+        try:
+            work.sleep_until(self.world, date, date - self.world.now)
+        except simgrid.ActorKilled:
+            self.world.killed(actor)
+            if actor.host.is_on:
+                raise ForcefulKillException("exited") from None
+            actor.dying = False
+            self._wait_for_boot(actor)
+
+    def _wait_for_boot(self, actor: Actor) -> None:
+        """End this thread; the actor waits for its start time again when its host is back."""
+        self._next = actor
+        actor.waits_for_boot = True
+        raise AbandonedError from None
+
+
+def _abandon_activities(actor: Actor) -> None:
+    """End what the actor started, as SimGrid is about to do."""
+    for each in list(actor.activities):
+        each.test()  # it may be over since this very date
+    waited_for = [each for each in actor.activities if each.signals or isinstance(each, Message)]
+    for each in waited_for:
+        if each.ends_with_owner:
+            each.cancelled_by_simgrid()
+            each.wake_waiters()
+    # From here to the end of the thread no call of SimGrid: others must find us and SimGrid agree.
+    actor.abandon()
+
+
+def _drive(actor: Actor) -> Any:
+    """Do what the coroutine asks for until it returns; return its value."""
+    step: Callable[[], Any] = functools.partial(actor.coroutine.send, None)
+    while True:
+        try:
+            request = step()
+        except StopIteration as end:
+            return end.value
+        if not isinstance(request, Blocking):
+            raise RuntimeError("an actor awaited something that is not simplugin's")
+        step = _performed(actor, request)
+
+
+def _performed(actor: Actor, request: Blocking[Any]) -> Callable[[], Any]:
+    """Perform a request; return how to go on with the coroutine."""
+    world = actor.world
+    actor.waits_for, actor.since = request.waits_for, world.now
+    actor.let_children_start()
+    try:
+        go_on = _outcome(actor, request)
+        actor.wait_until_resumed()
+    except simgrid.ActorKilled:
+        world.killed(actor)
+        return functools.partial(actor.coroutine.throw, ForcefulKillException("exited"))
+    if not actor.dying:
+        world.resumed()
+    return go_on
+
+
+def _outcome(actor: Actor, request: Blocking[Any]) -> Callable[[], Any]:
+    """Perform a request; return how to hand over its result or its exception."""
+    try:
+        return functools.partial(actor.coroutine.send, request.perform())
+    except (AbandonedError, AssertionError, simgrid.ActorKilled):
+        raise
+    except (Exception, ForcefulKillException) as error:
+        return functools.partial(actor.coroutine.throw, error)

@@ -1,4 +1,4 @@
-"""Where actors meet: mailboxes and message queues."""
+"""Mailboxes and message queues, where actors meet."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import simgrid
 from simplugin.errors import NetworkFailureException, NoRouteError, SimpluginError
 from simplugin.simulation import _driver
 from simplugin.simulation.threads.activity import NAN, Activity, watch
-from simplugin.simulation.threads.blocking import Blocking, a_number, positive, time_limit
-from simplugin.simulation.threads.record import Row
-from simplugin.simulation.threads.world import World
+from simplugin.simulation.threads.world import Blocking, World, a_number, positive, time_limit
 
 
 class Half(Activity):
@@ -19,31 +17,52 @@ class Half(Activity):
 
     SimGrid matches them first in, first out. We do the same beside it, because the bindings tell
     neither what waits in a mailbox nor where a transfer goes.
+
+    Parameters
+    ----------
+    meeting : Meeting
+        Where.
+    is_put : bool
+        True for a put.
+    payload : object
+        Payload of a put.
+    size : float
+        Size of a put [byte].
+    label : str or None
+        Label in the trace.
     """
 
-    meeting: Meeting
-    payload: Any = None
     peer: Half | None = None
-    is_put = False
     detached = False
 
-    def describe(self) -> str:
-        """Say what it is, for messages."""
-        return f"{self.kind} {self.meeting.name!r}"
+    def __init__(
+        self,
+        meeting: Meeting,
+        is_put: bool,
+        payload: Any = None,
+        size: float = 0.0,
+        label: str | None = None,
+    ) -> None:
+        self.kind = meeting.kind + ("put" if is_put else "get")
+        # SimGrid counts whole bytes.
+        amount = float(int(a_number(size, "size")))
+        super().__init__(meeting.world.running(self.kind), label, amount)
+        self.meeting = meeting
+        self.is_put = is_put
+        self.payload = payload
 
-    def partner_waits(self) -> bool:
-        """Say whether there is somebody to meet."""
-        others = self.meeting.gets if self.is_put else self.meeting.puts
-        while others and others[0].over:
-            others.popleft()
-        return bool(others)
+    def describe(self) -> str:
+        """Return its description for messages."""
+        return f"{self.kind} {self.meeting.name!r}"
 
     def meet(self) -> None:
         """Find the partner, or wait in line for it."""
         mine, others = self.meeting.puts, self.meeting.gets
         if not self.is_put:
             mine, others = others, mine
-        if self.partner_waits():
+        while others and others[0].over:
+            others.popleft()
+        if others:
             self.peer = others.popleft()
             self.peer.peer = self
         else:
@@ -51,17 +70,19 @@ class Half(Activity):
 
 
 class Meeting:
-    """What mailboxes and message queues have in common."""
+    """The common part of mailboxes and message queues."""
+
+    kind = ""
 
     def __init__(self, world: World, name: str) -> None:
-        self._world = world
+        self.world = world
         self.name = name
         self.puts: deque[Half] = deque()
         self.gets: deque[Half] = deque()
 
     @property
     def empty(self) -> bool:
-        """Whether neither a put nor a get is pending."""
+        """True if neither a put nor a get is pending."""
         return self.size == 0 and all(half.over for half in self.gets)
 
     @property
@@ -70,7 +91,7 @@ class Meeting:
         return sum(not half.over for half in self.puts)
 
     def listen(self) -> bool:
-        """Say whether a put is pending."""
+        """Return True if a put is pending."""
         return self.size > 0
 
 
@@ -87,26 +108,44 @@ class Transfer(Half):
         """Return the size until the transfer starts."""
         return self.amount if self.peer is None else super()._remaining()
 
-    def meet(self) -> None:
-        """Note when and where the transfer starts, or that it cannot."""
-        super().meet()
-        if self.peer is None:
+    def start(self, mailbox: Any, rate: float | None = None) -> None:
+        """Start it at SimGrid's mailbox."""
+        self.meet()
+        if self.peer is not None:
+            self._meet_natively(self.peer)
+        if self.over:
             return
-        put, get = (self, self.peer) if self.is_put else (self.peer, self)
-        assert isinstance(put, Transfer)
-        assert isinstance(get, Transfer)
-        put.start_time = get.start_time = self.world.now
-        put.source = get.source = put.owner.host.name
-        put.destination = get.destination = get.owner.host.name
-        if not put.owner.host.is_on:
-            self._cannot_start(NetworkFailureException)  # a detached put has outlived its host
-        elif _driver.route_problem(put.source, put.destination, True):
-            self._cannot_start(NoRouteError)
+        call = self.world.call
+        if self.is_put:
+            native = call(mailbox.put_init, self, int(self.amount))
+            if rate is not None:
+                call(native.set_rate, rate)
+            self.started(native)
+            call(native.detach if self.detached else native.start)
+            if self.detached and self.peer is not None:
+                call(_driver.transfer_met, self.source, self.destination)
+        else:
+            self.started(call(mailbox.get_async))
+        if self.peer is not None and self.peer.owner.is_suspended and not self.peer.detached:
+            # Its owner is suspended, and so is this transfer, which counts as suspended already.
+            call(self.peer.native.resume)
+            call(self.peer.native.suspend)
 
-    def _cannot_start(self, failure: type[SimpluginError]) -> None:
+    def _meet_natively(self, peer: Half) -> None:
+        """Note when and where the transfer starts, or that it cannot."""
+        put, get = (self, peer) if self.is_put else (peer, self)
+        ends = put.owner.host, get.owner.host
+        for half in (put, get):
+            assert isinstance(half, Transfer)
+            half.start_time = self.world.now
+            half.source, half.destination = (end.name for end in ends)
+        if not ends[0].is_on:
+            self._cannot_start(peer, NetworkFailureException)  # a detached put outlived its host
+        elif _driver.route_problem(self.source, self.destination, True):
+            self._cannot_start(peer, NoRouteError)
+
+    def _cannot_start(self, peer: Half, failure: type[SimpluginError]) -> None:
         """End both sides before SimGrid, which would abort, hears of this one."""
-        peer = self.peer
-        assert peer is not None
         self.peer = peer.peer = None
         self.ends(failure, 0.0)
         peer.ends(failure, 0.0)
@@ -116,13 +155,6 @@ class Transfer(Half):
             self.world.call(simgrid.this_actor.yield_)  # it may be about to start
             self.world.call(peer.native.cancel)
         peer.wake_waiters()
-
-    def suspend_with_peer(self) -> None:
-        """Suspend the transfer, which this side has just started, if the other's actor is."""
-        peer = self.peer
-        if peer is not None and peer.owner.is_suspended and not peer.detached:
-            self.world.call(peer.native.resume)  # it counts as suspended since before
-            self.world.call(peer.native.suspend)
 
     def error(self, kind: type[SimpluginError]) -> SimpluginError:
         """Make an exception about this activity."""
@@ -143,38 +175,22 @@ class Transfer(Half):
         if self.peer is not None and self.peer.detached and not self.peer.over:
             self.peer.ends(failure, amount)
 
-    def _account(self, amount: float) -> None:
-        """Record the transfer once, as the sender's."""
-        if self.peer is None or not self.is_put:
-            return
-        record, start, end = self.world.record, self.start_time, self.finish_time
-        assert start is not None
-        assert end is not None
-        record.carried(self.source, self.destination, amount)
-        place = f"{self.source}->{self.destination}"
-        record.add(Row(self.owner.pid, place, "comm", self.label, start, end, amount, self._state))
-
-
-class Put(Transfer):
-    """The sender's side."""
-
-    kind = "put"
-    is_put = True
-
-
-class Get(Transfer):
-    """The receiver's side."""
-
-    kind = "get"
-
     def _take_result(self) -> None:
-        """Fetch the payload: SimGrid carried the put itself."""
-        put: Put = self.native.get_payload()
+        """Fetch the payload of a get: SimGrid carried the put itself."""
+        if self.is_put:
+            return
+        put: Transfer = self.native.get_payload()
         if put is not self.peer:
             raise AssertionError(f"mailbox {self.meeting.name!r}: matched another put than SimGrid")
         self._result = put.payload
         # Only a get knows its size from its partner.
         self.amount = put.amount
+
+    def _account(self, amount: float) -> None:
+        """Record the transfer once, as the sender's."""
+        if self.peer is not None and self.is_put:
+            self.world.record.carried(self.source, self.destination, amount)
+            self._row(f"{self.source}->{self.destination}", "comm", amount)
 
 
 class Mailbox(Meeting):
@@ -194,86 +210,48 @@ class Mailbox(Meeting):
         label: str | None = None,
     ) -> Blocking[None]:
         """Send a payload of some bytes; over when it is received."""
-        put, bound, limit = self._new_put(payload, size, label), _rate(rate), time_limit(timeout)
-
-        def perform() -> None:
-            self._start_put(put, bound)
-            put.perform_wait_or_cancel(limit)
-
-        return Blocking(self._world, put.describe, perform)
+        return self._blocking(Transfer(self, True, payload, size, label), _rate(rate), timeout)
 
     def put_async(
         self, payload: Any, size: float, *, rate: float | None = None, label: str | None = None
-    ) -> Put:
+    ) -> Transfer:
         """Start to send."""
-        put = self._new_put(payload, size, label)
-        self._start_put(put, _rate(rate))
-        if not put.over:
-            watch(put)
-        return put
+        return self._begun(Transfer(self, True, payload, size, label), _rate(rate))
 
     def put_detached(
         self, payload: Any, size: float, *, rate: float | None = None, label: str | None = None
     ) -> None:
         """Send and forget."""
-        put = self._new_put(payload, size, label)
+        put = Transfer(self, True, payload, size, label)
         put.detached = True
-        self._start_put(put, _rate(rate))
+        put.start(self._native, _rate(rate))
         if put in put.owner.activities:
             put.owner.activities.remove(put)
 
     def get(self, *, timeout: float | None = None) -> Blocking[Any]:
         """Receive; gives the payload."""
-        get, limit = self._new_get(), time_limit(timeout)
+        return self._blocking(Transfer(self, False), None, timeout)
+
+    def get_async(self) -> Transfer:
+        """Start to receive."""
+        return self._begun(Transfer(self, False), None)
+
+    def _blocking(self, half: Transfer, rate: float | None, timeout: float | None) -> Blocking[Any]:
+        """Return an operation that starts a put or a get and waits for its end."""
+        limit = time_limit(timeout)
 
         def perform() -> Any:
-            self._start_get(get)
-            return get.perform_wait_or_cancel(limit)
+            half.start(self._native, rate)
+            return half.perform_wait_or_cancel(limit)
 
-        return Blocking(self._world, get.describe, perform)
+        return Blocking(self.world, half.describe, perform)
 
-    def get_async(self) -> Get:
-        """Start to receive."""
-        get = self._new_get()
-        self._start_get(get)
-        if not get.over:
-            watch(get)
-        return get
-
-    def _new_put(self, payload: Any, size: float, label: str | None) -> Put:
-        """Make a put."""
-        # SimGrid counts whole bytes.
-        amount = float(int(a_number(size, "size")))
-        put = Put(self._world, self._world.running("put"), label, amount)
-        put.meeting, put.payload = self, payload
-        return put
-
-    def _start_put(self, put: Put, rate: float | None) -> None:
-        """Start a put."""
-        put.meet()
-        if put.over:
-            return
-        native = self._world.call(self._native.put_init, put, int(put.amount))
-        if rate is not None:
-            self._world.call(native.set_rate, rate)
-        put.started(native)
-        self._world.call(native.detach if put.detached else native.start)
-        if put.detached and put.peer is not None:
-            self._world.call(_driver.transfer_met, put.source, put.destination)
-        put.suspend_with_peer()
-
-    def _new_get(self) -> Get:
-        """Make a get."""
-        get = Get(self._world, self._world.running("get"), None, 0.0)
-        get.meeting = self
-        return get
-
-    def _start_get(self, get: Get) -> None:
-        """Start a get."""
-        get.meet()
-        if not get.over:
-            get.started(self._world.call(self._native.get_async))
-            get.suspend_with_peer()
+    def _begun(self, half: Transfer, rate: float | None) -> Transfer:
+        """Start a put or a get now."""
+        half.start(self._native, rate)
+        if not half.over:
+            watch(half)
+        return half
 
 
 def _rate(rate: float | None) -> float | None:
@@ -288,7 +266,7 @@ class Message(Half):
     """A put or a get of a message queue; takes no simulated time."""
 
     def _remaining(self) -> float:
-        """Nothing is carried."""
+        """Return 0: nothing is carried."""
         return 0.0
 
     def start(self) -> None:
@@ -298,22 +276,11 @@ class Message(Half):
             self.started(None)
             return
         self.start_time = self.world.now
-        for half in (self, self.peer):
-            if not half.is_put and half.peer is not None:
-                half._result = half.peer.payload
+        put, get = (self, self.peer) if self.is_put else (self.peer, self)
+        get._result = put.payload
         self.ends(None, NAN)
         self.peer.ends(None, NAN)
         self.peer.wake_waiters()
-
-    @property
-    def needs_signal(self) -> bool:
-        """SimGrid does not know it."""
-        return True
-
-    @property
-    def ends_with_owner(self) -> bool:
-        """A detached put does not."""
-        return not self.detached
 
     def perform_start(self, limit: float) -> Any:
         """Start and block; others go first even if the partner was there, as in SimGrid."""
@@ -323,58 +290,38 @@ class Message(Half):
         return self.perform_wait_or_cancel(limit)
 
 
-class MessagePut(Message):
-    """The giver's side."""
-
-    kind = "message put"
-    is_put = True
-
-
-class MessageGet(Message):
-    """The taker's side."""
-
-    kind = "message get"
-
-
 class MessageQueue(Meeting):
     """A rendezvous point outside of time; see :class:`simplugin.simulation.api.MessageQueue`."""
 
+    kind = "message "
+
     def put(self, payload: Any, *, timeout: float | None = None) -> Blocking[None]:
         """Give a payload; over when it is taken."""
-        put, limit = self._new_put(payload), time_limit(timeout)
-        return Blocking(self._world, put.describe, lambda: put.perform_start(limit))
+        return self._blocking(Message(self, True, payload), timeout)
 
-    def put_async(self, payload: Any) -> MessagePut:
+    def put_async(self, payload: Any) -> Message:
         """Start to give."""
-        put = self._new_put(payload)
+        put = Message(self, True, payload)
         put.start()
         return put
 
     def put_detached(self, payload: Any) -> None:
         """Give and forget."""
-        put = self._new_put(payload)
-        put.detached = True
+        put = Message(self, True, payload)
+        put.ends_with_owner = False
         put.start()
 
     def get(self, *, timeout: float | None = None) -> Blocking[Any]:
         """Take; gives the payload."""
-        get, limit = self._new_get(), time_limit(timeout)
-        return Blocking(self._world, get.describe, lambda: get.perform_start(limit))
+        return self._blocking(Message(self, False), timeout)
 
-    def get_async(self) -> MessageGet:
+    def get_async(self) -> Message:
         """Start to take."""
-        get = self._new_get()
+        get = Message(self, False)
         get.start()
         return get
 
-    def _new_put(self, payload: Any) -> MessagePut:
-        """Make a put."""
-        put = MessagePut(self._world, self._world.running("put"), None, 0.0)
-        put.meeting, put.payload = self, payload
-        return put
-
-    def _new_get(self) -> MessageGet:
-        """Make a get."""
-        get = MessageGet(self._world, self._world.running("get"), None, 0.0)
-        get.meeting = self
-        return get
+    def _blocking(self, half: Message, timeout: float | None) -> Blocking[Any]:
+        """Return an operation that starts a put or a get and waits for its end."""
+        limit = time_limit(timeout)
+        return Blocking(self.world, half.describe, lambda: half.perform_start(limit))

@@ -2,26 +2,44 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-import simgrid
 from simplugin.errors import HostFailureException, NoRouteError, SimpluginError
 from simplugin.simulation import _driver
-from simplugin.simulation.threads.blocking import a_number, positive
-from simplugin.simulation.threads.world import World
+from simplugin.simulation.threads.world import World, a_number, positive
 
 
-class Host:
-    """A host; see :class:`simplugin.simulation.api.Host`."""
+class _Resource:
+    """A host or a link."""
 
-    def __init__(self, world: World, native: simgrid.Host) -> None:
+    def __init__(self, world: World, native: Any) -> None:
         self._world = world
         self.native = native
         self.name: str = native.name
         self.properties: dict[str, str] = dict(native.get_properties())
 
     def __repr__(self) -> str:
-        return f"<Host {self.name}>"
+        return f"<{type(self).__name__} {self.name}>"
+
+    @property
+    def load(self) -> float:
+        """Speed [flop/s] or bandwidth [byte/s] in use."""
+        return float(self.native.load)
+
+    def turn_on(self) -> None:
+        """Turn it on; the restartable actors of a host start again."""
+        self._world.call(self.native.turn_on)
+
+    def _measured(self, plugin: str, energy: Callable[[str], float]) -> float:
+        """Return the energy so far [J]; raise if it is not measured."""
+        if plugin not in self._world.plugins:
+            raise SimpluginError("energy is not measured; run simulate(..., energy=True)")
+        return energy(self.name)
+
+
+class Host(_Resource):
+    """A host; see :class:`simplugin.simulation.api.Host`."""
 
     @property
     def speed(self) -> float:
@@ -39,13 +57,8 @@ class Host:
         return int(self.native.core_count)
 
     @property
-    def load(self) -> float:
-        """Speed in use [flop/s]."""
-        return float(self.native.load)
-
-    @property
     def is_on(self) -> bool:
-        """Whether it is on."""
+        """True if it is on."""
         return bool(self.native.is_on)
 
     @property
@@ -77,12 +90,7 @@ class Host:
     @property
     def energy(self) -> float:
         """Energy so far [J]."""
-        check_loaded(self._world, "host_energy")
-        return _driver.energy_of_host(self.name)
-
-    def turn_on(self) -> None:
-        """Turn it on: its restartable actors start again."""
-        self._world.call(self.native.turn_on)
+        return self._measured("host_energy", _driver.energy_of_host)
 
     def turn_off(self) -> None:
         """Turn it off: its actors are killed."""
@@ -98,17 +106,8 @@ class Host:
         self._world.do_deferred()
 
 
-class Link:
+class Link(_Resource):
     """A link; see :class:`simplugin.simulation.api.Link`."""
-
-    def __init__(self, world: World, native: simgrid.Link) -> None:
-        self._world = world
-        self.native = native
-        self.name: str = native.name
-        self.properties: dict[str, str] = dict(native.get_properties())
-
-    def __repr__(self) -> str:
-        return f"<Link {self.name}>"
 
     @property
     def bandwidth(self) -> float:
@@ -131,7 +130,7 @@ class Link:
         self._world.call(self.native.set_latency, checked)
 
     def _settable(self, value: float) -> float:
-        """Refuse what SimGrid cannot change, and no number."""
+        """Return the value; raise if it is missing, or if SimGrid cannot change the link."""
         if value is None:
             raise TypeError("expected a number")
         if self.sharing_policy == "WIFI":
@@ -139,13 +138,8 @@ class Link:
         return value
 
     @property
-    def load(self) -> float:
-        """Bandwidth in use [byte/s]."""
-        return float(self.native.load)
-
-    @property
     def is_on(self) -> bool:
-        """Whether it is on."""
+        """True if it is on."""
         return bool(self.native.is_on())
 
     @property
@@ -156,16 +150,11 @@ class Link:
     @property
     def energy(self) -> float:
         """Energy so far [J]."""
-        check_loaded(self._world, "link_energy")
-        return _driver.energy_of_link(self.name)
+        return self._measured("link_energy", _driver.energy_of_link)
 
     def set_host_wifi_rate(self, host: Host | str, level: int, /) -> None:
         """Choose the rate of a host on this Wi-Fi link."""
         _driver.set_wifi_rate(self.name, host_of(self._world, host).name, level)
-
-    def turn_on(self) -> None:
-        """Turn it on."""
-        self._world.call(self.native.turn_on)
 
     def turn_off(self) -> None:
         """Turn it off: its transfers fail."""
@@ -179,12 +168,6 @@ class Route(NamedTuple):
     latency: float
 
 
-def check_loaded(world: World, plugin: str) -> None:
-    """Refuse to give an energy that is not measured."""
-    if plugin not in world.plugins:
-        raise SimpluginError("energy is not measured; run simulate(..., energy=True)")
-
-
 def host_of(world: World, host: Host | str) -> Host:
     """Return a host by its name, or itself."""
     if isinstance(host, Host):
@@ -193,7 +176,8 @@ def host_of(world: World, host: Host | str) -> Host:
         raise TypeError(f"expected a host or its name, not {host!r}")
     if host not in world.hosts:
         raise SimpluginError(f"the platform has no host {host!r}")
-    return world.hosts[host]
+    found: Host = world.hosts[host]
+    return found
 
 
 def require_on(host: Host, actor: str) -> None:
@@ -212,13 +196,10 @@ def require_route(source: str, destination: str, *, transfers: bool = True) -> N
         raise NoRouteError(problem)
 
 
-def _link_of(world: World, native: simgrid.Link) -> Link:
-    """Return the link that stands for SimGrid's; loopbacks are not in the platform's list."""
-    return world.links.get(native.name) or Link(world, native)
-
-
 def route_between(world: World, source: Host, destination: Host) -> Route:
     """Ask SimGrid for the route between two hosts."""
     require_route(source.name, destination.name, transfers=False)
     links, latency = source.native.route_to(destination.native)
-    return Route(tuple(_link_of(world, link) for link in links), float(latency))
+    # Loopbacks are not in the platform's list.
+    found = (world.links.get(link.name) or Link(world, link) for link in links)
+    return Route(tuple(found), float(latency))

@@ -3,28 +3,67 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import simgrid
 from simplugin.errors import ForcefulKillException, TimeoutException
-from simplugin.simulation.threads.blocking import Blocking, done, time_limit
-from simplugin.simulation.threads.signal import Gate
-from simplugin.simulation.threads.world import World
+from simplugin.simulation.threads.activity import signal
+from simplugin.simulation.threads.world import ActorRecord, Blocking, World, done, time_limit
 
-if TYPE_CHECKING:
-    from simplugin.simulation.threads.actor import Actor
+
+class Gate:
+    """A gate at which one actor waits until another opens it.
+
+    With a time limit it is a signal: unlike that of SimGrid's semaphores, it holds for an actor
+    that has moved from a host that fails. Without one it is a semaphore, which wakes in the
+    order of those of SimGrid.
+    """
+
+    def __init__(self) -> None:
+        self._opened = False
+        self._wake: Callable[[], object] | None = None
+
+    def wait(self, world: World, limit: float) -> bool:
+        """Block until it is opened, or until the time limit; return True if it opened in time."""
+        if limit < 0:
+            semaphore = simgrid.Semaphore(0)
+            self._wake = semaphore.release
+            if not self._opened:
+                semaphore.acquire()
+            return True
+        deadline = world.now + limit
+        expired = False
+        while not (self._opened or expired):
+            waited = signal(world)
+            self._wake = waited.cancel
+            try:
+                if not self._opened:  # by an actor that ran while the signal was made
+                    waited.wait_for(max(0.0, deadline - world.now))
+            except simgrid.TimeoutException:
+                expired = True  # whoever opens it at this very date comes too late
+            except simgrid.NetworkFailureException:
+                pass
+            world.call(waited.cancel)
+        return not expired
+
+    def open(self, world: World) -> None:
+        """Wake the actor that waits."""
+        self._opened = True
+        if self._wake is not None:
+            world.call_even_dying(self._wake)
 
 
 class _Named:
-    """What all of them have."""
+    """The common part of all of them."""
 
     def __init__(self, world: World, name: str | None) -> None:
         self._world = world
         self.name = name
 
     def _blocking(self, kind: str, perform: Any) -> Blocking[Any]:
-        """Return an operation that says whom it waits for."""
+        """Return an operation with its name in its description."""
         text = kind if self.name is None else f"{kind} {self.name!r}"
         return Blocking(self._world, lambda: text, perform)
 
@@ -41,7 +80,7 @@ class Semaphore(_Named):
 
     @property
     def would_block(self) -> bool:
-        """Whether none is free."""
+        """True if no place is free."""
         return self.capacity == 0
 
     def acquire(self, timeout: float | None = None) -> Blocking[None]:
@@ -51,16 +90,14 @@ class Semaphore(_Named):
 
     def _perform(self, limit: float) -> None:
         """Block until there is a place."""
-        mine, granted = Gate(), True
-        if self.capacity > 0:
-            self.capacity -= 1
-        else:
-            self._waiting.append(mine)
+        mine = Gate()
         try:
-            if mine in self._waiting:
-                granted = mine.wait(self._world, limit)
-            else:
+            if self.capacity > 0:
+                self.capacity -= 1
                 simgrid.this_actor.yield_()  # others go first, as with SimGrid's own
+                return
+            self._waiting.append(mine)
+            granted = mine.wait(self._world, limit)
         except (simgrid.ActorKilled, ForcefulKillException):
             self._give_up(mine)
             raise
@@ -98,12 +135,7 @@ class Mutex(_Named):
     def __init__(self, world: World, name: str | None) -> None:
         super().__init__(world, name)
         self._native = world.call(simgrid.Semaphore, 1)
-        self._owner: Actor | None = None
-
-    @property
-    def owner(self) -> Actor | None:
-        """The actor that holds it."""
-        return self._owner
+        self.owner: ActorRecord | None = None
 
     def lock(self) -> Blocking[None]:
         """Make it this actor's, or wait for it."""
@@ -112,26 +144,26 @@ class Mutex(_Named):
     def perform_lock(self) -> None:
         """Block until it is this actor's."""
         self._native.acquire()
-        self._owner = self._world.running("lock")
+        self.owner = self._world.running("lock")
 
     def try_lock(self) -> bool:
         """Lock it if it is free."""
         if self._native.would_block:
             return False
         self._world.call(self._native.acquire)
-        self._owner = self._world.running("try_lock")
+        self.owner = self._world.running("try_lock")
         return True
 
     def unlock(self) -> None:
         """Give it to the next actor that waits."""
         self.check_owner("unlock")
-        self._owner = None
+        self.owner = None
         self._world.call_even_dying(self._native.release)
 
     def check_owner(self, operation: str) -> None:
-        """Refuse an operation that is the owner's."""
-        if self._owner is not self._world.running(operation):
-            who = "not locked" if self._owner is None else "held by another actor"
+        """Raise unless the running actor holds it."""
+        if self.owner is not self._world.running(operation):
+            who = "not locked" if self.owner is None else "held by another actor"
             raise RuntimeError(f"{operation}: the mutex {self.name!r} is {who}")
 
     def __aenter__(self) -> Blocking[None]:
@@ -140,7 +172,7 @@ class Mutex(_Named):
     def __aexit__(self, *exception: object) -> Blocking[None]:
         me = self._world.running("unlock")
         # An actor that is killed while it waits for a condition does not hold the mutex.
-        if not me.dying or self._owner is me:
+        if not me.dying or self.owner is me:
             self.unlock()
         return done(self._world, "release")
 

@@ -1,26 +1,23 @@
-"""What occupies hosts and links: executions, parallel tasks, direct transfers; and sleeping."""
+"""Activities that occupy hosts and links: executions, parallel tasks, transfers; and sleeping."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import simgrid
 from simplugin.errors import NetworkFailureException, SimpluginError
 from simplugin.simulation import _driver
-from simplugin.simulation.threads.activity import NAN, NATIVE_FAILURES, Activity, watch
-from simplugin.simulation.threads.blocking import Blocking, a_number, done, positive
+from simplugin.simulation.threads.activity import NAN, Activity, watch
 from simplugin.simulation.threads.platform import Host, host_of, require_route
-from simplugin.simulation.threads.record import Row
-from simplugin.simulation.threads.world import World
+from simplugin.simulation.threads.world import ActorRecord, Blocking, World, a_number, done
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from simplugin.simulation.api.actor import Matrix, Vector
 
 
 def unbound(what: str) -> SimpluginError:
-    """Say that SimGrid's Python bindings cannot do something."""
+    """Return the error for an operation that SimGrid's Python bindings do not have."""
     return SimpluginError(
         f"SimGrid's Python bindings have no {what}; run it with back_end='coroutines'"
     )
@@ -48,13 +45,6 @@ class Work(Activity):
         watch(self)
         return self
 
-    def _row(self, place: str, kind: str, amount: float) -> None:
-        """Add a row to the trace."""
-        assert self.start_time is not None
-        assert self.finish_time is not None
-        row = (self.start_time, self.finish_time, amount, self._state)
-        self.world.record.add(Row(self.owner.pid, place, kind, self.label, *row))
-
 
 class Execution(Work):
     """Flops on one host.
@@ -71,14 +61,16 @@ class Execution(Work):
 
     kind = "execution"
 
-    def __init__(self, owner: Any, flops: float, host: Host, priority: float, label: Any) -> None:
-        super().__init__(owner.world, owner, label, a_number(flops, "flops"))
+    def __init__(
+        self, owner: ActorRecord, flops: float, host: Host, priority: float, label: str | None
+    ) -> None:
+        super().__init__(owner, label, a_number(flops, "flops"))
         self.host = host
         self.priority = priority
         self._here_since = 0.0
 
     def describe(self) -> str:
-        """Say what it is, for messages."""
+        """Return its description for messages."""
         return f"execution on {self.host.name}"
 
     def begin(self) -> None:
@@ -101,12 +93,7 @@ class Execution(Work):
         # A priority is bound for this call only, which gives no handle.
         self._here_since = self.world.now
         self.started(None)
-        try:
-            simgrid.this_actor.execute(self.amount, self.priority)
-        except NATIVE_FAILURES as failure:
-            self.ends_natively(failure)
-        else:
-            self.ends_natively(None)
+        self.ends_as(lambda: simgrid.this_actor.execute(self.amount, self.priority))
         self.outcome()
 
     def suspend(self) -> None:
@@ -130,10 +117,8 @@ class Execution(Work):
 
     def _account(self, amount: float) -> None:
         """Record what was computed."""
-        assert self.finish_time is not None
-        place = self.host.name
-        self.world.record.computed(place, self._here_since, self.finish_time, amount)
-        self._row(place, "exec", amount)
+        self.world.record.computed(self.host.name, self._here_since, self.world.now, amount)
+        self._row(self.host.name, "exec", amount)
 
 
 class ParallelTask(Work):
@@ -153,10 +138,10 @@ class ParallelTask(Work):
 
     def __init__(
         self,
-        owner: Any,
-        hosts: Sequence[Host],
-        flops: Sequence[float] | NDArray[np.float64] | None,
-        sizes: Sequence[Sequence[float]] | NDArray[np.float64] | None,
+        owner: ActorRecord,
+        hosts: list[Host],
+        flops: Vector | None,
+        sizes: Matrix | None,
         label: str | None,
     ) -> None:
         count = len(hosts)
@@ -168,10 +153,10 @@ class ParallelTask(Work):
             raise ValueError(f"flops must have one entry a host: {count}, not {len(work)}")
         if sizes is not None and (len(rows) != count or any(len(row) != count for row in rows)):
             raise ValueError(f"sizes must have a row and a column for each of the {count} hosts")
-        self.hosts = list(hosts)
+        self.hosts = hosts
         self.flops = [a_number(amount, "flops") for amount in work]
         self.sizes = [[a_number(size, "sizes") for size in row] for row in rows]
-        super().__init__(owner.world, owner, label, sum(self.flops))
+        super().__init__(owner, label, sum(self.flops))
 
     def begin(self) -> None:
         """Start it."""
@@ -193,12 +178,10 @@ class ParallelTask(Work):
 
     def _account(self, amount: float) -> None:
         """Record what was computed and transferred; unknown if it did not finish."""
-        assert self.start_time is not None
-        assert self.finish_time is not None
         part = 1.0 if amount == self.amount else NAN
         record = self.world.record
         for host, flops in zip(self.hosts, self.flops, strict=True):
-            record.computed(host.name, self.start_time, self.finish_time, part * flops)
+            record.computed(host.name, self.start_time or 0.0, self.world.now, part * flops)
         for i, row in enumerate(self.sizes):
             for j, size in enumerate(row):
                 if i != j and size > 0:
@@ -214,16 +197,18 @@ class DirectTransfer(Work):
 
     kind = "transfer"
 
+    ends_with_owner = False
+
     def __init__(
-        self, owner: Any, source: Host, destination: Host, size: float, label: str | None
+        self, owner: ActorRecord, source: Host, destination: Host, size: float, label: str | None
     ) -> None:
         # SimGrid counts whole bytes.
-        super().__init__(owner.world, owner, label, float(int(a_number(size, "size"))))
+        super().__init__(owner, label, float(int(a_number(size, "size"))))
         self.source = source
         self.destination = destination
 
     def describe(self) -> str:
-        """Say what it is, for messages."""
+        """Return its description for messages."""
         return f"transfer from {self.source.name} to {self.destination.name}"
 
     def begin(self) -> None:
@@ -246,13 +231,8 @@ class DirectTransfer(Work):
         self.begin()
         return self
 
-    @property
-    def ends_with_owner(self) -> bool:
-        """It does not."""
-        return False
-
     def settle(self) -> bool:
-        """Note the end of a transfer that nobody waited for, and say whether it is over."""
+        """Note the end of a transfer that nobody waited for; return True if it is over."""
         if not self.over and self.native.finish_time >= 0:
             self.ends(None, self.amount)
         return self.over
@@ -277,9 +257,9 @@ def sleep_until(world: World, date: float, duration: float) -> None:
         simgrid.this_actor.sleep_for(date - world.now)
 
 
-def sleep(owner: Any, duration: float) -> Blocking[None]:
+def sleep(owner: ActorRecord, duration: float) -> Blocking[None]:
     """Return an operation that sleeps for a duration [s]."""
-    world: World = owner.world
+    world = owner.world
     if duration <= 0:
         return done(world, "sleep")
 
@@ -291,50 +271,33 @@ def sleep(owner: Any, duration: float) -> Blocking[None]:
         finally:
             # A suspended actor sees the end of its sleep late.
             end = min(world.now, start + max(duration, world.precision))
-            row = (None, start, end, end - start, state)
-            world.record.add(Row(owner.pid, host, "sleep", *row))
+            world.record.add(owner.pid, host, "sleep", None, start, end, end - start, state)
 
     return Blocking(world, lambda: "sleep", perform)
 
 
-def checked_execution(
-    owner: Any,
-    flops: float,
-    host: Host,
-    priority: float,
-    bound: float | None,
-    label: str | None,
-) -> Execution:
-    """Make an execution, or say that the bindings cannot."""
-    if bound is not None:
-        positive(bound, "bound")
-        raise unbound("bound of an execution")
-    return Execution(owner, flops, host, priority, label)
-
-
-def checked_parallel_task(
+def parallel_task(
     world: World,
     hosts: Sequence[Host | str],
-    flops: Sequence[float] | NDArray[np.float64] | None,
-    sizes: Sequence[Sequence[float]] | NDArray[np.float64] | None,
+    flops: Vector | None,
+    sizes: Matrix | None,
     label: str | None,
 ) -> ParallelTask:
-    """Make a parallel task of the running actor, or say that the host model has none."""
+    """Return a parallel task of the running actor; raise if the host model has none."""
     owner = world.running("parallel_execute")
     if not world.takes_parallel_tasks:
         raise SimpluginError(
             "parallel tasks need the host model ptask_L07: SimGridOptions(host_model='ptask_L07')"
         )
-    places = [host_of(world, host) for host in hosts]
-    task = ParallelTask(owner, places, flops, sizes, label)
-    for source, row in zip(places, task.sizes, strict=bool(task.sizes)):
-        for destination, size in zip(places, row, strict=True):
+    task = ParallelTask(owner, [host_of(world, host) for host in hosts], flops, sizes, label)
+    for source, row in zip(task.hosts, task.sizes, strict=bool(task.sizes)):
+        for destination, size in zip(task.hosts, row, strict=True):
             if size > 0:
                 require_route(source.name, destination.name)
     return task
 
 
-def checked_transfer(
+def direct_transfer(
     world: World,
     source: Host | str,
     destination: Host | str,
@@ -342,7 +305,7 @@ def checked_transfer(
     rate: float | None,
     label: str | None,
 ) -> DirectTransfer:
-    """Make a transfer of the running actor, or say that the bindings cannot."""
+    """Return a transfer of the running actor; raise if the bindings cannot do it."""
     owner = world.running("sendto")
     ends = host_of(world, source), host_of(world, destination)
     if rate is not None:

@@ -1,33 +1,25 @@
-"""The one simulation of this process: who is in it, and how it is brought to its end."""
+"""The one simulation of this process: its actors, its end, and the operations that they await."""
 
 from __future__ import annotations
 
 import sys
 import threading
-import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 import simgrid
 from simplugin.errors import (
-    ActorError,
     BlockedActor,
     DeadlockError,
     ForcefulKillException,
-    SimulatedTimeLimitError,
     SimulationError,
 )
 from simplugin.simulation import _driver
-from simplugin.simulation.back_end import await_place
-from simplugin.simulation.unawaited import Watch
-
-if TYPE_CHECKING:
-    from simplugin.simulation.threads.actor import Actor
-    from simplugin.simulation.threads.platform import Host, Link
-    from simplugin.simulation.threads.record import Record
-    from simplugin.simulation.threads.work import DirectTransfer
+from simplugin.simulation.back_end import actor_error, await_place, date_limit_error
+from simplugin.simulation.threads.record import Record
+from simplugin.simulation.unawaited import Watch, place_of, user_frame
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,25 +31,111 @@ class AbandonedError(BaseException):
     """Ends a thread of a simulation that is over, without touching its coroutine."""
 
 
-class World:
-    """State shared by all actors of the simulation.
+@dataclass(eq=False)
+class ActorRecord:
+    """The state of an actor, as its activities and the simulation see it.
 
     Attributes
     ----------
-    actors : list of Actor
+    host : Host
+        Where it runs.
+    native : simgrid.Actor
+        SimGrid's actor.
+    activities : list of Activity
+        Those that it started and that go on.
+    awaited : list of Activity
+        Those that it waits for, which SimGrid cancels if it is killed.
+    dying : bool
+        It is being killed: what remains to run are `finally` blocks and on-exit callbacks.
+    waits_for : callable
+        Gives the text for the list of a deadlock.
+    since : float
+        Date since which it waits [s].
+    gate : simgrid.Semaphore or None
+        Where it waits to be resumed, if it is suspended.
+    waits_for_boot : bool
+        Its host was off at its start time.
+    """
+
+    world: World
+    pid: int
+    name: str
+    host: Any
+    is_daemon: bool
+    start_time: float
+    native: Any = None
+    coroutine: Any = None
+    activities: list[Any] = field(default_factory=list)
+    awaited: list[Any] = field(default_factory=list)
+    value: Any = None
+    ended: bool = False
+    ended_at: float = 0.0
+    was_killed: bool = False
+    dying: bool = False
+    waits_for: Callable[[], str] = lambda: "nothing"
+    since: float = 0.0
+    gate: Any = None
+    waits_for_boot: bool = False
+
+    @property
+    def is_alive(self) -> bool:
+        """True if it has not ended."""
+        return not (self.ended or self.dying or self.missed_its_start)
+
+    @property
+    def missed_its_start(self) -> bool:
+        """True if its host was off at its start time, and still is."""
+        return self.waits_for_boot and self.start_time < self.world.now
+
+    @property
+    def is_suspended(self) -> bool:
+        """True if it is suspended."""
+        return self.gate is not None and not (self.dying or self.ended)
+
+    def abandon(self) -> list[Any]:
+        """Note the end of all that SimGrid is about to cancel, and return it.
+
+        Before SimGrid does it: those who run between must not find it in a mailbox any more.
+        """
+        abandoned = [each for each in self.activities if each.ends_with_owner]
+        abandoned += [each for each in self.awaited if each not in abandoned and not each.over]
+        for activity in abandoned:
+            activity.cancelled_by_simgrid()
+        return abandoned
+
+
+class World:
+    """State shared by all actors of the simulation.
+
+    Parameters
+    ----------
+    record : Record
+        Totals and trace.
+    seed : int
+        Seed of the actors' random generators.
+
+    Attributes
+    ----------
+    hosts, links : dict of str to Host, of str to Link
+        By name.
+    actors : list of ActorRecord
         In order of their pid, ended ones included.
-    stopping : bool
-        The simulation is over; threads must end without doing anything.
-    error : SimulationError or None
-        Why it is over.
+    transfers : list of DirectTransfer
+        All that were started.
+    kept : list
+        SimGrid's objects that must not go away.
     plugins : frozenset of str
         SimGrid's plug-ins that are loaded.
     takes_parallel_tasks : bool
-        Whether the host model is ptask_L07.
+        True if the host model is ptask_L07.
     precision : float
         SimGrid's shortest sleep [s].
     expected_awaits : int
         Operations that were created and not awaited yet.
+    stopping : bool
+        The simulation is over; threads must end without doing anything.
+    error : SimulationError or None
+        Why it is over.
     limit : float or None
         Limit of simulated time [s]. SimGrid does not know it, because it would go there even if
         all was over before: the first actor that goes on after it ends the simulation.
@@ -65,14 +143,13 @@ class World:
 
     def __init__(self, record: Record, *, seed: int) -> None:
         self.record = record
-        self.plugins: frozenset[str] = frozenset()
         self.seed = seed
-        self.hosts: dict[str, Host] = {}
-        self.links: dict[str, Link] = {}
-        self.actors: list[Actor] = []
-        self._named: dict[tuple[str, str], Any] = {}
-        self.transfers: list[DirectTransfer] = []
+        self.hosts: dict[str, Any] = {}
+        self.links: dict[str, Any] = {}
+        self.actors: list[ActorRecord] = []
+        self.transfers: list[Any] = []
         self.kept: list[Any] = []
+        self.plugins: frozenset[str] = frozenset()
         self.takes_parallel_tasks = False
         self.precision = 0.0
         self.expected_awaits = 0
@@ -80,22 +157,16 @@ class World:
         self.error: SimulationError | None = None
         self.limit: float | None = None
         self.progress: Callable[[float, int], None] | None = None
+        self._named: dict[tuple[str, str], Any] = {}
         self._resumptions = 0
         self._deferred: list[Callable[[], object]] = []
         self._thread = threading.local()
-        self._watch = Watch(self.stop, lambda: self.now)
-        _driver.watch_awaits(self._watch.report, False)
-        self._watch.watch_coroutines(self._running_name, _driver.exceptions)
+        self._watch = Watch(self.stop, lambda: self.now, self._running_name, locates=False)
 
     @property
     def now(self) -> float:
         """The simulated date [s]."""
         return float(simgrid.Engine.clock)
-
-    @property
-    def alive(self) -> int:
-        """Number of actors that have not ended."""
-        return sum(not actor.ended for actor in self.actors)
 
     def shared(self, kind: str, name: str | None, make: Callable[[], T]) -> T:
         """Get or create what all actors share by name."""
@@ -110,24 +181,27 @@ class World:
 
     # ---- the running actor ----
 
-    def enter(self, actor: Actor) -> None:
-        """Say that this thread is the actor's."""
+    def enter(self, actor: ActorRecord) -> None:
+        """Make this thread the actor's."""
         self._thread.actor = actor
         sys.set_coroutine_origin_tracking_depth(1)
 
     @property
-    def actor(self) -> Actor | None:
+    def actor(self) -> ActorRecord | None:
         """The actor that runs in this thread, if there is one."""
         return getattr(self._thread, "actor", None)
 
-    def never_awaited(self, what: str, creator: Actor | None, exceptions: int, place: str) -> None:
-        """Stop because of an operation that goes away, unless an exception is the reason."""
-        self.expected_awaits -= 1
-        excused = self.stopping or creator is None or creator.dying or creator.was_killed
-        # The count of another thread says nothing.
-        caught = self.actor is creator and exceptions != _driver.exceptions()
-        if creator is not None and not (excused or caught):
-            self._watch.report(what, creator.name, creator.host.name, place)
+    def running(self, operation: str) -> ActorRecord:
+        """Return the actor that runs in this thread.
+
+        Raises
+        ------
+        RuntimeError
+            There is none.
+        """
+        if self.actor is None:
+            raise RuntimeError(f"{operation} outside of a running actor")
+        return self.actor
 
     def _running_name(self) -> tuple[str, str] | None:
         """Return name and host of the actor in this thread, None if it is being killed."""
@@ -136,28 +210,28 @@ class World:
             return None
         return actor.name, actor.host.name
 
-    def running(self, operation: str) -> Actor:
-        """Return the actor that runs in this thread.
-
-        Raises
-        ------
-        RuntimeError
-            There is none.
-        """
-        actor = self.actor
-        if actor is None:
-            raise RuntimeError(f"{operation} outside of a running actor")
-        return actor
+    def never_awaited(
+        self, what: str, creator: ActorRecord | None, exceptions: int, place: str
+    ) -> None:
+        """Stop because of an operation that goes away, unless an exception is the reason."""
+        self.expected_awaits -= 1
+        if self.stopping or creator is None or creator.dying or creator.was_killed:
+            return
+        # The count of another thread says nothing.
+        if self.actor is not creator or exceptions == _driver.exceptions():
+            self._watch.report(what, creator.name, creator.host.name, place)
 
     def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call the bindings for the running actor.
+        """Call the bindings for the running actor, if one runs in this thread.
 
         Raises
         ------
         ForcefulKillException
             The actor is being killed, or was killed by this very call.
         """
-        actor = self.running("a call of SimGrid")
+        actor = self.actor
+        if actor is None:
+            return function(*args, **kwargs)
         if actor.dying:
             raise ForcefulKillException("exited")
         try:
@@ -167,8 +241,8 @@ class World:
             raise ForcefulKillException("exited") from None
 
     def call_even_dying(self, function: Callable[[], object]) -> None:
-        """Call the bindings; a dying actor, who may not, leaves it to the next that runs."""
-        if self.running("a call of SimGrid").dying:
+        """Call the bindings; a dying actor, which may not, leaves it to the next that runs."""
+        if self.actor is not None and self.actor.dying:
             self.defer(function)
         else:
             self.call(function)
@@ -179,36 +253,30 @@ class World:
 
     def do_deferred(self) -> None:
         """Do what dying actors left behind."""
-        for function in self.take_deferred():
-            self.call(function)
-
-    def take_deferred(self) -> Iterator[Callable[[], object]]:
-        """Yield what dying actors left behind."""
         while self._deferred:
-            yield self._deferred.pop(0)
+            self.call(self._deferred.pop(0))
 
     def resumed(self) -> None:
         """Take note that an actor goes on; end its thread instead if the simulation is over."""
-        self.check_limit()
-        if self.stopping:
-            simgrid.Actor.kill_all()
-            raise AbandonedError
+        self.go_on_or_end()
         self._resumptions += 1
         if self.progress is not None and self._resumptions % _PROGRESS_EVERY == 0:
-            self.progress(self.now, self.alive)
+            self.progress(self.now, sum(not actor.ended for actor in self.actors))
         self.do_deferred()
 
     # ---- the end ----
 
-    def check_limit(self) -> None:
+    def go_on_or_end(self) -> None:
+        """End the thread of this actor, and all others, if the simulation is over."""
+        self._check_limit()
+        if self.stopping:
+            simgrid.Actor.kill_all()
+            raise AbandonedError
+
+    def _check_limit(self) -> None:
         """Stop if the limit of simulated time has passed."""
-        if self.limit is None or self.now <= self.limit:
-            return
-        error = SimulatedTimeLimitError(
-            f"the simulated clock reached its limit of {self.limit:g} s; actors still run"
-        )
-        error.limit = error.clock = float(self.limit)
-        self.stop(error)
+        if self.limit is not None and self.now > self.limit:
+            self.stop(date_limit_error(self.limit))
 
     def stop(self, error: SimulationError) -> None:
         """End the simulation with an error; the first one counts."""
@@ -216,7 +284,7 @@ class World:
             self.stopping = True
             self.error = error
 
-    def killed(self, actor: Actor) -> None:
+    def killed(self, actor: ActorRecord) -> None:
         """Find out why SimGrid killed an actor.
 
         Raises
@@ -224,22 +292,21 @@ class World:
         AbandonedError
             The simulation is over, for instance because this is SimGrid's way of ending a deadlock.
         """
-        self.check_limit()
+        self._check_limit()
         if self.stopping:
             raise AbandonedError
         only_daemons = all(other.is_daemon for other in self.actors if not other.ended)
-        host_failed = not actor.host.is_on
-        if not (actor.dying or host_failed or only_daemons):
+        if not (actor.dying or only_daemons) and actor.host.is_on:
             self.stop(self._deadlock())
             raise AbandonedError
         actor.dying = True
 
-    def failed(self, actor: Actor, error: BaseException) -> None:
+    def failed(self, actor: ActorRecord, error: BaseException) -> None:
         """End the simulation because an exception left an actor."""
-        inside = _inside(error.__traceback__)
-        lines = traceback.format_exception(type(error), error, inside)
-        summary = traceback.format_exception_only(error)[-1].strip()
-        wrapped = ActorError(actor.name, actor.host.name, self.now, summary, "".join(lines))
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_HERE):
+            trace = trace.tb_next
+        wrapped = actor_error(actor.name, actor.host.name, self.now, error, trace)
         wrapped.__cause__ = error
         self.stop(wrapped)
 
@@ -259,8 +326,82 @@ class World:
         return DeadlockError(self.now, blocked)
 
 
-def _inside(trace: TracebackType | None) -> TracebackType | None:
-    """Drop the frames of this package above the actor's own."""
-    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_HERE):
-        trace = trace.tb_next
-    return trace
+class Blocking(Generic[T]):
+    """An operation that starts when awaited: the actor's thread performs it by a blocking call.
+
+    Parameters
+    ----------
+    world : World
+        The simulation.
+    waits_for : callable
+        Gives the text that says what is waited for.
+    perform : callable
+        Blocks this thread until it is done; gives the result.
+    at_once : bool
+        True if it does not block, and no other actor runs before its creator goes on.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        waits_for: Callable[[], str],
+        perform: Callable[[], T],
+        *,
+        at_once: bool = False,
+    ) -> None:
+        self._world = world
+        self._creator = world.actor
+        self._exceptions = _driver.exceptions()
+        self._place = place_of(user_frame())
+        self._begun = False
+        world.expected_awaits += 1
+        self.waits_for = waits_for
+        self.perform = perform
+        self._at_once = at_once
+
+    def __await__(self) -> Generator[Blocking[T], Any, T]:
+        if not self._begun:
+            self._begun = True
+            self._world.expected_awaits -= 1
+        if self._at_once:
+            return self.perform()
+        if self._world.running("await").dying:
+            raise ForcefulKillException("exited")
+        result: T = yield self
+        return result
+
+    def __del__(self) -> None:
+        # It is missing where __init__ failed.
+        if not self.__dict__.get("_begun", True):
+            self._world.never_awaited(
+                self.waits_for(), self._creator, self._exceptions, self._place
+            )
+
+
+def done(world: World, text: str) -> Blocking[None]:
+    """Return an operation that is over at once."""
+    return Blocking(world, lambda: text, lambda: None, at_once=True)
+
+
+def a_number(value: float, what: str) -> float:
+    """Check that a number is finite and not negative."""
+    given: object = value
+    # Python would read a number in a text.
+    if isinstance(given, str | bytes | bytearray):
+        raise TypeError(f"{what} must be a number, not {value!r}")
+    result = float(value)
+    if not 0 <= result < float("inf"):
+        raise ValueError(f"{what} must be a finite number >= 0, not {value!r}")
+    return result
+
+
+def positive(value: float, what: str) -> float:
+    """Check that a number is finite and above zero."""
+    if a_number(value, what) <= 0:
+        raise ValueError(f"{what} must be > 0, not {value!r}")
+    return float(value)
+
+
+def time_limit(timeout: float | None) -> float:
+    """Return SimGrid's form of a time limit: negative if there is none."""
+    return -1.0 if timeout is None else a_number(timeout, "timeout")
