@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from simplugin.errors import FileError, PlatformError
 from simplugin.formats.config_options import option_problems
 from simplugin.formats.platform_reading import PlatformReader
-from simplugin.formats.profiles import profile_file_problems
+from simplugin.formats.profiles import profile_file_problems, replaced_file_problems
 from simplugin.formats.simgrid_xml import read_document
 from simplugin.formats.vocabulary import standard_tag, unitless_quantities
 from simplugin.platforms.consistency import find_problems
@@ -195,6 +195,8 @@ def _check_content(file: _Checked, root: Node) -> None:
         *find_problems(file.platform, file.broken),
         *profile_file_problems(file.platform),
     ]
+    for line, problem in replaced_file_problems(file.platform, reader.replaced):
+        file.add(line, problem.severity, problem.message, problem.remedy)
     if len(problems) > MOST_FINDINGS:
         message = f"there are more than {MOST_FINDINGS} problems; the rest is not told"
         file.add(root.line, ERROR, message, "right these first")

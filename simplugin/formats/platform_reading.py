@@ -38,6 +38,9 @@ class PlatformReader:
         Line of each part built, by the `id` of the part.
     broken : list of Node
         Elements that could not be built.
+    replaced : list of (int, str)
+        Line and name of each ``availability_file`` beside a ``speed_file``, which SimGrid loads
+        although nothing follows it.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class PlatformReader:
         self._report = report
         self.lines: dict[int, int] = {}
         self.broken: list[Node] = []
+        self.replaced: list[tuple[int, str]] = []
 
     def platform(self, root: Node) -> Platform:
         """Build the platform of a root element."""
@@ -103,8 +107,11 @@ class PlatformReader:
         """Return the values of the fields of an element."""
         values: dict[str, Any] = {}
         given = node.attributes
-        if "availability_file" in given:
-            given = {**given, "speed_file": given.get("speed_file") or given["availability_file"]}
+        old = given.get("availability_file")
+        if old:
+            if given.get("speed_file"):
+                self.replaced.append((node.line, old))
+            given = {**given, "speed_file": given.get("speed_file") or old}
         for key, text in given.items():
             attribute = element.by_key.get(key)
             if attribute is None or not (text or attribute.required or not attribute.codec.empty):

@@ -17,7 +17,7 @@ from simplugin.platforms.profiles import Profile, profile_problem
 from simplugin.platforms.validation import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from simplugin.platforms.platform import PlatformElement, ZoneElement
 
@@ -45,6 +45,31 @@ def profile_file_problems(platform: Platform) -> list[Problem]:
         if problem is not None:
             problems.append(problem)
     return problems
+
+
+def replaced_file_problems(
+    platform: Platform, files: Iterable[tuple[int, str]]
+) -> Iterator[tuple[int, Problem]]:
+    """Yield what is wrong with profile files that SimGrid loads although nothing follows them.
+
+    Parameters
+    ----------
+    platform : Platform
+        With the `directory` of its file.
+    files : iterable of (int, str)
+        Line and name of each.
+    """
+    directories = _directories(platform)
+    loaded = {name for _, name in _uses(platform)}
+    loaded |= {part.id for part, _ in platform.walk() if isinstance(part, Profile) and part.text}
+    for line, name in files:
+        if name in loaded:
+            message = f"profile {name!r} is loaded twice, which SimGrid refuses"
+            remedy = "remove availability_file, which speed_file replaces"
+            yield line, Problem(message, remedy, None)
+        elif (problem := _problem(None, name, directories)) is not None:
+            yield line, problem
+        loaded.add(name)
 
 
 def read_profile(platform: Platform, name: str) -> str:

@@ -175,7 +175,7 @@ def test_latencies_are_printed_and_given_back(tmp_path, call):
         (["--site", "nanci"], "there is no site 'nanci'; perhaps 'nancy'?"),
         (["--site", "bordeaux"], "there is no site 'bordeaux': bordeaux has no nodes; choose"),
         (["--reference", "missing"], "missing"),
-        (["--latencies", "missing.toml"], "file or directory; give a table as --print-latencies"),
+        (["--latencies", "missing.toml"], "file or directory; give the path of a file"),
         (["--latencies", "odd.toml"], "odd.toml:2: there is no site or point of presence 'nance'"),
         (["--print-latencies", "--latencies", "odd.toml"], "odd.toml:2: there is no site"),
         (["--site", "nancy", "-o", "no/such/place.xml"], "no/such/place.xml"),

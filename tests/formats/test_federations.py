@@ -175,13 +175,13 @@ SWITCHES = 'name = "s"\n[[sites.switches]]\nname = "x"\n'
     [
         # Not TOML, unknown keys, tables that are none.
         ('name = "f"', "name = f", 1, "not TOML: Invalid value"),
-        ('name = "f"', 'owner = "f"', 1, "unknown key 'owner'; the keys here are name, seed"),
+        ('name = "f"', 'owner = "f"', 1, "unknown key 'owner'; the keys here are backbone"),
         ('kind = "star"', 'kind = "star"\nbandwith = 1', 4,
          "unknown key 'backbone.bandwith'; did you mean 'bandwidth'?"),
         ('name = "d"', 'name = "d"\nspeeed = 1', 18,
          "unknown key 'sites.1.clusters.0.speeed'; did you mean 'speed'?"),
         ('name = "s"', 'name = "s"\nuplink = { bandwidth = 1, colour = 2 }', 8,
-         "unknown key 'sites.0.uplink.colour'; the keys here are bandwidth, latency, duplex"),
+         "unknown key 'sites.0.uplink.colour'; the keys here are bandwidth, duplex"),
         ('name = "s"', 'name = "s"\nswitch = "big"', 8, "sites.0.switch is 'big'; write a table"),
         ('name = "s"', 'name = "s"\nswitches = "big"', 8,
          "sites.0.switches is 'big'; give a list"),
@@ -257,13 +257,13 @@ SWITCHES = 'name = "s"\n[[sites.switches]]\nname = "x"\n'
          "a backbone of kind 'mesh' has no bandwidth"),
         # More than can be.
         ("hosts = 4", "hosts = 99999999999", 10,
-         "the number of hosts of cluster 'c' is 99,999,999,999, more than the 2,000,000"),
+         "the hosts of cluster 'c' is 99,999,999,999, more than the 2,000,000"),
         ("hosts = 4", "hosts = 4\ncores = 3e9", 11,
-         "the number of cores of cluster 'c' is 3,000,000,000, more than the 2,147,483,647"),
+         "the cores of cluster 'c' is 3,000,000,000, more than the 2,147,483,647"),
         ("hosts = 4", "hosts = 4\nrepeat = 10000000000000", 11,
-         "the number of clusters 'c' is 10,000,000,000,000, more than the 100,000 that are made"),
+         "the repeat of cluster 'c' is 10,000,000,000,000, more than the 100,000 that are made"),
         ('name = "s"\n', 'name = "s"\nrepeat = 10000000000000\n', 8,
-         "the number of sites 's' is 10,000,000,000,000"),
+         "the repeat of site 's' is 10,000,000,000,000"),
         ('name = "s"\n', 'name = "s"\nrepeat = 100000\n', 8,
          "there are 100,001 clusters, more than the 100,000 that are made; repeat sites or"),
         # Names that come to the same in the platform.

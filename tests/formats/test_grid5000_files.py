@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from simplugin.errors import PlatformError
-from simplugin.formats import grid5000_files
+from simplugin.formats.grid5000 import files as grid5000_files
 from simplugin.formats.grid5000.reference import read_reference
 
 NODE: dict[str, Any] = {

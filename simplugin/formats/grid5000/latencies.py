@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import AfterValidator, Field
 
 from simplugin.errors import PlatformError, UnitError
 from simplugin.inputs.documents import read_toml
-from simplugin.inputs.positions import toml_line
+from simplugin.inputs.quantities import Time
+from simplugin.inputs.validation import InvalidValueError, table, validated
 from simplugin.near_names import perhaps
 from simplugin.platforms.grid5000.latencies import Latencies, town
-from simplugin.units import format_time, parse_bandwidth, parse_time
+from simplugin.units import format_time, parse_bandwidth
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
+    from simplugin.errors import FileError
+    from simplugin.inputs.documents import Document
     from simplugin.platforms.grid5000.facts import Grid5000
 
 _BITS = {"Gbps": 1e9, "Mbps": 1e6, "kbps": 1e3, "bps": 1.0}
-_KEYS = ("switch", "router", "detour", "adapters", "links", "cities")
-_Value = TypeVar("_Value")
 _HEADER = """\
 # Latencies of Grid'5000, one way: texts with a unit, or seconds.
 # Where each number comes from: docs/platforms/grid5000.md.
@@ -61,14 +63,11 @@ def read_latencies(path: str | os.PathLike[str], facts: Grid5000 | None = None) 
         It cannot be read, has an unknown key, a name that nothing has, or a value that is none;
         with the line.
     """
-    found = read_toml(path, PlatformError, "write it as --print-latencies prints it")
-    text, document = found.text, found.content
-    reader = _Reader(path, text)
-    reader.known(document)
-    table = reader.checked(document)
+    document = read_toml(path, PlatformError, "write it as --print-latencies prints it")
+    latencies: Latencies = validated(_LATENCIES, document)
     if facts is not None:
-        reader.matching(document, facts)
-    return table
+        _require_known(document, facts)
+    return latencies
 
 
 def latencies_text(latencies: Latencies) -> str:
@@ -105,149 +104,92 @@ def latencies_text(latencies: Latencies) -> str:
     return "\n".join(lines) + "\n"
 
 
-class _Reader:
-    """Takes the values out of a document."""
-
-    def __init__(self, path: str | os.PathLike[str], text: str) -> None:
-        self._path = path
-        self._text = text
-
-    def error(self, message: str, remedy: str | None, *key: str) -> PlatformError:
-        """Return an error with the line of a key."""
-        line = toml_line(self._text, key)
-        return PlatformError(message, file=self._path, line=line, remedy=remedy)
-
-    def known(self, document: Mapping[str, Any]) -> None:
-        """Refuse keys that say nothing."""
-        for key in document:
-            if key not in _KEYS:
-                remedy = perhaps(key, _KEYS, 1) or f"give {', '.join(_KEYS)}"
-                raise self.error(f"there is no latency {key!r}", remedy, key)
-
-    def checked(self, document: Mapping[str, Any]) -> Latencies:
-        """Return what the document says."""
-        given: dict[str, Any] = {}
-        for key in ("switch", "router"):
-            if key in document:
-                given[key] = self.time(document[key], key)
-        if "detour" in document:
-            given["detour"] = self.number(document["detour"], "detour")
-            if not 1 <= given["detour"] < float("inf"):
-                raise self.error(f"detour is {given['detour']!r}", "give 1 or more", "detour")
-        if "adapters" in document:
-            adapters = self.table(document["adapters"], "adapters")
-            given["adapters"] = {name: self.rates(rates, name) for name, rates in adapters.items()}
-        if "links" in document:
-            given["links"] = self.links(document["links"])
-        if "cities" in document:
-            given["cities"] = {
-                name: self.place(value, name)
-                for name, value in self.table(document["cities"], "cities").items()
-            }
-        return Latencies(**given)
-
-    def matching(self, document: Mapping[str, Any], facts: Grid5000) -> None:
-        """Refuse names that neither the facts nor the built-in table have."""
-        built_in = Latencies()
-        adapters = {*built_in.adapters, *_interfaces(facts)}
-        for name in document.get("adapters", ()):
-            if name not in adapters:
-                raise self.unknown("interface", name, adapters, "adapters", name)
-        ends = {end for link in facts.backbone for end in link.ends}
-        sites = {each.name for each in facts.places} | {site.uid for site in facts.sites}
-        cities = {*built_in.cities, *sites, *ends, *map(town, ends)}
-        for name in document.get("cities", ()):
-            if name not in cities:
-                raise self.unknown("site or point of presence", name, cities, "cities", name)
-        links = {link.ends for link in facts.backbone}
-        pairs = {".".join(ends) for ends in links}
-        for one, others in document.get("links", {}).items():
-            for other in others:
-                if not links & {(one, other), (other, one)}:
-                    name = f"{one}.{other}"
-                    raise self.unknown("backbone link", name, pairs, "links", one, other)
-
-    def unknown(self, what: str, name: str, known: Iterable[str], *key: str) -> PlatformError:
-        """Return the error for a name that nothing has."""
-        every = sorted(known)
-        listed = f"give one of {', '.join(every)}" if every else "leave it out"
-        return self.error(f"there is no {what} {name!r}", perhaps(name, every) or listed, *key)
-
-    def rates(self, value: Any, interface: str) -> dict[float, float]:
-        """Take the latencies of the adapters of an interface."""
-        key = ("adapters", interface)
-        rates: dict[float, float] = {}
-        for text, latency in self.table(value, *key).items():
-            rate = self.rate(text, *key)
-            if rate in rates:
-                raise self.error(f"{'.'.join(key)} has {text!r} twice", "remove one", *key, text)
-            rates[rate] = self.time(latency, *key, text)
-        if not rates:
-            raise self.error(f"{'.'.join(key)} is empty", "give a latency for a rate", *key)
-        return rates
-
-    def links(self, value: Any) -> dict[tuple[str, str], float]:
-        """Take the latencies of backbone links, which their two ends name."""
-        links: dict[tuple[str, str], float] = {}
-        for one, others in self.table(value, "links").items():
-            for other, latency in self.table(others, "links", one).items():
-                if (other, one) in links or one == other:
-                    raise self.error(
-                        f"the link {one} - {other} is given twice or joins nothing",
-                        "give each link once, by its two ends",
-                        *("links", one, other),
-                    )
-                links[one, other] = self.time(latency, "links", one, other)
-        return links
-
-    def table(self, value: Any, *key: str) -> Mapping[str, Any]:
-        """Take a table."""
-        if not isinstance(value, Mapping):
-            remedy = "write it as --print-latencies prints it"
-            raise self.error(f"{'.'.join(key)} is {value!r}, no table", remedy, *key)
-        return value
-
-    def number(self, value: Any, *key: str) -> float:
-        """Take a plain number."""
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.error(f"{'.'.join(key)} is {value!r}", "give a number", *key)
-        return float(value)
-
-    def time(self, value: Any, *key: str) -> float:
-        """Take a duration of at least 0 [s]."""
-        if isinstance(value, str):
-            value = self.parsed(parse_time, value, *key)
-        latency = self.number(value, *key)
-        if not 0 <= latency < float("inf"):
-            remedy = "give 0 or more, e.g. '10us'"
-            raise self.error(f"{'.'.join(key)} is {latency!r} s", remedy, *key)
-        return latency
-
-    def rate(self, text: str, *key: str) -> float:
-        """Take a rate [bit/s]."""
-        rate = self.parsed(_bits, text, *key, text)
+def _rates(latencies: dict[str, float]) -> dict[float, float]:
+    """Return the latencies of the adapters of an interface by rate [bit/s]."""
+    rates: dict[float, float] = {}
+    for text, latency in latencies.items():
+        try:
+            rate = _bits(text)
+        except UnitError as error:
+            message, _, remedy = str(error).partition("; ")
+            raise InvalidValueError(f"{{key}}: {message}", remedy, (text,)) from None
         if not 0 < rate < float("inf"):
             remedy = "give a rate above 0, e.g. '10Gbps'"
-            raise self.error(f"{'.'.join(key)} has the rate {text!r}", remedy, *key, text)
-        return rate
+            raise InvalidValueError(f"{{name}} has the rate {text!r}", remedy, (text,))
+        if rate in rates:
+            raise InvalidValueError(f"{{name}} has {text!r} twice", "remove one", (text,))
+        rates[rate] = latency
+    if not rates:
+        raise InvalidValueError("{name} is empty", "give a latency for a rate")
+    return rates
 
-    def parsed(self, parse: Callable[[str], _Value], text: str, *key: str) -> _Value:
-        """Read a text with a unit."""
-        try:
-            return parse(text)
-        except UnitError as error:
-            raise self.error(f"{'.'.join(key)}: {error}", None, *key) from None
 
-    def place(self, value: Any, name: str) -> tuple[float, float]:
-        """Take latitude and longitude."""
-        if not isinstance(value, list) or len(value) != 2:
-            remedy = "give [latitude, longitude] in degrees"
-            raise self.error(f"cities.{name} is {value!r}", remedy, "cities", name)
-        latitude, longitude = (self.number(each, "cities", name) for each in value)
-        if not (-90 <= latitude <= 90 and -180 <= longitude <= 180):
-            remedy = "give [latitude, longitude] in degrees"
-            raise self.error(f"cities.{name} is {value!r}", remedy, "cities", name)
-        return latitude, longitude
+def _links(tables: dict[str, dict[str, float]]) -> dict[tuple[str, str], float]:
+    """Return the latencies of backbone links by their two ends."""
+    links: dict[tuple[str, str], float] = {}
+    for one, others in tables.items():
+        for other, latency in others.items():
+            if (other, one) in links or one == other:
+                raise InvalidValueError(
+                    f"the link {one} - {other} is given twice or joins nothing",
+                    "give each link once, by its two ends",
+                    (one, other),
+                )
+            links[one, other] = latency
+    return links
+
+
+def _position(degrees: list[float]) -> tuple[float, float]:
+    """Return latitude and longitude."""
+    if len(degrees) != 2 or not (-90 <= degrees[0] <= 90 and -180 <= degrees[1] <= 180):
+        raise ValueError("give [latitude, longitude] in degrees")
+    latitude, longitude = degrees
+    return latitude, longitude
+
+
+_LATENCY = Annotated[Time, Field(ge=0, allow_inf_nan=False)]
+_LATENCIES = table(
+    Latencies,
+    switch=_LATENCY,
+    router=_LATENCY,
+    detour=Annotated[float, Field(ge=1, allow_inf_nan=False)],
+    adapters=dict[str, Annotated[dict[str, _LATENCY], AfterValidator(_rates)]],
+    links=Annotated[dict[str, dict[str, _LATENCY]], AfterValidator(_links)],
+    cities=dict[str, Annotated[list[float], AfterValidator(_position)]],
+)
+
+
+def _require_known(document: Document, facts: Grid5000) -> None:
+    """Raise if the document has a name that neither the facts nor the built-in table have."""
+    built_in = Latencies()
+    content = document.content
+    adapters = {*built_in.adapters, *_interfaces(facts)}
+    for name in content.get("adapters", ()):
+        if name not in adapters:
+            raise _unknown(document, "interface", name, adapters, "adapters", name)
+    ends = {end for link in facts.backbone for end in link.ends}
+    sites = {each.name for each in facts.places} | {site.uid for site in facts.sites}
+    cities = {*built_in.cities, *sites, *ends, *map(town, ends)}
+    for name in content.get("cities", ()):
+        if name not in cities:
+            raise _unknown(document, "site or point of presence", name, cities, "cities", name)
+    links = {link.ends for link in facts.backbone}
+    pairs = {".".join(ends) for ends in links}
+    for one, others in content.get("links", {}).items():
+        for other in others:
+            if not links & {(one, other), (other, one)}:
+                name = f"{one}.{other}"
+                raise _unknown(document, "backbone link", name, pairs, "links", one, other)
+
+
+def _unknown(
+    document: Document, what: str, name: str, known: Iterable[str], *key: str
+) -> FileError:
+    """Return the error for a name that nothing has."""
+    every = sorted(known)
+    listed = f"give one of {', '.join(every)}" if every else "leave it out"
+    message = f"there is no {what} {name!r}"
+    return document.error(key, message, perhaps(name, every) or listed)
 
 
 def _interfaces(facts: Grid5000) -> set[str]:
