@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from simplugin.errors import PlatformError
-from simplugin.formats.federation_toml import (
-    federation_from,
+from simplugin.formats.federations import (
+    federation_platform_from,
     read_federation,
     read_federation_platform,
 )
@@ -175,19 +175,19 @@ SWITCHES = 'name = "s"\n[[sites.switches]]\nname = "x"\n'
     [
         # Not TOML, unknown keys, tables that are none.
         ('name = "f"', "name = f", 1, "not TOML: Invalid value"),
-        ('name = "f"', 'owner = "f"', 1, "unknown key 'owner'; the keys here are name, seed"),
+        ('name = "f"', 'owner = "f"', 1, "unknown key 'owner'; the keys here are backbone"),
         ('kind = "star"', 'kind = "star"\nbandwith = 1', 4,
          "unknown key 'backbone.bandwith'; did you mean 'bandwidth'?"),
         ('name = "d"', 'name = "d"\nspeeed = 1', 18,
          "unknown key 'sites.1.clusters.0.speeed'; did you mean 'speed'?"),
         ('name = "s"', 'name = "s"\nuplink = { bandwidth = 1, colour = 2 }', 8,
-         "unknown key 'sites.0.uplink.colour'; the keys here are bandwidth, latency, duplex"),
+         "unknown key 'sites.0.uplink.colour'; the keys here are bandwidth, duplex"),
         ('name = "s"', 'name = "s"\nswitch = "big"', 8, "sites.0.switch is 'big'; write a table"),
         ('name = "s"', 'name = "s"\nswitches = "big"', 8,
-         "sites.0.switches is 'big'; write [[sites.switches]]"),
+         "sites.0.switches is 'big'; give a list"),
         ('[[sites]]\nname = "s"', "[[sites]]\nname = 3", 7, "sites.0.name is 3; give a text"),
         # Keys that are missing.
-        ("hosts = 4\n", "", 8, "key 'sites.0.clusters.0.hosts' is missing; add it: a whole number"),
+        ("hosts = 4\n", "", 8, "key 'sites.0.clusters.0.hosts' is missing; add it: a whole"),
         ('speed = "1Gf"\n', "", 8,
          "key 'sites.0.clusters.0.speed' is missing; add it: e.g. \"2.5Gf\", a number [flop/s]"),
         ('[[sites]]\nname = "s"', "[[sites]]", 6, "key 'sites.0.name' is missing; add it: a text"),
@@ -210,7 +210,7 @@ SWITCHES = 'name = "s"\n[[sites.switches]]\nname = "x"\n'
         ("hosts = 4", "hosts = inf", 10, "sites.0.clusters.0.hosts is inf; give a whole number"),
         ("hosts = 4", "hosts = nan", 10, "sites.0.clusters.0.hosts is nan; give a whole number"),
         ('name = "f"', 'name = "f"\nseed = -1', 2, "seed is -1; give a whole number of at least 0"),
-        ('name = "s"', 'name = "s"\none_switch = 1', 8, "sites.0.one_switch is 1; write true or"),
+        ('name = "s"', 'name = "s"\none_switch = 1', 8, "sites.0.one_switch is 1; give true or"),
         ('name = "s"', 'name = "s"\none_switch = false', 8,
          "sites.0.one_switch is False; remove it, or describe the switch: switch = { ... }"),
         # Laws.
@@ -222,7 +222,7 @@ SWITCHES = 'name = "s"\n[[sites.switches]]\nname = "x"\n'
          "unknown key 'sites.0.clusters.0.hosts.mean'; the keys here are law, low, high"),
         ("hosts = 4", 'hosts = { law = "uniform", low = 6, high = 5 }', 10,
          "a uniform law goes from 6.0 to 5.0; give low first, then high"),
-        ("hosts = 4", "hosts = { mean = 3 }", 10, "key 'sites.0.clusters.0.hosts.law' is missing"),
+        ("hosts = 4", "hosts = { mean = 3 }", 10, "key 'sites.0.clusters.0.hosts.law' is"),
         ('speed = "1Gf"', 'speed = { law = "exponential", mean = "1Gbps" }', 11,
          "sites.0.clusters.0.speed.mean: speed '1Gbps' has the unknown unit 'Gbps'"),
         ('speed = "1Gf"', 'speed = { law = "gamma", mean = "1Gf", variation = "1Gf" }', 11,
@@ -342,12 +342,80 @@ def test_the_base_of_these_is_right(tmp_path):
 
 def test_no_sites_and_no_backbone_are_told():
     with pytest.raises(PlatformError, match="federation 'federation' has no site; give it one"):
-        federation_from({})
+        federation_platform_from({})
     sites = [
         {"name": name, "clusters": [{"name": "c", "hosts": 1, "speed": 1, "bandwidth": 1,
                                      "latency": 0}]}
         for name in "ab"
     ]  # fmt: skip
     with pytest.raises(PlatformError, match="nothing joins the 2 sites"):
-        federation_from({"sites": sites})
-    assert federation_from({"sites": sites[:1]}).platform().host_count == 1
+        federation_platform_from({"sites": sites})
+    assert federation_platform_from({"sites": sites[:1]}).host_count == 1
+
+
+LAWS = """\
+name = "f"
+
+[backbone]
+kind = "star"
+bandwidth = "1Gbps"
+
+[[sites]]
+name = "s"
+
+[[sites.clusters]]
+name = "c"
+hosts = 4
+speed = "1Gf"
+bandwidth = "1Gbps"
+latency = "50us"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ('speed = "1Gf"', 'speed = "4.3"', 13,
+         "sites.0.clusters.0.speed is '4.3', which has no unit; write e.g. \"2.5Gf\", or a "
+         "number [flop/s] without quotes"),
+        ('bandwidth = "1Gbps"\nlatency', 'bandwidth = "1e9"\nlatency', 14,
+         "sites.0.clusters.0.bandwidth is '1e9', which has no unit; write e.g. \"10Gbps\""),
+        ('latency = "50us"', 'latency = "0"', 15,
+         "sites.0.clusters.0.latency is '0', which has no unit; write e.g. \"50us\", or a number "
+         "[s] without quotes"),
+        ('kind = "star"\nbandwidth = "1Gbps"', 'kind = "star"\nbandwidth = "7"', 5,
+         "backbone.bandwidth is '7', which has no unit"),
+        ('speed = "1Gf"', 'speed = { law = "uniform", low = "1", high = "2Gf" }', 13,
+         "sites.0.clusters.0.speed.low is '1', which has no unit"),
+        ('speed = "1Gf"', 'speed = { low = "1Gf", high = "2Gf" }', 13,
+         "key 'sites.0.clusters.0.speed.law' is missing; add it: one of constant, uniform, "),
+        ('speed = "1Gf"', 'speed = { law = "uniform", low = "1Gf" }', 13,
+         "key 'sites.0.clusters.0.speed.high' is missing; add it: e.g. high = \"2.5Gf\""),
+        ('speed = "1Gf"', 'speed = { law = "gamma", mean = "1Gf" }', 13,
+         "key 'sites.0.clusters.0.speed.variation' is missing; add it: e.g. variation = 0.3"),
+        ('speed = "1Gf"', 'speed = { law = "gamma", mean = "1Gf", varation = 1 }', 13,
+         "unknown key 'sites.0.clusters.0.speed.varation'; did you mean 'variation'?"),
+        ('speed = "1Gf"', 'speed = { law = ["uniform"] }', 13,
+         "sites.0.clusters.0.speed.law is ['uniform']; give one of constant"),
+        ('latency = "50us"', 'latency = { law = "uniform", low = 0, high = "1s" }', 15,
+         "sites.0.clusters.0.latency.low is 0; give a number, more than 0"),
+        ("hosts = 4", 'hosts = { law = "uniform", low = 4, high = "6" }', 12,
+         "sites.0.clusters.0.hosts.high is '6'; give a number, more than 0, e.g. 5"),
+        ('speed = "1Gf"', f"speed = 1{'0' * 400}", 13, "give a number, more than 0"),
+        ('kind = "star"\n', "", 3,
+         "key 'backbone.kind' is missing; add it: one of star, mesh, ring, chain, links"),
+    ],
+)  # fmt: skip
+def test_quantities_and_laws_have_their_own_lines(tmp_path, old, new, line, message):
+    assert LAWS.count(old) == 1
+    with pytest.raises(PlatformError) as caught:
+        _read(tmp_path, LAWS.replace(old, new))
+    assert message in str(caught.value)
+    assert caught.value.line == line
+
+
+def test_parameters_of_a_law_have_their_own_lines(tmp_path):
+    law = 'speed.law = "uniform"\nspeed.low = "1Gf"\nspeed.high = "9"\n'
+    with pytest.raises(PlatformError, match="which has no unit") as caught:
+        _read(tmp_path, LAWS.replace('speed = "1Gf"\n', law))
+    assert caught.value.line == 15

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
-from simplugin.errors import PlatformError, WorkloadFileError
-from simplugin.formats.grid5000_reference import read_reference
-from simplugin.formats.json_values import read_json
+from pydantic import Field
+
+from simplugin.errors import PlatformError
+from simplugin.formats.grid5000.reference import read_reference
+from simplugin.inputs.documents import read_json
+from simplugin.inputs.files import write
+from simplugin.inputs.validation import row, table, tuple_of, validated
 from simplugin.platforms.grid5000.facts import (
     Adapter,
     BackboneLink,
@@ -24,11 +28,8 @@ from simplugin.platforms.grid5000.facts import (
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-    from simplugin.formats.json_values import JsonValue
-
-Part = TypeVar("Part")
 
 FORMAT = "simplugin catalogue of Grid'5000, version 1"
 SOURCE = "Grid'5000 reference repository, https://gitlab.inria.fr/grid5000/reference-repository"
@@ -42,7 +43,7 @@ def read_facts(path: str | os.PathLike[str]) -> tuple[Grid5000, tuple[Remark, ..
     Parameters
     ----------
     path : path
-        What `read_catalogue` or `simplugin.formats.grid5000_reference.read_reference` takes.
+        What `read_catalogue` or `simplugin.formats.grid5000.reference.read_reference` takes.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def shipped_catalogue() -> tuple[Grid5000, tuple[Remark, ...]]:
     remarks : tuple of Remark
         What was found missing or contradictory when the reference was read.
     """
-    with resources.as_file(resources.files("simplugin.formats") / SHIPPED) as path:
+    with resources.as_file(resources.files("simplugin.formats.grid5000") / SHIPPED) as path:
         return read_catalogue(path)
 
 
@@ -93,20 +94,12 @@ def read_catalogue(path: str | os.PathLike[str]) -> tuple[Grid5000, tuple[Remark
     PlatformError
         It cannot be read, is no catalogue, or says something wrong; the message names the line.
     """
-    try:
-        root = read_json(path)
-        if not isinstance(root.content, dict) or root.content.get("format") != FORMAT:
-            raise PlatformError(f"this is no {FORMAT}", file=path, remedy=_REMEDY)
-        _only(root, ("format", "date", "source", "sites", "backbone", "places", "remarks"))
-        sites = tuple(_site(each) for each in root.member("sites").items())
-        links = tuple(_link(each) for each in root.member("backbone").items())
-        remarks = tuple(_remark(each) for each in root.member("remarks").items())
-        places = tuple(_place(each) for each in root.member("places").items())
-        return Grid5000(root.member("date").text(), sites, links, places), remarks
-    except WorkloadFileError as error:
-        raise PlatformError(
-            error.message, file=error.file, line=error.line, remedy=error.remedy
-        ) from None
+    document = read_json(path, PlatformError)
+    content = document.content
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise PlatformError(f"this is no {FORMAT}", file=path, remedy=_REMEDY)
+    found: tuple[Grid5000, tuple[Remark, ...]] = validated(_CATALOGUE, document)
+    return found
 
 
 def write_catalogue(
@@ -128,11 +121,7 @@ def write_catalogue(
     PlatformError
         The file cannot be written.
     """
-    try:
-        Path(path).write_text(catalogue_text(facts, remarks), encoding="utf-8", newline="\n")
-    except OSError as error:
-        remedy = "give a path that you may write"
-        raise PlatformError(str(error.strerror), file=path, remedy=remedy) from None
+    write(catalogue_text(facts, remarks), path, PlatformError)
 
 
 def catalogue_text(facts: Grid5000, remarks: Iterable[Remark]) -> str:
@@ -224,114 +213,40 @@ def _plain(value: float) -> float | int:
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
-def _site(value: JsonValue) -> SiteFacts:
-    """Return a site."""
-    _only(value, ("uid", "router", "uplinks", "clusters"))
-    return SiteFacts(
-        value.member("uid").text(),
-        value.member("router").text(),
-        tuple(_cluster(each) for each in value.member("clusters").items()),
-        tuple(_uplink(each) for each in value.member("uplinks").items()),
-    )
+def _catalogue(
+    date: str,
+    sites: tuple[SiteFacts, ...],
+    backbone: tuple[BackboneLink, ...],
+    places: tuple[Place, ...],
+    remarks: tuple[Remark, ...],
+    **_: str,
+) -> tuple[Grid5000, tuple[Remark, ...]]:
+    """Return the facts and the remarks of a catalogue."""
+    return Grid5000(date, sites, backbone, places), remarks
 
 
-def _cluster(value: JsonValue) -> ClusterFacts:
-    """Return a cluster."""
-    _only(value, ("uid", "groups"))
-    groups = tuple(_group(each) for each in value.member("groups").items())
-    return ClusterFacts(value.member("uid").text(), groups)
-
-
-def _group(value: JsonValue) -> NodeGroup:
-    """Return a group of nodes."""
-    _only(value, ("numbers", "cores", "speed", "adapter", "fast_adapter"))
-    cores = value.member("cores")
-    if not isinstance(cores.content, int) or isinstance(cores.content, bool):
-        raise cores.error(f"{cores.content!r} is no whole number", "give a whole number > 0")
-    fast = value.get("fast_adapter")
-    arguments = (
-        value.member("numbers").text(),
-        cores.content,
-        value.member("speed").number(),
-        _adapter(value.member("adapter")),
-        None if fast is None else _adapter(fast),
-    )
-    return _made(value, lambda: NodeGroup(*arguments))
-
-
-def _adapter(value: JsonValue) -> Adapter:
-    """Return an adapter."""
-    interface, rate, switch = _items(value, 3)
-    arguments = (interface.text(), rate.number(), switch.text())
-    return _made(value, lambda: Adapter(*arguments))
-
-
-def _uplink(value: JsonValue) -> Uplink:
-    """Return an uplink."""
-    switch, towards, rate = _items(value, 3)
-    arguments = (switch.text(), towards.text(), rate.number())
-    return _made(value, lambda: Uplink(*arguments))
-
-
-def _link(value: JsonValue) -> BackboneLink:
-    """Return a link of the backbone."""
-    _only(value, ("ends", "rate", "assumed"))
-    ends = [end.text() for end in value.member("ends").items()]
-    if len(ends) != 2:
-        raise value.error(f"a link has {len(ends)} ends", "give two")
-    assumed = value.get("assumed")
-    if assumed is not None and not isinstance(assumed.content, bool):
-        raise assumed.error(f"{assumed.content!r} is neither true nor false", "give one of these")
-    rate = value.member("rate").number()
-    said_so = assumed is not None and bool(assumed.content)
-    return _made(value, lambda: BackboneLink((ends[0], ends[1]), rate, said_so))
-
-
-def _place(value: JsonValue) -> Place:
-    """Return where a site or point of presence is."""
-    name, *degrees = _items(value, 3)
-    latitude, longitude = map(_degrees, degrees)
-    return _made(value, lambda: Place(name.text(), latitude, longitude))
-
-
-def _degrees(value: JsonValue) -> float:
-    """Return an angle, which may be negative."""
-    content = value.content
-    known = isinstance(content, int | float) and not isinstance(content, bool)
-    if not known or not abs(content) <= 180:
-        raise value.error("this is no angle in degrees", "give a number from -180 to 180")
-    return float(content)
-
-
-def _remark(value: JsonValue) -> Remark:
-    """Return a remark."""
-    *texts, about = _items(value, 4)
-    kind, place, message = (each.text() for each in texts)
-    return Remark(kind, place, message, tuple(each.text() for each in about.items()))
-
-
-def _items(value: JsonValue, count: int) -> list[JsonValue]:
-    """Return the items of a list of some length."""
-    items = value.items()
-    if len(items) != count:
-        raise value.error(f"there are {len(items)} items", f"give {count}")
-    return items
-
-
-def _only(value: JsonValue, known: tuple[str, ...]) -> None:
-    """Refuse an object that says more than what is read."""
-    if isinstance(value.content, dict):
-        unknown = [key for key in value.content if key not in known]
-        if unknown:
-            raise value.error(f"{unknown[0]!r} is not known", f"give only {', '.join(known)}")
-
-
-def _made(value: JsonValue, make: Callable[[], Part]) -> Part:
-    """Return what is made of a value; an error names the line."""
-    try:
-        return make()
-    except PlatformError as error:
-        raise value.error(error.message, error.remedy or "give another value") from None
+_ADAPTER = row(Adapter, interface=str, rate=float, switch=str)
+_GROUP = table(
+    NodeGroup, numbers=str, cores=int, speed=float, adapter=_ADAPTER, fast_adapter=_ADAPTER
+)
+_SITE = table(
+    SiteFacts,
+    uid=str,
+    router=str,
+    uplinks=tuple_of(row(Uplink, switch=str, towards=str, rate=float)),
+    clusters=tuple_of(table(ClusterFacts, uid=str, groups=tuple_of(_GROUP))),
+)
+_ENDS = Annotated[list[str], Field(min_length=2, max_length=2)]
+_CATALOGUE = table(
+    _catalogue,
+    format=str,
+    date=str,
+    source=str,
+    sites=tuple_of(_SITE),
+    backbone=tuple_of(table(BackboneLink, ends=_ENDS, rate=float, assumed=bool)),
+    places=tuple_of(row(Place, name=str, latitude=float, longitude=float)),
+    remarks=tuple_of(row(Remark, kind=str, place=str, message=str, about=tuple_of(str))),
+)
 
 
 def is_catalogue(path: str | os.PathLike[str]) -> bool:

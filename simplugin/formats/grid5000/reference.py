@@ -13,21 +13,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError
-from simplugin.formats.grid5000_backbone import backbone
-from simplugin.formats.grid5000_entries import grid_entry
-from simplugin.formats.grid5000_files import read_tree
-from simplugin.formats.grid5000_nodes import cluster_facts
-from simplugin.formats.grid5000_places import all_places, site_places
-from simplugin.formats.grid5000_remarks import Remarks
-from simplugin.formats.grid5000_switches import site_network, unknown_nodes
-from simplugin.formats.grid5000_uplinks import uplinks
+from simplugin.formats.grid5000.backbone import all_places, backbone, site_places
+from simplugin.formats.grid5000.entries import Remarks, grid_entry
+from simplugin.formats.grid5000.files import read_tree
+from simplugin.formats.grid5000.nodes import cluster_facts
+from simplugin.formats.grid5000.switches import site_network, unknown_nodes, uplinks
 from simplugin.platforms.grid5000.facts import Grid5000, SiteFacts
 
 if TYPE_CHECKING:
     import os
 
-    from simplugin.formats.grid5000_entries import Entry
-    from simplugin.formats.grid5000_switches import SiteNetwork
+    from simplugin.formats.grid5000.entries import Entry
+    from simplugin.formats.grid5000.switches import SiteNetwork
     from simplugin.platforms.grid5000.facts import ClusterFacts, Remark
 
 _DATE = re.compile(r"(?<!\d)\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?(?!\d)", re.ASCII)
@@ -39,8 +36,7 @@ def read_reference(
     """Read what the reference says of sites, nodes, switches and the backbone.
 
     What cannot be used is left out, what disagrees is decided, what is missing is assumed, each
-    with a remark: see `simplugin.formats.grid5000_nodes.cluster_facts`,
-    `simplugin.formats.grid5000_uplinks.uplinks` and `simplugin.formats.grid5000_backbone.backbone`.
+    with a remark: see `cluster_facts`, `uplinks` and `backbone` in this room.
 
     Parameters
     ----------
