@@ -39,8 +39,8 @@ TOLERANCE = 1e-6
 
 def problem(hosts: int):
     """Return the tree and the bags."""
-    from simplugin.platforms.random_trees import random_tree
-    from simplugin.workloads.bags import Bags
+    from simplugin.platforms.topologies.random_trees import random_tree
+    from simplugin.workloads.applications import Bags
 
     tree = random_tree(hosts, MAX_DEGREE, np.random.default_rng(SEED))
     byte = np.array(RATIOS) * FLOP

@@ -18,9 +18,9 @@ from dataclasses import replace
 import numpy as np
 
 from simplugin.errors import UncertifiedError
-from simplugin.optimum.certificates import ACCEPTED, PROMISED
 from simplugin.optimum.fair_sharing import fair_sharing
-from simplugin.platforms.random_graphs import random_graph
+from simplugin.optimum.solvers import ACCEPTED, PROMISED
+from simplugin.platforms.topologies.random_graphs import random_graph
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.instances import FAMILIES, Spread, random_applications
 from simplugin.workloads import Sharing

@@ -34,9 +34,8 @@ from simplugin.errors import SimpluginError
 from simplugin.formats.check import check, exit_status
 from simplugin.formats.grid5000_catalogue import read_facts, shipped_catalogue
 from simplugin.formats.platform_xml import read_platform, write_platform
-from simplugin.platforms.census import census_of
-from simplugin.platforms.grid5000_platform import grid5000_platform
-from simplugin.platforms.host_pairs import telling_pairs
+from simplugin.platforms.census import census_of, telling_pairs
+from simplugin.platforms.grid5000.platform import grid5000_platform
 from simplugin.simulation.resolve import load, resolve
 
 ROOT = Path(__file__).parents[1]

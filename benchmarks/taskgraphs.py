@@ -26,8 +26,7 @@ import taskgraphs_plain as plain
 from bags import Here, peak_memory
 
 from simplugin.formats.platform_xml import write_platform
-from simplugin.platforms.grid5000_subsets import SUBSETS
-from simplugin.platforms.multi_clusters import MultiCluster
+from simplugin.platforms.sites import SUBSETS, MultiCluster
 from simplugin.simulation import SimGridOptions
 from simplugin.simulation.placement import Placement
 from simplugin.simulation.servers import server_processes

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 
 from simplugin.platforms import Cluster, Link, LinkUse, Platform, Zone, ZoneRoute
-from simplugin.platforms.grid5000_subsets import SUBSETS
 from simplugin.platforms.links import FATPIPE, SPLITDUPLEX
+from simplugin.platforms.sites import SUBSETS
 
 GIGABIT = 125e6
 US = 1e-6

@@ -1,57 +1,73 @@
-"""What a reproduction of a paper says of one of its statements."""
+"""Verdicts on statements about schedulers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Kind = Literal["paper", "ours"]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a paper beside what was measured.
+    """A statement beside what was measured, and the verdict.
 
     Attributes
     ----------
     claim : str
         The statement, in one line.
     paper : float or str
-        What the paper says.
-    measured : float or str
-        What was measured.
-    agrees : bool
-        Whether the two agree.
+        The paper's value; of a claim of ours, the bar.
+    measured : float, bool or str
+        The measured value.
+    agrees : bool or None
+        The verdict; None if it cannot be told.
     why : str
-        By what criterion they do or do not, and what explains a difference.
+        The criterion, and what explains a difference.
     source : str
         Section, figure or table.
     optimum : float, optional
-        What is best, where there is such a value.
+        The best possible value, if there is one.
     provenance : dict
         Seed, platform, reading: what determines the measurement.
+    kind : {"paper", "ours"}
+        A statement of a paper, or what we claim beyond it.
+    id : str
+        A name that stays the same when the words change.
     """
 
     claim: str
     paper: float | str
     measured: float | str
-    agrees: bool
+    agrees: bool | None
     why: str
     source: str
     optimum: float | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    kind: Kind = "paper"
+    id: str = ""
 
     def document(self) -> dict[str, Any]:
-        """Return the claim as plain containers, for JSON; without what is not known."""
-        document: dict[str, Any] = {
-            "claim": self.claim,
-            "paper": self.paper,
-            "measured": self.measured,
-            "agrees": self.agrees,
-            "why": self.why,
-            "source": self.source,
-        }
-        if self.optimum is not None:
-            document["optimum"] = self.optimum
-        if self.provenance:
-            document["provenance"] = dict(self.provenance)
+        """Return the claim as plain containers, for JSON; without absent values."""
+        document = asdict(self)
+        for name in ("optimum", "provenance", "id"):
+            if document[name] in (None, {}, ""):
+                del document[name]
         return document
+
+
+def headline(claims: Iterable[Claim]) -> str:
+    """Return how many of the papers' statements agree, and how many of ours hold."""
+    parts = []
+    for kind, words in (
+        ("paper", "paper statements agree"),
+        ("ours", "statements of our own hold"),
+    ):
+        verdicts = [claim.agrees for claim in claims if claim.kind == kind]
+        if verdicts:
+            open_ones = verdicts.count(None)
+            parts.append(f"{verdicts.count(True)} of {len(verdicts)} {words}")
+            if open_ones:
+                parts[-1] += f", {open_ones} cannot be told"
+    return "; ".join(parts)

@@ -107,11 +107,18 @@ class ScenarioError(FileError):
 
     Attributes
     ----------
+    path : tuple of str or int
+        The keys, from the outside in, that lead to the value concerned.
     key : str or None
-        The dotted key concerned.
+        The same with dots.
     """
 
-    key: str | None = None
+    path: tuple[str | int, ...] = ()
+
+    @property
+    def key(self) -> str | None:
+        """The dotted key concerned."""
+        return ".".join(map(str, self.path)) or None
 
 
 class StoreError(FileError):

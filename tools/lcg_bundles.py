@@ -11,8 +11,8 @@ from __future__ import annotations
 import sys
 
 from simplugin.formats.swf import read_swf
+from simplugin.workloads.bundles import trace_bundles
 from simplugin.workloads.job_traces import JobTrace
-from simplugin.workloads.trace_bundles import trace_bundles
 
 _HEAD = '''\
 """Bundles of the LCG grid's trace: release, count, user, partition, mean, variation of run times.

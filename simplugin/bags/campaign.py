@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from simplugin.bags.execution import Execution
     from simplugin.bags.realism import Arguments
-    from simplugin.platforms.trees import Tree
+    from simplugin.platforms.graphs import Tree
 
 # Draws of an instance beyond those of its tree and applications.
 _ERRORS, _ORDERS, _CONDITIONS = 3, 4, 5

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from simplugin.bags.agents.stations import Deeds
     from simplugin.bags.nodes import Policy
     from simplugin.platforms import Platform
-    from simplugin.platforms.trees import Tree
+    from simplugin.platforms.graphs import Tree
     from simplugin.simulation import Result
-    from simplugin.workloads.bags import Bags
+    from simplugin.workloads.applications import Bags
 
 # From when on dates are further apart than 1e-9 s, and what is precise enough then [s].
 COARSE, PRECISION = 2.0**23, 1e-6

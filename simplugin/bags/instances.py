@@ -9,11 +9,11 @@ import numpy as np
 
 from simplugin.elementary import exp, log
 from simplugin.errors import WorkloadError
-from simplugin.platforms.random_trees import BANDWIDTHS, random_tree
-from simplugin.workloads.bags import Bags
+from simplugin.platforms.topologies.random_trees import BANDWIDTHS, random_tree
+from simplugin.workloads.applications import Bags
 
 if TYPE_CHECKING:
-    from simplugin.platforms.trees import Tree
+    from simplugin.platforms.graphs import Tree
 
 # The campaign's seed; and another, on which nothing was tuned and no choice of ours depends.
 SEEDS = (2008, 4711)

@@ -13,8 +13,8 @@ from simplugin.errors import WorkloadError
 
 if TYPE_CHECKING:
     from simplugin.bags.nodes import Choice, NodeState
-    from simplugin.platforms.trees import Tree
-    from simplugin.workloads.bags import Bags
+    from simplugin.platforms.graphs import Tree
+    from simplugin.workloads.applications import Bags
 
 # Exponents beyond this would tell prices apart that no port can.
 STEEPEST = 60.0

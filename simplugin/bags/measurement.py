@@ -10,7 +10,7 @@ import numpy as np
 
 from simplugin.bags.nodes import Place
 from simplugin.errors import PlatformError
-from simplugin.platforms.trees import Tree
+from simplugin.platforms.graphs import Tree
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.placement import Placement
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from simplugin.platforms import Platform
     from simplugin.simulation.api import Actor
-    from simplugin.workloads.bags import Bags
+    from simplugin.workloads.applications import Bags
 
 # The first probes [flop, byte], from which the size of the second ones follows.
 FIRST_FLOP, FIRST_BYTE = 1e6, 1e4

@@ -22,8 +22,8 @@ from simplugin.simulation.placement import Placement
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from simplugin.platforms.trees import Tree
-    from simplugin.workloads.bags import Bags
+    from simplugin.platforms.graphs import Tree
+    from simplugin.workloads.applications import Bags
 
 SEED = SEEDS[0]
 # How far a negotiation may end from the optimum, and actors from the pure negotiation.

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Protocol
 from simplugin.errors import WorkloadError
 
 if TYPE_CHECKING:
-    from simplugin.platforms.trees import Tree
+    from simplugin.platforms.graphs import Tree
     from simplugin.simulation.api import Actor
-    from simplugin.workloads.bags import Bags
+    from simplugin.workloads.applications import Bags
 
 # The target that is the node's own worker; its children are 1, 2, ... in their order.
 WORKER = 0

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from simplugin.workloads.bags import Bags
+    from simplugin.workloads.applications import Bags
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from simplugin.errors import InfeasibleError
 
 if TYPE_CHECKING:
     from simplugin.optimum.exact_steady_state import ExactState
-    from simplugin.platforms.trees import Tree
-    from simplugin.workloads.bags import Bags
+    from simplugin.platforms.graphs import Tree
+    from simplugin.workloads.applications import Bags
 
     Counts = tuple[tuple[int, ...], ...]
 

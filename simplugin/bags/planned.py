@@ -8,8 +8,8 @@ from simplugin.bags.decisions import balanced
 from simplugin.bags.nodes import NodePlan, Policy
 
 if TYPE_CHECKING:
-    from simplugin.platforms.trees import Tree
-    from simplugin.workloads.bags import Bags
+    from simplugin.platforms.graphs import Tree
+    from simplugin.workloads.applications import Bags
 
 # Share of the throughput, divided by the number of hosts, under which a flow is not used.
 CUT = 1e-3

@@ -11,11 +11,9 @@ import numpy as np
 
 from simplugin.errors import WorkloadError
 from simplugin.formats.platform_xml import read_platform
-from simplugin.platforms.graphs import NO_SPEED
+from simplugin.platforms.graphs import NO_SPEED, Tree, neighbours
 from simplugin.platforms.links import WIFI
-from simplugin.platforms.neighbours import neighbours
 from simplugin.platforms.platform import Platform
-from simplugin.platforms.trees import Tree
 from simplugin.simulation.resolve import resolve
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from simplugin.bags.prices import prices
 
 if TYPE_CHECKING:
     from simplugin.bags.nodes import Policy
-    from simplugin.platforms.trees import Tree
-    from simplugin.workloads.bags import Bags
+    from simplugin.platforms.graphs import Tree
+    from simplugin.workloads.applications import Bags
 
 
 class PolicyMaker(Protocol):

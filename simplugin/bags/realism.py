@@ -14,7 +14,7 @@ from simplugin.optimum.steady_state import steady_state
 from simplugin.platforms import Profile, ProfileUse
 from simplugin.simulation import SimGridOptions
 from simplugin.simulation.placement import Placement
-from simplugin.workloads.bags import Bags
+from simplugin.workloads.applications import Bags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simplugin.platforms import Platform
-    from simplugin.platforms.trees import Tree
+    from simplugin.platforms.graphs import Tree
     from simplugin.simulation.api import Actor
 
 # Speeds and bandwidths that vary are drawn anew so many times in a run, from their means times

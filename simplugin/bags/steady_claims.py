@@ -15,9 +15,9 @@ from simplugin.claims import Claim
 from simplugin.elementary import exp, log
 from simplugin.optimum.exact_steady_state import exact_steady_state
 from simplugin.optimum.steady_state import steady_state
-from simplugin.platforms.random_trees import BANDWIDTHS, SPEEDS
-from simplugin.platforms.trees import Tree
-from simplugin.workloads.bags import Bags
+from simplugin.platforms.graphs import Tree
+from simplugin.platforms.topologies.random_trees import BANDWIDTHS, SPEEDS
+from simplugin.workloads.applications import Bags
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from simplugin.cli.ending import plain_errors
 
 
 class Metric(StrEnum):
-    """What makes a path short; see `simplugin.platforms.shortest_paths`."""
+    """What makes a path short; see `simplugin.platforms.tree_shapes`."""
 
     latency = "latency"
     hops = "hops"

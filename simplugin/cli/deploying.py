@@ -10,14 +10,14 @@ import typer
 
 from simplugin.cli.platform.writing import own_command
 from simplugin.errors import DeploymentError
-from simplugin.formats.deployment_tree_files import read_trees
+from simplugin.formats.deployment_trees import read_trees
 from simplugin.formats.deployment_xml import deployment_text, write_deployment
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.deployment import Deployment
 from simplugin.platforms.deployments import master_workers
 from simplugin.platforms.host_choices import ALL, HostChoice
-from simplugin.platforms.shortest_paths import LATENCY
 from simplugin.platforms.tree_shapes import (
+    LATENCY,
     require_routes,
     shortest_path_tree,
     star_tree,

@@ -14,12 +14,12 @@ from rich.console import Console
 from simplugin.cli.paths import short
 from simplugin.cli.progress import Progress
 from simplugin.errors import SimpluginError
+from simplugin.scenarios.importing import importable
 from simplugin.scenarios.outputs import outcome_document, output_path, write_outputs
-from simplugin.scenarios.references import importable
 from simplugin.scenarios.scenario import Scenario, load_scenario, run_scenario
 
 if TYPE_CHECKING:
-    from simplugin.scenarios.kinds import Outcome
+    from simplugin.inputs.kinds import Outcome
 
 # Asking SimGrid for the links of larger platforms takes longer than anyone waits for a table.
 _MOST_LINKS = 20000

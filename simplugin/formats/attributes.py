@@ -13,7 +13,7 @@ from simplugin.units import parse_bandwidth
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from simplugin.formats.xml_tree import Node
+    from simplugin.inputs.xml_tree import Node
 
 _INTEGER = re.compile(r"\s*[+-]?\d{1,9}(?:\.0+)?\s*", re.ASCII)
 _BANDWIDTH_SEPARATOR = re.compile("[;,]")

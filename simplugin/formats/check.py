@@ -7,24 +7,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simplugin.errors import FileError
-from simplugin.formats import xml_tree
+from simplugin.errors import FileError, PlatformError
 from simplugin.formats.config_options import option_problems
 from simplugin.formats.findings import UNREADABLE, Finding, exit_status
 from simplugin.formats.platform_reading import PlatformReader
 from simplugin.formats.profile_files import profile_file_problems
+from simplugin.formats.simgrid_xml import read_document
 from simplugin.formats.unitless import unitless_quantities
-from simplugin.formats.version import version_error
 from simplugin.formats.vocabulary import standard_tag
 from simplugin.platforms.consistency import find_problems
 from simplugin.platforms.names import Broken
 from simplugin.platforms.platform import Config, Platform
-from simplugin.platforms.problems import ERROR, WARNING
+from simplugin.platforms.validation import ERROR, WARNING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from simplugin.formats.xml_tree import Document, Node
+    from simplugin.inputs.xml_tree import Node
 
 __all__ = ["Finding", "check", "exit_status", "read_checked"]
 
@@ -128,28 +127,23 @@ def _check_file(path: str) -> _Checked:
     """Check a file by itself."""
     file = _Checked(path)
     try:
-        data = xml_tree.read_bytes(path)
-        document = xml_tree.parse(data, path)
-        error = version_error(document, path)
-        if error is not None and error is not document.doctype_error:
-            raise error
-    except xml_tree.UnreadableError as problem:
-        file.add(problem.line, UNREADABLE, problem.message, problem.remedy)
+        document = read_document(path, PlatformError)
+    except PlatformError as problem:
+        # An error without a line is about the file as a whole.
+        severity = UNREADABLE if problem.line is None else ERROR
+        file.add(problem.line, severity, problem.message, problem.remedy)
         return file
-    except xml_tree.MalformedError as problem:
-        file.add_error(problem)
-        return file
-    if error is not None:
-        file.add_error(error)
-    _check_content(file, document)
+    if document.doctype_error is not None:
+        file.add_error(document.doctype_error)
+    _check_content(file, document.root)
     return file
 
 
-def _check_content(file: _Checked, document: Document) -> None:
+def _check_content(file: _Checked, root: Node) -> None:
     """Check what a well-formed file of the right version says."""
     reader = PlatformReader(file.name, file.add_error)
     try:
-        platform = reader.platform(document.root)
+        platform = reader.platform(root)
     except _EnoughError:
         message = f"there are more than {MOST_FINDINGS} errors; the rest is not looked at"
         file.add(file.findings[-1].line, ERROR, message, "right these first")
@@ -157,7 +151,7 @@ def _check_content(file: _Checked, document: Document) -> None:
     file.platform = replace(platform, directory=Path(file.name).absolute().parent)
     file.lines, file.broken = reader.lines, tuple(_broken(reader.broken))
     file.broken_actors = tuple(node for node in reader.broken if standard_tag(node.tag) == "actor")
-    for line, message, remedy in unitless_quantities(document.root):
+    for line, message, remedy in unitless_quantities(root):
         file.add(line, WARNING, message, remedy)
     problems = [
         *find_problems(file.platform, file.broken),
@@ -165,9 +159,9 @@ def _check_content(file: _Checked, document: Document) -> None:
     ]
     if len(problems) > MOST_FINDINGS:
         message = f"there are more than {MOST_FINDINGS} problems; the rest is not told"
-        file.add(document.root.line, ERROR, message, "right these first")
+        file.add(root.line, ERROR, message, "right these first")
     for problem in problems[:MOST_FINDINGS]:
-        line = file.lines.get(id(problem.part), document.root.line)
+        line = file.lines.get(id(problem.part), root.line)
         file.add(line, problem.severity, problem.message, problem.remedy)
     for config in platform.config:
         if isinstance(config, Config):
@@ -175,7 +169,7 @@ def _check_content(file: _Checked, document: Document) -> None:
                 file.add(file.lines.get(id(config)), ERROR, message, remedy)
     if not (platform.actors or platform.host_count or file.broken or file.broken_actors):
         message = "the file has neither hosts nor actors"
-        file.add(document.root.line, WARNING, message, "write a <host>, a <cluster> or an <actor>")
+        file.add(root.line, WARNING, message, "write a <host>, a <cluster> or an <actor>")
 
 
 def _broken(nodes: Iterable[Node]) -> Iterable[Broken]:

@@ -11,7 +11,7 @@ from simplugin.platforms.platform import Zone
 from simplugin.platforms.radical import numbers
 
 if TYPE_CHECKING:
-    from simplugin.platforms.cluster import Cluster
+    from simplugin.platforms.hosts import Cluster
     from simplugin.platforms.platform import ZoneElement
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simplugin.errors import WorkloadFileError
-from simplugin.formats import xml_text, xml_tree
-from simplugin.formats.places import Line, fraction, non_negative, quantity, shown
+from simplugin.formats import xml_text
 from simplugin.formats.quantities import number_text
 from simplugin.formats.task_graph_runtimes import (
     DEFAULT_SPEED,
@@ -20,15 +19,17 @@ from simplugin.formats.task_graph_runtimes import (
     runtimes,
 )
 from simplugin.formats.task_graph_structure import data_flow
-from simplugin.formats.text_files import read_bytes, write_text
+from simplugin.inputs import xml_tree
+from simplugin.inputs.files import read_bytes, write
+from simplugin.inputs.places import Line, fraction, non_negative, quantity, shown
 from simplugin.workloads.task_graphs import TaskGraph
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
-    from simplugin.formats.places import Place
-    from simplugin.formats.xml_tree import Node
+    from simplugin.inputs.places import Place
+    from simplugin.inputs.xml_tree import Node
 
 _HEADER = '<?xml version="1.0" encoding="UTF-8"?>'
 _NAMESPACE = "http://pegasus.isi.edu/schema/DAX"
@@ -120,12 +121,8 @@ def read_dax(
 
 def _root(path: str | os.PathLike[str]) -> Node:
     """Return the root element of a DAX."""
-    try:
-        root = xml_tree.parse_plain(read_bytes(path), path, "adag")
-    except (xml_tree.UnreadableError, xml_tree.MalformedError) as error:
-        raise WorkloadFileError(
-            error.message, file=path, line=error.line, remedy=error.remedy
-        ) from None
+    data = read_bytes(path, WorkloadFileError)
+    root = xml_tree.parse(data, path, WorkloadFileError, "adag")
     if _tag(root) != "adag":
         raise Line(path, root.line).error(
             f"the root element is {shown(root.tag)}", "give a DAX of Pegasus, which is an <adag>"
@@ -251,7 +248,7 @@ def write_dax(
     attributes = [("xmlns", _NAMESPACE), ("version", "2.1"), ("name", graph.name)]
     attributes += [("jobCount", str(graph.n_tasks)), ("childCount", str(len(groups)))]
     lines = xml_text.block("", "adag", attributes, content)
-    write_text("\n".join([_HEADER, *lines, ""]), path)
+    write("\n".join([_HEADER, *lines, ""]), path, WorkloadFileError)
 
 
 def _job_lines(graph: TaskGraph, task: int, time: float) -> list[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simplugin.errors import DeploymentError, PlatformError
-from simplugin.formats import xml_text, xml_tree
+from simplugin.formats import xml_text
 from simplugin.formats.deployment_writing import actor_lines
 from simplugin.formats.platform_reading import PlatformReader
-from simplugin.formats.version import version_error
+from simplugin.formats.simgrid_xml import read_document
+from simplugin.inputs.files import write
 from simplugin.platforms.deployment import Deployment
 
 if TYPE_CHECKING:
@@ -35,13 +35,12 @@ def read_deployment(path: str | os.PathLike[str]) -> Deployment:
         The file cannot be read, says something wrong or holds other things than actors; the
         first error, with its line. `simplugin.formats.check` gives all of them.
     """
+    document = read_document(path, DeploymentError)
+    if document.doctype_error is not None:
+        raise document.doctype_error
     try:
-        document = xml_tree.parse(xml_tree.read_bytes(path), path)
-        error = version_error(document, path)
-        if error is not None:
-            raise error
         platform = PlatformReader(path).platform(document.root)
-    except (xml_tree.UnreadableError, xml_tree.MalformedError, PlatformError) as problem:
+    except PlatformError as problem:
         raise DeploymentError(
             problem.message, file=path, line=problem.line, remedy=problem.remedy
         ) from None
@@ -74,11 +73,7 @@ def write_deployment(
     DeploymentError
         The file cannot be written.
     """
-    try:
-        Path(path).write_text(deployment_text(deployment, comment=comment), encoding="utf-8")
-    except OSError as error:
-        remedy = "give a path that you may write"
-        raise DeploymentError(str(error.strerror), file=path, remedy=remedy) from None
+    write(deployment_text(deployment, comment=comment), path, DeploymentError)
 
 
 def deployment_text(deployment: Deployment, *, comment: str | None = None) -> str:

@@ -10,11 +10,11 @@ import numpy as np
 from simplugin.errors import WorkloadFileError
 from simplugin.formats.dot_syntax import parse
 from simplugin.formats.dot_tokens import quoted
-from simplugin.formats.places import fraction, quantity, shown
 from simplugin.formats.quantities import number_text
 from simplugin.formats.task_graph_runtimes import require_alpha
 from simplugin.formats.task_graph_structure import structure
-from simplugin.formats.text_files import read_text, write_text
+from simplugin.inputs.files import read_text, write
+from simplugin.inputs.places import fraction, quantity, shown
 from simplugin.workloads.task_graphs import TaskGraph
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def read_dot(
         `alpha` is out of range.
     """
     require_alpha(alpha)
-    found = parse(read_text(path), path, ("size", "alpha", "byte"))
+    found = parse(read_text(path, WorkloadFileError), path, ("size", "alpha", "byte"))
     edges = _folded(found.edges)
     parts = structure(
         [(task.name, task.place) for task in found.tasks],
@@ -145,7 +145,7 @@ def write_dot(graph: TaskGraph, path: str | os.PathLike[str]) -> None:
         lines.append(line + "]")
     for (source, target), size in zip(graph.edges.tolist(), sizes, strict=True):
         lines.append(f'  {names[source]} -> {names[target]} [size="{size}"]')
-    write_text("\n".join([*lines, "}", ""]), path)
+    write("\n".join([*lines, "}", ""]), path, WorkloadFileError)
 
 
 def _name(name: str, path: str | os.PathLike[str]) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Collection
 
-    from simplugin.formats.places import Line
+    from simplugin.inputs.places import Line
 
     Attributes = dict[str, Token]
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simplugin.formats.places import Line, shown
+from simplugin.inputs.places import Line, shown
 
 if TYPE_CHECKING:
     import os

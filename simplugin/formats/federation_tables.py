@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from simplugin.errors import PlatformError
-from simplugin.formats.toml_lines import line_of
+from simplugin.inputs.positions import toml_line
 from simplugin.near_names import near_names
-from simplugin.platforms.law_tables import (
+from simplugin.platforms.laws import (
     COUNT,
     QUANTITIES,
     Dimension,
@@ -43,7 +43,7 @@ class Document:
 
     def error(self, path: tuple[str | int, ...], message: str, remedy: str | None) -> PlatformError:
         """Return an exception about the value at a path."""
-        line = line_of(self.text, path) if self.text else None
+        line = toml_line(self.text, path) if self.text else None
         return PlatformError(message, file=self.file, line=line, remedy=remedy)
 
 

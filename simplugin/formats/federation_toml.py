@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from simplugin.errors import PlatformError
-from simplugin.formats import xml_tree
 from simplugin.formats.federation_tables import Document, Table
-from simplugin.formats.toml_lines import place_of
+from simplugin.inputs.documents import read_toml
 from simplugin.platforms.consistency import require_consistent
-from simplugin.platforms.federation_errors import FederationError
-from simplugin.platforms.federation_parts import (
+from simplugin.platforms.federations.federation import Federation
+from simplugin.platforms.federations.parts import (
     BACKBONES,
     ClusterGroup,
+    FederationError,
     SiteBackbone,
     SiteGroup,
     SiteLink,
     Switch,
     Wire,
 )
-from simplugin.platforms.federations import Federation
 
 if TYPE_CHECKING:
     import os
@@ -110,24 +108,8 @@ def _platform(federation: Federation, document: Document) -> Platform:
 
 def _document(path: str | os.PathLike[str]) -> tuple[Document, dict[str, Any]]:
     """Read a TOML file."""
-    try:
-        text = xml_tree.read_bytes(path).decode("utf-8").replace("\r\n", "\n")
-    except xml_tree.UnreadableError as error:
-        remedy = "give the path of a description in TOML that you may read"
-        raise PlatformError(f"cannot be read: {error.message}", file=path, remedy=remedy) from None
-    except UnicodeDecodeError as error:
-        message = f"cannot be read: byte {error.start} is no UTF-8"
-        raise PlatformError(message, file=path, remedy="save it as UTF-8") from None
-    try:
-        return Document(path, text), tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        message, line = place_of(error, text)
-        raise PlatformError(
-            f"not TOML: {message}",
-            file=path,
-            line=line,
-            remedy="write tables in [brackets], and key = value with texts in quotes",
-        ) from None
+    document = read_toml(path, PlatformError)
+    return Document(path, document.text), document.content
 
 
 def _made(make: Callable[[], _Made], document: Document, *path: str | int) -> _Made:

@@ -13,7 +13,7 @@ from simplugin.formats.grid5000_remarks import (
     quoted,
     rate_text,
 )
-from simplugin.platforms.grid5000 import ETHERNET, Adapter
+from simplugin.platforms.grid5000.facts import ETHERNET, Adapter
 
 if TYPE_CHECKING:
     from simplugin.formats.grid5000_switches import SiteNetwork

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from simplugin.formats.grid5000_remarks import rate_text
 from simplugin.formats.grid5000_switches import switch_of
-from simplugin.platforms.grid5000 import BackboneLink
-from simplugin.platforms.grid5000_latencies import distance
+from simplugin.platforms.grid5000.facts import BackboneLink
+from simplugin.platforms.grid5000.latencies import distance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from simplugin.errors import PlatformError, WorkloadFileError
 from simplugin.formats.grid5000_reference import read_reference
 from simplugin.formats.json_values import read_json
-from simplugin.platforms.grid5000 import (
+from simplugin.platforms.grid5000.facts import (
     Adapter,
     BackboneLink,
     ClusterFacts,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from simplugin.errors import PlatformError
-from simplugin.formats import xml_tree
+from simplugin.inputs.files import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -184,7 +184,7 @@ def _directory_files(path: Path) -> Iterable[tuple[str, bytes]]:
     )
     for name in names:
         if _ENTRY.fullmatch(name):
-            yield name, _bytes(root / name)
+            yield name, read_bytes(root / name, PlatformError, _FORMS)
 
 
 def _archive_files(data: bytes, path: str | os.PathLike[str]) -> Iterable[tuple[str, bytes]]:
@@ -223,7 +223,7 @@ def _archive_root(names: Iterable[str]) -> str:
 
 def _decompressed(path: str | os.PathLike[str]) -> bytes:
     """Return what a file holds, decompressed if need be."""
-    data = _bytes(path)
+    data = read_bytes(path, PlatformError, _FORMS)
     opener = next((each for magic, each in _OPENERS if data.startswith(magic)), None)
     if opener is None:
         return data
@@ -241,14 +241,6 @@ def _decompressed(path: str | os.PathLike[str]) -> bytes:
             remedy=_FORMS,
         )
     return found
-
-
-def _bytes(path: str | os.PathLike[str]) -> bytes:
-    """Return the content of a regular file of bearable size."""
-    try:
-        return xml_tree.read_bytes(path)
-    except xml_tree.UnreadableError as error:
-        raise PlatformError(error.message, file=path, remedy=_FORMS) from None
 
 
 def _is_old_tar(data: bytes) -> bool:

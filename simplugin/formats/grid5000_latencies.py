@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from simplugin.errors import PlatformError, UnitError
-from simplugin.formats import xml_tree
-from simplugin.formats.toml_lines import line_of, place_of
+from simplugin.inputs.documents import read_toml
+from simplugin.inputs.positions import toml_line
 from simplugin.near_names import perhaps
-from simplugin.platforms.grid5000_latencies import Latencies, town
+from simplugin.platforms.grid5000.latencies import Latencies, town
 from simplugin.units import format_time, parse_bandwidth, parse_time
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
-    from simplugin.platforms.grid5000 import Grid5000
+    from simplugin.platforms.grid5000.facts import Grid5000
 
 _BITS = {"Gbps": 1e9, "Mbps": 1e6, "kbps": 1e3, "bps": 1.0}
 _KEYS = ("switch", "router", "detour", "adapters", "links", "cities")
@@ -62,20 +61,8 @@ def read_latencies(path: str | os.PathLike[str], facts: Grid5000 | None = None) 
         It cannot be read, has an unknown key, a name that nothing has, or a value that is none;
         with the line.
     """
-    try:
-        text = xml_tree.read_bytes(path).decode("utf-8").replace("\r\n", "\n")
-        document = tomllib.loads(text)
-    except xml_tree.UnreadableError as error:
-        remedy = "give a table as --print-latencies prints it"
-        raise PlatformError(error.message, file=path, remedy=remedy) from None
-    except UnicodeDecodeError as error:
-        message = f"byte {error.start} is no UTF-8"
-        raise PlatformError(message, file=path, remedy="save it as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        message, line = place_of(error, text)
-        raise PlatformError(
-            message, file=path, line=line, remedy="write it as --print-latencies prints it"
-        ) from None
+    found = read_toml(path, PlatformError, "write it as --print-latencies prints it")
+    text, document = found.text, found.content
     reader = _Reader(path, text)
     reader.known(document)
     table = reader.checked(document)
@@ -127,7 +114,7 @@ class _Reader:
 
     def error(self, message: str, remedy: str | None, *key: str) -> PlatformError:
         """Return an error with the line of a key."""
-        line = line_of(self._text, key)
+        line = toml_line(self._text, key)
         return PlatformError(message, file=self._path, line=line, remedy=remedy)
 
     def known(self, document: Mapping[str, Any]) -> None:

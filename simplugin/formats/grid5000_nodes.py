@@ -22,7 +22,7 @@ from simplugin.formats.grid5000_remarks import (
     quoted,
 )
 from simplugin.platforms import radical
-from simplugin.platforms.grid5000 import Adapter, ClusterFacts, NodeGroup
+from simplugin.platforms.grid5000.facts import Adapter, ClusterFacts, NodeGroup
 
 if TYPE_CHECKING:
     from simplugin.formats.grid5000_adapters import Notes

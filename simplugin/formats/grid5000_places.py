@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError
 from simplugin.formats.grid5000_remarks import quoted
-from simplugin.platforms.grid5000 import Place
-from simplugin.platforms.grid5000_latencies import town
+from simplugin.platforms.grid5000.facts import Place
+from simplugin.platforms.grid5000.latencies import town
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from simplugin.formats.grid5000_entries import Entry
     from simplugin.formats.grid5000_remarks import Remarks
-    from simplugin.platforms.grid5000 import BackboneLink
+    from simplugin.platforms.grid5000.facts import BackboneLink
 
 Places = dict[str, Place]
 

@@ -21,14 +21,14 @@ from simplugin.formats.grid5000_places import all_places, site_places
 from simplugin.formats.grid5000_remarks import Remarks
 from simplugin.formats.grid5000_switches import site_network, unknown_nodes
 from simplugin.formats.grid5000_uplinks import uplinks
-from simplugin.platforms.grid5000 import Grid5000, SiteFacts
+from simplugin.platforms.grid5000.facts import Grid5000, SiteFacts
 
 if TYPE_CHECKING:
     import os
 
     from simplugin.formats.grid5000_entries import Entry
     from simplugin.formats.grid5000_switches import SiteNetwork
-    from simplugin.platforms.grid5000 import ClusterFacts, Remark
+    from simplugin.platforms.grid5000.facts import ClusterFacts, Remark
 
 _DATE = re.compile(r"(?<!\d)\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?(?!\d)", re.ASCII)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from simplugin.platforms import radical
-from simplugin.platforms.grid5000 import Remark
+from simplugin.platforms.grid5000.facts import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simplugin.formats.grid5000_remarks import rate_text
-from simplugin.platforms.grid5000 import Uplink
+from simplugin.platforms.grid5000.facts import Uplink
 
 if TYPE_CHECKING:
     from simplugin.formats.grid5000_remarks import Remarks

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from simplugin.errors import PlatformError
 from simplugin.formats.cluster_expansion import expanded
-from simplugin.platforms.cluster import Cluster
+from simplugin.platforms.hosts import Cluster
 from simplugin.platforms.platform import Platform, Zone
 
 if TYPE_CHECKING:

@@ -17,20 +17,28 @@ from simplugin.formats.attributes import (
     word,
 )
 from simplugin.formats.vocabulary import attribute_problems, named, order_problem, standard_tag
-from simplugin.platforms.cluster import TOPOLOGIES, Cluster
 from simplugin.platforms.deployment import DeployedActor
-from simplugin.platforms.hosts import Cabinet, Disk, Host, Peer, Router
-from simplugin.platforms.links import DIRECTIONS, Backbone, HostLink, Link, LinkUse
+from simplugin.platforms.hosts import TOPOLOGIES, Cabinet, Cluster, Disk, Host, Peer, Router
+from simplugin.platforms.links import (
+    DIRECTIONS,
+    Backbone,
+    BypassRoute,
+    BypassZoneRoute,
+    HostLink,
+    Link,
+    LinkUse,
+    Route,
+    ZoneRoute,
+)
 from simplugin.platforms.platform import Config, Opaque, Platform, Zone
 from simplugin.platforms.profiles import KINDS, Profile, ProfileUse
-from simplugin.platforms.routes import BypassRoute, BypassZoneRoute, Route, ZoneRoute
 from simplugin.units import parse_bandwidth, parse_speed, parse_time
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-    from simplugin.formats.xml_tree import Node
+    from simplugin.inputs.xml_tree import Node
 
 _Problem = PlatformError | DeploymentError | UnitError
 

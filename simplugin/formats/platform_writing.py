@@ -8,17 +8,15 @@ from simplugin.formats import xml_text
 from simplugin.formats.cluster_expansion import expanded
 from simplugin.formats.deployment_writing import actor_lines
 from simplugin.formats.quantities import bandwidth_text, number_text, speed_text, time_text
-from simplugin.platforms.cluster import Cluster
-from simplugin.platforms.hosts import Cabinet, Host, Peer, Router
-from simplugin.platforms.links import Backbone, HostLink, Link
+from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer, Router
+from simplugin.platforms.links import Backbone, BypassZoneRoute, HostLink, Link, ZoneRoute
 from simplugin.platforms.platform import Config, Opaque, Platform, Zone
 from simplugin.platforms.profiles import Profile, ProfileUse
-from simplugin.platforms.routes import BypassZoneRoute, ZoneRoute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from simplugin.platforms.routes import AnyRoute
+    from simplugin.platforms.links import AnyRoute
 
     Attributes = list[tuple[str, str]]
 

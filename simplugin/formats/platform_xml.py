@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from simplugin.errors import PlatformError
-from simplugin.formats import xml_text, xml_tree
+from simplugin.formats import xml_text
 from simplugin.formats.platform_reading import PlatformReader
 from simplugin.formats.platform_writing import PlatformLines
-from simplugin.formats.version import version_error
+from simplugin.formats.simgrid_xml import read_document
+from simplugin.inputs.files import write
 from simplugin.platforms.consistency import require_consistent
 from simplugin.platforms.platform import Platform
 
@@ -34,15 +35,9 @@ def read_platform(path: str | os.PathLike[str]) -> Platform:
         The file cannot be read or says something wrong; the first error, with its line.
         `simplugin.formats.check` gives all of them.
     """
-    try:
-        document = xml_tree.parse(xml_tree.read_bytes(path), path)
-        error = version_error(document, path)
-        if error is not None:
-            raise error
-    except (xml_tree.UnreadableError, xml_tree.MalformedError) as problem:
-        raise PlatformError(
-            problem.message, file=path, line=problem.line, remedy=problem.remedy
-        ) from None
+    document = read_document(path, PlatformError)
+    if document.doctype_error is not None:
+        raise document.doctype_error
     platform = PlatformReader(path).platform(document.root)
     return replace(platform, directory=Path(path).absolute().parent)
 
@@ -80,11 +75,7 @@ def write_platform(
     require_consistent(platform)
     directory = Path(path).absolute().parent
     text = platform_text(platform, comment=comment, expand=expand, directory=directory)
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        remedy = "give a path that you may write"
-        raise PlatformError(str(error.strerror), file=path, remedy=remedy) from None
+    write(text, path, PlatformError)
 
 
 def platform_text(

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError
-from simplugin.formats import xml_tree
+from simplugin.inputs.files import read_bytes
 from simplugin.platforms.hosts import Host, Peer
 from simplugin.platforms.links import Link
 from simplugin.platforms.platform import Config, Platform
-from simplugin.platforms.problems import Problem
 from simplugin.platforms.profiles import Profile, profile_problem
+from simplugin.platforms.validation import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,8 +62,8 @@ def read_profile(platform: Platform, name: str) -> str:
     if found is None:
         raise PlatformError(f"profile file {name!r} is not found")
     try:
-        return xml_tree.read_bytes(found).decode("utf-8", errors="replace")
-    except xml_tree.UnreadableError as error:
+        return read_bytes(found, PlatformError).decode("utf-8", errors="replace")
+    except PlatformError as error:
         message = f"profile file {name!r}: {error.message}"
         raise PlatformError(message, remedy=error.remedy) from None
 
@@ -109,8 +109,8 @@ def _problem(part: object, name: str, directories: list[Path]) -> Problem | None
         message = f"profile file {name!r} is not found"
         return Problem(message, "name it relative to this file, or write the file", part)
     try:
-        text = xml_tree.read_bytes(found).decode("utf-8", errors="replace")
-    except xml_tree.UnreadableError as error:
+        text = read_bytes(found, PlatformError).decode("utf-8", errors="replace")
+    except PlatformError as error:
         return Problem(f"profile file {name!r}: {error.message}", error.remedy or "", part)
     wrong = profile_problem(text)
     if wrong is None:

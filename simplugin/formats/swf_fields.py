@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simplugin.errors import WorkloadFileError
-from simplugin.formats.places import Line, shown
+from simplugin.inputs.places import Line, shown
 from simplugin.workloads.job_traces import FIELDS, Floats, expected, misfit
 
 if TYPE_CHECKING:

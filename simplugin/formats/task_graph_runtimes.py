@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from simplugin.errors import WorkloadError, WorkloadFileError
-from simplugin.formats.places import shown
+from simplugin.inputs.places import shown
 
 if TYPE_CHECKING:
     import os

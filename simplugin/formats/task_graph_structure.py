@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.formats.places import non_negative, shown
+from simplugin.inputs.places import non_negative, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from simplugin.formats.places import Place
+    from simplugin.inputs.places import Place
 
     NamedTask = tuple[str, Place]
     NamedEdge = tuple[str, str, Place]

@@ -10,7 +10,7 @@ from simplugin.formats.vocabulary import named, standard_tag
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simplugin.formats.xml_tree import Node
+    from simplugin.inputs.xml_tree import Node
 
 _SPEED, _BANDWIDTH, _TIME = "f", "Bps", "s"
 _DIMENSIONS = {

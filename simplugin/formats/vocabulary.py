@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from simplugin.errors import PlatformError
 
 if TYPE_CHECKING:
-    from simplugin.formats.xml_tree import Node
+    from simplugin.inputs.xml_tree import Node
 
 # Required attributes, then the others.
 _ATTRIBUTES = {

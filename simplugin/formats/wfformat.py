@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simplugin.errors import WorkloadFileError
 from simplugin.formats.json_values import JsonValue, read_json
-from simplugin.formats.places import fraction, non_negative, shown
 from simplugin.formats.task_graph_runtimes import (
     DEFAULT_SPEED,
     require_alpha,
@@ -17,14 +17,15 @@ from simplugin.formats.task_graph_runtimes import (
     runtimes,
 )
 from simplugin.formats.task_graph_structure import data_flow, structure
-from simplugin.formats.text_files import write_text
+from simplugin.inputs.files import write
+from simplugin.inputs.places import fraction, non_negative, shown
 from simplugin.workloads.task_graphs import TaskGraph
 
 if TYPE_CHECKING:
     import os
 
-    from simplugin.formats.places import Place
     from simplugin.formats.task_graph_structure import NamedEdge, NamedTask
+    from simplugin.inputs.places import Place
 
 _FLAT = ("1.0", "1.1", "1.2", "1.3", "1.4")
 # All that 1.6 adds to 1.5 is optional.
@@ -354,7 +355,7 @@ def write_wfformat(
         "schemaVersion": _VERSIONS[0],
         "workflow": {"specification": specification, "execution": execution},
     }
-    write_text(json.dumps(instance, indent=2, ensure_ascii=False) + "\n", path)
+    write(json.dumps(instance, indent=2, ensure_ascii=False) + "\n", path, WorkloadFileError)
 
 
 def _task(graph: TaskGraph, task: int) -> dict[str, Any]:

@@ -24,8 +24,7 @@ from simplugin.market.lcg_arrivals import (
 from simplugin.market.model import HOUR, Terms
 from simplugin.market.outcomes import jain_index
 from simplugin.market.section5_sites import chosen_site
-from simplugin.workloads.bundles import Bundle
-from simplugin.workloads.lcg_bundles import lcg_bundles
+from simplugin.workloads.bundles import Bundle, lcg_bundles
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ from simplugin.figures import Figure
 from simplugin.listings import Listing
 from simplugin.market.outcomes import heterogeneity, jain_index
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.peers import PeerSite
 from simplugin.rows import Best, Metric
 from simplugin.workloads.bundles import MEGA
 

@@ -22,7 +22,7 @@ from simplugin.workloads.bundles import CLASSES, Bundle
 
 if TYPE_CHECKING:
     from simplugin.market.deals import Deal
-    from simplugin.platforms.peer_sites import PeerSite
+    from simplugin.platforms.peers import PeerSite
     from simplugin.workloads.bundle_markets import Floats
 
 ALPHA = 0.01

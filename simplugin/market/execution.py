@@ -22,7 +22,7 @@ from simplugin.market.deals import Deal
 from simplugin.market.dispatch import DISPATCHERS
 from simplugin.market.model import Terms
 from simplugin.market.negotiations.protocol import Negotiation
-from simplugin.platforms.peer_grids import PeerGrid
+from simplugin.platforms.peers import PeerGrid
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.placement import Placement
 from simplugin.workloads.bundle_markets import BundleMarket
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from simplugin.market.agents.local_schedulers import DealRecord
     from simplugin.market.agents.stations import Ledger
     from simplugin.platforms import Platform
-    from simplugin.platforms.peer_sites import PeerSite
+    from simplugin.platforms.peers import PeerSite
     from simplugin.simulation import Result
 
     Policy = Callable[..., tuple[Any, float]]

@@ -13,9 +13,8 @@ from simplugin.errors import WorkloadError
 from simplugin.market.execution import Execution, execute
 from simplugin.market.model import Terms
 from simplugin.market.outcomes import jain_index
-from simplugin.platforms.peer_grids import PeerGrid
-from simplugin.platforms.peer_sites import PeerSite
-from simplugin.workloads.lcg_bundles import lcg_bundles
+from simplugin.platforms.peers import PeerGrid, PeerSite
+from simplugin.workloads.bundles import lcg_bundles
 
 if TYPE_CHECKING:
     from simplugin.market.agents.counters import Counters

@@ -12,7 +12,7 @@ from simplugin.errors import WorkloadError
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 
 if TYPE_CHECKING:
-    from simplugin.platforms.peer_sites import PeerSite
+    from simplugin.platforms.peers import PeerSite
     from simplugin.workloads.bundles import Bundle
 
 HOUR = 3600.0

@@ -12,7 +12,7 @@ from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.graphs import NO_SPEED
 from simplugin.platforms.hosts import Host
 from simplugin.platforms.links import WIFI
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.platform import Platform
 from simplugin.simulation.resolve import resolve
 

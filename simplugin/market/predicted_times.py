@@ -9,7 +9,7 @@ import numpy as np
 from simplugin.market.agents.messages import AWARD
 
 if TYPE_CHECKING:
-    from simplugin.platforms.peer_sites import PeerSite
+    from simplugin.platforms.peers import PeerSite
     from simplugin.workloads.bundle_markets import Amounts, Floats
     from simplugin.workloads.bundles import Bundle
 

@@ -24,11 +24,14 @@ from simplugin.market.outcomes import Outcome
 from simplugin.market.policies import POLICIES
 from simplugin.market.section5 import ALPHA
 from simplugin.market.section5_sites import SEED, TASKS, chosen_site, consistent_site
-from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.optimum.mixed_sizes import identical_benefit, mixed_benefit, scaled_benefit
+from simplugin.optimum.bundle_benefit import (
+    identical_benefit,
+    largest_benefit,
+    mixed_benefit,
+    scaled_benefit,
+)
 from simplugin.workloads.bundle_markets import BundleMarket
-from simplugin.workloads.bundles import CLASSES, MEGA, Bundle
-from simplugin.workloads.lcg_bundles import drawn_sizes, lcg_bundles
+from simplugin.workloads.bundles import CLASSES, MEGA, Bundle, drawn_sizes, lcg_bundles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

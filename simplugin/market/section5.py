@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from simplugin.listings import Cell
-    from simplugin.platforms.peer_sites import PeerSite
+    from simplugin.platforms.peers import PeerSite
     from simplugin.workloads.bundle_markets import BundleMarket, Floats
 
 # The four algorithms of Table 1 in its order, by their names there.

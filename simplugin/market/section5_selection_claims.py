@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simplugin.optimum.bundle_benefit import BestBundle
-    from simplugin.platforms.peer_sites import PeerSite
+    from simplugin.platforms.peers import PeerSite
     from simplugin.workloads.bundle_markets import BundleMarket
 
 SOURCE = "section 5.2, Figure 4"

@@ -17,7 +17,7 @@ from simplugin.elementary import exp
 from simplugin.errors import WorkloadError
 from simplugin.market.model import HOUR
 from simplugin.market.outcomes import heterogeneity
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.peers import PeerSite
 from simplugin.workloads.bundle_markets import Floats
 from simplugin.workloads.bundles import CLASSES, MEGA
 

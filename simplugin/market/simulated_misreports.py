@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from simplugin.market.deals import Deal
     from simplugin.market.misreports import Report
-    from simplugin.platforms.peer_sites import PeerSite
+    from simplugin.platforms.peers import PeerSite
     from simplugin.workloads.bundle_markets import Floats
 
 _TERMS = Terms(alpha=ALPHA)

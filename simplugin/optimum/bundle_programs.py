@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 
 from simplugin.elementary import exp, expm1, log
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.optimum.certificates import certified, solve_by_clarabel
-from simplugin.optimum.linear_programs import loaded, solved
+from simplugin.optimum.solvers import certified, loaded, solve_by_clarabel, solved
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
 
 

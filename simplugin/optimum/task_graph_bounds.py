@@ -1,22 +1,261 @@
-"""Lower bounds on the makespan of task graphs on a site, which every schedule can be held to.
-
-Bounds are rounded down by more than sums of as many terms can be wrong: a makespan in floating
-point, whatever the order of its sums, is at least the bound.
-"""
+"""A lower bound on makespans that weighs time against area, by a linear program."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simplugin.optimum.task_graph_choices import Choices
-from simplugin.optimum.task_graph_relaxation import relaxation, rounded_down
+from simplugin.errors import WorkloadError
+from simplugin.optimum.solvers import loaded, solved
+from simplugin.optimum.task_graph_arcs import Arcs, Choices, Window
+from simplugin.platforms.sites import Site
 from simplugin.workloads.graph_sets import GraphSet
 
-if TYPE_CHECKING:
-    from simplugin.platforms.sites import Site
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# How often choices and windows are added at most; what is known by then is a bound all the same.
+ROUNDS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxation:
+    """A bound, the prices that prove it, and how the relaxed schedule treats tasks.
+
+    Attributes
+    ----------
+    value : float
+        No schedule ends earlier [s]; rounded down.
+    limit : float
+        No prices of this kind prove more [s]; inf if that is not known.
+    urgency : float64, shape (n_tasks,)
+        By how much `value` grows with the time of each task [s/s].
+    load_price : float64, shape (n_tasks, n_clusters)
+        By how much `value` grows with the time for which each task keeps all of each cluster
+        busy [s/s].
+    time : float64, shape (n_tasks,)
+        Of each task in the relaxed schedule [s].
+    load : float64, shape (n_tasks, n_clusters)
+        For how long each task keeps all of each cluster busy in it [s].
+    """
+
+    value: float
+    limit: float
+    urgency: Floats
+    load_price: Floats
+    time: Floats
+    load: Floats
+
+
+def relaxation(
+    graphs: GraphSet, site: Site, *, transfers: bool = False, tolerance: float = 1e-6
+) -> Relaxation:
+    r"""Return the relaxation that lets tasks be divided among clusters and numbers of processors.
+
+    A schedule gives task v to :math:`p` processors of cluster :math:`k`: :math:`x_{vkp} = 1`, and
+    0 for all others. Its makespan is at least the length of every chain of arcs (see
+    `simplugin.optimum.task_graph_arcs.Arcs`), all linear in x. A flow of one through the arcs is
+    a mean of chains; in its mean length, task v counts with one of the prices
+    :math:`c_{vkp}` of its choices, hence at least with the least of them, and
+
+    .. math:: C_{max} \ge constant + \sum_v \min_{k, p} c_{vkp}
+
+    for any flow. The largest such bound is the optimum of the linear program in which
+    :math:`x \ge 0` with :math:`\sum_{k, p} x_{vkp} = 1` need not be whole. Between two
+    neighbouring numbers of processors x draws a chord of the area as a function of the time,
+    which is convex and falls (Amdahl's law): no allocation of whole processors lies under it,
+    and it lies above all tangents.
+
+    Choices and windows are added to the program as they are needed. Whatever the errors of the
+    solver, `value` is computed from a flow alone.
+
+    Parameters
+    ----------
+    graphs : GraphSet
+        What; no graph starts before its release.
+    site : Site
+        Where.
+    transfers : bool
+        Whether each edge takes the time of its data on an idle network, spread evenly over the
+        processors of either task; all data pass their links and the network's, also between the
+        same hosts. Otherwise data take no time, which no schedule contradicts.
+    tolerance : float
+        How far `value` may stay under `limit`, relative to it.
+
+    Returns
+    -------
+    Relaxation
+        The bound.
+
+    Raises
+    ------
+    InfeasibleError
+        HiGHS gave up.
+    WorkloadError
+        The tolerance is out of its range.
+    """
+    if not 1e-9 <= tolerance < 1:
+        raise WorkloadError(f"tolerance is {tolerance!r}; give a share from 1e-9 on, under 1")
+    choices = Choices(graphs, site, transfers)
+    path = float(np.max(choices.earliest + choices.least_time + choices.rest))
+    if path == 0:
+        zero = np.zeros((graphs.n_tasks, site.n_clusters))
+        return Relaxation(0.0, 0.0, zero[:, 0], zero, zero[:, 0], zero)
+    arcs = Arcs(choices, max(path, float(np.sum(graphs.flop)) / site.power))
+    return _search(arcs, tolerance)
+
+
+def _search(arcs: Arcs, tolerance: float) -> Relaxation:
+    """Add choices and windows until the best bound is near the program's optimum."""
+    program = _Program(arcs)
+    n = arcs.n_tasks
+    best, limit, proof = -np.inf, np.inf, np.zeros(0)
+    for _ in range(ROUNDS):
+        makespan, dual, time, load = program.solved()
+        flow = arcs.unit_flow(np.maximum(dual[n:], 0.0))
+        price = arcs.prices(flow)
+        value = float(arcs.constant @ flow + price.min(axis=(1, 2)).sum())
+        if value > best:
+            best, proof = value, flow
+        # No flow brings more than one unit through windows: so much is what they can add.
+        lack = tolerance * makespan / 2
+        windows = arcs.violated(load, makespan, lack)
+        if not windows:
+            limit = min(limit, makespan + lack)
+        if limit * (1 - tolerance) <= best:
+            break
+        added = program.add_choices(price, dual[:n], tolerance)
+        if not windows and not added:
+            break
+        program.add_windows(windows)
+    unit = arcs.unit
+    proof = np.append(proof, np.zeros(len(arcs.tail) - len(proof)))
+    value = rounded_down(best * unit, arcs.choices.graphs)
+    return Relaxation(
+        value, limit * unit, proof[:n], arcs.load_prices(proof), time * unit, load * unit
+    )
+
+
+def rounded_down(value: float, graphs: GraphSet) -> float:
+    """Return a bound less what rounding can add to it, or take from the makespan of a schedule.
+
+    Both are sums of positive terms, at most one a task and two an edge on each way; each sum and
+    each term is rounded a few times.
+
+    Parameters
+    ----------
+    value : float
+        The bound as computed [s].
+    graphs : GraphSet
+        The tasks.
+    """
+    terms = graphs.n_tasks + 2 * len(graphs.edges) + 4
+    return value * (1 - 4 * terms * float(np.finfo(np.float64).eps))
+
+
+class _Program:
+    """The program in the hands of HiGHS, over some of the choices.
+
+    Columns are the dates of the events, then the choices; rows the tasks, then the arcs.
+    """
+
+    def __init__(self, arcs: Arcs) -> None:
+        from scipy.sparse import csc_array
+
+        self.arcs = arcs
+        n, events, n_arcs = arcs.n_tasks, arcs.n_events, len(arcs.tail)
+        self.chosen = np.zeros(arcs.time.shape, dtype=bool)
+        self.task, self.cluster, self.index = (np.zeros(0, dtype=np.int64) for _ in range(3))
+        cost = np.zeros(events)
+        cost[arcs.last] = 1.0
+        row = n + np.arange(n_arcs)
+        one = np.ones(n_arcs)
+        ends = np.concatenate([arcs.head, arcs.tail])
+        matrix = csc_array(
+            (np.concatenate([one, -one]), (np.concatenate([row, row]), ends)),
+            shape=(n + n_arcs, events),
+        )
+        lower = np.concatenate([np.ones(n), arcs.constant])
+        upper = np.concatenate([np.ones(n), np.full(n_arcs, np.inf)])
+        self.solver = loaded(matrix, cost, lower, upper)
+        # Dates of all events but the first are free: that all arcs hold is enough.
+        free = np.append(0.0, np.full(events - 1, np.inf))
+        self.solver.changeColsBounds(events, np.arange(events, dtype=np.int32), -free, free)
+        first = np.zeros(self.chosen.shape, dtype=bool)
+        for cluster, processors in enumerate(arcs.choices.site.processors.tolist()):
+            powers = [2**i - 1 for i in range(int(processors).bit_length())]
+            first[:, cluster, [*powers, processors - 1]] = True
+        self._add(first)
+
+    def solved(self) -> tuple[float, Floats, Floats, Floats]:
+        """Return the makespan, the duals of the rows, and time and load of the tasks."""
+        arcs = self.arcs
+        solution = solved(self.solver)
+        value = np.asarray(solution.col_value)
+        share = value[arcs.n_events :]
+        at = (self.task, self.cluster, self.index)
+        time, load = np.zeros(arcs.n_tasks), np.zeros(arcs.time.shape[:2])
+        np.add.at(time, self.task, share * arcs.time[at])
+        np.add.at(load, (self.task, self.cluster), share * arcs.load[at])
+        return float(value[arcs.last]), np.asarray(solution.row_dual), time, load
+
+    def add_choices(self, price: Floats, paid: Floats, tolerance: float) -> bool:
+        """Add the best choice on each cluster where it is cheaper than what is paid for a task."""
+        index = price.argmin(axis=2)
+        least = np.take_along_axis(price, index[:, :, None], axis=2)[:, :, 0]
+        task, cluster = np.nonzero(least < paid[:, None] - tolerance / (100 * len(paid)))
+        new = np.zeros(self.chosen.shape, dtype=bool)
+        new[task, cluster, index[task, cluster]] = True
+        return self._add(new & ~self.chosen)
+
+    def _add(self, new: NDArray[np.bool_]) -> bool:
+        """Add columns of choices, and return whether there were any."""
+        from scipy.sparse import csc_array
+
+        task, cluster, index = np.nonzero(new)
+        count = len(task)
+        if not count:
+            return False
+        arcs, n = self.arcs, self.arcs.n_tasks
+        arc, choice, length = arcs.lengths(task, cluster, index)
+        window, inside, load = arcs.window_lengths(arcs.windows, task, cluster, index)
+        rows = np.concatenate([task, n + arc, n + arcs.first_window + window])
+        columns = np.concatenate([np.arange(count), choice, inside])
+        values = np.concatenate([np.ones(count), -length, -load])
+        matrix = csc_array((values, (rows, columns)), shape=(n + len(arcs.tail), count))
+        zero = np.zeros(count)
+        self.solver.addCols(count, zero, zero, np.full(count, np.inf), *_sparse(matrix))
+        self.task = np.append(self.task, task)
+        self.cluster = np.append(self.cluster, cluster)
+        self.index = np.append(self.index, index)
+        self.chosen |= new
+        return True
+
+    def add_windows(self, windows: list[Window]) -> None:
+        """Add rows of windows."""
+        from scipy.sparse import csr_array
+
+        if not windows:
+            return
+        arcs, count = self.arcs, len(windows)
+        row, choice, load = arcs.window_lengths(windows, self.task, self.cluster, self.index)
+        arcs.add(windows)
+        rows = np.concatenate([row, np.arange(count)])
+        columns = np.concatenate([arcs.n_events + choice, np.full(count, arcs.last)])
+        values = np.concatenate([-load, np.ones(count)])
+        shape = (count, arcs.n_events + len(self.task))
+        matrix = csr_array((values, (rows, columns)), shape=shape)
+        lower = arcs.constant[-count:]
+        self.solver.addRows(count, lower, np.full(count, np.inf), *_sparse(matrix))
+
+
+def _sparse(matrix: Any) -> tuple[int, NDArray[np.int32], NDArray[np.int32], Floats]:
+    """Return a matrix as HiGHS takes it."""
+    start, index = matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32)
+    return matrix.nnz, start, index, matrix.data
 
 
 @dataclass(frozen=True)
@@ -77,7 +316,7 @@ def network_bound(graphs: GraphSet, site: Site) -> Bound:
 
     It holds only for schedules in which data that stay on their hosts pass the switch as well, as
     in SimGrid's clusters with ``local="sent"``, and on sites whose ``switch`` and diagonal of
-    ``shared`` are what the network has, as those of `simplugin.platforms.multi_clusters`.
+    ``shared`` are what the network has, as those of `simplugin.platforms.sites`.
 
     Parameters
     ----------
@@ -111,7 +350,7 @@ def relaxation_bound(
     """Return the bound of a linear program that weighs time against area.
 
     It is never less than the other two, which it contains, see
-    `simplugin.optimum.task_graph_relaxation.relaxation`.
+    `simplugin.optimum.task_graph_bounds.relaxation`.
 
     Parameters
     ----------

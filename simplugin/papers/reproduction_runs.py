@@ -1,39 +1,59 @@
-"""Doing one part of a reproduction."""
+"""One part of a reproduction: an experiment with its statements, or a figure."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from simplugin.campaigns.jobs import Measured
 from simplugin.campaigns.keys import simgrid_version
+from simplugin.papers.statements import Statement, judged, statements
 from simplugin.rows import Metric, Row
 from simplugin.scenarios.contents import claim_document, figure_document
 
 TARGET = f"{__name__}:measure"
 
 
+def table(paper: str, kind: str) -> dict[str, Callable[[bool], Any]]:
+    """Return the experiments or figures of a paper, each a function of `quick`."""
+    module = importlib.import_module(paper)
+    if hasattr(module, "__path__"):
+        module = importlib.import_module(f"{paper}.experiments")
+    found: dict[str, Callable[[bool], Any]] = getattr(module, kind)
+    return found
+
+
+def chosen_statements(paper: str, *, quick: bool) -> list[Statement]:
+    """Return the statements of a paper that a full or a quick reproduction measures."""
+    return [each for each in statements(paper) if each.quick or not quick]
+
+
 def measure(arguments: Mapping[str, Any]) -> Measured:
-    """Measure the claims of a part, or compute the curves of a figure.
+    """Judge the statements that an experiment measures, or compute the curves of a figure.
 
     Parameters
     ----------
     arguments : mapping
-        `module` of a capability; `kind`, ``PARTS`` or ``FIGURES``; the `part`, a key of that; and
-        whether it is to be `quick`.
+        `module`, the package of a paper; `kind`, ``EXPERIMENTS`` or ``FIGURES``; the `part`, a key
+        of that table in the package's module `experiments`; and `quick`.
 
     Returns
     -------
     Measured
         In its contents a list of documents, under ``claims`` or ``figures``.
     """
-    parts = getattr(importlib.import_module(arguments["module"]), arguments["kind"])
-    found = list(parts[arguments["part"]](arguments["quick"]))
+    module, kind, part = (arguments[name] for name in ("module", "kind", "part"))
+    found = table(module, kind)[part](arguments["quick"])
     provenance = {"simgrid": simgrid_version()}
-    if arguments["kind"] == "FIGURES":
+    if kind == "FIGURES":
         row = Row((Metric("figures", len(found)),), provenance)
         return Measured(row, contents={"figures": [figure_document(each) for each in found]})
+    if kind == "EXPERIMENTS":
+        chosen = chosen_statements(module, quick=arguments["quick"])
+        found = judged((each for each in chosen if each.experiment == part), found)
+    else:
+        found = list(found)
     agreeing = sum(bool(claim.agrees) for claim in found)
     row = Row((Metric("claims", len(found)), Metric("agreeing", agreeing)), provenance)
     claims = [claim_document(each) for each in found]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -11,12 +11,12 @@ from typing import Any
 from simplugin.campaigns.jobs import Job
 from simplugin.campaigns.keys import software
 from simplugin.errors import SimpluginError
-from simplugin.papers.reproduction_runs import TARGET
+from simplugin.papers.reproduction_runs import TARGET, chosen_statements, table
 from simplugin.scenarios.substitutions import canonical_json
 
-# The module of each capability: its PARTS measure claims, its FIGURES give curves.
+# The package of the paper of each capability.
 CAPABILITIES = {
-    "pricing": "simplugin.pricing.claims",
+    "pricing": "simplugin.papers.bertin",
     "bags": "simplugin.bags.claims",
     "taskgraphs": "simplugin.taskgraphs.claims",
     "market": "simplugin.market.claims",
@@ -73,6 +73,16 @@ class ReproductionJobs:
         """How many parts there are."""
         return sum(1 for _ in self._parts())
 
+    @property
+    def target(self) -> str:
+        """The target of all jobs."""
+        return TARGET
+
+    @property
+    def recipe(self) -> None:
+        """No recipe: each part is stored with its arguments."""
+        return None
+
     def jobs(self) -> Iterator[Job]:
         """Make the jobs: claims first, then figures."""
         for position, (name, kind, part) in enumerate(self._parts()):
@@ -88,10 +98,16 @@ class ReproductionJobs:
 
     def _parts(self) -> Iterator[tuple[str, str, str]]:
         """Yield the capability, the kind and the name of each part."""
-        for kind in ("PARTS", "FIGURES") if self.figures else ("PARTS",):
-            for name in self.names:
-                parts: Sequence[str] = getattr(importlib.import_module(CAPABILITIES[name]), kind)
-                yield from ((name, kind, part) for part in parts)
+        for name in self.names:
+            paper = CAPABILITIES[name]
+            if not hasattr(importlib.import_module(paper), "__path__"):
+                yield from ((name, "PARTS", part) for part in table(paper, "PARTS"))
+                continue
+            measured = {each.experiment for each in chosen_statements(paper, quick=self.quick)}
+            parts = [part for part in table(paper, "EXPERIMENTS") if part in measured]
+            yield from ((name, "EXPERIMENTS", part) for part in parts)
+        for name in self.names if self.figures else ():
+            yield from ((name, "FIGURES", part) for part in table(CAPABILITIES[name], "FIGURES"))
 
 
 def _digest(value: Any) -> str:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from simplugin.platforms.cluster import Cluster
 from simplugin.platforms.deployment import DeployedActor, Deployment
-from simplugin.platforms.hosts import Cabinet, Disk, Host, Peer, Router
-from simplugin.platforms.links import Backbone, HostLink, Link, LinkUse
+from simplugin.platforms.hosts import Cabinet, Cluster, Disk, Host, Peer, Router
+from simplugin.platforms.links import (
+    Backbone,
+    BypassRoute,
+    BypassZoneRoute,
+    HostLink,
+    Link,
+    LinkUse,
+    Route,
+    ZoneRoute,
+)
 from simplugin.platforms.platform import Config, Opaque, Platform, Zone
 from simplugin.platforms.profiles import Profile, ProfileUse
-from simplugin.platforms.routes import BypassRoute, BypassZoneRoute, Route, ZoneRoute
 
 __all__ = [
     "Backbone",

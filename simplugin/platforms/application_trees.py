@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from simplugin.errors import DeploymentError, PlatformError
-from simplugin.platforms.actor_arguments import filled
 from simplugin.platforms.deployment import DIE, DeployedActor, Deployment
+from simplugin.platforms.deployments import filled
 from simplugin.platforms.validation import require_name
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 # What stands for the parent of a root among the arguments of an actor.
 NO_PARENT = "-"

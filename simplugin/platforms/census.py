@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import accumulate, islice, permutations
 
-from simplugin.platforms.cluster import Cluster
-from simplugin.platforms.hosts import Cabinet, Host, Peer
+import numpy as np
+
+from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer
 from simplugin.platforms.links import SHARED, Backbone, Link
-from simplugin.platforms.platform import Platform, Zone
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from simplugin.platforms.platform import ZoneElement
+from simplugin.platforms.platform import Platform, Zone, ZoneElement
+from simplugin.platforms.radical import ranges
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +136,7 @@ def _part(element: ZoneElement) -> Part | None:
     """Return what is in a zone or cluster; None where there are no hosts."""
     if not isinstance(element, Zone | Cluster):
         return None
-    within = list(_within(element))
+    within = [inner for inner, _ in Platform((element,)).walk()]
     computing = _computing(within)
     if not computing.hosts:
         return None
@@ -149,16 +148,6 @@ def _part(element: ZoneElement) -> Part | None:
         sum(isinstance(inner, Cluster) for inner in within),
         computing,
     )
-
-
-def _within(element: ZoneElement) -> Iterator[ZoneElement]:
-    """Yield an element and all that is in it."""
-    stack = [element]
-    while stack:
-        found = stack.pop()
-        yield found
-        if isinstance(found, Zone):
-            stack += found.elements
 
 
 def _computing(elements: Iterable[ZoneElement]) -> Computing:
@@ -179,3 +168,120 @@ def _computing(elements: Iterable[ZoneElement]) -> Computing:
         cores += count * each
         speeds.append(count * each * speed)
     return Computing(hosts, cores, math.fsum(speeds))
+
+
+# Of hosts that stand for others, and as many again within clusters that are not flat. SimGrid
+# finds some ten thousand routes a second, fewer where it searches for shortest paths.
+MOST_PAIRS = 100_000
+# A torus of 10,000 hosts takes some seconds for so many, as its routes are long.
+_SAMPLE_WITHIN = 5000
+_SEED = 0
+# Few enough to be asked for at any rate, and then better in the order of the platform.
+_MOST_ORDERED = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class HostPairs:
+    """Ordered pairs of hosts.
+
+    Attributes
+    ----------
+    pairs : tuple of (str, str)
+        Source and destination.
+    complete : bool
+        Whether all hosts reach each other if these do; else the pairs are a sample.
+    """
+
+    pairs: tuple[tuple[str, str], ...]
+    complete: bool
+
+
+def telling_pairs(platform: Platform) -> HostPairs:
+    """Choose the pairs of hosts to ask SimGrid for.
+
+    Explicit hosts each stand for themselves, and one host of a cluster or of a cabinet stands for
+    all of it. All ordered pairs of those are taken if they are not too many. Else each of them is
+    the source and the destination of as many pairs, with partners drawn at random by a fixed seed;
+    if there are too many even for that, pairs are drawn at random.
+
+    Then come the pairs within. Hosts of a flat cluster and of a cabinet are alike, so two of them
+    do. In a torus, fat tree or dragonfly routes differ by pair: all pairs within are taken if those
+    of all such clusters are not too many, else each of these clusters has an equal share, of some
+    thousand at most, and a sample as above if that is too few.
+
+    Parameters
+    ----------
+    platform : Platform
+        Any platform.
+
+    Returns
+    -------
+    HostPairs
+        At least one pair if there are two hosts; from a thousand on in random order, so that the
+        first ones are a sample too.
+    """
+    hosts: list[str] = []
+    pairs: list[tuple[str, str]] = []
+    shaped: list[Cluster] = []
+    for element, _ in platform.walk():
+        if isinstance(element, Host | Peer):
+            hosts.append(element.id)
+        elif isinstance(element, Cluster | Cabinet):
+            first = list(islice(element.host_names(), 2))
+            # Not the first one, which is the gateway of many a torus or fat tree.
+            hosts.append(first[-1])
+            if isinstance(element, Cluster) and element.topology != "FLAT":
+                shaped.append(element)
+            else:
+                pairs += permutations(first, 2)
+    pairs[:0] = _pairs(len(hosts), hosts.__getitem__, MOST_PAIRS)
+    needed = [_ordered(cluster.host_count) for cluster in shaped]
+    share = MOST_PAIRS
+    if sum(needed) > MOST_PAIRS:
+        share = max(min(MOST_PAIRS // len(shaped), _SAMPLE_WITHIN), 2)
+    for cluster in shaped:
+        pairs += _pairs(cluster.host_count, _host_at(cluster), share)
+    complete = _ordered(len(hosts)) <= MOST_PAIRS and all(count <= share for count in needed)
+    if len(pairs) > _MOST_ORDERED:
+        order = np.random.default_rng(_SEED).permutation(len(pairs))
+        pairs = [pairs[at] for at in order]
+    return HostPairs(tuple(pairs), complete)
+
+
+def _ordered(count: int) -> int:
+    """Return how many ordered pairs so many hosts have."""
+    return count * (count - 1)
+
+
+def _host_at(cluster: Cluster) -> Callable[[int], str]:
+    """Return what names the host of a cluster at a place, without listing all."""
+    parts = ranges(cluster.radical)
+    starts = list(accumulate(map(len, parts), initial=0))
+
+    def name(at: int) -> str:
+        part = bisect_right(starts, at) - 1
+        return f"{cluster.prefix}{parts[part][at - starts[part]]}{cluster.suffix}"
+
+    return name
+
+
+def _pairs(count: int, name: Callable[[int], str], most: int) -> Iterator[tuple[str, str]]:
+    """Yield the names of all pairs if they are not too many, else of a sample."""
+    places: Iterable[tuple[int, int]]
+    places = permutations(range(count), 2) if _ordered(count) <= most else _sample(count, most)
+    for source, destination in places:
+        yield name(source), name(destination)
+
+
+def _sample(count: int, most: int) -> Iterator[tuple[int, int]]:
+    """Draw pairs of different hosts, each host as often as any other if there are pairs enough."""
+    generator = np.random.default_rng(_SEED)
+    times = most // count
+    if not times:
+        for source, shift in generator.integers((0, 1), count, (most, 2)).tolist():
+            yield source, (source + shift) % count
+        return
+    order = generator.permutation(count)
+    # Each shift along the shuffled hosts pairs every host with another one, both ways.
+    for shift in (1 + generator.permutation(count - 1)[:times]).tolist():
+        yield from zip(order.tolist(), np.roll(order, -shift).tolist(), strict=True)

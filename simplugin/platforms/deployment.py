@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from simplugin.errors import DeploymentError, PlatformError
 from simplugin.platforms.validation import require_name, require_properties, require_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DIE = "DIE"
 RESTART = "RESTART"
@@ -56,13 +53,14 @@ class DeployedActor:
         object.__setattr__(self, "arguments", tuple(self.arguments))
         what = f"actor {self.function!r} on host {self.host!r}"
         try:
+            require_name("the host of an actor", self.host)
             require_name("the function of an actor", self.function)
-            require_name(f"the host of actor {self.function!r}", self.host)
             for argument in self.arguments:
                 require_text(f"an argument of {what}", argument)
-            object.__setattr__(self, "properties", require_properties(what, self.properties))
+            properties = require_properties(f"the properties of {what}", self.properties)
         except PlatformError as error:
             raise DeploymentError(error.message, remedy=error.remedy) from None
+        object.__setattr__(self, "properties", properties)
         if not 0 <= self.start_time < math.inf:
             raise DeploymentError(
                 f"{what} starts at {self.start_time!r} s", remedy="give 0 or a later date"

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.hosts import Host
-from simplugin.platforms.links import Link
+from simplugin.platforms.links import Link, Route
 from simplugin.platforms.platform import Platform, Zone
-from simplugin.platforms.routes import Route
-from simplugin.platforms.validation import require_choice
+from simplugin.platforms.validation import require_choice, require_distinct, set_array
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
+Pair = tuple[str, str]
 
 # What stands for no speed at all in a platform file, where SimGrid wants a positive one [flop/s].
 NO_SPEED = 1.0
@@ -59,23 +57,12 @@ class Graph:
     def __post_init__(self) -> None:
         """Check the fields."""
         object.__setattr__(self, "hosts", tuple(self.hosts))
-        for name, kind in (
-            ("speed", np.float64),
-            ("source", np.int64),
-            ("destination", np.int64),
-            ("bandwidth", np.float64),
-            ("latency", np.float64),
-        ):
-            values = np.ascontiguousarray(getattr(self, name), dtype=kind)
-            length = len(self.hosts) if name == "speed" else len(self.source)
-            if values.shape != (length,):
-                raise PlatformError(f"{name} has shape {values.shape}; give ({length},)")
-            if kind is np.float64 and not np.all(np.isfinite(values) & (values >= 0)):
-                raise PlatformError(f"{name} has a negative or infinite value; give numbers >= 0")
-            object.__setattr__(self, name, values)
-        if len(set(self.hosts)) < self.n_hosts:
-            twice = next(name for name, count in Counter(self.hosts).items() if count > 1)
-            raise PlatformError(f"two hosts are called {twice!r}; name them apart")
+        set_array(self, "speed", (self.n_hosts,), "finite numbers >= 0")
+        for name in ("source", "destination"):
+            set_array(self, name, (len(self.source),), dtype=np.int64)
+        for name in ("bandwidth", "latency"):
+            set_array(self, name, (self.n_links,), "finite numbers >= 0")
+        require_distinct("hosts", self.hosts)
         for ends in (self.source, self.destination):
             if np.any((ends < 0) | (ends >= self.n_hosts)):
                 raise PlatformError(f"an end of a link is not in 0..{self.n_hosts - 1}")
@@ -132,10 +119,6 @@ class Graph:
         """How many directed links there are."""
         return len(self.source)
 
-    def link_name(self, link: int) -> str:
-        """Return the name of a directed link, ``<source>-><destination>``."""
-        return f"{self.hosts[self.source[link]]}->{self.hosts[self.destination[link]]}"
-
     @property
     def links(self) -> tuple[str, ...]:
         """The names of all directed links."""
@@ -182,3 +165,130 @@ class Graph:
                 links.append(Link(link, bandwidth, latency))
                 routes.append(Route(source, destination, [link], symmetrical=False))
         return Platform((Zone("graph", routing, (*hosts, *links), tuple(routes)),))
+
+
+def neighbours(platform: Platform, hosts: Sequence[str]) -> list[Pair] | None:
+    """Return the pairs of hosts with a route of their own; None if the routing joins all.
+
+    Only one flat zone of routing ``Full`` can lack routes between some of its hosts, as that of
+    `Graph.platform` does.
+
+    Parameters
+    ----------
+    platform : Platform
+        Where.
+    hosts : sequence of str
+        All of its hosts.
+
+    Returns
+    -------
+    list of (str, str), or None
+        Source and destination, in the order of the routes.
+    """
+    zones = [element for element in platform.elements if isinstance(element, Zone)]
+    if len(zones) != 1 or zones[0].routing != "Full" or zones[0].zones or zones[0].clusters:
+        return None
+    known = set(hosts)
+    pairs: dict[Pair, None] = {}
+    for route in zones[0].routes:
+        ends = (route.source, route.destination)
+        if not known.issuperset(ends) or ends[0] == ends[1]:
+            continue
+        pairs[ends] = None
+        if isinstance(route, Route) and route.symmetrical:
+            pairs[ends[::-1]] = None
+    return None if len(pairs) == len(hosts) * (len(hosts) - 1) else list(pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Hosts of a rooted tree as arrays, the root first and parents before their children.
+
+    Attributes
+    ----------
+    hosts : tuple of str
+        Names.
+    parent : int64, shape (n_hosts,)
+        Of each host, -1 for the root.
+    speed : float64, shape (n_hosts,)
+        Of each host [flop/s]; 0 for one that only distributes.
+    bandwidth : float64, shape (n_hosts,)
+        Of the link from the parent [byte/s]; inf for the root.
+    latency : float64, shape (n_hosts,)
+        Of the same link [s]; 0 for the root.
+
+    Raises
+    ------
+    PlatformError
+        Lengths, ranges or the order are wrong, or two hosts are alike.
+    """
+
+    hosts: tuple[str, ...]
+    parent: NDArray[np.int64]
+    speed: NDArray[np.float64]
+    bandwidth: NDArray[np.float64]
+    latency: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        object.__setattr__(self, "hosts", tuple(self.hosts))
+        count = len(self.hosts)
+        if not count:
+            raise PlatformError("a tree has no host; give its root at least")
+        set_array(self, "parent", (count,), dtype=np.int64)
+        for name in ("speed", "latency"):
+            set_array(self, name, (count,), "finite numbers >= 0")
+        set_array(self, "bandwidth", (count,), "numbers > 0")
+        if self.parent[0] != -1 or np.any(self.parent[1:] < 0):
+            raise PlatformError("the first host, and no other, must have the parent -1")
+        if np.any(self.parent >= np.arange(count)):
+            late = self.hosts[int(np.argmax(self.parent >= np.arange(count)))]
+            raise PlatformError(f"host {late!r} stands before its parent; put parents first")
+        if self.bandwidth[0] != math.inf or self.latency[0] != 0:
+            raise PlatformError("the root has no link: give it a bandwidth of inf, a latency of 0")
+        if not np.all(np.isfinite(self.bandwidth[1:])):
+            raise PlatformError("a bandwidth is infinite", remedy="give the root alone none")
+        require_distinct("hosts", self.hosts)
+
+    @property
+    def n_hosts(self) -> int:
+        """How many hosts there are."""
+        return len(self.hosts)
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """The children of each host, in their order."""
+        found: list[list[int]] = [[] for _ in self.hosts]
+        for host, parent in enumerate(self.parent.tolist()):
+            if parent >= 0:
+                found[parent].append(host)
+        return tuple(map(tuple, found))
+
+    @cached_property
+    def depth(self) -> NDArray[np.int64]:
+        """How many links each host is from the root, shape (n_hosts,)."""
+        depth = np.zeros(self.n_hosts, dtype=np.int64)
+        for host in range(1, self.n_hosts):
+            depth[host] = depth[self.parent[host]] + 1
+        return depth
+
+    def graph(self) -> Graph:
+        """Return the graph with a link in each direction between a host and its parent."""
+        sons = np.arange(1, self.n_hosts)
+        return Graph.duplex(
+            self.hosts,
+            self.speed,
+            np.column_stack([self.parent[1:], sons]),
+            self.bandwidth[1:],
+            self.latency[1:],
+        )
+
+    def platform(self, routing: str = "Full") -> Platform:
+        """Return the platform, see `Graph.platform`.
+
+        Parameters
+        ----------
+        routing : {"Full", "Floyd", "Dijkstra", "DijkstraCache"}
+            With ``Full`` routes join hosts and their parents only; the others join all hosts.
+        """
+        return self.graph().platform(routing)

@@ -1,27 +1,78 @@
-"""Hosts and what stands beside them: disks, peers, cabinets, routers."""
+"""Hosts, alone and in clusters, with disks, peers, cabinets and routers."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from math import prod
+from typing import Annotated
 
 from simplugin.errors import PlatformError
 from simplugin.platforms import radical as radicals
+from simplugin.platforms.links import FATPIPE, SHARED, SPLITDUPLEX
 from simplugin.platforms.validation import (
-    require_coordinates,
-    require_name,
+    Bandwidth,
+    Checked,
+    Coordinates,
+    Latency,
+    Name,
+    Properties,
+    Speed,
+    Text,
+    check_fields,
+    choice,
     require_not_negative,
     require_positive,
-    require_properties,
-    require_text,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+TOPOLOGIES = frozenset({"FLAT", "TORUS", "FAT_TREE", "DRAGONFLY"})
+
+
+def require_speeds(what: str, speeds: tuple[float, ...]) -> None:
+    """Raise unless a speed is above 0; a booting host may have power states of speed 0."""
+    for speed in speeds:
+        require_not_negative(f"the speed of {what}", speed, "flop/s")
+    if not any(speeds):
+        require_positive(f"the speed of {what}", speeds[0], "flop/s")
+
+
+def _require_cores(what: str, cores: int) -> None:
+    """Raise unless SimGrid takes a number of cores."""
+    if not 1 <= cores < 2**31 or int(cores) != cores:
+        raise PlatformError(f"{what} are {cores!r}", remedy="give it at least 1 core")
+
+
+def _as_tuple(_: str, values: Iterable[Disk]) -> tuple[Disk, ...]:
+    """Return the values as a tuple."""
+    return tuple(values)
+
+
+Cores = Annotated[int, _require_cores]
+Radical = Annotated[str, radicals.require_radical]
+
+
+class _Numbered(Checked):
+    """Equal hosts whose names differ by a number."""
+
+    __slots__ = ()
+    prefix: str
+    suffix: str
+    radical: str
+
+    @property
+    def host_count(self) -> int:
+        """How many hosts it has, without listing them."""
+        return radicals.count(self.radical)
+
+    def host_names(self) -> Iterator[str]:
+        """Yield the names of its hosts, in order."""
+        for number in radicals.numbers(self.radical):
+            yield f"{self.prefix}{number}{self.suffix}"
 
 
 @dataclass(frozen=True, slots=True)
-class Disk:
+class Disk(Checked):
     """A disk of a host.
 
     Attributes
@@ -34,22 +85,14 @@ class Disk:
         Free annotations, such as ``mount`` and ``size``.
     """
 
-    id: str
-    read_bandwidth: float
-    write_bandwidth: float
-    properties: Mapping[str, str] = field(default_factory=dict, hash=False)
-
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        require_name("a disk", self.id)
-        require_positive(f"the read bandwidth of disk {self.id!r}", self.read_bandwidth, "byte/s")
-        require_positive(f"the write bandwidth of disk {self.id!r}", self.write_bandwidth, "byte/s")
-        properties = require_properties(f"disk {self.id!r}", self.properties)
-        object.__setattr__(self, "properties", properties)
+    id: Name
+    read_bandwidth: Bandwidth
+    write_bandwidth: Bandwidth
+    properties: Properties = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
+class Host(Checked):
     """A host: cores of one speed under one name.
 
     Attributes
@@ -80,35 +123,27 @@ class Host:
         A field is out of its range; the message names the host.
     """
 
-    id: str
+    id: Name
     speed: float
-    cores: int = 1
+    cores: Cores = 1
     further_speeds: tuple[float, ...] = ()
     pstate: int = 0
-    speed_profile: str = ""
-    state_profile: str = ""
-    coordinates: tuple[float, float, float] | None = None
-    disks: tuple[Disk, ...] = ()
-    properties: Mapping[str, str] = field(default_factory=dict, hash=False)
+    speed_profile: Text = ""
+    state_profile: Text = ""
+    coordinates: Coordinates | None = None
+    disks: Annotated[tuple[Disk, ...], _as_tuple] = ()
+    properties: Properties = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        require_name("a host", self.id)
+        what = check_fields(self)
         object.__setattr__(self, "further_speeds", tuple(self.further_speeds))
-        object.__setattr__(self, "disks", tuple(self.disks))
-        what = f"host {self.id!r}"
         require_speeds(what, self.speeds)
-        require_cores(what, self.cores)
         if not 0 <= self.pstate < len(self.speeds):
             raise PlatformError(
                 f"{what} starts in power state {self.pstate}, but has {len(self.speeds)} speed(s)",
                 remedy=f"give a pstate from 0 to {len(self.speeds) - 1}",
             )
-        require_text(f"the speed profile of {what}", self.speed_profile)
-        require_text(f"the state profile of {what}", self.state_profile)
-        if self.coordinates is not None:
-            require_coordinates(what, self.coordinates)
-        object.__setattr__(self, "properties", require_properties(what, self.properties))
 
     @property
     def speeds(self) -> tuple[float, ...]:
@@ -117,7 +152,7 @@ class Host:
 
 
 @dataclass(frozen=True, slots=True)
-class Router:
+class Router(Checked):
     """A named point that routes start, end or pass at, without a host.
 
     Attributes
@@ -128,17 +163,12 @@ class Router:
         Network coordinates in a Vivaldi zone (x, y, height) [ms].
     """
 
-    id: str
-    coordinates: tuple[float, float, float] | None = None
-
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        require_name("a router", self.id)
-        require_coordinates(f"router {self.id!r}", self.coordinates)
+    id: Name
+    coordinates: Coordinates | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Peer:
+class Peer(Checked):
     """A host of a Vivaldi zone with its own access link.
 
     Attributes
@@ -155,28 +185,17 @@ class Peer:
         As for a `Host`.
     """
 
-    id: str
-    speed: float
-    bandwidth_in: float
-    bandwidth_out: float
-    coordinates: tuple[float, float, float] | None = None
-    speed_profile: str = ""
-    state_profile: str = ""
-
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        require_name("a peer", self.id)
-        what = f"peer {self.id!r}"
-        require_positive(f"the speed of {what}", self.speed, "flop/s")
-        require_positive(f"the incoming bandwidth of {what}", self.bandwidth_in, "byte/s")
-        require_positive(f"the outgoing bandwidth of {what}", self.bandwidth_out, "byte/s")
-        require_coordinates(what, self.coordinates)
-        require_text(f"the speed profile of {what}", self.speed_profile)
-        require_text(f"the state profile of {what}", self.state_profile)
+    id: Name
+    speed: Speed
+    bandwidth_in: Bandwidth
+    bandwidth_out: Bandwidth
+    coordinates: Coordinates | None = None
+    speed_profile: Text = ""
+    state_profile: Text = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Cabinet:
+class Cabinet(_Numbered):
     """Equal hosts with an access link each, inside a zone of routing ``Cluster``.
 
     Attributes
@@ -195,45 +214,157 @@ class Cabinet:
         What stands before and after the number in a host's name.
     """
 
-    id: str
-    radical: str
+    id: Name
+    radical: Radical
+    speed: Speed
+    bandwidth: Bandwidth
+    latency: Latency
+    prefix: Text = ""
+    suffix: Text = ""
+
+
+_MOST_DIMENSIONS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster(_Numbered):
+    """Equal hosts with an access link each, and perhaps a backbone.
+
+    Stays one element however many hosts it has. To its surroundings it is a zone.
+
+    Attributes
+    ----------
+    id : str
+        Its name as a zone; its links are ``<id>_link_<number>``.
+    radical : str
+        Numbers of the hosts, for instance ``"0-99,105"``.
+    speed : float
+        Speed of each core [flop/s].
+    bandwidth : float
+        Of each host's link [byte/s]; in each direction if split-duplex.
+    latency : float
+        Of each host's link [s].
+    prefix, suffix : str
+        What stands before and after the number in a host's name.
+    cores : int
+        Cores of each host.
+    further_speeds : tuple of float
+        Speeds of the power states 1, 2, ... [flop/s].
+    sharing_policy : str
+        Of the hosts' links: ``SPLITDUPLEX``, ``SHARED`` or ``FATPIPE``.
+    topology, topology_parameters : str
+        ``FLAT``; ``TORUS`` with ``"2,3,4"`` (sizes); ``FAT_TREE`` with ``"2;4,4;1,2;1,2"``
+        (levels; children; parents; parallel links); ``DRAGONFLY`` with ``"3,4;4,3;5,1;2"``
+        (groups, links; chassis, links; routers, links; hosts of a router).
+    backbone_bandwidth : float, optional
+        Of the backbone of a flat cluster [byte/s].
+    backbone_latency : float
+        Of the backbone [s].
+    backbone_sharing_policy : str
+        ``SHARED`` or ``FATPIPE``.
+    router : str
+        Name of the router of a flat cluster; empty for ``<prefix><id>_router<suffix>``.
+    limiter_bandwidth : float, optional
+        What a host sends and receives at most, both together [byte/s].
+    loopback_bandwidth : float, optional
+        Between processes of one host [byte/s].
+    loopback_latency : float
+        The same [s].
+    properties : mapping of str to str
+        Given to each host.
+
+    Raises
+    ------
+    PlatformError
+        A field is out of its range, or the topology needs more hosts than there are; the
+        message names the cluster.
+    """
+
+    id: Name
+    radical: Radical
     speed: float
-    bandwidth: float
-    latency: float
-    prefix: str = ""
-    suffix: str = ""
+    bandwidth: Bandwidth
+    latency: Latency
+    prefix: Text = ""
+    suffix: Text = ""
+    cores: Cores = 1
+    further_speeds: tuple[float, ...] = ()
+    sharing_policy: Annotated[str, choice(SHARED, SPLITDUPLEX, FATPIPE)] = SPLITDUPLEX
+    topology: Annotated[str, choice(*TOPOLOGIES)] = "FLAT"
+    topology_parameters: str = ""
+    backbone_bandwidth: Bandwidth | None = None
+    backbone_latency: Latency = 0.0
+    backbone_sharing_policy: Annotated[str, choice(SHARED, FATPIPE)] = SHARED
+    router: Text = ""
+    limiter_bandwidth: Bandwidth | None = None
+    loopback_bandwidth: Bandwidth | None = None
+    loopback_latency: Latency = 0.0
+    properties: Properties = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        require_name("a cabinet", self.id)
-        what = f"cabinet {self.id!r}"
-        require_text(f"the prefix of {what}", self.prefix)
-        require_text(f"the suffix of {what}", self.suffix)
-        radicals.require_radical(what, self.radical)
-        require_positive(f"the speed of {what}", self.speed, "flop/s")
-        require_positive(f"the bandwidth of {what}", self.bandwidth, "byte/s")
-        require_not_negative(f"the latency of {what}", self.latency, "s")
+        what = check_fields(self)
+        object.__setattr__(self, "further_speeds", tuple(self.further_speeds))
+        require_speeds(what, self.speeds)
+        for name in ("backbone", "loopback"):
+            if getattr(self, f"{name}_latency") and getattr(self, f"{name}_bandwidth") is None:
+                raise PlatformError(
+                    f"{what} has a {name} latency without a {name} bandwidth",
+                    remedy=f"SimGrid would make a {name} of bandwidth 0: give both or none",
+                )
+        self._check_topology(what)
+
+    def _check_topology(self, what: str) -> None:
+        """Check that the topology can be read and has hosts enough."""
+        if self.topology == "FLAT":
+            return
+        needed = _topology_size(self.topology, self.topology_parameters)
+        if needed is None:
+            raise PlatformError(
+                f"the topology parameters of {what} are {self.topology_parameters!r}",
+                remedy=_TOPOLOGY_REMEDIES[self.topology],
+            )
+        if needed != self.host_count:
+            raise PlatformError(
+                f"{what} has {self.host_count} hosts, but its topology has {needed} places",
+                remedy="make the radical and the topology parameters agree",
+            )
 
     @property
-    def host_count(self) -> int:
-        """How many hosts it has."""
-        return radicals.count(self.radical)
+    def speeds(self) -> tuple[float, ...]:
+        """Speed of each core in the power states 0, 1, ... [flop/s]."""
+        return (self.speed, *self.further_speeds)
 
-    def host_names(self) -> Iterator[str]:
-        """Yield the names of its hosts, in order."""
-        for number in radicals.numbers(self.radical):
-            yield f"{self.prefix}{number}{self.suffix}"
-
-
-def require_speeds(what: str, speeds: tuple[float, ...]) -> None:
-    """Refuse speeds none of which computes; a booting host may have power states of speed 0."""
-    for speed in speeds:
-        require_not_negative(f"the speed of {what}", speed, "flop/s")
-    if not any(speeds):
-        require_positive(f"the speed of {what}", speeds[0], "flop/s")
+    @property
+    def router_name(self) -> str | None:
+        """Name of its router; only a flat cluster has one."""
+        if self.topology != "FLAT":
+            return None
+        return self.router or f"{self.prefix}{self.id}_router{self.suffix}"
 
 
-def require_cores(what: str, cores: int) -> None:
-    """Refuse a number of cores that SimGrid would refuse."""
-    if not 1 <= cores < 2**31 or int(cores) != cores:
-        raise PlatformError(f"{what} has {cores!r} cores", remedy="give it at least 1 core")
+def _topology_size(topology: str, parameters: str) -> int | None:
+    """Return how many hosts a topology has places for; None if its parameters are invalid."""
+    words = [[word.strip() for word in part.split(",")] for part in parameters.split(";")]
+    if not all(re.fullmatch("[0-9]{1,9}", word) for part in words for word in part):
+        return None
+    numbers = [list(map(int, part)) for part in words]
+    lengths = [len(part) for part in numbers]
+    if not all(map(all, numbers)):
+        return None
+    if topology == "TORUS":
+        valid, sizes = len(numbers) == 1 and lengths[0] <= _MOST_DIMENSIONS, numbers[0]
+    elif topology == "DRAGONFLY":
+        valid, sizes = lengths == [2, 2, 2, 1], [part[0] for part in numbers]
+    else:
+        levels = numbers[0][0]
+        valid = lengths == [1, levels, levels, levels] and levels <= _MOST_DIMENSIONS
+        sizes = numbers[1] if valid else []
+    return prod(sizes) if valid else None
+
+
+_TOPOLOGY_REMEDIES = {
+    "TORUS": "give the size in each dimension, e.g. '2,3,4'",
+    "FAT_TREE": "give levels; children; parents; parallel links, e.g. '2;4,4;1,2;1,2'",
+    "DRAGONFLY": "give groups; chassis; routers; hosts of a router, e.g. '3,4;4,3;5,1;2'",
+}

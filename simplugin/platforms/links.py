@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Annotated, ClassVar
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.validation import (
-    require_choice,
+    Bandwidth,
+    Checked,
+    Latency,
+    Name,
+    Properties,
+    Text,
+    check_fields,
+    choice,
     require_name,
-    require_not_negative,
     require_positive,
-    require_properties,
-    require_text,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 SHARED = "SHARED"
 FATPIPE = "FATPIPE"
@@ -27,7 +29,7 @@ DIRECTIONS = frozenset({"NONE", "UP", "DOWN"})
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class Link(Checked):
     """A network link.
 
     Attributes
@@ -54,25 +56,22 @@ class Link:
         A field is out of its range; the message names the link.
     """
 
-    id: str
+    id: Name
     bandwidth: float
-    latency: float = 0.0
-    sharing_policy: str = SHARED
+    latency: Latency = 0.0
+    sharing_policy: Annotated[str, choice(*SHARING_POLICIES)] = SHARED
     further_bandwidths: tuple[float, ...] = ()
-    bandwidth_profile: str = ""
-    latency_profile: str = ""
-    state_profile: str = ""
-    properties: Mapping[str, str] = field(default_factory=dict, hash=False)
+    bandwidth_profile: Text = ""
+    latency_profile: Text = ""
+    state_profile: Text = ""
+    properties: Properties = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        require_name("a link", self.id)
-        what = f"link {self.id!r}"
+        what = check_fields(self)
         object.__setattr__(self, "further_bandwidths", tuple(self.further_bandwidths))
         for bandwidth in self.bandwidths:
             require_positive(f"the bandwidth of {what}", bandwidth, "byte/s")
-        require_not_negative(f"the latency of {what}", self.latency, "s")
-        require_choice(f"the sharing policy of {what}", self.sharing_policy, SHARING_POLICIES)
         if self.sharing_policy == WIFI and self.latency:
             raise PlatformError(
                 f"{what} is WIFI and has a latency of {self.latency!r} s",
@@ -84,10 +83,6 @@ class Link:
                 remedy=f"declare a <trace> for {self.id}_UP and another for {self.id}_DOWN, each "
                 'with a <trace_connect kind="LINK_AVAIL"/>',
             )
-        require_text(f"the bandwidth profile of {what}", self.bandwidth_profile)
-        require_text(f"the latency profile of {what}", self.latency_profile)
-        require_text(f"the state profile of {what}", self.state_profile)
-        object.__setattr__(self, "properties", require_properties(what, self.properties))
 
     @property
     def bandwidths(self) -> tuple[float, ...]:
@@ -103,7 +98,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Backbone:
+class Backbone(Checked):
     """The link that every transfer of a zone of routing ``Cluster`` passes.
 
     Attributes
@@ -116,15 +111,9 @@ class Backbone:
         How long a byte takes through it [s].
     """
 
-    id: str
-    bandwidth: float
-    latency: float
-
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        require_name("a backbone", self.id)
-        require_positive(f"the bandwidth of backbone {self.id!r}", self.bandwidth, "byte/s")
-        require_not_negative(f"the latency of backbone {self.id!r}", self.latency, "s")
+    id: Name
+    bandwidth: Bandwidth
+    latency: Latency
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +141,7 @@ class HostLink:
 
 
 @dataclass(frozen=True, slots=True)
-class LinkUse:
+class LinkUse(Checked):
     """A link on a route.
 
     Attributes
@@ -163,15 +152,170 @@ class LinkUse:
         ``UP`` or ``DOWN`` for a split-duplex link, ``NONE`` for any other.
     """
 
-    link: str
-    direction: str = "NONE"
-
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        require_name("a link of a route", self.link)
-        require_choice(f"the direction of link {self.link!r}", self.direction, DIRECTIONS)
+    kind: ClassVar[str] = "link"
+    link: Name
+    direction: Annotated[str, choice(*DIRECTIONS)] = "NONE"
 
 
 def as_uses(links: Iterable[LinkUse | str]) -> tuple[LinkUse, ...]:
     """Turn the links of a route, given by name or as uses, into uses."""
     return tuple(LinkUse(link) if isinstance(link, str) else link for link in links)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class _Way:
+    """The links between two ends; hosts and routers unless the class says otherwise."""
+
+    tag: ClassVar[str]
+    source: str
+    destination: str
+    links: tuple[LinkUse, ...]
+
+    def __init__(self, source: str, destination: str, links: Iterable[LinkUse | str]) -> None:
+        require_name(f"the source of a {self.tag}", source)
+        require_name(f"the destination of a {self.tag}", destination)
+        uses = as_uses([links] if isinstance(links, str) else links)
+        if not uses:
+            raise PlatformError(
+                f"the {self.tag} from {source!r} to {destination!r} has no link",
+                remedy="list at least one link",
+            )
+        object.__setattr__(self, "source", source)
+        object.__setattr__(self, "destination", destination)
+        object.__setattr__(self, "links", uses)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class _ZoneWay(_Way):
+    """The links between the gateways of two zones."""
+
+    gateway_source: str
+    gateway_destination: str
+
+    def __init__(
+        self,
+        source: str,
+        destination: str,
+        gateway_source: str,
+        gateway_destination: str,
+        links: Iterable[LinkUse | str],
+    ) -> None:
+        _Way.__init__(self, source, destination, links)
+        what = f"the {self.tag} from {source!r} to {destination!r}"
+        require_name(f"the source gateway of {what}", gateway_source)
+        require_name(f"the destination gateway of {what}", gateway_destination)
+        object.__setattr__(self, "gateway_source", gateway_source)
+        object.__setattr__(self, "gateway_destination", gateway_destination)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Route(_Way):
+    """The links between two hosts or routers of one zone.
+
+    Attributes
+    ----------
+    source, destination : str
+        Hosts or routers.
+    links : tuple of LinkUse
+        In the order in which they are passed. Names are accepted in their stead.
+    symmetrical : bool
+        Whether it serves the way back too, the links in reverse order.
+
+    Raises
+    ------
+    PlatformError
+        It has no link, or an end has no name.
+    """
+
+    tag: ClassVar[str] = "route"
+    symmetrical: bool
+
+    def __init__(
+        self,
+        source: str,
+        destination: str,
+        links: Iterable[LinkUse | str],
+        *,
+        symmetrical: bool = True,
+    ) -> None:
+        _Way.__init__(self, source, destination, links)
+        object.__setattr__(self, "symmetrical", symmetrical)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class BypassRoute(_Way):
+    """A route between two hosts or routers that replaces what the zone's routing gives.
+
+    Attributes
+    ----------
+    source, destination : str
+        Hosts or routers; one way only.
+    links : tuple of LinkUse
+        In the order in which they are passed. Names are accepted in their stead.
+    """
+
+    tag: ClassVar[str] = "bypassRoute"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ZoneRoute(_ZoneWay):
+    """The links between two zones of one zone.
+
+    Attributes
+    ----------
+    source, destination : str
+        Zones or clusters.
+    gateway_source, gateway_destination : str
+        The host or router of either at which the route starts and ends.
+    links : tuple of LinkUse
+        In the order in which they are passed. Names are accepted in their stead.
+    symmetrical : bool
+        Whether it serves the way back too, the links in reverse order.
+
+    Raises
+    ------
+    PlatformError
+        It has no link, a name is missing, or both gateways are the same.
+    """
+
+    tag: ClassVar[str] = "zoneRoute"
+    symmetrical: bool
+
+    def __init__(
+        self,
+        source: str,
+        destination: str,
+        gateway_source: str,
+        gateway_destination: str,
+        links: Iterable[LinkUse | str],
+        *,
+        symmetrical: bool = True,
+    ) -> None:
+        _ZoneWay.__init__(self, source, destination, gateway_source, gateway_destination, links)
+        if gateway_source == gateway_destination:
+            raise PlatformError(
+                f"the route from zone {source!r} to zone {destination!r} has "
+                f"{gateway_source!r} as both gateways",
+                remedy="name a host or router of each zone",
+            )
+        object.__setattr__(self, "symmetrical", symmetrical)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class BypassZoneRoute(_ZoneWay):
+    """A route between two zones, at any depth, that replaces what the routing gives.
+
+    Attributes
+    ----------
+    source, destination : str
+        Zones or clusters; one way only.
+    gateway_source, gateway_destination : str
+        The host or router of either at which the route starts and ends.
+    links : tuple of LinkUse
+        In the order in which they are passed. Names are accepted in their stead.
+    """
+
+    tag: ClassVar[str] = "bypassZoneRoute"
+
+
+AnyRoute = Route | BypassRoute | ZoneRoute | BypassZoneRoute

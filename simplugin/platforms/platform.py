@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.cluster import Cluster
 from simplugin.platforms.deployment import DeployedActor
-from simplugin.platforms.hosts import Cabinet, Host, Peer, Router
-from simplugin.platforms.links import Backbone, HostLink, Link
-from simplugin.platforms.profiles import Profile, ProfileUse
-from simplugin.platforms.routes import (
+from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer, Router
+from simplugin.platforms.links import (
     AnyRoute,
+    Backbone,
     BypassRoute,
     BypassZoneRoute,
+    HostLink,
+    Link,
     Route,
     ZoneRoute,
 )
+from simplugin.platforms.profiles import Profile, ProfileUse
 from simplugin.platforms.validation import (
+    Name,
+    Properties,
+    check_fields,
     require_choice,
-    require_name,
     require_properties,
     require_text,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 ROUTINGS = ("Full", "Floyd", "Dijkstra", "DijkstraCache", "Cluster", "Vivaldi", "Wifi", "None")
 _ROUTING_OF = {routing.casefold(): routing for routing in ROUTINGS}
@@ -63,32 +64,31 @@ class Zone:
         SimGrid has no such routing in platform files, or hosts stand beside zones.
     """
 
-    id: str
+    id: Name
     routing: str
     elements: tuple[ZoneElement, ...] = ()
     routes: tuple[AnyRoute, ...] = ()
-    properties: Mapping[str, str] = field(default_factory=dict, hash=False)
+    properties: Properties = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        require_name("a zone", self.id)
+        what = check_fields(self)
         routing = _ROUTING_OF.get(self.routing.casefold(), self.routing)
-        require_choice(f"the routing of zone {self.id!r}", routing, ROUTINGS)
+        require_choice(f"the routing of {what}", routing, ROUTINGS)
         object.__setattr__(self, "routing", routing)
         object.__setattr__(self, "elements", self._ordered())
         object.__setattr__(self, "routes", tuple(self.routes))
         self._require_one_kind()
-        properties = require_properties(f"zone {self.id!r}", self.properties)
-        object.__setattr__(self, "properties", properties)
 
     def _ordered(self) -> tuple[ZoneElement, ...]:
         """Return the elements in an order that SimGrid's parser takes."""
-        elements = sorted(self.elements, key=lambda part: isinstance(part, Profile | ProfileUse))
-        for at, part in enumerate(elements):
-            if isinstance(part, _INNER):
-                elements.insert(0, elements.pop(at))
-                break
-        return tuple(elements)
+        first = next((part for part in self.elements if isinstance(part, _INNER)), None)
+        return tuple(
+            sorted(
+                self.elements,
+                key=lambda part: (part is not first, isinstance(part, Profile | ProfileUse)),
+            )
+        )
 
     def _require_one_kind(self) -> None:
         """Raise if what only zones of hosts hold stands beside what only zones of zones hold."""
@@ -154,7 +154,9 @@ class Config:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        object.__setattr__(self, "options", require_properties("a config", self.options))
+        object.__setattr__(
+            self, "options", require_properties("the options of a config", self.options)
+        )
         require_text("the id of a config", self.id)
 
 
@@ -240,21 +242,24 @@ class Platform:
     def host_names(self) -> Iterator[str]:
         """Yield the name of every host, those of clusters included."""
         for element, _ in self.walk():
-            if isinstance(element, Host | Peer):
-                yield element.id
-            elif isinstance(element, Cluster | Cabinet):
-                yield from element.host_names()
+            yield from host_names(element)
 
     @property
     def host_count(self) -> int:
         """How many hosts there are, without listing those of clusters."""
-        total = 0
-        for element, _ in self.walk():
-            if isinstance(element, Host | Peer):
-                total += 1
-            elif isinstance(element, Cluster | Cabinet):
-                total += element.host_count
-        return total
+        return sum(
+            element.host_count if isinstance(element, Cluster | Cabinet) else 1
+            for element, _ in self.walk()
+            if isinstance(element, Host | Peer | Cluster | Cabinet)
+        )
+
+
+def host_names(element: ZoneElement) -> Iterator[str]:
+    """Yield the names of the hosts that an element is or holds; none of a zone."""
+    if isinstance(element, Host | Peer):
+        yield element.id
+    elif isinstance(element, Cluster | Cabinet):
+        yield from element.host_names()
 
 
 _Element = TypeVar("_Element")

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.validation import require_choice, require_name, require_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from simplugin.platforms.validation import Name, Text, check_fields, require_choice, require_name
 
 HOST_KINDS = frozenset({"HOST_AVAIL", "SPEED"})
 LINK_KINDS = frozenset({"LINK_AVAIL", "BANDWIDTH", "LATENCY"})
@@ -40,24 +37,22 @@ class Profile:
         It has neither lines nor a file.
     """
 
-    id: str
-    text: str = ""
-    file: str = ""
+    id: Name
+    text: Text = ""
+    file: Text = ""
     period: float = -1.0
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        require_name("a profile", self.id)
-        require_text(f"the text of profile {self.id!r}", self.text)
-        require_text(f"the file of profile {self.id!r}", self.file)
+        what = check_fields(self)
         if not math.isfinite(self.period):
             raise PlatformError(
-                f"the period of profile {self.id!r} is {self.period!r} s",
+                f"the period of {what} is {self.period!r} s",
                 remedy="give seconds, or -1 for never",
             )
         if not self.file and not self.text:
             raise PlatformError(
-                f"profile {self.id!r} has neither values nor a file",
+                f"{what} has neither values nor a file",
                 remedy="give lines of a date and a value, or a file",
             )
 
@@ -87,7 +82,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class ProfileUse:
-    """That a host or a link follows a profile.
+    """The use of a profile by a host or a link.
 
     Attributes
     ----------
@@ -112,7 +107,7 @@ class ProfileUse:
 
 
 def profile_problem(text: str, period: float = -1.0) -> str | None:
-    """Say what SimGrid would refuse in the lines of a profile.
+    """Return the fault for which SimGrid would refuse the lines of a profile.
 
     Parameters
     ----------
@@ -127,17 +122,14 @@ def profile_problem(text: str, period: float = -1.0) -> str | None:
         What is wrong, with its line within the profile; None if nothing is.
     """
     stochastic, last_date, loop_delay = False, 0.0, 0.0
-    for number, line in enumerate(text.replace("\r", "\n").split("\n"), start=1):
-        words = line.split()
-        if not words or words[0][0] in "#%":
-            continue
+    for number, words in _lines(text):
         if words[0] in {"PERIODICITY", "LOOPAFTER"} and len(words) > 1 and _is_number(words[1]):
             if words[0] == "PERIODICITY":
                 period = float(words[1])
             else:
                 loop_delay = float(words[1])
             continue
-        if line.strip() in {"STOCHASTIC", "STOCHASTIC LOOP"}:
+        if words in (["STOCHASTIC"], ["STOCHASTIC", "LOOP"]):
             stochastic = True
             continue
         numbers = _law_numbers(words, stochastic=stochastic)
@@ -162,6 +154,14 @@ _LAWS = {"DET": 1, "EXP": 1, "EXPONENTIAL": 1, "UNIF": 2, "UNIFORM": 2} | dict.f
 )
 
 
+def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield number and words of each line of a profile but comments."""
+    for number, line in enumerate(text.replace("\r", "\n").split("\n"), start=1):
+        words = line.split()
+        if words and words[0][0] not in "#%":
+            yield number, words
+
+
 def _law_numbers(words: list[str], *, stochastic: bool) -> list[float] | None:
     """Return the numbers of a line, or None where it is no date and value."""
     numbers: list[float] = []
@@ -179,10 +179,92 @@ def _law_numbers(words: list[str], *, stochastic: bool) -> list[float] | None:
 
 
 def _is_number(word: str) -> bool:
-    """Whether a word is a number to SimGrid, which refuses what floats hold only in part."""
+    """Return True if a word is a number to SimGrid, which refuses denormalised ones."""
     try:
         value = float(word)
     except ValueError:
         return False
     in_range = value == 0 or sys.float_info.min <= abs(value) < math.inf
     return in_range and "_" not in word
+
+
+# A profile that changes its value more often is not one to list.
+MOST_VALUES = 100_000
+
+
+def timeline(text: str, until: float, period: float = -1.0) -> list[tuple[float, float]]:
+    """Return when a profile takes which value.
+
+    As SimGrid does it: with a period the lines start over that long after they started, with
+    ``LOOPAFTER`` that long after the last of them, each time with the first date's delay.
+
+    Parameters
+    ----------
+    text : str
+        The lines of a profile, see `Profile`.
+    until : float
+        Before when [s].
+    period : float
+        Given beside them [s]; 0 or less for none, or that of ``PERIODICITY``.
+
+    Returns
+    -------
+    list of (date, value)
+        Dates [s] from 0 on, in order, before `until`.
+
+    Raises
+    ------
+    PlatformError
+        SimGrid would refuse the lines, they are random, or there are too many values.
+    """
+    problem = profile_problem(text, period)
+    if problem is not None:
+        raise PlatformError(problem, remedy="write lines of a date and a value")
+    points, length = _pattern(text, period)
+    if not points:
+        return []
+    found: list[tuple[float, float]] = []
+    for start in _starts(length, until):
+        found += [(start + date, value) for date, value in points if start + date < until]
+        if len(found) > MOST_VALUES:
+            raise PlatformError(
+                f"it changes more than {MOST_VALUES} times before {until:g} s",
+                remedy="let it start over later, or end earlier",
+            )
+    return found
+
+
+def _pattern(text: str, period: float) -> tuple[list[tuple[float, float]], float]:
+    """Return the dates and values of one turn, and how long it takes; infinite if there is one."""
+    points: list[tuple[float, float]] = []
+    pause = -1.0
+    for _, words in _lines(text):
+        if words[0] == "PERIODICITY":
+            period = float(words[1])
+        elif words[0] == "LOOPAFTER":
+            pause = float(words[1])
+        else:
+            numbers = [word for word in words if word != "DET"]
+            if not all(number[0] in "+-.0123456789" for number in numbers):
+                raise PlatformError(
+                    "it is random, so that its dates cannot be foretold",
+                    remedy="write dates and values",
+                )
+            points.append((float(numbers[0]), float(numbers[1])))
+    last = points[-1][0] if points else 0.0
+    if period > 0:
+        return points, period
+    return points, last + pause if pause >= 0 else math.inf
+
+
+def _starts(length: float, until: float) -> Iterator[float]:
+    """Yield when turns start."""
+    if length <= 0:
+        raise PlatformError(
+            "it starts over at once, without end", remedy="give its values dates, or no loop"
+        )
+    turn = 0
+    yield 0.0
+    while math.isfinite(length) and (turn + 1) * length < until:
+        turn += 1
+        yield turn * length

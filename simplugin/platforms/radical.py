@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 # SimGrid reads the number at the start of each bound and overlooks what follows it; we do not.
 _GROUP = re.compile(r"\s*(\d{1,10})\s*(?:-\s*(\d{1,10})\s*)?", re.ASCII)
@@ -57,12 +54,12 @@ def require_radical(what: str, radical: str) -> None:
     try:
         parts = ranges(radical)
     except PlatformError as error:
-        raise PlatformError(f"{error.message} in {what}", remedy=error.remedy) from None
+        raise PlatformError(f"{what} is invalid: {error.message}", remedy=error.remedy) from None
     ordered = sorted(parts, key=lambda part: part.start)
     for before, after in pairwise(ordered):
         if after.start < before.stop:
             raise PlatformError(
-                f"radical {_short(radical)} of {what} holds number {after.start} twice",
+                f"{what}, {_short(radical)}, holds number {after.start} twice",
                 remedy="list each number once",
             )
 

@@ -10,17 +10,12 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from simplugin.platforms.cluster import Cluster
-from simplugin.platforms.hosts import Cabinet, Host, Peer, Router
-from simplugin.platforms.links import HostLink
+from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer, Router
+from simplugin.platforms.links import BypassRoute, BypassZoneRoute, HostLink, ZoneRoute
 from simplugin.platforms.platform import Platform, Zone
-from simplugin.platforms.problems import WARNING, Problem
-from simplugin.platforms.routes import BypassRoute, BypassZoneRoute, ZoneRoute
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+from simplugin.platforms.validation import WARNING, Problem
 
 _REMEDY = {
     "Full": "add the missing routes, or use routing Floyd to compose routes of others",

@@ -4,14 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import combinations
+from typing import Annotated, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import PlatformError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from simplugin.platforms.hosts import Cluster, Host
+from simplugin.platforms.links import SPLITDUPLEX, Backbone, HostLink, Link, ZoneRoute
+from simplugin.platforms.platform import Platform, Zone
+from simplugin.platforms.validation import (
+    Bandwidth,
+    Latency,
+    Name,
+    check_fields,
+    require_count,
+    require_distinct,
+    require_name,
+    require_positive,
+    require_truth,
+    set_array,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,36 +75,19 @@ class Site:
         count = len(self.clusters)
         if not count or len(self.hosts) != count or not all(self.hosts):
             raise PlatformError(f"site {self.name!r} has a cluster without hosts, or none at all")
-        everyone = [host for hosts in self.hosts for host in hosts]
-        if len(set(everyone)) < len(everyone):
-            twice = next(host for host in everyone if everyone.count(host) > 1)
-            raise PlatformError(f"site {self.name!r} has host {twice!r} twice")
-        for name, shape in (
-            ("speed", (count,)),
-            ("bandwidth", (count,)),
-            ("latency", (count, count)),
-            ("shared", (count, count)),
-        ):
-            values = np.ascontiguousarray(getattr(self, name), dtype=np.float64)
-            if values.shape != shape:
-                raise PlatformError(
-                    f"{name} of site {self.name!r} has shape {values.shape}; give {shape}"
-                )
-            right = np.isfinite(values) & (values >= 0) if name == "latency" else values > 0
-            if not np.all(right):
-                raise PlatformError(f"{name} of site {self.name!r} is out of its range")
-            object.__setattr__(self, name, values)
-        switch = np.ascontiguousarray(self.switch, dtype=np.int64)
-        if not switch.size:
-            switch = np.arange(count)
-        if switch.shape != (count,) or np.any((switch < 0) | (switch >= count)):
+        require_distinct(f"hosts of site {self.name!r}", self.names)
+        set_array(self, "speed", (count,), "finite numbers > 0")
+        set_array(self, "bandwidth", (count,), "numbers > 0")
+        set_array(self, "latency", (count, count), "finite numbers >= 0")
+        set_array(self, "shared", (count, count), "numbers > 0")
+        if not np.size(self.switch):
+            object.__setattr__(self, "switch", np.arange(count))
+        set_array(self, "switch", (count,), dtype=np.int64)
+        if np.any((self.switch < 0) | (self.switch >= count)):
             raise PlatformError(
-                f"switch of site {self.name!r} is {switch.tolist()}; give a number from 0 to"
-                f" {count - 1} for each of its {count} clusters"
+                f"switch of site {self.name!r} is {self.switch.tolist()}",
+                remedy=f"give a number from 0 to {count - 1} for each of its {count} clusters",
             )
-        object.__setattr__(self, "switch", switch)
-        if not np.all(np.isfinite(self.speed)):
-            raise PlatformError(f"a speed of site {self.name!r} is infinite")
 
     @property
     def n_clusters(self) -> int:
@@ -121,3 +118,134 @@ class Site:
     def names(self) -> tuple[str, ...]:
         """The hosts of all clusters, by the numbers of their processors."""
         return tuple(host for hosts in self.hosts for host in hosts)
+
+
+# Of a gigabit adapter and of a switch [byte/s], and of either [s].
+GIGABIT, TEN_GIGABITS, LATENCY = 1.25e8, 1.25e9, 50e-6
+
+
+@dataclass(frozen=True)
+class MultiCluster:
+    """Clusters of one site.
+
+    Attributes
+    ----------
+    name : str
+        Of the site.
+    clusters : tuple of (str, int, float)
+        Of each its name, its number of processors and their speed [flop/s].
+    one_switch : bool
+        Whether all hosts hang from one switch; each cluster has a switch of its own otherwise,
+        and data between two clusters pass both.
+    bandwidth, latency : float
+        Of the link of each host, in each direction [byte/s], [s].
+    switch_bandwidth, switch_latency : float
+        Of a switch, shared by all that passes it [byte/s], [s].
+
+    Raises
+    ------
+    PlatformError
+        A number is out of its range, or two clusters are alike.
+    """
+
+    kind: ClassVar[str] = "site"
+    name: Name
+    clusters: tuple[tuple[str, int, float], ...]
+    one_switch: Annotated[bool, require_truth] = True
+    bandwidth: Bandwidth = GIGABIT
+    latency: Latency = LATENCY
+    switch_bandwidth: Bandwidth = TEN_GIGABITS
+    switch_latency: Latency = LATENCY
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        object.__setattr__(self, "clusters", tuple(tuple(each) for each in self.clusters))
+        if not self.clusters:
+            raise PlatformError(f"site {self.name!r} has no cluster; give at least one")
+        check_fields(self)
+        for name, processors, speed in self.clusters:
+            require_name(f"a cluster of site {self.name!r}", name)
+            what = f"of cluster {name!r} of site {self.name!r}"
+            require_count(f"the number of processors {what}", processors, 1)
+            require_positive(f"the speed {what}", speed, "flop/s")
+        self.site()
+        self.platform()
+
+    def host_names(self, cluster: str, processors: int) -> tuple[str, ...]:
+        """Return the hosts of a cluster."""
+        return tuple(f"{cluster}-{number}" for number in range(1, processors + 1))
+
+    def site(self) -> Site:
+        """Return what schedulers see."""
+        count = len(self.clusters)
+        crossed = np.ones((count, count)) if self.one_switch else 2.0 - np.eye(count)
+        return Site(
+            self.name,
+            tuple(name for name, _, _ in self.clusters),
+            tuple(self.host_names(name, processors) for name, processors, _ in self.clusters),
+            np.array([speed for _, _, speed in self.clusters]),
+            np.full(count, self.bandwidth),
+            2 * self.latency + crossed * self.switch_latency,
+            np.full((count, count), self.switch_bandwidth),
+            np.zeros(count, dtype=np.int64) if self.one_switch else np.arange(count),
+        )
+
+    def platform(self) -> Platform:
+        """Return the same for SimGrid."""
+        return Platform((self._around_one_switch() if self.one_switch else self._with_switches(),))
+
+    def _around_one_switch(self) -> Zone:
+        """Return a star of all hosts."""
+        hosts = [
+            Host(host, speed=speed)
+            for name, processors, speed in self.clusters
+            for host in self.host_names(name, processors)
+        ]
+        links = [
+            Link(f"{host.id}-link", self.bandwidth, self.latency, sharing_policy=SPLITDUPLEX)
+            for host in hosts
+        ]
+        ends = [HostLink(host.id, f"{host.id}-link_UP", f"{host.id}-link_DOWN") for host in hosts]
+        switch = Backbone(f"{self.name}-switch", self.switch_bandwidth, self.switch_latency)
+        return Zone(self.name, "Cluster", (*hosts, *links, *ends, switch))
+
+    def _with_switches(self) -> Zone:
+        """Return clusters that are joined by their switches."""
+        clusters = [
+            Cluster(
+                id=name,
+                prefix=f"{name}-",
+                radical=f"1-{processors}",
+                speed=speed,
+                bandwidth=self.bandwidth,
+                latency=self.latency,
+                backbone_bandwidth=self.switch_bandwidth,
+                backbone_latency=self.switch_latency,
+                router=f"{name}-switch",
+            )
+            for name, processors, speed in self.clusters
+        ]
+        # Switches are joined directly: what passes between two clusters is limited by either.
+        cable = Link(f"{self.name}-cable", self.switch_bandwidth, 0.0, sharing_policy="FATPIPE")
+        routes = [
+            ZoneRoute(one.id, other.id, one.router, other.router, (cable.id,))
+            for one, other in combinations(clusters, 2)
+        ]
+        return Zone(self.name, "Full", (*clusters, cable), tuple(routes))
+
+
+LILLE = MultiCluster(
+    "lille", (("chuque", 53, 3.647e9), ("chti", 20, 4.311e9), ("chicon", 26, 4.384e9))
+)
+NANCY = MultiCluster(
+    "nancy", (("grillon", 47, 3.379e9), ("grelon", 120, 3.185e9)), one_switch=False
+)
+RENNES = MultiCluster(
+    "rennes", (("parasol", 64, 3.573e9), ("paravent", 99, 3.364e9), ("paraquad", 66, 4.603e9))
+)
+SOPHIA = MultiCluster(
+    "sophia",
+    (("azur", 74, 3.258e9), ("helios", 56, 3.675e9), ("sol", 50, 4.389e9)),
+    one_switch=False,
+)
+SUBSETS = {site.name: site for site in (LILLE, NANCY, RENNES, SOPHIA)}

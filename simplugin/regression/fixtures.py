@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, overload
 from simplugin.errors import ScenarioError, SimpluginError
 
 if TYPE_CHECKING:
+    from simplugin.inputs.kinds import Outcome
     from simplugin.platforms import Platform
-    from simplugin.scenarios.kinds import Outcome
     from simplugin.simulation import Result
     from simplugin.simulation.placement import Actors
 
@@ -132,7 +132,7 @@ class Platforms:
             There is no such file or generator, or it refuses its parameters.
         """
         from simplugin.scenarios.generators.calls import generator_called
-        from simplugin.scenarios.references import importable
+        from simplugin.scenarios.importing import importable
 
         if Path(name).suffix.lower() == ".xml":
             if parameters:

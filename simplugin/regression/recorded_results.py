@@ -208,11 +208,11 @@ def snapshot_of(subject: str, value: object) -> Snapshot:
     SimpluginError
         It is nothing with metrics.
     """
-    from simplugin.campaigns.running.versions import versions
+    from simplugin.campaigns.keys import versions
     from simplugin.errors import SimpluginError
+    from simplugin.inputs.kinds import Outcome
     from simplugin.regression import snapshots
     from simplugin.rows import Metric, Row
-    from simplugin.scenarios.kinds import Outcome
     from simplugin.simulation import Result
 
     if isinstance(value, Outcome):

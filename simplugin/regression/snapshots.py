@@ -23,7 +23,7 @@ from simplugin.regression.tolerances import ACTIVITIES
 from simplugin.rows import Best, Metric, Row
 
 if TYPE_CHECKING:
-    from simplugin.scenarios.kinds import Outcome
+    from simplugin.inputs.kinds import Outcome
     from simplugin.simulation import Result
 
 TRACE = ".trace.csv.gz"
@@ -120,7 +120,7 @@ def snapshot_of_row(subject: str, row: Row, versions: Mapping[str, str]) -> Snap
 
 def snapshot_of_result(subject: str, result: Result, versions: Mapping[str, str]) -> Snapshot:
     """Return what a simulation gave."""
-    from simplugin.scenarios.actors import metrics
+    from simplugin.simulation.metrics import metrics
 
     row = Row(metrics(result), result.provenance)
     return _with_activities(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from simplugin.errors import ScenarioError
-from simplugin.formats.toml_lines import line_of
+from simplugin.inputs.positions import toml_line
 from simplugin.near_names import perhaps
 from simplugin.scenarios.scenario import read_toml
 
@@ -196,7 +196,7 @@ class ToleranceFile:
 
     def _place(self, path: tuple[str, ...]) -> str:
         """Return where a key stands."""
-        line = line_of(self._text, path) if self._text else None
+        line = toml_line(self._text, path) if self._text else None
         return f"{self._file}:{line}" if line else str(self._file)
 
     def _error(self, path: tuple[str, ...], remedy: str, what: str = "") -> ScenarioError:
@@ -205,7 +205,7 @@ class ToleranceFile:
         for step in path:
             value = value[step]
         message = f"{what}{key!r}" if what else f"{key} is {value!r}"
-        line = line_of(self._text, path) if self._text else None
+        line = toml_line(self._text, path) if self._text else None
         return ScenarioError(message, file=self._file, line=line, remedy=remedy)
 
 

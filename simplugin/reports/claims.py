@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from simplugin.claims import Claim
+from simplugin.claims import Claim, headline
 from simplugin.listings import Cell, Listing
 from simplugin.reports.column_widths import column_widths
 from simplugin.reports.name_endings import without_common_ending
@@ -21,37 +21,44 @@ if TYPE_CHECKING:
     from rich.console import JustifyMethod
 
 _WIDEST_VALUE = 18
-_VERDICTS = {True: Text("yes", style="green"), False: Text("no", style="bold red")}
+_VERDICTS = {
+    True: Text("yes", style="green"),
+    False: Text("no", style="bold red"),
+    None: Text("?", style="yellow"),
+}
 
 
 def claims_table(claims: Sequence[Claim], title: str = "") -> Table:
-    """Return claims one by one: what the paper says, what was measured, and why they differ."""
+    """Return claims one by one, those of the paper first, with the reason of each verdict."""
     table = house_table(title)
     table.leading = 1
     table.add_column("claim", ratio=1)
     for name in ("paper", "measured"):
         table.add_column(name, justify="right", max_width=_WIDEST_VALUE)
     table.add_column("agrees", justify="center", no_wrap=True)
-    for claim in claims:
+    for claim in sorted(claims, key=lambda claim: claim.kind == "ours"):
         words = Text.assemble(claim.claim, "\n", (f"{claim.source}: {claim.why}", "dim"))
         measured = _shown(claim.measured)
         if claim.optimum is not None:
             measured += Text(f"\noptimum {readable(claim.optimum)}", style="dim")
         table.add_row(words, _shown(claim.paper), measured, _VERDICTS[claim.agrees])
-    agreeing = sum(claim.agrees for claim in claims)
-    table.caption = f"{agreeing} of {len(claims)} claims agree"
+    table.caption = headline(claims)
     return table
 
 
 def claims_summary(claims: Mapping[str, Sequence[Claim]]) -> Table:
-    """Return how many claims of each capability agree."""
-    table = house_table("Claims of papers")
+    """Return the number of verdicts of each kind for each capability."""
+    table = house_table("Statements of the papers, and of our own")
     table.add_column("capability")
-    for name in ("claims", "agree", "disagree"):
+    table.add_column("of")
+    for name in ("statements", "agree", "disagree", "cannot be told"):
         table.add_column(name, justify="right")
-    for name, each in claims.items():
-        agreeing = sum(claim.agrees for claim in each)
-        table.add_row(name, str(len(each)), str(agreeing), str(len(each) - agreeing))
+    for name, found in claims.items():
+        for kind, words in (("paper", "the paper"), ("ours", "our own")):
+            verdicts = [claim.agrees for claim in found if claim.kind == kind]
+            if verdicts:
+                counts = [len(verdicts), *(verdicts.count(each) for each in (True, False, None))]
+                table.add_row(name, words, *map(str, counts))
     return table
 
 

@@ -7,9 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from simplugin.claims import Claim
+from simplugin.claims import Claim, headline
 from simplugin.reports.quantities import readable
 
+_SECTIONS = (
+    ("What disagrees", "paper", False),
+    ("What cannot be told", "paper", None),
+    ("What agrees", "paper", True),
+    ("Of our own, what fails", "ours", False),
+    ("Of our own, what cannot be told", "ours", None),
+    ("Of our own, what holds", "ours", True),
+)
 # What Markdown would take for more than a letter.
 _SIGNS = re.compile(r"([\\`*_<>|\[\]#~$])")
 
@@ -44,16 +52,14 @@ def claims_page(claims: Sequence[Claim], measurement: Measurement) -> str:
     first, last = measurement.dates
     days = first if first == last else f"{first} to {last}"
     versions = ", ".join(f"{name} {version}" for name, version in measurement.versions.items())
-    disagreeing = [claim for claim in claims if not claim.agrees]
-    agreeing = [claim for claim in claims if claim.agrees]
     lines = [f"# {measurement.title}", "", f"    {measurement.command}", ""]
     lines.append(
         f"Measured {days} with {versions}, in {measurement.seconds / 60:.0f} minutes one part"
-        f" after the other. {len(agreeing)} of {len(claims)} claims agree. Below each stands how it"
-        " is judged, why it disagrees as far as that was found, and what it was measured on."
+        f" after the other. {headline(claims)}. Each row gives the criterion, the reason of a"
+        " difference as far as it was found, and what determines the measurement."
     )
-    sections = (("What disagrees", disagreeing), ("What agrees", agreeing))
-    for heading, found in sections:
+    for heading, kind, verdict in _SECTIONS:
+        found = [claim for claim in claims if (claim.kind, claim.agrees) == (kind, verdict)]
         if found:
             lines += ["", f"## {heading}", ""]
             lines += ["| claim | paper | measured |", "| --- | --- | --- |"]

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from simplugin.platforms.cluster import Cluster
-from simplugin.platforms.hosts import Cabinet, Host, Peer
+from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer
 from simplugin.platforms.platform import PlatformElement, Zone, ZoneElement
 
 _PREFIXES = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))

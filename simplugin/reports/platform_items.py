@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from simplugin.platforms.cluster import Cluster
-from simplugin.platforms.hosts import Cabinet, Host, Peer, Router
-from simplugin.platforms.links import FATPIPE, SPLITDUPLEX, Backbone, HostLink, Link, LinkUse
+from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer, Router
+from simplugin.platforms.links import (
+    FATPIPE,
+    SPLITDUPLEX,
+    Backbone,
+    BypassZoneRoute,
+    HostLink,
+    Link,
+    LinkUse,
+    ZoneRoute,
+)
 from simplugin.platforms.platform import Platform, PlatformElement, Zone
-from simplugin.platforms.routes import BypassZoneRoute, ZoneRoute
 from simplugin.reports.platform_contents import Contents, Group, contents, group_of, stem
 from simplugin.reports.platform_network import Line, Network, Step, Way, network
 

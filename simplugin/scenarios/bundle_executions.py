@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.inputs.kinds import Outcome, Progress
 from simplugin.market.assessment import Assessment
 from simplugin.market.execution import execute
 from simplugin.rows import Row
-from simplugin.scenarios.actors import metrics
 from simplugin.scenarios.bundle_schedulers import negotiation_of, wishes_of
 from simplugin.scenarios.bundle_workloads import (
     bundles_of,
@@ -17,7 +17,7 @@ from simplugin.scenarios.bundle_workloads import (
     sites_of,
     terms_of,
 )
-from simplugin.scenarios.kinds import Outcome, Progress
+from simplugin.simulation.metrics import metrics
 
 if TYPE_CHECKING:
     from simplugin.scenarios.scenario import Scenario
@@ -50,7 +50,6 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
             **scenario.simulation.arguments(),
         )
     except (InfeasibleError, WorkloadError) as error:
-        assert scenario.scheduler is not None
         message = f"{scenario.scheduler.name!r} cannot be used: {error}"
         raise scenario.error(message, "scheduler", "name") from error
     told = Assessment(done)

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import InfeasibleError, UnitError, WorkloadError
+from simplugin.inputs.messages import suggestion
 from simplugin.market.dispatch import DISPATCHERS
 from simplugin.market.negotiations.posted import posted
 from simplugin.market.negotiations.shipped import NEGOTIATIONS
 from simplugin.market.policies import POLICIES
-from simplugin.scenarios.complaints import suggestion
 from simplugin.units import parse_time
 
 if TYPE_CHECKING:
@@ -61,7 +61,6 @@ def wishes_of(scenario: Scenario) -> Wishes:
     ScenarioError
         A parameter is unknown, out of its range, or says nothing.
     """
-    assert scenario.scheduler is not None
     given = dict(scenario.scheduler.parameters)
     overlap = given.pop("overlap", False)
     if not isinstance(overlap, bool):
@@ -79,7 +78,6 @@ def wishes_of(scenario: Scenario) -> Wishes:
 
 def _wrong(scenario: Scenario, name: str, remedy: str) -> Exception:
     """Return what to raise about a value."""
-    assert scenario.scheduler is not None
     value = scenario.scheduler.parameters[name]
     return scenario.error(f"scheduler.parameters.{name} is {value!r}", *_KEY, name, remedy=remedy)
 
@@ -101,7 +99,6 @@ def _counters(scenario: Scenario, value: Any) -> Counters:
 
 def _check_known(scenario: Scenario, given: Collection[str]) -> None:
     """Refuse parameters that the policy does not have either."""
-    assert scenario.scheduler is not None
     function = _policy(scenario)
     taken = [] if function is None else list(inspect.signature(function).parameters.values())
     if any(each.kind is each.VAR_KEYWORD for each in taken):
@@ -121,7 +118,6 @@ def _check_known(scenario: Scenario, given: Collection[str]) -> None:
 
 def _policy(scenario: Scenario) -> Callable[..., Any] | None:
     """Return the policy, shipped or one's own; None for a negotiation that is none."""
-    assert scenario.scheduler is not None
     name = scenario.scheduler.name
     if ":" in name:
         return scenario.function(name, "scheduler", "name")
@@ -180,7 +176,6 @@ def negotiation_of(scenario: Scenario, wishes: Wishes, market: BundleMarket) -> 
         A policy of one's own cannot be had or fails, or a policy refuses the market or its
         parameters, does not place all tasks, or has no finite price.
     """
-    assert scenario.scheduler is not None
     name = scenario.scheduler.name.removeprefix("market.")
     if name in NEGOTIATIONS and not wishes.policy:
         return NEGOTIATIONS[name]

@@ -11,15 +11,12 @@ import numpy as np
 
 from simplugin.errors import InfeasibleError, PlatformError, WorkloadError
 from simplugin.formats.swf import read_swf
+from simplugin.inputs.messages import suggestion
 from simplugin.market.model import Terms, completion_times, largest_share
 from simplugin.market.platform_sites import hosts_beside, site_of
-from simplugin.platforms.peer_grids import PeerGrid
-from simplugin.platforms.peer_sites import PeerSite
-from simplugin.scenarios.complaints import suggestion
+from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.simulation.resolve import resolve
-from simplugin.workloads.bundles import CLASSES, MEGA, Bundle
-from simplugin.workloads.lcg_bundles import lcg_bundles
-from simplugin.workloads.trace_bundles import trace_bundles
+from simplugin.workloads.bundles import CLASSES, MEGA, Bundle, lcg_bundles, trace_bundles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator, model_validator
 
+from simplugin.inputs.kinds import Kind, Outcome, Progress
+from simplugin.inputs.quantities import Size, Speed, Time, Work
+from simplugin.inputs.sections import ExistingFile, Section
 from simplugin.market.model import HOUR
 from simplugin.market.negotiations.shipped import NEGOTIATIONS
 from simplugin.market.policies import POLICIES
-from simplugin.scenarios.kinds import Kind, Outcome, Progress
-from simplugin.scenarios.quantities import Size, Speed, Time, Work
-from simplugin.scenarios.sections import ExistingFile, Section
 
 if TYPE_CHECKING:
     from simplugin.scenarios.scenario import Scenario
@@ -64,7 +64,7 @@ class BundleTable(Section):
         A log in the Standard Workload Format, gzipped or not.
     log : {"lcg"}, optional
         Bundles of a real log that come with this package, see
-        `simplugin.workloads.lcg_bundles`.
+        `simplugin.workloads.bundles`.
     speed : float
         Of the processors on which the log was made [flop/s].
     gap : float
@@ -198,10 +198,6 @@ class BundlesWorkload(Section):
 
 def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     """Sell the bundles and execute them on the simulated platform."""
-    if scenario.scheduler is None:
-        known = ", ".join(repr(name) for name in KIND.schedulers or ())
-        remedy = f"add it, with a name: {known}"
-        raise scenario.error("table [scheduler] is missing", "workload", remedy=remedy)
     module, _, attribute = _RUN.partition(":")
     runs: Callable[[Scenario, Progress | None], Outcome]
     runs = getattr(importlib.import_module(module), attribute)
@@ -214,9 +210,17 @@ def _names() -> tuple[str, ...]:
     return tuple(f"market.{name}" for name in found)
 
 
+def check(scenario: Scenario) -> None:
+    """Raise ScenarioError if a parameter of the scheduler is unknown or invalid."""
+    from simplugin.scenarios.bundle_schedulers import wishes_of
+
+    wishes_of(scenario)
+
+
 KIND = Kind(
     workload=BundlesWorkload,
     run=run,
+    check=check,
     schedulers=_names(),
     outputs=("result", "trace", "gantt", "curves"),
 )

@@ -19,7 +19,7 @@ from simplugin.figures import Figure
 from simplugin.listings import Listing
 
 if TYPE_CHECKING:
-    from simplugin.scenarios.kinds import Outcome
+    from simplugin.inputs.kinds import Outcome
     from simplugin.simulation import Result
 
 # Of a run; the first ones by their end.

@@ -16,24 +16,25 @@ from simplugin.bags.execution import execute
 from simplugin.bags.measurement import measure, with_errors
 from simplugin.bags.nodes import BUFFER, Policy
 from simplugin.bags.platform_trees import tree_of
-from simplugin.bags.policies import policy_called
+from simplugin.bags.policies import POLICIES
 from simplugin.errors import InfeasibleError, SimpluginError, UnitError, WorkloadError
+from simplugin.inputs.kinds import Outcome, Progress
+from simplugin.inputs.messages import suggestion
+from simplugin.inputs.parameters import policy_of
 from simplugin.optimum.steady_state import steady_state
 from simplugin.rows import Row
-from simplugin.scenarios.actors import metrics
-from simplugin.scenarios.complaints import suggestion
-from simplugin.scenarios.kinds import Outcome, Progress
 from simplugin.scenarios.negotiations import arguments
 from simplugin.scenarios.tree_changes import changing
+from simplugin.simulation.metrics import metrics
 from simplugin.units import parse_time
-from simplugin.workloads.bags import Bags
+from simplugin.workloads.applications import Bags
 
 if TYPE_CHECKING:
     from simplugin.bags.policies import PolicyMaker
     from simplugin.platforms import Platform
-    from simplugin.platforms.trees import Tree
-    from simplugin.scenarios.bags import BagsWorkload
+    from simplugin.platforms.graphs import Tree
     from simplugin.scenarios.scenario import Scenario
+    from simplugin.workloads.bag_sections import BagsWorkload
 
 # Tasks of an application that does not say.
 COUNT = 200
@@ -101,6 +102,12 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     return Outcome(row, done.result, told.listings(), told.figures())
 
 
+def check(scenario: Scenario) -> None:
+    """Raise ScenarioError if a parameter of the scheduler is unknown or invalid."""
+    _wishes(scenario)
+    _parameters(scenario, _maker(scenario))
+
+
 def _bags(scenario: Scenario) -> Bags:
     """Return the tasks."""
     applications = [each.application() for each in scenario.workload.applications]
@@ -133,7 +140,6 @@ def _tree(scenario: Scenario, platform: Platform | Path) -> Tree:
 
 def _wishes(scenario: Scenario) -> _Wishes:
     """Return the parameters that are not the policy's own, checked."""
-    assert scenario.scheduler is not None
     names = _Wishes.__dataclass_fields__
     given = {name: value for name, value in scenario.scheduler.parameters.items() if name in names}
     wishes = _Wishes(**given)
@@ -159,15 +165,15 @@ def _is_share(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1
 
 
+def _maker(scenario: Scenario) -> PolicyMaker:
+    """Return the function that makes the policy."""
+    return policy_of(scenario, POLICIES)
+
+
 def _policy(scenario: Scenario, tree: Tree, bags: Bags) -> Policy:
     """Return the policy that the scenario names."""
     section = scenario.scheduler
-    assert section is not None
-    make: PolicyMaker
-    if ":" in section.name:
-        make = scenario.function(section.name, "scheduler", "name")
-    else:
-        make = policy_called(section.name.partition(".")[2])
+    make = _maker(scenario)
     parameters = _parameters(scenario, make)
     try:
         policy: object = make(tree, bags, **parameters)
@@ -184,7 +190,6 @@ def _policy(scenario: Scenario, tree: Tree, bags: Bags) -> Policy:
 
 def _parameters(scenario: Scenario, make: PolicyMaker) -> dict[str, Any]:
     """Return what the maker of the policy is given besides the tree and the bags."""
-    assert scenario.scheduler is not None
     given = dict(scenario.scheduler.parameters)
     wishes = _Wishes.__dataclass_fields__
     signature = inspect.signature(make).parameters

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.errors import WorkloadError
+from simplugin.inputs.kinds import Outcome, Progress
 from simplugin.optimum.task_graph_bounds import makespan_bound, own_bounds
 from simplugin.rows import Row
-from simplugin.scenarios.actors import metrics
 from simplugin.scenarios.graph_schedulers import (
     Wishes,
     baseline_of,
@@ -20,7 +20,7 @@ from simplugin.scenarios.graph_schedulers import (
     wishes_of,
 )
 from simplugin.scenarios.graph_workloads import graph_set
-from simplugin.scenarios.kinds import Outcome, Progress
+from simplugin.simulation.metrics import metrics
 from simplugin.simulation.options import SimGridOptions
 from simplugin.simulation.resolve import resolve
 from simplugin.taskgraphs.allocation import PROCEDURES, hcpa
@@ -172,7 +172,6 @@ def _most_cores(setting: _Setting) -> NDArray[np.int64]:
 def _shares(setting: _Setting, graphs: Sequence[TaskGraph]) -> NDArray[np.float64]:
     """Return what the policy gives each graph."""
     scenario = setting.scenario
-    assert scenario.scheduler is not None
     parameters = setting.wishes.policy
     idle = [graph.name for graph in graphs if graph.work == 0]
     try:

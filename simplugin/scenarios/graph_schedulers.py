@@ -8,7 +8,7 @@ import json
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
-from simplugin.scenarios.complaints import suggestion
+from simplugin.inputs.messages import suggestion
 from simplugin.scenarios.taskgraphs import BASELINES
 from simplugin.taskgraphs.policies import POLICIES
 from simplugin.taskgraphs.readings import PAPER, Readings
@@ -65,7 +65,6 @@ class Wishes:
 
 def short_name(scenario: Scenario) -> str:
     """Return the name of the policy or baseline, one's own in full."""
-    assert scenario.scheduler is not None
     return scenario.scheduler.name.removeprefix("taskgraphs.")
 
 
@@ -77,7 +76,6 @@ def wishes_of(scenario: Scenario) -> Wishes:
     ScenarioError
         A parameter is unknown, out of its range, or says nothing beside the others.
     """
-    assert scenario.scheduler is not None
     given = dict(scenario.scheduler.parameters)
     found: dict[str, Any] = {}
     for name, known in _choices().items():
@@ -116,7 +114,6 @@ def _choices() -> dict[str, tuple[Any, ...]]:
 
 def _check_known(scenario: Scenario, given: Collection[str]) -> None:
     """Refuse parameters that the policy does not have either."""
-    assert scenario.scheduler is not None
     make = baseline_of(scenario) if is_baseline(scenario) else policy_of(scenario)
     taken = list(inspect.signature(make).parameters.values())
     if any(each.kind is each.VAR_KEYWORD for each in taken):
@@ -132,7 +129,6 @@ def _check_known(scenario: Scenario, given: Collection[str]) -> None:
 
 def _check_combination(scenario: Scenario, wishes: Wishes) -> None:
     """Refuse parameters that say nothing, or contradict each other."""
-    assert scenario.scheduler is not None
     name, given = scenario.scheduler.name, scenario.scheduler.parameters
     if is_baseline(scenario):
         idle = ("procedure", "ordering", "revision", *(each.name for each in fields(Readings)))

@@ -10,8 +10,7 @@ import numpy as np
 
 from simplugin.errors import WorkloadError
 from simplugin.formats.task_graph_files import read_task_graph
-from simplugin.scenarios.complaints import suggestion
-from simplugin.workloads.graph_generators import GENERATORS, graph_named
+from simplugin.workloads.graph_generators import graph_named
 from simplugin.workloads.graph_sets import GraphSet
 
 if TYPE_CHECKING:
@@ -75,10 +74,6 @@ def _drawn(scenario: Scenario, place: int) -> list[TaskGraph]:
     """Return the graphs of a generator."""
     table: GraphTable = scenario.workload.graphs[place]
     assert table.generator is not None
-    if table.generator not in GENERATORS:
-        message = f"there is no generator {table.generator!r} of task graphs"
-        remedy = suggestion(table.generator, GENERATORS, "there are")
-        raise scenario.error(message, *_KEY, place, "generator", remedy=remedy)
     seed = (scenario.simulation.seed, place) if table.seed is None else table.seed
     generator = np.random.default_rng(seed)
     name = {"name": table.name or table.generator}

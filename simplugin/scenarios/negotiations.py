@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import InfeasibleError, SimpluginError, WorkloadError
 from simplugin.formats.platform_xml import read_platform
+from simplugin.inputs.kinds import Outcome, Progress
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms import ProfileUse
-from simplugin.pricing.agents.methods import cast
-from simplugin.pricing.agents.negotiation import negotiate
+from simplugin.pricing.actors.roles import cast
 from simplugin.pricing.assessment import Assessment
-from simplugin.pricing.platform_trees import sharing_of
-from simplugin.pricing.policies import POLICIES
+from simplugin.pricing.deployment import sharing_of
+from simplugin.pricing.execution import negotiate
+from simplugin.pricing.policies.shipped import POLICIES
 from simplugin.rows import Metric, Row
-from simplugin.scenarios.actors import metrics
-from simplugin.scenarios.kinds import Outcome, Progress
+from simplugin.simulation.metrics import metrics
 from simplugin.workloads import AlphaFair
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform
-    from simplugin.pricing.trajectory import Method
-    from simplugin.scenarios.bags import BagsWorkload
+    from simplugin.pricing.iteration import Method
     from simplugin.scenarios.scenario import Scenario
     from simplugin.simulation import Result
     from simplugin.workloads import Sharing
+    from simplugin.workloads.bag_sections import BagsWorkload
 
 # Rounds, where the scenario gives no number.
 ROUNDS = 200
@@ -111,7 +111,6 @@ def utility_of(scenario: Scenario) -> AlphaFair:
 
 def _method(scenario: Scenario) -> tuple[int, Method[Any]]:
     """Return how many rounds there are to be, and what a round does."""
-    assert scenario.scheduler is not None
     parameters = dict(scenario.scheduler.parameters)
     rounds = parameters.pop("rounds", ROUNDS)
     if not isinstance(rounds, int) or isinstance(rounds, bool) or rounds < 1:
@@ -143,7 +142,6 @@ def method_of(
         What else could have been given, for the message.
     """
     section = scenario.scheduler
-    assert section is not None
     make: Callable[..., Method[Any]]
     if ":" in section.name:
         make = scenario.function(section.name, "scheduler", "name")

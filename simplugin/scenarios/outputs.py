@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from simplugin.errors import SimpluginError
+from simplugin.inputs.kinds import Outcome
 from simplugin.scenarios.contents import plain
-from simplugin.scenarios.kinds import Outcome
 from simplugin.scenarios.scenario import Scenario
 from simplugin.simulation import Result
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from simplugin.scenarios.complaints import suggestion
+from simplugin.inputs.messages import suggestion
 
 KEYS = ("from", "to", "step", "count", "scale")
 _LARGEST = "1.79e308"

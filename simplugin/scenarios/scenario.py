@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,25 +12,21 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from simplugin.errors import PlatformError, ScenarioError, SimpluginError
-from simplugin.formats.toml_lines import place_of
-from simplugin.platforms import Platform
-from simplugin.scenarios.complaints import (
-    Complaint,
+from simplugin.inputs.kinds import Kind, Outcome, Progress
+from simplugin.inputs.messages import (
+    Problem,
     from_pydantic,
-    scenario_error,
     suggestion,
     unknown_key,
 )
+from simplugin.inputs.positions import toml_line, toml_syntax_error
+from simplugin.inputs.references import UnresolvedError, resolve
+from simplugin.inputs.sections import PlatformSection, SchedulerSection
+from simplugin.platforms import Platform
 from simplugin.scenarios.generators.calls import generator_called
-from simplugin.scenarios.kinds import KINDS, Kind, Outcome, Progress, kind_called
-from simplugin.scenarios.references import UnresolvedError, importable, resolve
-from simplugin.scenarios.sections import (
-    NEED_TRACE,
-    OutputSection,
-    PlatformSection,
-    SchedulerSection,
-    SimulationSection,
-)
+from simplugin.scenarios.importing import importable
+from simplugin.scenarios.kinds import KINDS, kind_called
+from simplugin.scenarios.sections import NEED_TRACE, OutputSection, SimulationSection
 from simplugin.simulation.options import SimGridOptions
 
 _SECTIONS = ("platform", "workload", "scheduler", "simulation", "output")
@@ -59,7 +55,8 @@ class Scenario:
     kind : Kind
         Of its workload.
     platform, workload, scheduler, simulation, output
-        Its sections; `workload` is of the class that the kind says.
+        Its sections; `workload` is an instance of the kind's class, and the name of `scheduler`
+        is empty if the kind takes none.
     """
 
     file: Path
@@ -69,7 +66,7 @@ class Scenario:
     kind: Kind
     platform: PlatformSection
     workload: Any
-    scheduler: SchedulerSection | None
+    scheduler: SchedulerSection
     simulation: SimulationSection
     output: OutputSection
 
@@ -93,7 +90,16 @@ class Scenario:
 
     def error(self, message: str, *key: str | int, remedy: str | None = None) -> ScenarioError:
         """Return an exception about the value of a key."""
-        return scenario_error([Complaint(key, message, remedy)], self.file, self.text)
+        return self.errors([Problem(key, message, remedy)])
+
+    def errors(self, problems: Iterable[Problem]) -> ScenarioError:
+        """Return one exception about several problems."""
+        return scenario_error(problems, self.file, self.text)
+
+    def has_traced_output(self, *names: str) -> bool:
+        """Return True if the simulation is traced and ``[output]`` has one of these files."""
+        named = any(getattr(self.output, name) is not None for name in names)
+        return self.simulation.trace and named
 
     def make_platform(self) -> Path | Platform:
         """Return the platform: its file, or what its generator makes."""
@@ -114,6 +120,24 @@ class Scenario:
         except PlatformError as error:
             key = "parameters" if section.parameters else "generator"
             raise self.error(error.message, "platform", key, remedy=error.remedy) from error
+
+
+def scenario_error(problems: Iterable[Problem], file: Path, text: str) -> ScenarioError:
+    """Return one exception about all problems, with the line and the key of the first."""
+    errors = []
+    for problem in problems:
+        line = toml_line(text, problem.path) if text else None
+        error = ScenarioError(problem.message, file=file, line=line, remedy=problem.remedy)
+        error.path = problem.path
+        errors.append(error)
+    errors.sort(key=lambda error: error.line or 0)
+    first, *others = errors
+    if not others:
+        return first
+    remedy = "\n".join([first.remedy or "and", *map(str, others)])
+    joined = ScenarioError(first.message, file=file, line=first.line, remedy=remedy)
+    joined.path = first.path
+    return joined
 
 
 def load_scenario(path: str | os.PathLike[str]) -> Scenario:
@@ -153,7 +177,7 @@ def read_toml(file: Path) -> tuple[dict[str, Any], str]:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        message, line = place_of(error, text)
+        message, line = toml_syntax_error(error, text)
         raise ScenarioError(f"not TOML: {message}", file=file, line=line) from None
     return document, text
 
@@ -172,17 +196,17 @@ def scenario_from(document: Mapping[str, Any], file: Path, text: str = "") -> Sc
     """
     checked = _Checker(document, file.parent)
     scenario = checked.scenario(file, text)
-    if checked.complaints:
-        raise scenario_error(checked.complaints, file, text)
+    if checked.problems:
+        raise scenario_error(checked.problems, file, text)
     assert scenario is not None
     return scenario
 
 
-def complaints_about(document: Mapping[str, Any], file: Path) -> list[Complaint]:
+def problems_of(document: Mapping[str, Any], file: Path) -> list[Problem]:
     """Return what is wrong with a scenario, as `scenario_from` would raise it."""
     checked = _Checker(document, file.parent)
     checked.scenario(file, "")
-    return checked.complaints
+    return checked.problems
 
 
 def run_scenario(scenario: Scenario, progress: Progress | None = None) -> Outcome:
@@ -212,7 +236,7 @@ class _Checker:
     def __init__(self, document: Mapping[str, Any], directory: Path) -> None:
         self.document = document
         self.directory = directory
-        self.complaints: list[Complaint] = []
+        self.problems: list[Problem] = []
 
     def scenario(self, file: Path, text: str) -> Scenario | None:
         """Check everything; None if something is wrong."""
@@ -220,21 +244,22 @@ class _Checker:
             if key in CAMPAIGN_TABLES:
                 message = f"[{key}] is for campaigns of many runs"
                 remedy = f"this file is for 'simplugin campaign run {file}'"
-                self.complaints.append(Complaint((key,), message, remedy))
+                self.problems.append(Problem((key,), message, remedy))
             elif key not in SCENARIO_KEYS:
-                self.complaints.append(unknown_key((key,), SCENARIO_KEYS))
+                self.problems.append(unknown_key((key,), SCENARIO_KEYS))
         title = self.document.get("title", "")
         if not isinstance(title, str):
-            self.complaints.append(Complaint(("title",), f"title is {title!r}", "give a text"))
+            self.problems.append(Problem(("title",), f"title is {title!r}", "give a text"))
         platform = self._section("platform", PlatformSection, required=True)
         kind, workload = self._workload()
         scheduler = self._scheduler(kind)
         simulation = self._simulation()
         output = self._output(kind, simulation)
-        if self.complaints:
+        if self.problems:
             return None
         assert platform is not None
         assert kind is not None
+        assert scheduler is not None
         assert simulation is not None
         assert output is not None
         return Scenario(
@@ -256,10 +281,10 @@ class _Checker:
         if table is None and not required:
             return {}
         if table is None:
-            self.complaints.append(Complaint((name,), f"table [{name}] is missing", "add it"))
+            self.problems.append(Problem((name,), f"table [{name}] is missing", "add it"))
         elif not isinstance(table, dict):
-            complaint = Complaint((name,), f"{name} is {table!r}", f"write a table, [{name}]")
-            self.complaints.append(complaint)
+            complaint = Problem((name,), f"{name} is {table!r}", f"write a table, [{name}]")
+            self.problems.append(complaint)
         else:
             return dict(table)
         return None
@@ -274,7 +299,7 @@ class _Checker:
         try:
             return model.model_validate(table, context={"directory": self.directory})
         except ValidationError as error:
-            self.complaints += from_pydantic(error, model, (name,))
+            self.problems += from_pydantic(error, model, (name,))
             return None
 
     def _workload(self) -> tuple[Kind | None, Any]:
@@ -283,38 +308,41 @@ class _Checker:
         if table is None:
             return None, None
         if "kind" not in table:
-            missing = Complaint(
+            missing = Problem(
                 ("workload", "kind"),
                 "key 'workload.kind' is missing",
                 f"add it: {' or '.join(repr(kind) for kind in KINDS)}",
             )
-            self.complaints.append(missing)
+            self.problems.append(missing)
             return None, None
         name = table.pop("kind")
         if name not in KINDS:
             remedy = suggestion(str(name), KINDS, "there is")
             path = ("workload", "kind")
-            self.complaints.append(Complaint(path, f"workload.kind is {name!r}", remedy))
+            self.problems.append(Problem(path, f"workload.kind is {name!r}", remedy))
             return None, None
         kind = kind_called(name)
         return kind, self._checked("workload", kind.workload, table)
 
     def _scheduler(self, kind: Kind | None) -> SchedulerSection | None:
-        """Check ``[scheduler]`` if there is one."""
+        """Check ``[scheduler]``, which some kinds need and others refuse."""
         if "scheduler" not in self.document:
-            return None
+            if kind is not None and kind.schedulers:
+                remedy = f"add it, with a name: {', '.join(map(repr, kind.schedulers))}"
+                message = "table [scheduler] is missing"
+                self.problems.append(Problem(("workload",), message, remedy))
+            return SchedulerSection(name="")
         section = self._section("scheduler", SchedulerSection)
         if kind is None or section is None:
             return section
-        if kind.schedulers is None:
+        if not kind.schedulers:
             message = "this kind of workload takes no [scheduler]"
-            self.complaints.append(
-                Complaint(("scheduler",), message, "remove the table: the actors decide")
-            )
+            remedy = "remove the table: the actors decide"
+            self.problems.append(Problem(("scheduler",), message, remedy))
         elif section.name not in kind.schedulers and ":" not in section.name:
             remedy = suggestion(section.name, kind.schedulers, "write 'module:function' or one of")
             path = ("scheduler", "name")
-            self.complaints.append(Complaint(path, f"scheduler.name is {section.name!r}", remedy))
+            self.problems.append(Problem(path, f"scheduler.name is {section.name!r}", remedy))
         return section
 
     def _simulation(self) -> SimulationSection | None:
@@ -328,7 +356,7 @@ class _Checker:
         else:
             path = ("simulation", "options")
             remedy = "write a table, [simulation.options]"
-            self.complaints.append(Complaint(path, f"simulation.options is {options!r}", remedy))
+            self.problems.append(Problem(path, f"simulation.options is {options!r}", remedy))
         return self._checked("simulation", SimulationSection, table)
 
     def _output(
@@ -340,31 +368,31 @@ class _Checker:
             asked = output is not None and getattr(output, name) is not None
             if asked and kind is not None and name not in kind.outputs:
                 message = f"this kind of workload has no {name}"
-                self.complaints.append(Complaint(("output", name), message, "remove the key"))
+                self.problems.append(Problem(("output", name), message, "remove the key"))
         if output is not None and simulation is not None and not simulation.trace:
             for name in NEED_TRACE if kind is None else kind.need_trace:
                 if getattr(output, name) is not None:
                     message = f"output.{name} needs the trace, which simulation.trace turns off"
                     remedy = "remove one of the two"
-                    self.complaints.append(Complaint(("output", name), message, remedy))
+                    self.problems.append(Problem(("output", name), message, remedy))
         return output
 
     def _options(self, table: dict[str, Any]) -> SimGridOptions:
         """Check ``[simulation.options]``, each key by itself and then together."""
-        before = len(self.complaints)
+        before = len(self.problems)
         for name, value in table.items():
             path = ("simulation", "options", name)
             if name not in _OPTIONS:
-                self.complaints.append(unknown_key(path, _OPTIONS))
+                self.problems.append(unknown_key(path, _OPTIONS))
                 continue
             try:
                 SimGridOptions(**{name: value})
             except (SimpluginError, TypeError, AttributeError) as error:
-                self.complaints.append(Complaint(path, f"simulation.options.{error}"))
-        if len(self.complaints) > before:
+                self.problems.append(Problem(path, f"simulation.options.{error}"))
+        if len(self.problems) > before:
             return SimGridOptions()
         try:
             return SimGridOptions(**table)
         except SimpluginError as error:
-            self.complaints.append(Complaint(("simulation", "options"), str(error)))
+            self.problems.append(Problem(("simulation", "options"), str(error)))
             return SimGridOptions()

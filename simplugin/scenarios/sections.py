@@ -1,4 +1,4 @@
-"""The sections of a scenario file, as pydantic checks them."""
+"""The sections ``[simulation]`` and ``[output]`` of a scenario."""
 
 from __future__ import annotations
 
@@ -6,96 +6,13 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, ValidationInfo, field_validator
 
+from simplugin.inputs.sections import AnyPath, Section
 from simplugin.simulation.options import SimGridOptions
 
 _USUAL = ("result", "trace", "gantt")
 NEED_TRACE = ("trace", "gantt")
-
-
-def _located(value: Any, info: ValidationInfo) -> Path:
-    """Take a path as relative to the directory of the scenario file."""
-    if not isinstance(value, str) or not value:
-        raise ValueError("give a path as a text")
-    directory: Path = (info.context or {}).get("directory", Path())
-    return directory / Path(value).expanduser()
-
-
-def _existing(value: Any, info: ValidationInfo) -> Path:
-    """Refuse the path of a file that is not there."""
-    path = _located(value, info)
-    if not path.is_file():
-        raise ValueError(f"there is no file {str(path)!r}; paths are relative to the scenario file")
-    return path
-
-
-AnyPath = Annotated[Path, BeforeValidator(_located)]
-ExistingFile = Annotated[Path, BeforeValidator(_existing)]
-Reference = Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")]
-
-
-class Section(BaseModel):
-    """A table whose keys are all known."""
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True
-    )
-
-
-class PlatformSection(Section):
-    """``[platform]``: where.
-
-    Attributes
-    ----------
-    file : path, optional
-        A SimGrid platform file.
-    generator : str, optional
-        Instead of a file: a shipped generator, or ``module:function`` of one's own.
-    parameters : dict
-        What the generator is given, by name.
-    seed : int, optional
-        Its seed, given as `seed`.
-    """
-
-    file: ExistingFile | None = None
-    generator: str | None = None
-    parameters: dict[str, Any] = Field(default_factory=dict)
-    seed: Annotated[int, Field(ge=0)] | None = None
-
-    @field_validator("seed")
-    @classmethod
-    def _one_seed(cls, seed: int | None, info: ValidationInfo) -> int | None:
-        """Refuse a second seed."""
-        if seed is not None and "seed" in info.data.get("parameters", {}):
-            raise ValueError(
-                "the seed is given twice, in [platform] and among its parameters; remove one"
-            )
-        return seed
-
-    @model_validator(mode="after")
-    def _one_source(self) -> PlatformSection:
-        """Refuse no source and two of them."""
-        if (self.file is None) == (self.generator is None):
-            raise ValueError("give either a file or a generator")
-        if self.generator is None and ("parameters" in self.model_fields_set or self.seed):
-            raise ValueError("parameters and seed go with a generator, not with a file")
-        return self
-
-
-class SchedulerSection(Section):
-    """``[scheduler]``: the policy, shipped or ``module:function``, and its parameters."""
-
-    name: str
-    parameters: dict[str, Any] = Field(default_factory=dict)
 
 
 class SimulationSection(Section):

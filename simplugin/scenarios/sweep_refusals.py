@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from simplugin.scenarios.complaints import Complaint
+from simplugin.inputs.messages import Problem
 from simplugin.scenarios.substitutions import IDLE, LIMITS, Path, canonical_json, dotted
 
 
@@ -14,18 +14,18 @@ class SweepError(ValueError):
 
     Parameters
     ----------
-    complaint : Complaint
+    complaint : Problem
         What is wrong; its path is one in the campaign file.
     """
 
-    def __init__(self, complaint: Complaint) -> None:
+    def __init__(self, complaint: Problem) -> None:
         super().__init__(complaint.message)
         self.complaint = complaint
 
 
 def sweep_error(path: Path, message: str, remedy: str) -> SweepError:
     """Return an exception about a key of the campaign file."""
-    return SweepError(Complaint(path, message, remedy))
+    return SweepError(Problem(path, message, remedy))
 
 
 def refuse_idle(path: Path, source: Path, *, swept: bool) -> None:

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from simplugin.scenarios.complaints import Complaint
+from simplugin.inputs.messages import Problem
 from simplugin.scenarios.ranges import Powers, RangeError, Steps, is_range, range_of
 from simplugin.scenarios.substitutions import NowhereError, Path, dotted, path_of, substituted
 from simplugin.scenarios.sweep_refusals import (
@@ -371,6 +371,6 @@ def _refuse_twice(variation: Variation, grid: Sequence[Axis]) -> None:
                 raise sweep_error(later.source, message, remedy)
 
 
-def _complaint(source: Path, error: NowhereError) -> Complaint:
+def _complaint(source: Path, error: NowhereError) -> Problem:
     """Say that a key leads into nothing."""
-    return Complaint(source, f"{dotted(source)}: {error.message}", error.remedy)
+    return Problem(source, f"{dotted(source)}: {error.message}", error.remedy)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from simplugin.scenarios.kinds import Kind, Outcome, Progress
-from simplugin.scenarios.quantities import Speed, Time
-from simplugin.scenarios.sections import ExistingFile, Section
+from simplugin.inputs.kinds import Kind, Outcome, Progress
+from simplugin.inputs.messages import suggestion
+from simplugin.inputs.quantities import Speed, Time
+from simplugin.inputs.sections import ExistingFile, Section
 from simplugin.taskgraphs.policies import POLICIES
+from simplugin.workloads.graph_generators import GENERATORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +27,13 @@ BASELINES = {
 }
 # The keys that go with one source of graphs only.
 _KEYS = {"file": ("alpha", "speed"), "generator": ("parameters", "seed")}
+
+
+def _known(generator: str) -> str:
+    """Return the name of a generator; raise ValueError if it is unknown."""
+    if generator not in GENERATORS:
+        raise ValueError(suggestion(generator, GENERATORS, "there are"))
+    return generator
 
 
 class GraphTable(Section):
@@ -55,7 +64,7 @@ class GraphTable(Section):
     file: ExistingFile | None = None
     alpha: Annotated[float, Field(ge=0, le=1)] | None = None
     speed: Annotated[Speed, Field(gt=0, allow_inf_nan=False)] | None = None
-    generator: str | None = None
+    generator: Annotated[str, AfterValidator(_known)] | None = None
     parameters: dict[str, Any] = Field(default_factory=dict)
     seed: Annotated[int, Field(ge=0)] | None = None
     name: Annotated[str, Field(min_length=1)] | None = None
@@ -88,19 +97,23 @@ class TaskGraphsWorkload(Section):
 
 def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     """Schedule the graphs and execute them on the simulated platform."""
-    if scenario.scheduler is None:
-        known = ", ".join(repr(name) for name in KIND.schedulers or ())
-        remedy = f"add it, with a name: {known}"
-        raise scenario.error("table [scheduler] is missing", "workload", remedy=remedy)
     module, _, attribute = _RUN.partition(":")
     runs: Callable[[Scenario, Progress | None], Outcome]
     runs = getattr(importlib.import_module(module), attribute)
     return runs(scenario, progress)
 
 
+def check(scenario: Scenario) -> None:
+    """Raise ScenarioError if a parameter of the scheduler is unknown or invalid."""
+    from simplugin.scenarios.graph_schedulers import wishes_of
+
+    wishes_of(scenario)
+
+
 KIND = Kind(
     workload=TaskGraphsWorkload,
     run=run,
+    check=check,
     schedulers=tuple(f"taskgraphs.{name}" for name in (*POLICIES, *BASELINES)),
     outputs=("result", "gantt", "graphs"),
     need_trace=("trace",),

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from simplugin.errors import PlatformError, UnitError, WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms import Profile, ProfileUse
-from simplugin.pricing.agents.platform_changes import changeable, profiles
+from simplugin.simulation.platform_changes import Change, changeable, profiles
 from simplugin.simulation.resolve import resolve
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform
-    from simplugin.platforms.trees import Tree
-    from simplugin.pricing.agents.platform_changes import Change, Changeable
-    from simplugin.scenarios.bags import BagsWorkload
+    from simplugin.platforms.graphs import Tree
     from simplugin.scenarios.scenario import Scenario
+    from simplugin.simulation.platform_changes import Changeable
+    from simplugin.workloads.bag_sections import BagsWorkload
 
 
 _STATES = ("HOST_AVAIL", "LINK_AVAIL")
@@ -90,12 +90,13 @@ def _change(scenario: Scenario, number: int, known: Changeable, tree: Tree) -> C
     of_host = table.resource in known.hosts
     try:
         known.check(table.resource)
-        change: Change = table.change(of_host=of_host)
+        capacity = table.value(of_host=of_host)
     except WorkloadError as error:
         raise scenario.error(str(error), *key, "resource") from error
     except UnitError as error:
         message = f"workload.changes.{number}.capacity: {error}"
         raise scenario.error(message, *key, "capacity") from None
+    change = Change(table.date, table.resource, capacity)
     at = tree.hosts.index(table.resource) if table.resource in tree.hosts else -1
     if of_host and not change.fails and (at < 0 or tree.speed[at] <= 0):
         message = f"there is a change of {table.resource!r}, which computes no tasks"

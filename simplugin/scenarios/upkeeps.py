@@ -15,14 +15,13 @@ from simplugin.errors import (
     WorkloadError,
 )
 from simplugin.formats.platform_xml import read_platform
+from simplugin.inputs.kinds import Outcome, Progress
 from simplugin.optimum.fair_sharing import fair_sharing
-from simplugin.pricing.agents.changes import intervals
-from simplugin.pricing.agents.methods import ticking_cast
-from simplugin.pricing.agents.platform_changes import changeable, own_changes
-from simplugin.pricing.agents.upkeep import keep_up
-from simplugin.pricing.recovery import Recovery, Stretch, events_of
+from simplugin.pricing.actors.roles import ticking_cast
+from simplugin.pricing.assessment import Recovery, Stretch, events_of
+from simplugin.pricing.changes import intervals
+from simplugin.pricing.execution import keep_up
 from simplugin.rows import Row
-from simplugin.scenarios.kinds import Outcome, Progress
 from simplugin.scenarios.negotiations import (
     arguments,
     method_of,
@@ -30,16 +29,17 @@ from simplugin.scenarios.negotiations import (
     simulated,
     utility_of,
 )
+from simplugin.simulation.platform_changes import Change, changeable, own_changes
 from simplugin.units import parse_time
 
 if TYPE_CHECKING:
     from simplugin.optimum.fair_sharing import FairShare
     from simplugin.platforms import Platform
-    from simplugin.pricing.agents.changes import Change, Interval
-    from simplugin.pricing.trajectory import Method
-    from simplugin.scenarios.bags import BagsWorkload
+    from simplugin.pricing.changes import Interval
+    from simplugin.pricing.iteration import Method
     from simplugin.scenarios.scenario import Scenario
     from simplugin.workloads import AlphaFair, Sharing
+    from simplugin.workloads.bag_sections import BagsWorkload
 
 # Without rounds agents hear old news, and markets must move more slowly.
 RELAXATION = 0.5
@@ -114,7 +114,6 @@ def _simulation(scenario: Scenario) -> dict[str, Any]:
 
 def _clock(scenario: Scenario) -> _Clock:
     """Return how time passes."""
-    assert scenario.scheduler is not None
     parameters = scenario.scheduler.parameters
     if "rounds" in parameters:
         message = "scheduler.parameters has both rounds and a period"
@@ -136,7 +135,6 @@ def _clock(scenario: Scenario) -> _Clock:
 
 def _time(scenario: Scenario, name: str) -> float:
     """Return a parameter that is a time."""
-    assert scenario.scheduler is not None
     value = scenario.scheduler.parameters[name]
     remedy = "give a time in s above 0, such as 0.02 or '20ms'"
     if isinstance(value, str):
@@ -154,7 +152,6 @@ def _time(scenario: Scenario, name: str) -> float:
 
 def _method(scenario: Scenario, utility: AlphaFair, clock: _Clock) -> Method[Any]:
     """Return what a role does in a period."""
-    assert scenario.scheduler is not None
     parameters = {
         name: value for name, value in scenario.scheduler.parameters.items() if name not in _OWN
     }
@@ -207,10 +204,11 @@ def _changes(
         except WorkloadError as error:
             raise scenario.error(str(error), *key, "resource") from error
         try:
-            found.append(table.change(of_host=table.resource in known.hosts))
+            capacity = table.value(of_host=table.resource in known.hosts)
         except UnitError as error:
             message = f"workload.changes.{number}.capacity: {error}"
             raise scenario.error(message, *key, "capacity") from None
+        found.append(Change(table.date, table.resource, capacity))
     return found, of_platform
 
 

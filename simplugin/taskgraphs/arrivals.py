@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simplugin.optimum.task_graph_bounds import makespan_bound
-from simplugin.platforms.grid5000_subsets import SUBSETS
+from simplugin.platforms.sites import SUBSETS
 from simplugin.taskgraphs.allocation import scrap_max
 from simplugin.taskgraphs.campaign import (
     SEED,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simplugin.workloads.task_graph_combinations import Family
+    from simplugin.workloads.graph_generators import Family
 
 COUNT = 10
 # Mean time between submissions over mean makespan alone.

@@ -9,7 +9,7 @@ import numpy as np
 
 from simplugin.claims import Claim
 from simplugin.optimum.task_graph_bounds import makespan_bound
-from simplugin.platforms.grid5000_subsets import SUBSETS
+from simplugin.platforms.sites import SUBSETS
 from simplugin.taskgraphs.campaign import Setting, graphs_of, measured
 from simplugin.taskgraphs.section7_tables import BALANCED, EIGHT, part
 from simplugin.workloads.graph_sets import GraphSet
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from simplugin.taskgraphs.campaign import Case
     from simplugin.taskgraphs.section7_tables import Scope
-    from simplugin.workloads.task_graph_combinations import Family
+    from simplugin.workloads.graph_generators import Family
 
 # How far a bound may stay under what its program could prove.
 _TOLERANCE = 1e-4

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from simplugin.platforms.grid5000_subsets import SUBSETS
+from simplugin.platforms.sites import SUBSETS
 from simplugin.taskgraphs.allocation import PROCEDURES, scrap_max
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.mapping import plan
@@ -18,8 +18,8 @@ from simplugin.taskgraphs.readings import PAPER, Readings
 from simplugin.taskgraphs.rebalancing import Rebalanced
 from simplugin.taskgraphs.revisions import Revised
 from simplugin.taskgraphs.shares import checked_shares
+from simplugin.workloads.graph_generators import combination
 from simplugin.workloads.graph_sets import GraphSet
-from simplugin.workloads.task_graph_combinations import combination
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,13 +27,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simplugin.platforms import Platform
-    from simplugin.platforms.multi_clusters import MultiCluster
-    from simplugin.platforms.sites import Site
+    from simplugin.platforms.sites import MultiCluster, Site
     from simplugin.taskgraphs.allocation import Allocation
     from simplugin.taskgraphs.execution import Execution, Mode
     from simplugin.taskgraphs.online_mapping import Revision
     from simplugin.taskgraphs.policies import Policy
-    from simplugin.workloads.task_graph_combinations import Family
+    from simplugin.workloads.graph_generators import Family
     from simplugin.workloads.task_graphs import TaskGraph
 
 SEED = 6774
@@ -57,7 +56,7 @@ class Case:
     number : int
         Of the combination.
     site : str
-        A key of `simplugin.platforms.grid5000_subsets.SUBSETS`.
+        A key of `simplugin.platforms.sites.SUBSETS`.
     seed : int
         Of all combinations.
     variant : str

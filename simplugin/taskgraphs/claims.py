@@ -17,14 +17,14 @@ from simplugin.taskgraphs import (
     section7_claims,
     section7_figures,
 )
-from simplugin.workloads.task_graph_combinations import FAMILIES
+from simplugin.workloads.graph_generators import FAMILIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simplugin.claims import Claim
     from simplugin.figures import Figure
-    from simplugin.workloads.task_graph_combinations import Family
+    from simplugin.workloads.graph_generators import Family
 
 
 def _sharing(quick: bool, *, family: Family) -> list[Claim]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simplugin.taskgraphs.campaign import Case, Measurement
-    from simplugin.workloads.task_graph_combinations import Family
+    from simplugin.workloads.graph_generators import Family
 
 # The strategy of the paper to be ahead of.
 RIVAL = "wps_width"

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.cluster import Cluster
-from simplugin.platforms.hosts import Cabinet, Host, Peer
+from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer
 from simplugin.platforms.sites import Site
 from simplugin.simulation.resolve import ResolvedPlatform, ResolvedRoute, resolve
 

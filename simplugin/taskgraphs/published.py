@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.platforms.multi_clusters import MultiCluster
+from simplugin.platforms.sites import MultiCluster
 from simplugin.taskgraphs.allocation import cpa
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.schedules import Schedule

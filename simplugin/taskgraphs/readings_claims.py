@@ -16,7 +16,7 @@ from simplugin.taskgraphs.readings import PAPER, Readings
 from simplugin.taskgraphs.section7 import averages, run
 from simplugin.taskgraphs.section7_statements import STATEMENTS
 from simplugin.taskgraphs.section7_tables import PART
-from simplugin.workloads.task_graph_combinations import FAMILIES, Family
+from simplugin.workloads.graph_generators import FAMILIES, Family
 
 if TYPE_CHECKING:
     from collections.abc import Callable

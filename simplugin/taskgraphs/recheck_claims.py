@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from simplugin.claims import Claim
 from simplugin.taskgraphs.campaign import SEED, STRATEGIES, Case, Setting, executed
 from simplugin.taskgraphs.trace_check import violations
-from simplugin.workloads.task_graph_combinations import FAMILIES
+from simplugin.workloads.graph_generators import FAMILIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

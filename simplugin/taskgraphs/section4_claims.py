@@ -10,7 +10,7 @@ import numpy as np
 
 from simplugin.claims import Claim
 from simplugin.elementary import exp, log
-from simplugin.platforms.grid5000_subsets import SUBSETS
+from simplugin.platforms.sites import SUBSETS
 from simplugin.taskgraphs.allocation import scrap, scrap_max
 from simplugin.taskgraphs.campaign import SEED, SITES, Case, graphs_of
 from simplugin.taskgraphs.execution import execute

@@ -10,7 +10,7 @@ import numpy as np
 
 from simplugin.claims import Claim
 from simplugin.elementary import exp, log
-from simplugin.platforms.grid5000_subsets import SUBSETS
+from simplugin.platforms.sites import SUBSETS
 from simplugin.taskgraphs.allocation import scrap_max
 from simplugin.taskgraphs.campaign import Case, Setting, graphs_of, measured, own_makespans
 from simplugin.taskgraphs.execution import execute

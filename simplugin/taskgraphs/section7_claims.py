@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.claims import Claim
-from simplugin.platforms.grid5000_subsets import SUBSETS
+from simplugin.platforms.sites import SUBSETS
 from simplugin.taskgraphs.metrics import unfairness
 from simplugin.taskgraphs.section7_judgements import bends, opposite_trends
 from simplugin.taskgraphs.section7_statements import STATEMENTS
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simplugin.taskgraphs.section7_tables import Scope
-    from simplugin.workloads.task_graph_combinations import Family
+    from simplugin.workloads.graph_generators import Family
 
 # Numbers, and orders of what is close, that a few runs cannot confirm or contradict.
 _NEED_ALL = {

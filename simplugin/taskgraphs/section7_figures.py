@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simplugin.taskgraphs.section7 import Averages
-    from simplugin.workloads.task_graph_combinations import Family
+    from simplugin.workloads.graph_generators import Family
 
 # As the paper writes them.
 NAMES = dict(

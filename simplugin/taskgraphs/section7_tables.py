@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simplugin.taskgraphs.section7 import Averages
-    from simplugin.workloads.task_graph_combinations import Family
+    from simplugin.workloads.graph_generators import Family
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Scope:
     combinations : int
         Of each number.
     sites : tuple of str
-        Keys of `simplugin.platforms.grid5000_subsets.SUBSETS`.
+        Keys of `simplugin.platforms.sites.SUBSETS`.
     """
 
     counts: tuple[int, ...]

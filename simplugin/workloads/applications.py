@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
 
@@ -78,3 +82,117 @@ class Application:
             )
         if self.hosts is not None:
             object.__setattr__(self, "hosts", tuple(self.hosts))
+
+
+# The applications on `simplugin.platforms.topologies.shapes.five_hosts` in R. Bertin, A. Legrand,
+# C. Touati (2007), section 5.1.3.
+FIVE_HOSTS_APPLICATIONS = (
+    Application("1", "D", flop=5000.0, byte=1000.0),
+    Application("2", "A", flop=800.0, byte=2000.0),
+    Application("3", "C", flop=1500.0, byte=1500.0),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Bags:
+    """Applications of independent tasks whose data all start at the root of one tree.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the applications.
+    flop : float64, shape (n_applications,)
+        Computation of one task [flop].
+    byte : float64, shape (n_applications,)
+        Data of one task [byte]; 0 if a task needs none.
+    weight : float64, shape (n_applications,)
+        Priority weight: throughputs are to be in these proportions.
+    count : int64, shape (n_applications,)
+        How many tasks there are.
+
+    Raises
+    ------
+    WorkloadError
+        Lengths or ranges are wrong, or two names are alike.
+    """
+
+    names: tuple[str, ...]
+    flop: NDArray[np.float64]
+    byte: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    count: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        object.__setattr__(self, "names", tuple(self.names))
+        if not self.names:
+            raise WorkloadError("there is no application; give at least one")
+        if len(set(self.names)) < len(self.names):
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise WorkloadError(f"two applications are called {twice!r}; name them apart", twice)
+        for field, kind in (
+            ("flop", np.float64),
+            ("byte", np.float64),
+            ("weight", np.float64),
+            ("count", np.int64),
+        ):
+            given = np.asarray(getattr(self, field))
+            values = np.array(np.broadcast_to(given, (len(self.names),)), dtype=kind)
+            least = values >= 0 if field == "byte" else values > 0
+            wrong = ~(least & np.isfinite(values)) | (values != given)
+            if np.any(wrong):
+                at = int(np.argmax(wrong))
+                raise WorkloadError(
+                    f"{field} of application {self.names[at]!r} is"
+                    f" {np.broadcast_to(given, values.shape)[at]!r}; give a"
+                    f" {'number from 0 on' if field == 'byte' else 'positive number'}",
+                    self.names[at],
+                )
+            object.__setattr__(self, field, values)
+
+    @classmethod
+    def of(cls, applications: Sequence[Application], count: int) -> Bags:
+        """Return the bags of applications that share one master.
+
+        Parameters
+        ----------
+        applications : sequence of Application
+            Their `hosts`, `start` and `end` must be the defaults.
+        count : int
+            Tasks of those that do not say.
+
+        Raises
+        ------
+        WorkloadError
+            The applications differ in their masters, or restrict hosts or dates.
+        """
+        for each in applications:
+            if each.master != applications[0].master:
+                raise WorkloadError(
+                    f"application {each.name!r} starts at {each.master!r}, but the first one at"
+                    f" {applications[0].master!r}; on a tree all tasks start at the root",
+                    each.name,
+                )
+            if each.hosts is not None or each.start > 0 or each.end < np.inf:
+                raise WorkloadError(
+                    f"application {each.name!r} restricts its hosts or dates; on a tree any host"
+                    " computes any task, from the start; remove hosts, start and end",
+                    each.name,
+                )
+        return cls(
+            tuple(each.name for each in applications),
+            np.array([each.flop for each in applications]),
+            np.array([each.byte for each in applications]),
+            np.array([each.weight for each in applications]),
+            np.array([each.count or count for each in applications]),
+        )
+
+    @property
+    def n_applications(self) -> int:
+        """How many applications there are."""
+        return len(self.names)
+
+    @property
+    def ratio(self) -> NDArray[np.float64]:
+        """Communication-to-computation ratio of each application, CCR [byte/flop]."""
+        return self.byte / self.flop

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Literal, Protocol
+
+import numpy as np
 
 from simplugin.errors import WorkloadError
 from simplugin.workloads.daggen import daggen
-from simplugin.workloads.fft import fft
-from simplugin.workloads.simple_graphs import chain, fork_join
-from simplugin.workloads.strassen import strassen
-from simplugin.workloads.task_costs import CostLaw
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
-    from simplugin.workloads.task_graphs import TaskGraph
+from simplugin.workloads.parameter_ranges import one_of, whole
+from simplugin.workloads.regular_graphs import Counting, chain, fft, fork_join, strassen
+from simplugin.workloads.task_costs import SCENARIOS, CostLaw, Sizes
+from simplugin.workloads.task_graphs import TaskGraph
 
 
 class GraphGenerator(Protocol):
@@ -92,3 +88,112 @@ def graph_named(kind: str, generator: np.random.Generator, **parameters: Any) ->
     if kind not in GENERATORS:
         raise WorkloadError(f"no generator is called {kind!r}; give one of {', '.join(GENERATORS)}")
     return GENERATORS[kind](generator, **parameters)
+
+
+Family = Literal["random", "fft", "strassen"]
+FAMILIES: tuple[Family, ...] = ("random", "fft", "strassen")
+
+# Parameters of random graphs, section 2, and points of FFT graphs, section 7.
+RANDOM: dict[str, tuple[Any, ...]] = {
+    "n_tasks": (10, 20, 50),
+    "width": (0.2, 0.5, 0.8),
+    "regularity": (0.2, 0.8),
+    "density": (0.2, 0.8),
+    "jump": (1, 2, 4),
+}
+POINTS = (4, 8, 16)
+
+
+def combination(
+    family: Family,
+    count: int,
+    seed: int | Sequence[int],
+    *,
+    one_scenario: bool = False,
+    sizes: Sizes = "daggen",
+    counting: Counting = "real",
+) -> tuple[TaskGraph, ...]:
+    """Return graphs of a family, each one's parameters drawn on their own, as in section 7 of [1]_.
+
+    The same family, count and seed give the same graphs, and shapes are the same whatever the
+    keywords.
+
+    Parameters
+    ----------
+    family : {"random", "fft", "strassen"}
+        Random graphs draw the parameters of `RANDOM` and one of the four scenarios of costs; FFT
+        graphs draw one of `POINTS`.
+    count : int
+        How many graphs; the paper has 2, 4, 6, 8 and 10.
+    seed : int or sequence of int
+        Numbers from 0 on; for instance, that of the campaign and that of the combination.
+    one_scenario : bool
+        Whether all random graphs have the scenario of costs that the first one draws.
+    sizes : {"daggen", "uniform"}
+        See `CostLaw`.
+    counting : {"real", "scaled", "drawn"}
+        See `strassen`.
+
+    Returns
+    -------
+    tuple of TaskGraph
+        Called "random-1", "random-2" and so on.
+
+    Raises
+    ------
+    WorkloadError
+        There is no such family, or no graph, or a seed is negative.
+
+    References
+    ----------
+    .. [1] N. N'takpé, F. Suter (2008). Concurrent Scheduling of Parallel Task Graphs on
+       Multi-Clusters Using Constrained Resource Allocations. INRIA research report 6774.
+    """
+    one_of("family", family, FAMILIES)
+    count = whole("count", count)
+    seeds = [whole("seed", each, 0) for each in np.atleast_1d(np.asarray(seed, dtype=object))]
+    # With their number, since numpy takes 1 and (1, 0) for the same.
+    entropy = [FAMILIES.index(family), count, len(seeds), *seeds]
+    sources = np.random.SeedSequence(entropy).spawn(count)
+    generators = [np.random.default_rng(source) for source in sources]
+    names = [f"{family}-{number}" for number in range(1, count + 1)]
+    if family == "random":
+        return _random(generators, names, sizes, one_scenario)
+    law = CostLaw(sizes=sizes)
+    if family == "strassen":
+        return tuple(
+            strassen(generator, counting=counting, costs=law, name=name)
+            for generator, name in zip(generators, names, strict=True)
+        )
+    return tuple(
+        fft(POINTS[generator.integers(len(POINTS))], generator, costs=law, name=name)
+        for generator, name in zip(generators, names, strict=True)
+    )
+
+
+def _random(
+    generators: Sequence[np.random.Generator],
+    names: Sequence[str],
+    sizes: Sizes,
+    one_scenario: bool,
+) -> tuple[TaskGraph, ...]:
+    """Return random graphs."""
+    drawn = [random_parameters(generator) for generator in generators]
+    scenarios = [parameters.pop("scenario") for parameters in drawn]
+    if one_scenario:
+        scenarios = scenarios[:1] * len(scenarios)
+    return tuple(
+        daggen(**parameters, generator=generator, costs=CostLaw(scenario, sizes), name=name)
+        for generator, name, parameters, scenario in zip(
+            generators, names, drawn, scenarios, strict=True
+        )
+    )
+
+
+def random_parameters(generator: np.random.Generator) -> dict[str, Any]:
+    """Return parameters of a random graph of the campaign, those of `RANDOM` and a scenario.
+
+    Each is drawn uniformly and on its own, and named as `graph_named` takes it.
+    """
+    values = {**RANDOM, "scenario": SCENARIOS}
+    return {name: each[generator.integers(len(each))] for name, each in values.items()}

@@ -10,10 +10,10 @@ from simplugin.bags.assessment import Assessment
 from simplugin.bags.execution import Execution, execute
 from simplugin.bags.policies import POLICIES
 from simplugin.optimum.steady_state import steady_state
-from simplugin.platforms.trees import Tree
+from simplugin.platforms.graphs import Tree
 from simplugin.simulation.result import HostTotals, LinkTotals, Result
 from simplugin.simulation.trace import Trace
-from simplugin.workloads.bags import Bags
+from simplugin.workloads.applications import Bags
 
 # The root distributes only; "fast" and "slow" compute 4 and 1 Gflop/s behind wide links.
 TREE = Tree(

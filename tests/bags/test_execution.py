@@ -20,9 +20,9 @@ from simplugin.bags.measurement import measure
 from simplugin.bags.nodes import NodePlan, Policy
 from simplugin.bags.trace_check import violations
 from simplugin.errors import ActorError, InfeasibleError, WorkloadError
-from simplugin.platforms.random_trees import random_tree
-from simplugin.platforms.trees import Tree
-from simplugin.workloads.bags import Bags
+from simplugin.platforms.graphs import Tree
+from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.workloads.applications import Bags
 
 FCFS = Policy("fcfs", first_come_first_served)
 CGBC = Policy("cgbc", bandwidth_centric, bundled=True)

@@ -15,11 +15,11 @@ from simplugin.bags.decisions import balanced
 from simplugin.bags.execution import execute
 from simplugin.bags.nodes import Choice, Known, NodePlan, NodeState, Place, Policy, servable
 from simplugin.bags.policies import POLICIES
+from simplugin.platforms.graphs import Tree
 from simplugin.platforms.profiles import Profile, ProfileUse
-from simplugin.platforms.random_trees import random_tree
-from simplugin.platforms.trees import Tree
+from simplugin.platforms.topologies.random_trees import random_tree
 from simplugin.simulation import SimGridOptions
-from simplugin.workloads.bags import Bags
+from simplugin.workloads.applications import Bags
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform

@@ -16,11 +16,11 @@ from simplugin.bags.execution import Execution, execute
 from simplugin.bags.nodes import Known, NodePlan, Place, Policy
 from simplugin.bags.policies import POLICIES
 from simplugin.errors import WorkloadError
+from simplugin.platforms.graphs import Tree
 from simplugin.platforms.profiles import Profile, ProfileUse
-from simplugin.platforms.random_trees import random_tree
-from simplugin.platforms.trees import Tree
+from simplugin.platforms.topologies.random_trees import random_tree
 from simplugin.simulation.placement import Placement
-from simplugin.workloads.bags import Bags
+from simplugin.workloads.applications import Bags
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform

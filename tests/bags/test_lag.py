@@ -16,8 +16,8 @@ from simplugin.bags.nodes import Known, NodeState
 from simplugin.bags.throughput import experimental, fair
 from simplugin.errors import WorkloadError
 from simplugin.optimum.steady_state import steady_state
-from simplugin.platforms.trees import Tree
-from simplugin.workloads.bags import Bags
+from simplugin.platforms.graphs import Tree
+from simplugin.workloads.applications import Bags
 
 STEERING = Steering(eta=0.3, lead=8, crowding=0.75, window=1.5, spare=3)
 

@@ -26,8 +26,8 @@ from simplugin.bags.agents.mortal_actors import mortal_host
 from simplugin.bags.execution import execute
 from simplugin.bags.nodes import Known, NodePlan, NodeState, Place, Policy, servable
 from simplugin.bags.policies import POLICIES
-from simplugin.platforms.random_trees import random_tree
-from simplugin.workloads.bags import Bags
+from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.workloads.applications import Bags
 
 
 def copied(value: Any) -> Any:

@@ -11,10 +11,10 @@ from simplugin.bags.execution import execute
 from simplugin.bags.measurement import measure, with_errors
 from simplugin.bags.nodes import Choice, NodeState, Policy
 from simplugin.errors import ActorError, PlatformError
-from simplugin.platforms.random_trees import random_tree
-from simplugin.platforms.trees import Tree
+from simplugin.platforms.graphs import Tree
+from simplugin.platforms.topologies.random_trees import random_tree
 from simplugin.simulation import SimGridOptions
-from simplugin.workloads.bags import Bags
+from simplugin.workloads.applications import Bags
 
 FCFS = Policy("fcfs", first_come_first_served)
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.bags.parcels import Supply
-from simplugin.workloads.bags import Bags
+from simplugin.workloads.applications import Bags
 
 
 def bags(count: list[int], weight: list[float]) -> Bags:

@@ -14,9 +14,9 @@ from simplugin.bags.periodic import PeriodicSchedule, natural_period, periodic_s
 from simplugin.bags.periodic_execution import PeriodicExecution, execute_periodic
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.exact_steady_state import exact_steady_state
-from simplugin.platforms.random_trees import random_tree
-from simplugin.platforms.trees import Tree
-from simplugin.workloads.bags import Bags
+from simplugin.platforms.graphs import Tree
+from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.workloads.applications import Bags
 
 
 def tree_of(parent: list[int], speed: list[float], bandwidth: list[float]) -> Tree:

@@ -16,8 +16,8 @@ from simplugin.bags.execution import execute
 from simplugin.bags.nodes import Known, NodePlan, Place, Policy, time_between_looks
 from simplugin.errors import WorkloadError
 from simplugin.platforms import Platform, Profile, ProfileUse
-from simplugin.platforms.trees import Tree
-from simplugin.workloads.bags import Bags
+from simplugin.platforms.graphs import Tree
+from simplugin.workloads.applications import Bags
 
 if TYPE_CHECKING:
     from simplugin.bags.execution import Execution

@@ -17,8 +17,8 @@ from simplugin.bags.policies import POLICIES, policy_called
 from simplugin.bags.throughput import experimental, fair
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.steady_state import steady_state
-from simplugin.platforms.trees import Tree
-from simplugin.workloads.bags import Bags
+from simplugin.platforms.graphs import Tree
+from simplugin.workloads.applications import Bags
 
 # Two levels, speeds and bandwidths without ties.
 TREE = Tree(

@@ -19,9 +19,9 @@ from simplugin.bags.realism import (
 )
 from simplugin.errors import WorkloadError
 from simplugin.platforms import Profile, ProfileUse
-from simplugin.platforms.random_trees import random_tree
-from simplugin.platforms.trees import Tree
-from simplugin.workloads.bags import Bags
+from simplugin.platforms.graphs import Tree
+from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.workloads.applications import Bags
 
 SPEED, BANDWIDTH, TASKS, FLOP, BYTE = 1e8, 1e6, 40, 2e9, 3e7
 BAGS = Bags(("only",), FLOP, BYTE, 1.0, TASKS)

@@ -4,8 +4,8 @@ import pytest
 from simplugin.bags.execution import execute
 from simplugin.bags.planned import lp
 from simplugin.bags.realism import SLOWS, arguments
-from simplugin.platforms.trees import Tree
-from simplugin.workloads.bags import Bags
+from simplugin.platforms.graphs import Tree
+from simplugin.workloads.applications import Bags
 
 # A fast host behind a slow link, and a slow one behind a fast link.
 TREE = Tree(

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from simplugin.bags.execution import Execution
 from simplugin.bags.throughput import experimental, fair, slope
 from simplugin.errors import WorkloadError
-from simplugin.workloads.bags import Bags
+from simplugin.workloads.applications import Bags
 
 
 def dated(*completion: list[float], count: list[int] | None = None) -> Execution:

@@ -3,7 +3,7 @@
 import json
 import pickle
 import sys
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,6 @@ import pytest
 from simplugin.campaigns import campaign_checks
 from simplugin.campaigns.campaign import Campaign, load_campaign
 from simplugin.errors import ScenarioError
-from simplugin.scenarios import executions, named_functions, upkeeps
 
 SHIPPED = sorted((Path(__file__).parents[2] / "scenarios" / "campaigns").glob("*.toml"))
 
@@ -294,18 +293,12 @@ def test_a_job_again_has_the_key_of_things_as_they_are_now(written, tmp_path):
     assert load_campaign(written(*changes)).identity != identity
 
 
-def test_named_functions_take_what_runs_take():
-    names = {each.name for each in fields(executions._Wishes)}
-    assert set(named_functions._FURTHER["bags"]) == names
-    assert set(named_functions._FURTHER["pricing"]) == {"rounds", *upkeeps._OWN}
-
-
 def test_of_many_numbers_some_are_checked(written, monkeypatch):
     seen = []
-    check = campaign_checks.complaints_about
+    check = campaign_checks.problems_of
     monkeypatch.setattr(
         campaign_checks,
-        "complaints_about",
+        "problems_of",
         lambda document, file: seen.append(document["simulation"]["seed"]) or check(document, file),
     )
     long = f"[sweep]\nsimulation.seed = {[*range(5000), 0.5]}"

@@ -15,9 +15,9 @@ from simplugin.cli import app
 from simplugin.formats.check import check
 from simplugin.formats.platform_xml import read_platform, write_platform
 from simplugin.platforms import Host, Profile, ProfileUse, Route
-from simplugin.platforms.availability import with_availability
-from simplugin.platforms.availability_models import model_named, model_names
-from simplugin.platforms.availability_processes import Churn, Levels, Outages
+from simplugin.platforms.availability.followers import with_availability
+from simplugin.platforms.availability.models import model_named, model_names
+from simplugin.platforms.availability.processes import Churn, Levels, Outages
 from simplugin.platforms.laws import Law
 from simplugin.simulation.resolve import resolve
 

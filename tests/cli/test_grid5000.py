@@ -13,7 +13,7 @@ from simplugin.formats.grid5000_catalogue import shipped_catalogue, write_catalo
 from simplugin.formats.grid5000_latencies import latencies_text
 from simplugin.formats.platform_xml import platform_text, read_platform
 from simplugin.platforms import Link
-from simplugin.platforms.grid5000 import (
+from simplugin.platforms.grid5000.facts import (
     Adapter,
     BackboneLink,
     ClusterFacts,
@@ -24,10 +24,9 @@ from simplugin.platforms.grid5000 import (
     SiteFacts,
     Uplink,
 )
-from simplugin.platforms.grid5000_concerns import concerning
-from simplugin.platforms.grid5000_latencies import Latencies
-from simplugin.platforms.grid5000_platform import grid5000_platform
-from simplugin.platforms.grid5000_selection import selected
+from simplugin.platforms.grid5000.latencies import Latencies
+from simplugin.platforms.grid5000.platform import grid5000_platform
+from simplugin.platforms.grid5000.selection import concerning, selected
 from simplugin.scenarios.generators import GENERATORS
 from simplugin.scenarios.generators.grid5000 import grid5000
 from simplugin.scenarios.scenario import load_scenario

@@ -29,7 +29,7 @@ from simplugin.platforms import (
     Zone,
     ZoneRoute,
 )
-from simplugin.platforms.grid5000 import Grid5000, Remark
+from simplugin.platforms.grid5000.facts import Grid5000, Remark
 
 SMALL = Path(__file__).with_name("grid5000_small.json")
 

@@ -19,7 +19,7 @@ from simplugin.formats.grid5000_catalogue import (
     write_catalogue,
 )
 from simplugin.formats.grid5000_reference import read_reference
-from simplugin.platforms.grid5000 import (
+from simplugin.platforms.grid5000.facts import (
     Adapter,
     BackboneLink,
     ClusterFacts,

@@ -17,8 +17,8 @@ from simplugin.formats.grid5000_catalogue import read_catalogue, write_catalogue
 from simplugin.formats.grid5000_reference import read_reference
 from simplugin.platforms import radical
 from simplugin.platforms.consistency import require_consistent
-from simplugin.platforms.grid5000 import Grid5000
-from simplugin.platforms.grid5000_platform import grid5000_platform
+from simplugin.platforms.grid5000.facts import Grid5000
+from simplugin.platforms.grid5000.platform import grid5000_platform
 
 SMALL = Path(__file__).with_name("grid5000_small.json")
 ODD = st.sampled_from(

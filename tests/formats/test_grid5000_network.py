@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from simplugin.platforms.grid5000 import BackboneLink, Grid5000, Place, Remark, Uplink
+from simplugin.platforms.grid5000.facts import BackboneLink, Grid5000, Place, Remark, Uplink
 
 Grid = Any  # SmallGrid of conftest.py
 Read = Callable[[Grid], tuple[Grid5000, tuple[Remark, ...]]]

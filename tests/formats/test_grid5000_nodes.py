@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.grid5000 import Adapter, BackboneLink, Grid5000, NodeGroup, Remark, Uplink
+from simplugin.platforms.grid5000.facts import (
+    Adapter,
+    BackboneLink,
+    Grid5000,
+    NodeGroup,
+    Remark,
+    Uplink,
+)
 
 Grid = Any  # SmallGrid of conftest.py
 Read = Callable[[Grid], tuple[Grid5000, tuple[Remark, ...]]]

@@ -14,7 +14,7 @@ import pytest
 
 from simplugin.formats.grid5000_reference import read_reference
 from simplugin.platforms import radical
-from simplugin.platforms.grid5000 import Grid5000, Remark
+from simplugin.platforms.grid5000.facts import Grid5000, Remark
 
 Facts = tuple[Grid5000, tuple[Remark, ...]]
 

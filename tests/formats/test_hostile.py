@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from simplugin.errors import PlatformError
-from simplugin.formats import xml_tree
 from simplugin.formats.check import MOST_FINDINGS, check, exit_status
 from simplugin.formats.platform_xml import read_platform
+from simplugin.inputs.files import LARGEST_FILE
 
 DOCTYPE = '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd"'
 BODY = (
@@ -95,7 +95,7 @@ def test_what_is_no_text_is_unreadable(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     wide.write_bytes(f"{DOCTYPE}>{BODY.format('a')}".encode("utf-16"))
     with huge.open("wb") as stream:
-        stream.truncate(xml_tree.LARGEST_FILE + 1)
+        stream.truncate(LARGEST_FILE + 1)
     for path in (directory, pipe, wide, huge, tmp_path / "absent", Path("/dev/zero")):
         (finding,) = check([path])
         assert finding.severity == "unreadable", path

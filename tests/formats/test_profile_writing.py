@@ -15,10 +15,10 @@ from simplugin.formats.platform_xml import read_platform, write_platform
 from simplugin.formats.profile_files import read_profile
 from simplugin.formats.profile_writing import write_profiles
 from simplugin.platforms import Host, Profile, ProfileUse
-from simplugin.platforms.availability import with_availability
-from simplugin.platforms.availability_processes import Levels, Outages
+from simplugin.platforms.availability.followers import with_availability
+from simplugin.platforms.availability.processes import Levels, Outages
 from simplugin.platforms.laws import Law
-from simplugin.platforms.timelines import timeline
+from simplugin.platforms.profiles import timeline
 
 
 @pytest.fixture

@@ -6,7 +6,10 @@ from pathlib import Path
 from lxml import etree
 from mutants import simgrid_verdicts
 
-from simplugin.formats import vocabulary, xml_tree
+from simplugin.errors import PlatformError
+from simplugin.formats import vocabulary
+from simplugin.formats.simgrid_xml import DOCTYPE
+from simplugin.inputs import xml_tree
 
 # Elements that SimGrid refuses although its DTD has them, and old names.
 ELSEWHERE = {"include", "storage", "storage_type", "mount", "model_prop"} | {
@@ -66,7 +69,7 @@ def test_the_order_of_elements_is_that_of_simgrid(tmp_path: Path) -> None:
     with simgrid_verdicts() as verdict_on:
 
         def refused(content: str) -> bool:
-            path.write_text(f"{xml_tree.DOCTYPE}{AROUND.format(content)}")
+            path.write_text(f"{DOCTYPE}{AROUND.format(content)}")
             return bool(verdict_on(path)[0] == "refused")
 
         for outer, tags in itertools.product(("zone", "AS"), pairs):
@@ -74,7 +77,7 @@ def test_the_order_of_elements_is_that_of_simgrid(tmp_path: Path) -> None:
                 PIECES[tag].format(place, next(numbers)) for place, tag in enumerate(tags)
             )
             content = f'<{outer} id="x{next(numbers)}" routing="Full">{inner}</{outer}>'
-            parent = xml_tree.parse_plain(content.encode(), path, outer)
+            parent = xml_tree.parse(content.encode(), path, PlatformError, outer)
             before, problems = "", []
             for child in parent.children:
                 before, problem = vocabulary.order_problem(parent, child, before)

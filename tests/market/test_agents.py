@@ -24,7 +24,7 @@ from simplugin.market.execution import execute
 from simplugin.market.model import Terms
 from simplugin.market.negotiations.protocol import Agreement, Call, Negotiation, own_generator
 from simplugin.market.negotiations.shipped import NEGOTIATIONS
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.peers import PeerSite
 from simplugin.simulation import Placement, SimGridOptions, simulate
 from simplugin.workloads.bundles import Bundle
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from simplugin.market.assessment import Assessment, demand_curve
 from simplugin.market.deals import Deal
 from simplugin.market.execution import Execution
-from simplugin.platforms.peer_grids import PeerGrid
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.workloads.bundle_markets import BundleMarket
 from simplugin.workloads.bundles import Bundle
 

@@ -11,7 +11,7 @@ from simplugin.market.model import Terms
 from simplugin.market.negotiations.clinching import CLINCHING
 from simplugin.market.negotiations.protocol import Agreement, Call, Negotiation, negotiate
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.peers import PeerSite
 from simplugin.workloads.bundle_markets import BundleMarket
 from simplugin.workloads.bundles import Bundle
 

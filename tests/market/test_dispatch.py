@@ -21,7 +21,7 @@ from simplugin.market.dispatch import (
     round_robin,
 )
 from simplugin.market.model import Terms, completion_times
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.peers import PeerSite
 from simplugin.workloads.bundles import Bundle
 
 

@@ -11,7 +11,7 @@ from simplugin.market.negotiations.protocol import negotiate, own_generator
 from simplugin.market.negotiations.shipped import NEGOTIATIONS
 from simplugin.market.policies import POLICIES, RANDOM
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.peers import PeerSite
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.workloads.bundles import CLASSES, Bundle
 

@@ -9,8 +9,7 @@ import pytest
 from simplugin.market.dispatch import DISPATCHERS, completion_of_best
 from simplugin.market.execution import execute
 from simplugin.market.model import Terms, completion_times
-from simplugin.platforms.peer_grids import PeerGrid
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.workloads.bundles import Bundle
 
 TERMS = Terms(alpha=0.02)

@@ -12,10 +12,9 @@ from simplugin.market.model import Terms
 from simplugin.market.predicted_times import one_by_one, overlapped
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.platforms.hosts import Host
-from simplugin.platforms.links import Link
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.links import Link, Route
+from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.platform import Platform, Zone
-from simplugin.platforms.routes import Route
 from simplugin.workloads.bundles import Bundle
 
 SPEED, BANDWIDTH = np.array([3e7, 1e7, 2e7]), np.array([1e7, 4e7, 2e7])

@@ -8,8 +8,7 @@ from simplugin.market.execution import execute
 from simplugin.market.model import Terms
 from simplugin.market.negotiations.protocol import Agreement, Call, Negotiation
 from simplugin.market.negotiations.shipped import NEGOTIATIONS
-from simplugin.platforms.peer_grids import PeerGrid
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.workloads.bundles import Bundle
 
 SITE = PeerSite.numbered(np.array([3e7, 1e7]), np.array([1e7, 2e7]))

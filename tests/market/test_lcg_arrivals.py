@@ -21,9 +21,8 @@ from simplugin.market.lcg_arrivals import (
 )
 from simplugin.market.model import Terms
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.platforms.peer_sites import PeerSite
-from simplugin.workloads.bundles import Bundle
-from simplugin.workloads.lcg_bundles import lcg_bundles
+from simplugin.platforms.peers import PeerSite
+from simplugin.workloads.bundles import Bundle, lcg_bundles
 
 SETUP = 0.005
 

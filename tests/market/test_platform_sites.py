@@ -7,7 +7,7 @@ import pytest
 
 from simplugin.errors import PlatformError, WorkloadError
 from simplugin.market.platform_sites import hosts_beside, site_of
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.peers import PeerSite
 
 STAR = Path(__file__).parents[2] / "platforms_xml" / "star.xml"
 CHAIN = """<?xml version='1.0'?>

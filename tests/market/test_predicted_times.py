@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from simplugin.market.execution import execute
 from simplugin.market.model import Terms
 from simplugin.market.predicted_times import one_by_one, overlapped, shared_transfers
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.peers import PeerSite
 from simplugin.workloads.bundles import Bundle
 
 SITE = PeerSite.numbered(np.array([4.0, 2.0, 1.0]), np.array([8.0, 2.0, 4.0]), latency=0.5)

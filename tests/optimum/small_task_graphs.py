@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from simplugin.platforms.multi_clusters import MultiCluster
-from simplugin.platforms.sites import Site
+from simplugin.platforms.sites import MultiCluster, Site
 from simplugin.workloads.graph_sets import GraphSet
 from simplugin.workloads.task_graphs import TaskGraph
 

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.bandwidth_centric import bandwidth_centric
-from simplugin.optimum.steady_state import steady_state
-from simplugin.optimum.tree_flows import Port
-from simplugin.platforms.random_trees import random_tree
-from simplugin.platforms.trees import Tree
-from simplugin.workloads.bags import Bags
+from simplugin.optimum.steady_state import Port, steady_state
+from simplugin.platforms.graphs import Tree
+from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.workloads.applications import Bags
 
 PORTS: tuple[Port, ...] = ("single", "multi")
 

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
-import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from simplugin.errors import InfeasibleError
-from simplugin.optimum.convex import convex_program
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.pricing.instances import instance
+from simplugin.scenarios.importing import importable
+
+with importable(Path(__file__).parent):
+    from convex_programs import convex_program
 
 
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
@@ -22,8 +24,3 @@ def test_the_interior_point_agrees_with_the_exact_optimum(number: int, alpha: fl
     worth = problem.weight @ best.throughput ** (1 - alpha)
     assert interior.price @ capacity == pytest.approx(worth, rel=1e-3)
     assert best.gap < 1e-9
-
-
-def test_max_min_fairness_is_no_convex_program() -> None:
-    with pytest.raises(InfeasibleError, match="give a finite number"):
-        convex_program(instance(6).sharing, math.inf)

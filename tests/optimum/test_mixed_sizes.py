@@ -6,9 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.optimum import mixed_sizes
-from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.optimum.mixed_sizes import identical_benefit, mixed_benefit, scaled_benefit
+from simplugin.optimum import bundle_benefit
+from simplugin.optimum.bundle_benefit import (
+    identical_benefit,
+    largest_benefit,
+    mixed_benefit,
+    scaled_benefit,
+)
 
 
 def best_of_all(values, caps, q):
@@ -138,6 +142,6 @@ def test_errors(monkeypatch):
         mixed_benefit([1.0, 2.0], 2, 0.5)
     with pytest.raises(InfeasibleError, match="3 tasks cannot be placed"):
         mixed_benefit(np.ones((2, 3)), 1, 0.5)
-    monkeypatch.setattr(mixed_sizes, "_LARGEST", 5)
+    monkeypatch.setattr(bundle_benefit, "_LARGEST", 5)
     with pytest.raises(InfeasibleError, match="too many to pair"):
         mixed_benefit(np.ones((2, 3)), 3, 0.5)

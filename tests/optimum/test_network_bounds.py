@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simplugin.optimum.task_graph_arcs import Choices
 from simplugin.optimum.task_graph_bounds import makespan_bound, network_bound, own_bounds
-from simplugin.optimum.task_graph_choices import Choices
-from simplugin.platforms.multi_clusters import MultiCluster
-from simplugin.platforms.sites import Site
-from simplugin.scenarios.references import importable
+from simplugin.platforms.sites import MultiCluster, Site
+from simplugin.scenarios.importing import importable
 from simplugin.taskgraphs.allocation import scrap_max
 from simplugin.taskgraphs.execution import execute
 from simplugin.workloads.graph_sets import GraphSet

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,12 +13,14 @@ from scipy.optimize import linprog
 
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.exact_steady_state import exact_steady_state
-from simplugin.optimum.steady_state import SteadyState, steady_state
-from simplugin.optimum.steady_state_program import steady_state_program
-from simplugin.optimum.tree_flows import Port
-from simplugin.platforms.random_trees import random_tree
-from simplugin.platforms.trees import Tree
-from simplugin.workloads.bags import Bags
+from simplugin.optimum.steady_state import Port, SteadyState, steady_state
+from simplugin.platforms.graphs import Tree
+from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.scenarios.importing import importable
+from simplugin.workloads.applications import Bags
+
+with importable(Path(__file__).parent):
+    from convex_programs import steady_state_program
 
 FLOP = 2 * 3500.0**3
 PORTS: tuple[Port, ...] = ("single", "multi")
@@ -352,9 +355,8 @@ def test_proposition_1_slices_of_a_star(star: tuple[Tree, Bags]) -> None:
 
 def test_a_tree_without_cpus_is_refused() -> None:
     tree = tree_of([-1, 0], [0.0, 0.0], [1.0])
-    for solve in (steady_state, steady_state_program):
-        with pytest.raises(InfeasibleError, match=r"no host of the tree of 'h0' computes; give"):
-            solve(tree, bags_of([1.0], [1.0]))
+    with pytest.raises(InfeasibleError, match=r"no host of the tree of 'h0' computes; give"):
+        steady_state(tree, bags_of([1.0], [1.0]))
     with pytest.raises(InfeasibleError, match=r"cut is 0\.7"):
         steady_state(tree_of([-1], [1.0], []), bags_of([1.0], [1.0]), cut=0.7)
 

@@ -16,12 +16,11 @@ from simplugin.optimum.task_graph_bounds import (
     critical_path_bound,
     makespan_bound,
     own_bounds,
+    relaxation,
     relaxation_bound,
 )
-from simplugin.optimum.task_graph_relaxation import relaxation
-from simplugin.platforms.multi_clusters import MultiCluster
-from simplugin.platforms.sites import Site
-from simplugin.scenarios.references import importable
+from simplugin.platforms.sites import MultiCluster, Site
+from simplugin.scenarios.importing import importable
 from simplugin.workloads.graph_sets import GraphSet
 
 with importable(Path(__file__).parent):

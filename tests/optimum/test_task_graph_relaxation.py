@@ -12,19 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import WorkloadError
-from simplugin.optimum import task_graph_relaxation
-from simplugin.optimum.task_graph_arcs import Arcs
-from simplugin.optimum.task_graph_bounds import area_bound, critical_path_bound, relaxation_bound
-from simplugin.optimum.task_graph_choices import Choices
-from simplugin.optimum.task_graph_program import relaxation_program
-from simplugin.optimum.task_graph_relaxation import relaxation
-from simplugin.platforms.grid5000_subsets import SUBSETS
-from simplugin.platforms.multi_clusters import MultiCluster
-from simplugin.platforms.sites import Site
-from simplugin.scenarios.references import importable
+from simplugin.optimum import task_graph_bounds
+from simplugin.optimum.task_graph_arcs import Arcs, Choices
+from simplugin.optimum.task_graph_bounds import (
+    area_bound,
+    critical_path_bound,
+    relaxation,
+    relaxation_bound,
+)
+from simplugin.platforms.sites import SUBSETS, MultiCluster, Site
+from simplugin.scenarios.importing import importable
 from simplugin.workloads.graph_sets import GraphSet
 
 with importable(Path(__file__).parent):
+    from convex_programs import relaxation_program
     from small_task_graphs import EVEN, graph_of, random_set
 
 
@@ -99,7 +100,7 @@ class TestRelaxation:
         monkeypatch.setattr(
             Arcs, "unit_flow", lambda self, weight: flow(self, weight + rng.random(len(weight)))
         )
-        monkeypatch.setattr(task_graph_relaxation, "ROUNDS", 5)
+        monkeypatch.setattr(task_graph_bounds, "ROUNDS", 5)
         wrong = relaxation(graphs, site).value
         assert 0 < wrong < right * (1 - 1e-3)
 

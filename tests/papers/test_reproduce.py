@@ -6,44 +6,71 @@ import pytest
 from simplugin.errors import SimpluginError
 from simplugin.papers import reproductions as module
 from simplugin.papers.reproduce import reproduce
+from simplugin.papers.statements import statements
 from simplugin.scenarios.outputs import plain
 
-MODULE = """
-from simplugin.claims import Claim
+STATEMENTS = """
+[[statement]]
+id = "slow"
+claim = "slow"
+source = "sec. 1"
+experiment = "slow"
+quantity = "time"
+paper = 1
+criterion = {{ at_most = 2.0 }}
+quick = false
+
+[[statement]]
+id = "fast"
+claim = "fast {word}"
+source = "sec. 2"
+experiment = "fast"
+quantity = "number"
+paper = "a few"
+criterion = {{ below = 4.0 }}
+"""
+EXPERIMENTS = """
 from simplugin.figures import Figure
+from simplugin.papers.statements import Quantity
 
 
 def slow(quick):
     print("a solver talks")
-    return [] if quick else [Claim("slow", 1, 2.5, False, "it is", "sec. 1")]
+    return {"time": 2.5}
 
 
 def fast(quick):
-    yield Claim("fast {word}", "a few", 3, True, "as it must", "sec. 2", 4.0, {{"seed": 1}})
+    return {"number": Quantity(3, optimum=4.0, provenance={"seed": 1})}
 
 
 def curves(quick):
-    return [Figure("wave", "A wave", "x", "y", {{"y": ([0, 1], [0, 1])}})]
+    return [Figure("wave", "A wave", "x", "y", {"y": ([0, 1], [0, 1])})]
 
 
-PARTS = {{"slow": slow, "fast": fast}}
-FIGURES = {{"wave": curves}}
+EXPERIMENTS = {"slow": slow, "fast": fast}
+FIGURES = {"wave": curves}
 """
 
 
 @pytest.fixture
 def capabilities(tmp_path, monkeypatch):
-    """Two capabilities with two parts and a figure each."""
+    """Two capabilities, each with a paper of two experiments and a figure."""
     for word in ("one", "two"):
-        (tmp_path / f"claims_of_{word}.py").write_text(MODULE.format(word=word))
-        monkeypatch.delitem(sys.modules, f"claims_of_{word}", raising=False)
+        package = tmp_path / f"paper_{word}"
+        package.mkdir()
+        (package / "__init__.py").write_text("")
+        (package / "statements.toml").write_text(STATEMENTS.format(word=word))
+        (package / "experiments.py").write_text(EXPERIMENTS)
+        for name in (package.name, f"{package.name}.experiments"):
+            monkeypatch.delitem(sys.modules, name, raising=False)
+    statements.cache_clear()
     monkeypatch.syspath_prepend(tmp_path)
-    names = {word: f"claims_of_{word}" for word in ("one", "two")}
+    names = {word: f"paper_{word}" for word in ("one", "two")}
     monkeypatch.setattr(module, "CAPABILITIES", names)
 
 
 @pytest.mark.usefixtures("capabilities")
-def test_claims_stand_in_the_order_of_their_module(capsys):
+def test_claims_come_in_the_order_of_their_experiments(capsys):
     told = []
     found = reproduce("one", jobs=1, progress=told.append)
     assert [claim.claim for claim in found.claims["one"]] == ["slow", "fast one"]
@@ -56,8 +83,8 @@ def test_claims_stand_in_the_order_of_their_module(capsys):
 def test_document():
     [slow, fast] = reproduce("one", jobs=1).document()["claims"]
     assert slow == {
-        "claim": "slow", "paper": 1, "measured": 2.5, "agrees": False, "why": "it is",
-        "source": "sec. 1",
+        "claim": "slow", "paper": 1, "measured": 2.5, "agrees": False,
+        "why": "Agrees if at most 2", "source": "sec. 1", "kind": "paper", "id": "slow",
     }  # fmt: skip
     assert (fast["optimum"], fast["provenance"]) == (4.0, {"seed": 1})
     json.dumps(plain([slow, fast]), allow_nan=False)
@@ -79,25 +106,25 @@ def test_all_says_whose_each_claim_is():
 
 @pytest.mark.usefixtures("capabilities")
 def test_a_part_that_fails_leaves_the_others_and_is_measured_again(tmp_path):
-    told = 'def broken(quick):\n    raise ValueError("no way")\n'
-    module_of_one = tmp_path / "claims_of_one.py"
-    text = module_of_one.read_text()
-    module_of_one.write_text(text + told + 'PARTS["broken"] = broken\n')
+    experiments = tmp_path / "paper_one/experiments.py"
+    text = experiments.read_text()
+    broken = 'def broken(quick):\n    raise ValueError("no way")\n'
+    experiments.write_text(text + broken + 'EXPERIMENTS["fast"] = broken\n')
     found = reproduce("one", jobs=1, store=tmp_path / "kept.sqlite")
-    assert [claim.claim for claim in found.claims["one"]] == ["slow", "fast one"]
+    assert [claim.claim for claim in found.claims["one"]] == ["slow"]
     [group] = found.summary.failures
-    assert [job.varied["part"] for job in group.first] == ["broken"]
+    assert [job.varied["part"] for job in group.first] == ["fast"]
     assert "no way" in group.text
-    module_of_one.write_text(text + 'PARTS["broken"] = fast\n')
-    del sys.modules["claims_of_one"]
+    experiments.write_text(text)
+    del sys.modules["paper_one.experiments"]
     again = reproduce("one", jobs=1, store=tmp_path / "kept.sqlite")
-    assert [claim.claim for claim in again.claims["one"]] == ["slow", "fast one", "fast one"]
-    assert (again.summary.before, again.summary.failed) == (2, 0)
+    assert [claim.claim for claim in again.claims["one"]] == ["slow", "fast one"]
+    assert (again.summary.before, again.summary.failed) == (1, 0)
 
 
 @pytest.mark.usefixtures("capabilities")
 def test_all_of_one_capability_says_so_too(monkeypatch):
-    monkeypatch.setattr(module, "CAPABILITIES", {"one": "claims_of_one"})
+    monkeypatch.setattr(module, "CAPABILITIES", {"one": "paper_one"})
     assert {c["capability"] for c in reproduce("all", jobs=1).document()["claims"]} == {"one"}
 
 

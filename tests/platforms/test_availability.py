@@ -24,13 +24,13 @@ from simplugin.platforms import (
     Router,
     ZoneRoute,
 )
-from simplugin.platforms.availability import with_availability
-from simplugin.platforms.availability_processes import Churn, Levels, Outages
+from simplugin.platforms.availability.followers import with_availability
+from simplugin.platforms.availability.processes import Churn, Levels, Outages
 from simplugin.platforms.host_choices import HostChoice
 from simplugin.platforms.laws import Law
-from simplugin.platforms.multi_clusters import MultiCluster
-from simplugin.platforms.peer_sites import PeerSite
-from simplugin.platforms.timelines import timeline
+from simplugin.platforms.peers import PeerSite
+from simplugin.platforms.profiles import timeline
+from simplugin.platforms.sites import MultiCluster
 from simplugin.simulation.resolve import resolve
 
 SPEED = 1e9

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.availability import stream
-from simplugin.platforms.availability_models import (
+from simplugin.platforms.availability.followers import stream
+from simplugin.platforms.availability.models import (
     ARCHIVE,
     HOUR,
     archive_model,
@@ -22,7 +22,7 @@ from simplugin.platforms.availability_models import (
     model_names,
     schroeder_gibson,
 )
-from simplugin.platforms.availability_processes import LEAST_LEVEL, Churn, Levels, Outages
+from simplugin.platforms.availability.processes import LEAST_LEVEL, Churn, Levels, Outages
 from simplugin.platforms.laws import Law
 
 DAY = 86400.0

@@ -10,9 +10,10 @@ import pytest
 
 from simplugin.errors import PlatformError
 from simplugin.formats.platform_xml import platform_text, read_platform
-from simplugin.platforms import Platform, cluster_topologies
-from simplugin.platforms.cluster_topologies import Parts
+from simplugin.platforms import Platform
 from simplugin.platforms.laws import Law
+from simplugin.platforms.topologies import clusters
+from simplugin.platforms.topologies.clusters import Parts
 from simplugin.simulation.resolve import resolve
 
 EVERY = 10**9
@@ -35,7 +36,7 @@ def joined(platform: Platform):
 
 @pytest.mark.parametrize("sizes", [[5], [3, 4], [2, 3, 4], [4, 4, 2]])
 def test_routes_of_a_torus_go_round_the_shorter_way(sizes: list[int]) -> None:
-    resolved = joined(cluster_topologies.torus(sizes, Parts(latency=1e-3)))
+    resolved = joined(clusters.torus(sizes, Parts(latency=1e-3)))
     assert len(resolved.hosts) == math.prod(sizes)
     for route in resolved.routes:
         ends = [
@@ -53,7 +54,7 @@ def test_routes_of_a_torus_go_round_the_shorter_way(sizes: list[int]) -> None:
     [([4], None, None), ([4, 3], None, None), ([2, 3, 2], None, None), ([4, 4], [1, 2], [1, 2])],
 )
 def test_routes_of_a_fat_tree_go_up_as_far_as_they_must(children, parents, parallel) -> None:
-    resolved = joined(cluster_topologies.fat_tree(children, parents, parallel))
+    resolved = joined(clusters.fat_tree(children, parents, parallel))
     below = list(itertools.accumulate(children, lambda a, b: a * b))
     assert len(resolved.hosts) == below[-1]
     for route in resolved.routes:
@@ -72,14 +73,14 @@ def test_routes_of_a_fat_tree_go_up_as_far_as_they_must(children, parents, paral
 
 
 def test_a_fat_tree_is_not_oversubscribed_if_nothing_is_said() -> None:
-    resolved = joined(cluster_topologies.fat_tree([3, 2, 2]))
+    resolved = joined(clusters.fat_tree([3, 2, 2]))
     # 12 hosts, 12 links from each of the three levels, two directions.
     assert len(resolved.links) == 2 * 3 * 12
 
 
 @pytest.mark.parametrize(("groups", "routers", "hosts"), [(4, 4, 2), (3, 5, 1), (1, 3, 2)])
 def test_a_dragonfly_joins_all_groups(groups: int, routers: int, hosts: int) -> None:
-    resolved = joined(cluster_topologies.dragonfly(groups, routers, hosts))
+    resolved = joined(clusters.dragonfly(groups, routers, hosts))
     assert len(resolved.hosts) == groups * routers * hosts
     cables = (
         groups * routers * hosts + groups * math.comb(routers, 2) + math.comb(groups, 2)
@@ -96,15 +97,13 @@ def test_a_dragonfly_joins_all_groups(groups: int, routers: int, hosts: int) -> 
 
 
 def test_parallel_links_of_a_dragonfly_are_one_wide_link() -> None:
-    made = cluster_topologies.dragonfly(
-        2, 3, 1, group_links=4, router_links=2, parts=Parts(bandwidth=1e8)
-    )
+    made = clusters.dragonfly(2, 3, 1, group_links=4, router_links=2, parts=Parts(bandwidth=1e8))
     width = Counter((link.name.split("_")[0], link.bandwidth) for link in resolve(made, []).links)
     assert set(width) == {("local", 1e8), ("green", 2e8), ("blue", 4e8)}
 
 
 def test_simgrid_forgets_the_chassis_within_a_group() -> None:
-    made = cluster_topologies.dragonfly(2, 3, 1, chassis=2)
+    made = clusters.dragonfly(2, 3, 1, chassis=2)
     # Hosts 3 to 5 are in the second chassis of the first group.
     pairs = [("dragonfly-0", "dragonfly-4"), ("dragonfly-3", "dragonfly-1")]
     right, wrong = resolve(made, [*pairs]).routes
@@ -114,7 +113,7 @@ def test_simgrid_forgets_the_chassis_within_a_group() -> None:
 
 
 def test_a_flat_cluster_is_one_element() -> None:
-    made = cluster_topologies.flat_cluster(40, Parts(speed=2e9, cores=8, latency=1e-4))
+    made = clusters.flat_cluster(40, Parts(speed=2e9, cores=8, latency=1e-4))
     assert len(platform_text(made)) < 500
     resolved = joined(made)
     assert {(host.speed, host.cores) for host in resolved.hosts} == {(2e9, 8)}
@@ -122,7 +121,7 @@ def test_a_flat_cluster_is_one_element() -> None:
 
 
 def test_a_star_is_drawn_in_round_figures() -> None:
-    made = cluster_topologies.star(40, np.random.default_rng(3))
+    made = clusters.star(40, np.random.default_rng(3))
     resolved = joined(made)
     speeds = np.array([host.speed for host in resolved.hosts])
     assert np.allclose(speeds % 1e8, 0) | np.allclose(speeds % 1e8, 1e8)
@@ -134,8 +133,8 @@ def test_a_star_is_drawn_in_round_figures() -> None:
 
 def test_a_star_has_the_laws_it_is_told() -> None:
     generators = [np.random.default_rng(3) for _ in range(2)]
-    usual = cluster_topologies.star(5, generators[0])
-    told = cluster_topologies.star(5, generators[1], speed=Law("uniform", (1.0, 2.0)), latency=0.0)
+    usual = clusters.star(5, generators[0])
+    told = clusters.star(5, generators[1], speed=Law("uniform", (1.0, 2.0)), latency=0.0)
     ((one,), (two,)) = usual.elements, told.elements
     assert [link.bandwidth for link in one.links] == [link.bandwidth for link in two.links]
     assert all(1 <= host.speed <= 2 for host in two.hosts)
@@ -145,8 +144,8 @@ def test_a_star_has_the_laws_it_is_told() -> None:
 @pytest.mark.parametrize(
     ("name", "made"),
     [
-        ("star", cluster_topologies.star(10, np.random.default_rng(1))),
-        ("two_topologies", cluster_topologies.two_topologies()),
+        ("star", clusters.star(10, np.random.default_rng(1))),
+        ("two_topologies", clusters.two_topologies()),
     ],
 )
 def test_the_files_are_made_of_them(name: str, made: Platform) -> None:
@@ -159,16 +158,16 @@ def test_the_files_are_made_of_them(name: str, made: Platform) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: cluster_topologies.torus([]), r"sizes is \[\]; give a list"),
-        (lambda: cluster_topologies.torus("44"), "sizes is '44'; give a list"),
-        (lambda: cluster_topologies.torus([4, 0]), "a number of sizes is 0"),
-        (lambda: cluster_topologies.fat_tree([4, 4], [1]), "parents has 1 numbers; give 2"),
-        (lambda: cluster_topologies.fat_tree([4, 4.5]), r"a number of children is 4\.5"),
-        (lambda: cluster_topologies.dragonfly(5, 4), "give at least as many routers as groups"),
-        (lambda: cluster_topologies.dragonfly(0), "groups is 0"),
-        (lambda: cluster_topologies.flat_cluster(0), "number of hosts is 0"),
-        (lambda: cluster_topologies.star(0, np.random.default_rng(0)), "number of workers is 0"),
-        (lambda: cluster_topologies.torus([4], Parts(cores=0)), "has 0 cores"),
+        (lambda: clusters.torus([]), r"sizes is \[\]; give a list"),
+        (lambda: clusters.torus("44"), "sizes is '44'; give a list"),
+        (lambda: clusters.torus([4, 0]), "a number of sizes is 0"),
+        (lambda: clusters.fat_tree([4, 4], [1]), "parents has 1 numbers; give 2"),
+        (lambda: clusters.fat_tree([4, 4.5]), r"a number of children is 4\.5"),
+        (lambda: clusters.dragonfly(5, 4), "give at least as many routers as groups"),
+        (lambda: clusters.dragonfly(0), "groups is 0"),
+        (lambda: clusters.flat_cluster(0), "number of hosts is 0"),
+        (lambda: clusters.star(0, np.random.default_rng(0)), "number of workers is 0"),
+        (lambda: clusters.torus([4], Parts(cores=0)), "cores of cluster .* are 0"),
     ],
 )
 def test_what_makes_no_sense_is_refused(make, message) -> None:

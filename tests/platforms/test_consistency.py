@@ -18,8 +18,8 @@ from simplugin.platforms import (
     ZoneRoute,
 )
 from simplugin.platforms.consistency import find_problems, require_consistent
+from simplugin.platforms.links import AnyRoute
 from simplugin.platforms.platform import ZoneElement
-from simplugin.platforms.routes import AnyRoute
 from simplugin.simulation.resolve import resolve
 
 

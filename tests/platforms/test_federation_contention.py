@@ -6,8 +6,14 @@ Hosts have 1e8 byte/s, switches 1e8 too, so that two transfers show the sharing.
 import pytest
 
 from simplugin import simulate
-from simplugin.platforms.federation_parts import ClusterGroup, SiteBackbone, SiteGroup, Switch, Wire
-from simplugin.platforms.federations import Federation
+from simplugin.platforms.federations.federation import Federation
+from simplugin.platforms.federations.parts import (
+    ClusterGroup,
+    SiteBackbone,
+    SiteGroup,
+    Switch,
+    Wire,
+)
 from simplugin.simulation.options import SimGridOptions
 
 SWITCH = Switch("", 1e8)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from simplugin.formats.platform_xml import platform_text, write_platform
 from simplugin.platforms import Cluster
-from simplugin.platforms.federation_parts import ClusterGroup, SiteBackbone, SiteGroup, Wire
-from simplugin.platforms.federations import Federation
+from simplugin.platforms.federations.federation import Federation
+from simplugin.platforms.federations.parts import ClusterGroup, SiteBackbone, SiteGroup, Wire
 from simplugin.platforms.laws import Law
 
 WIRE = Wire(1e9, 1e-3)

@@ -4,7 +4,8 @@ import pytest
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.consistency import require_consistent
-from simplugin.platforms.federation_parts import (
+from simplugin.platforms.federations.federation import Federation
+from simplugin.platforms.federations.parts import (
     ClusterGroup,
     SiteBackbone,
     SiteGroup,
@@ -12,7 +13,6 @@ from simplugin.platforms.federation_parts import (
     Switch,
     Wire,
 )
-from simplugin.platforms.federations import Federation
 from simplugin.simulation.resolve import resolve
 
 WIRE = Wire(1e9, 1e-3)

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.grid5000 import BackboneLink
-from simplugin.platforms.grid5000_backbone import Backbone
-from simplugin.platforms.grid5000_latencies import Latencies
+from simplugin.platforms.grid5000.facts import BackboneLink
+from simplugin.platforms.grid5000.latencies import Latencies
+from simplugin.platforms.grid5000.platform import Backbone
 
 NAMES = "abcdef"
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.grid5000 import Adapter, BackboneLink, Place
-from simplugin.platforms.grid5000_latencies import (
+from simplugin.platforms.grid5000.facts import Adapter, BackboneLink, Place
+from simplugin.platforms.grid5000.latencies import (
     ADAPTERS,
     CITIES,
     EARTH_RADIUS,

@@ -10,7 +10,7 @@ from simplugin.formats.check import check
 from simplugin.formats.platform_xml import platform_text, read_platform, write_platform
 from simplugin.platforms import Platform
 from simplugin.platforms.consistency import find_problems
-from simplugin.platforms.grid5000 import (
+from simplugin.platforms.grid5000.facts import (
     Adapter,
     BackboneLink,
     ClusterFacts,
@@ -19,8 +19,8 @@ from simplugin.platforms.grid5000 import (
     SiteFacts,
     Uplink,
 )
-from simplugin.platforms.grid5000_latencies import Latencies
-from simplugin.platforms.grid5000_platform import grid5000_platform
+from simplugin.platforms.grid5000.latencies import Latencies
+from simplugin.platforms.grid5000.platform import grid5000_platform
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.resolve import resolve
 

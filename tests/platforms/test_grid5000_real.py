@@ -12,7 +12,7 @@ from simplugin.formats.check import check
 from simplugin.formats.grid5000_reference import read_reference
 from simplugin.formats.platform_xml import read_platform, write_platform
 from simplugin.platforms import Cluster, radical
-from simplugin.platforms.grid5000_platform import grid5000_platform
+from simplugin.platforms.grid5000.platform import grid5000_platform
 from simplugin.simulation.resolve import resolve
 
 

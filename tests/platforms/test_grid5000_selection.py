@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from simplugin.errors import PlatformError
 from simplugin.formats.grid5000_catalogue import shipped_catalogue
-from simplugin.platforms.grid5000 import (
+from simplugin.platforms.grid5000.facts import (
     Adapter,
     BackboneLink,
     ClusterFacts,
@@ -19,7 +19,7 @@ from simplugin.platforms.grid5000 import (
     SiteFacts,
     Uplink,
 )
-from simplugin.platforms.grid5000_selection import selected
+from simplugin.platforms.grid5000.selection import selected
 
 
 @pytest.fixture(scope="module")

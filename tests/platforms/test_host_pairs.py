@@ -8,8 +8,8 @@ from itertools import permutations
 
 import pytest
 
-from simplugin.platforms import Cluster, Host, Platform, Zone, host_pairs
-from simplugin.platforms.host_pairs import HostPairs, telling_pairs
+from simplugin.platforms import Cluster, Host, Platform, Zone, census
+from simplugin.platforms.census import HostPairs, telling_pairs
 
 Sampled = Callable[[Platform, int], HostPairs]
 
@@ -51,7 +51,7 @@ def sampled(monkeypatch: pytest.MonkeyPatch) -> Sampled:
     """A function that chooses pairs where so many are too many."""
 
     def choose(platform: Platform, most: int) -> HostPairs:
-        monkeypatch.setattr(host_pairs, "MOST_PAIRS", most)
+        monkeypatch.setattr(census, "MOST_PAIRS", most)
         return telling_pairs(platform)
 
     return choose

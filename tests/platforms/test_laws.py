@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.law_texts import read_law
-from simplugin.platforms.laws import PARAMETERS, Law
+from simplugin.platforms.laws import PARAMETERS, Law, parse_law
 from simplugin.units import parse_time
 
 SIZE = 20_000
@@ -107,7 +106,7 @@ def test_what_is_no_law_is_refused(name: str, parameters: tuple[float, ...]) -> 
     ],
 )
 def test_laws_are_read_with_their_units(text: str, law: Law) -> None:
-    assert read_law(text, parse_time) == law
+    assert parse_law(text, parse_time) == law
 
 
 @pytest.mark.parametrize(
@@ -126,11 +125,11 @@ def test_laws_are_read_with_their_units(text: str, law: Law) -> None:
 )
 def test_texts_that_are_no_law_are_refused(text: str, said: str) -> None:
     with pytest.raises(PlatformError) as caught:
-        read_law(text, parse_time)
+        parse_law(text, parse_time)
     assert said in str(caught.value)
 
 
 @given(st.text())
 def test_no_text_makes_reading_fail_otherwise(text: str) -> None:
     with contextlib.suppress(PlatformError):
-        read_law(text, parse_time)
+        parse_law(text, parse_time)

@@ -38,8 +38,8 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "negative speed": (lambda: Host("a", -1.0), "speed of host 'a' is -1.0"),
     "infinite speed": (lambda: Host("a", math.inf), "speed of host 'a' is inf"),
     "speed not a number": (lambda: Host("a", math.nan), "speed of host 'a' is nan"),
-    "no core": (lambda: Host("a", 1e9, cores=0), "host 'a' has 0 cores"),
-    "half a core": (lambda: Host("a", 1e9, cores=1.5), "1.5 cores"),  # type: ignore[arg-type]
+    "no core": (lambda: Host("a", 1e9, cores=0), "cores of host 'a' are 0"),
+    "half a core": (lambda: Host("a", 1e9, cores=1.5), "are 1.5"),  # type: ignore[arg-type]
     "no such state": (lambda: Host("a", 1e9, pstate=1), "power state 1, but has 1"),
     "flat coordinates": (lambda: Router("r", (1.0, 2.0)), "coordinates"),  # type: ignore[arg-type]
     "disk": (lambda: Disk("d", 1e8, 0.0), "write bandwidth of disk 'd'"),
@@ -53,13 +53,16 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "empty route": (lambda: Route("a", "b", []), "route from 'a' to 'b' has no link"),
     "empty bypass": (lambda: BypassRoute("a", "b", []), "bypassRoute from 'a' to 'b'"),
     "gateways": (lambda: ZoneRoute("x", "y", "g", "g", ["l"]), "'g' as both gateways"),
-    "radical": (lambda: Cluster("c", "0-x", 1e9, 1e8, 0), "radical '0-x' is malformed in clus"),
+    "radical": (
+        lambda: Cluster("c", "0-x", 1e9, 1e8, 0),
+        "radical of cluster 'c' is invalid: radical '0-x' is malformed",
+    ),
     "backwards": (lambda: Cluster("c", "3-0", 1e9, 1e8, 0), "'3-0' .* holds no number"),
     "twice": (lambda: Cluster("c", "0-3,2", 1e9, 1e8, 0), "number 2 twice"),
     "torus": (lambda: Cluster("c", "0-3", 1e9, 1e8, 0, topology="TORUS"), "topology param"),
     "backbone": (lambda: Cluster("c", "0", 1e9, 1e8, 0, backbone_latency=1.0), "without a back"),
     "cabinet": (lambda: Cabinet("k", "", 1e9, 1e8, 0), "radical '' is malformed"),
-    "peer": (lambda: Peer("p", 1e9, 0, 1e6), "incoming bandwidth of peer 'p'"),
+    "peer": (lambda: Peer("p", 1e9, 0, 1e6), "bandwidth in of peer 'p'"),
     "routing": (lambda: Zone("w", "Star"), "routing of zone 'w' is 'Star'.*Cluster"),
     "mixture": (
         lambda: Zone("w", "Full", (Host("a", 1e9), Cluster("c", "0", 1e9, 1e8, 0))),
@@ -90,7 +93,7 @@ def test_a_wrong_part_is_refused_by_name_with_a_remedy(case: str) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: DeployedActor("", "f"), "host of actor 'f' has no name"),
+        (lambda: DeployedActor("", "f"), "host of an actor has no name"),
         (lambda: DeployedActor("a", ""), "function of an actor has no name"),
         (lambda: DeployedActor("a", "f", start_time=-1), "actor 'f' on host 'a' starts at -1"),
         (lambda: DeployedActor("a", "f", start_time=2, kill_time=2), "killed at 2 s"),

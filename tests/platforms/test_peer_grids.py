@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.peer_grids import PeerGrid
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.simulation.resolve import resolve
 
 

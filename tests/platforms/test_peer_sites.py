@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.peers import PeerSite
 from simplugin.simulation import SimGridOptions, simulate
 
 SPEED, BANDWIDTH = np.array([1e9, 2e9, 4e9]), np.array([1e7, 2e7, 5e6])

@@ -9,8 +9,14 @@ from hypothesis import strategies as st
 
 from simplugin.formats.check import check
 from simplugin.formats.platform_xml import read_platform, write_platform
-from simplugin.platforms.federation_parts import ClusterGroup, SiteBackbone, SiteGroup, Switch, Wire
-from simplugin.platforms.federations import Federation
+from simplugin.platforms.federations.federation import Federation
+from simplugin.platforms.federations.parts import (
+    ClusterGroup,
+    SiteBackbone,
+    SiteGroup,
+    Switch,
+    Wire,
+)
 from simplugin.simulation.resolve import resolve
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.random_graphs import MEAN, SHAPES, random_graph
+from simplugin.platforms.topologies.random_graphs import MEAN, SHAPES, random_graph
 
 TREES = ("recursive", "preferential", "binary", "deep", "path", "star", "clusters")
 

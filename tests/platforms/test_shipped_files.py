@@ -12,7 +12,7 @@ import pytest
 
 from simplugin.formats.check import check
 from simplugin.formats.platform_xml import read_platform
-from simplugin.platforms.host_pairs import telling_pairs
+from simplugin.platforms.census import telling_pairs
 from simplugin.simulation.resolve import load
 
 ROOT = Path(__file__).parents[2]

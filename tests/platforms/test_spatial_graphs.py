@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.platforms.spatial_graphs import geometric_graph, usual_radius
+from simplugin.platforms.topologies.random_graphs import geometric_graph, usual_radius
 
 
 @given(st.integers(2, 25), st.integers(0, 2**32), st.floats(0, 0.6))

@@ -3,7 +3,7 @@
 import pytest
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.timelines import timeline
+from simplugin.platforms.profiles import timeline
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ import pytest
 from simplugin.bags.platform_trees import tree_of
 from simplugin.errors import PlatformError
 from simplugin.formats.platform_xml import platform_text
-from simplugin.platforms import topologies
 from simplugin.platforms.graphs import GRAPH_ROUTINGS, Graph
 from simplugin.platforms.laws import Law
-from simplugin.platforms.topologies import Capacities
-from simplugin.pricing.platform_trees import sharing_of
+from simplugin.platforms.topologies import shapes
+from simplugin.platforms.topologies.shapes import Capacities
+from simplugin.pricing.deployment import sharing_of
 from simplugin.simulation.resolve import resolve
 from simplugin.workloads.applications import Application
 
@@ -35,28 +35,28 @@ def seen(graph: Graph) -> nx.Graph:
 
 
 MADE = {
-    "chain": lambda g, c: topologies.chain(9, g, c),
-    "ring": lambda g, c: topologies.ring(9, g, c),
-    "grid": lambda g, c: topologies.grid(3, 4, g, c),
-    "complete_tree": lambda g, c: topologies.complete_tree(3, 2, g, c),
-    "random_geometric": lambda g, c: topologies.random_geometric(20, g, c),
-    "preferential_attachment": lambda g, c: topologies.preferential_attachment(20, g, c),
-    "small_world": lambda g, c: topologies.small_world(20, g, c),
+    "chain": lambda g, c: shapes.chain(9, g, c),
+    "ring": lambda g, c: shapes.ring(9, g, c),
+    "grid": lambda g, c: shapes.grid(3, 4, g, c),
+    "complete_tree": lambda g, c: shapes.complete_tree(3, 2, g, c),
+    "random_geometric": lambda g, c: shapes.random_geometric(20, g, c),
+    "preferential_attachment": lambda g, c: shapes.preferential_attachment(20, g, c),
+    "small_world": lambda g, c: shapes.small_world(20, g, c),
 }
 
 
 @pytest.mark.parametrize(
     ("graph", "same"),
     [
-        (topologies.chain(17, draws()), nx.path_graph(17)),
-        (topologies.ring(17, draws()), nx.cycle_graph(17)),
-        (topologies.ring(3, draws()), nx.cycle_graph(3)),
-        (topologies.grid(4, 7, draws()), nx.grid_2d_graph(4, 7)),
-        (topologies.grid(1, 5, draws()), nx.path_graph(5)),
-        (topologies.complete_tree(2, 4, draws()), nx.balanced_tree(2, 4)),
-        (topologies.complete_tree(3, 3, draws()), nx.balanced_tree(3, 3)),
-        (topologies.complete_tree(1, 4, draws()), nx.path_graph(5)),
-        (topologies.small_world(20, draws(), rewired=0.0), nx.circulant_graph(20, [1, 2])),
+        (shapes.chain(17, draws()), nx.path_graph(17)),
+        (shapes.ring(17, draws()), nx.cycle_graph(17)),
+        (shapes.ring(3, draws()), nx.cycle_graph(3)),
+        (shapes.grid(4, 7, draws()), nx.grid_2d_graph(4, 7)),
+        (shapes.grid(1, 5, draws()), nx.path_graph(5)),
+        (shapes.complete_tree(2, 4, draws()), nx.balanced_tree(2, 4)),
+        (shapes.complete_tree(3, 3, draws()), nx.balanced_tree(3, 3)),
+        (shapes.complete_tree(1, 4, draws()), nx.path_graph(5)),
+        (shapes.small_world(20, draws(), rewired=0.0), nx.circulant_graph(20, [1, 2])),
     ],
 )
 def test_shapes_are_those_of_networkx(graph: Graph, same: nx.Graph) -> None:
@@ -64,18 +64,18 @@ def test_shapes_are_those_of_networkx(graph: Graph, same: nx.Graph) -> None:
 
 
 def test_numbers_of_links_and_diameters() -> None:
-    grid = seen(topologies.grid(5, 8, draws()))
+    grid = seen(shapes.grid(5, 8, draws()))
     assert grid.number_of_edges() == 5 * 7 + 8 * 4
     assert nx.diameter(grid) == 4 + 7
-    assert nx.diameter(seen(topologies.ring(12, draws()))) == 6
-    tree = seen(topologies.complete_tree(4, 3, draws()))
+    assert nx.diameter(seen(shapes.ring(12, draws()))) == 6
+    tree = seen(shapes.complete_tree(4, 3, draws()))
     assert len(tree) == (4**4 - 1) // 3
     assert nx.diameter(tree) == 6
     for links in (1, 2, 5):
-        hubs = seen(topologies.preferential_attachment(60, draws(links), links=links))
+        hubs = seen(shapes.preferential_attachment(60, draws(links), links=links))
         assert hubs.number_of_edges() == links * (60 - links)
         assert nx.is_connected(hubs)
-    small = [seen(topologies.small_world(200, draws(3), rewired=p)) for p in (0.0, 0.2)]
+    small = [seen(shapes.small_world(200, draws(3), rewired=p)) for p in (0.0, 0.2)]
     assert [each.number_of_edges() for each in small] == [400, 400]
     # Each hop of the ring leads two hosts further at most; a few others make it small.
     assert nx.diameter(small[0]) == 50
@@ -85,14 +85,14 @@ def test_numbers_of_links_and_diameters() -> None:
 @pytest.mark.parametrize("seed", range(50))
 def test_geometric_graphs_are_connected(seed: int) -> None:
     for radius in (None, 0.05):
-        graph = topologies.random_geometric(30, draws(seed), radius=radius)
+        graph = shapes.random_geometric(30, draws(seed), radius=radius)
         assert nx.is_connected(seen(graph))
 
 
 @pytest.mark.parametrize("routing", JOINING)
 def test_simgrid_takes_a_shortest_way_of_a_grid(routing: str) -> None:
     rows, columns = 4, 5
-    platform = topologies.grid(rows, columns, draws(), LATE).platform(routing)
+    platform = shapes.grid(rows, columns, draws(), LATE).platform(routing)
     resolved = resolve(platform, EVERY)
     assert not resolved.unreachable
     assert len(resolved.routes) == 20 * 19
@@ -112,7 +112,7 @@ def test_simgrid_takes_a_shortest_way_of_a_grid(routing: str) -> None:
 @pytest.mark.parametrize("routing", JOINING)
 @pytest.mark.parametrize("n_hosts", [7, 8])
 def test_simgrid_takes_the_shorter_way_round(routing: str, n_hosts: int) -> None:
-    resolved = resolve(topologies.ring(n_hosts, draws(), LATE).platform(routing), EVERY)
+    resolved = resolve(shapes.ring(n_hosts, draws(), LATE).platform(routing), EVERY)
     assert len(resolved.routes) == n_hosts * (n_hosts - 1)
     for route in resolved.routes:
         apart = abs(int(route.source[1:]) - int(route.destination[1:]))
@@ -129,7 +129,7 @@ def test_simgrid_counts_links_not_latencies() -> None:
 
 
 def test_full_routing_joins_neighbours_only() -> None:
-    resolved = resolve(topologies.chain(4, draws()).platform("Full"), EVERY)
+    resolved = resolve(shapes.chain(4, draws()).platform("Full"), EVERY)
     assert {len(route.links) for route in resolved.routes} == {1}
     assert len(resolved.routes) == 6
 
@@ -167,7 +167,7 @@ def test_laws_are_kept_to_and_do_not_change_the_shape(name: str) -> None:
 
 def test_laws_have_their_means() -> None:
     drawn = Capacities(Law("lognormal", (3e9, 0.5)), Law("exponential", (1e8,)), 0.0)
-    graph = topologies.chain(4000, draws(7), drawn)
+    graph = shapes.chain(4000, draws(7), drawn)
     # Four standard errors.
     assert abs(graph.speed.mean() / 3e9 - 1) < 4 * 0.5 / np.sqrt(4000)
     assert abs(graph.bandwidth[::2].mean() / 1e8 - 1) < 4 / np.sqrt(3999)
@@ -185,7 +185,7 @@ def test_the_seed_alone_decides(name: str) -> None:
 
 
 def test_links_take_longer_the_longer_they_are() -> None:
-    graph = topologies.random_geometric(25, draws(8), LATE, radius=0.3, side_latency=0.02)
+    graph = shapes.random_geometric(25, draws(8), LATE, radius=0.3, side_latency=0.02)
     place = np.random.default_rng(8).random((25, 2))
     length = np.sqrt(((place[graph.source] - place[graph.destination]) ** 2).sum(axis=1))
     assert graph.latency == pytest.approx(1e-3 + 0.02 * length)
@@ -194,25 +194,25 @@ def test_links_take_longer_the_longer_they_are() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda g: topologies.chain(1, g), "number of hosts is 1; give a whole number from 2 on"),
-        (lambda g: topologies.chain(2.5, g), r"number of hosts is 2\.5"),
-        (lambda g: topologies.chain(True, g), "number of hosts is True"),
-        (lambda g: topologies.ring(2, g), "hosts of a ring is 2; give a whole number from 3 on"),
-        (lambda g: topologies.grid(0, 4, g), "number of rows is 0"),
-        (lambda g: topologies.grid(1, 1, g), "hosts of a grid is 1"),
-        (lambda g: topologies.complete_tree(0, 4, g), "number of children is 0"),
-        (lambda g: topologies.complete_tree(2, 0, g), "depth of a tree is 0"),
-        (lambda g: topologies.complete_tree(10, 1000, g), "is too large; give less"),
-        (lambda g: topologies.random_geometric(9, g, radius=-1.0), r"the radius is -1\.0"),
-        (lambda g: topologies.random_geometric(9, g, side_latency=-1.0), "latency over a side"),
-        (lambda g: topologies.preferential_attachment(5, g, links=5), "give 1 to 4 links"),
-        (lambda g: topologies.small_world(9, g, neighbours=3), "give an even number"),
-        (lambda g: topologies.small_world(4, g, neighbours=4), "give an even number"),
-        (lambda g: topologies.small_world(9, g, rewired=1.5), "give a number from 0 to 1"),
-        (lambda g: topologies.chain(3, g, Capacities(speed=0.0)), "the speed of hosts is 0"),
-        (lambda g: topologies.chain(3, g, Capacities(bandwidth=np.inf)), "bandwidth of links is"),
-        (lambda g: topologies.chain(3, g, Capacities(latency=-1.0)), "latency of links is -1"),
-        (lambda g: topologies.chain(3, g).platform("Cluster"), "the routing of a graph is"),
+        (lambda g: shapes.chain(1, g), "number of hosts is 1; give a whole number from 2 on"),
+        (lambda g: shapes.chain(2.5, g), r"number of hosts is 2\.5"),
+        (lambda g: shapes.chain(True, g), "number of hosts is True"),
+        (lambda g: shapes.ring(2, g), "hosts of a ring is 2; give a whole number from 3 on"),
+        (lambda g: shapes.grid(0, 4, g), "number of rows is 0"),
+        (lambda g: shapes.grid(1, 1, g), "hosts of a grid is 1"),
+        (lambda g: shapes.complete_tree(0, 4, g), "number of children is 0"),
+        (lambda g: shapes.complete_tree(2, 0, g), "depth of a tree is 0"),
+        (lambda g: shapes.complete_tree(10, 1000, g), "is too large; give less"),
+        (lambda g: shapes.random_geometric(9, g, radius=-1.0), r"the radius is -1\.0"),
+        (lambda g: shapes.random_geometric(9, g, side_latency=-1.0), "latency over a side"),
+        (lambda g: shapes.preferential_attachment(5, g, links=5), "give 1 to 4 links"),
+        (lambda g: shapes.small_world(9, g, neighbours=3), "give an even number"),
+        (lambda g: shapes.small_world(4, g, neighbours=4), "give an even number"),
+        (lambda g: shapes.small_world(9, g, rewired=1.5), "give a number from 0 to 1"),
+        (lambda g: shapes.chain(3, g, Capacities(speed=0.0)), "the speed of hosts is 0"),
+        (lambda g: shapes.chain(3, g, Capacities(bandwidth=np.inf)), "bandwidth of links is"),
+        (lambda g: shapes.chain(3, g, Capacities(latency=-1.0)), "latency of links is -1"),
+        (lambda g: shapes.chain(3, g).platform("Cluster"), "the routing of a graph is"),
     ],
 )
 def test_what_makes_no_sense_is_refused(make, message) -> None:
@@ -226,11 +226,11 @@ def test_small_worlds_that_fall_apart_are_refused(monkeypatch) -> None:
 
     monkeypatch.setattr(nx, "connected_watts_strogatz_graph", never)
     with pytest.raises(PlatformError, match=r"tries exceeded; give more neighbours"):
-        topologies.small_world(9, draws())
+        shapes.small_world(9, draws())
 
 
 def test_bags_and_prices_go_along_the_ways_of_simgrid() -> None:
-    chain = topologies.chain(4, draws(), Capacities(bandwidth=1e6, latency=1e-3))
+    chain = shapes.chain(4, draws(), Capacities(bandwidth=1e6, latency=1e-3))
     far = [tree_of(chain.platform(routing), "h0") for routing in ("Full", "Floyd")]
     # Neighbours only: from host to host. All joined: straight from the root.
     assert [tree.parent.tolist() for tree in far] == [[-1, 0, 1, 2], [-1, 0, 0, 0]]

@@ -3,8 +3,8 @@ import pytest
 from scipy import stats
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.random_trees import BANDWIDTHS, LATENCIES, SPEEDS, random_tree
-from simplugin.platforms.trees import Tree
+from simplugin.platforms.graphs import Tree
+from simplugin.platforms.topologies.random_trees import BANDWIDTHS, LATENCIES, SPEEDS, random_tree
 
 INF = np.inf
 

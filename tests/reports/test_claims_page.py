@@ -27,7 +27,7 @@ def test_each_claim_is_a_line_under_its_verdict():
     above, below = text.split("## What agrees")
     assert above.startswith("# Reproduction of x\n\n    simplugin reproduce x\n")
     assert "2026-01-01 to 2026-01-02 with numpy 2, in 4 minutes" in above
-    assert "1 of 2 claims agree" in above
+    assert "1 of 2 paper statements agree" in above
     [wrong] = [line for line in above.splitlines() if line.startswith("| A")]
     assert cells(wrong) == [
         r"A" + "\0" + r"B shares<br>*Fig. 2*: the \*tie\* rule differs<br><small>seed 7</small>",
@@ -48,5 +48,5 @@ def test_many_claims_are_counted_by_capability():
     out = io.StringIO()
     Console(file=out, width=80).print(claims_summary({"one": CLAIMS, "two": CLAIMS[:1]}))
     rows = [line.split() for line in out.getvalue().splitlines()]
-    assert ["one", "2", "1", "1"] in rows
-    assert ["two", "1", "0", "1"] in rows
+    assert ["one", "the", "paper", "2", "1", "1", "0"] in rows
+    assert ["two", "the", "paper", "1", "0", "1", "0"] in rows

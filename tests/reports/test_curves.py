@@ -146,7 +146,7 @@ def test_claims_stand_beside_their_measurements():
     assert "Figure 9: within a factor 1.6" in lines
     assert "swings [for ever] 0 to 6e5 0 to 4e5 no" in lines
     assert "sec. 5: reading [18] optimum 39.11" in lines
-    assert lines[-1] == "1 of 2 claims agree"
+    assert lines[-1] == "1 of 2 paper statements agree"
 
 
 def test_listings():

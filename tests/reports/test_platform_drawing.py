@@ -11,9 +11,8 @@ from simplugin.errors import SimpluginError
 from simplugin.formats.grid5000_catalogue import shipped_catalogue
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms import BypassZoneRoute, LinkUse, Route, Router, ZoneRoute
-from simplugin.platforms.grid5000_platform import grid5000_platform
-from simplugin.platforms.peer_grids import PeerGrid
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.grid5000.platform import grid5000_platform
+from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.reports.platform_drawing import draw_platform, platform_figure
 from simplugin.reports.platform_items import Detail, Survey
 from simplugin.reports.platform_part import Part

@@ -10,8 +10,8 @@ import pytest
 from simplugin.formats.platform_xml import write_platform
 from simplugin.platforms.graphs import Graph
 from simplugin.scenarios import load_scenario, run_scenario
+from simplugin.scenarios.importing import importable
 from simplugin.scenarios.outputs import outcome_document
-from simplugin.scenarios.references import importable
 
 with importable(Path(__file__).parent):
     from changed_scenarios import change, refused
@@ -175,7 +175,7 @@ def test_random_platform(line):
 
 def test_method_of_ones_own(line):
     (line.parent / "mine.py").write_text(
-        "from simplugin.pricing.gradient import Gradient, Steps\n\n\n"
+        "from simplugin.pricing.policies.gradient import Gradient, Steps\n\n\n"
         "def careful(speed):\n    return Gradient(steps=Steps(host=speed))\n"
     )
     change(line, '"pricing.market"', '"mine:careful"')

@@ -11,12 +11,12 @@ from simplugin.formats.platform_xml import read_platform, write_platform
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms import Platform, Profile, ProfileUse
 from simplugin.platforms.graphs import Graph
-from simplugin.pricing.agents.changes import intervals
-from simplugin.pricing.deployment import deploy
-from simplugin.pricing.platform_trees import sharing_of
+from simplugin.pricing.changes import intervals
+from simplugin.pricing.deployment import deploy, sharing_of
 from simplugin.scenarios import load_scenario, run_scenario
+from simplugin.scenarios.importing import importable
 from simplugin.scenarios.outputs import outcome_document
-from simplugin.scenarios.references import importable
+from simplugin.simulation.platform_changes import Change
 from simplugin.workloads import Application
 
 with importable(Path(__file__).parent):
@@ -264,7 +264,10 @@ def test_shipped_scenario_comes_back_to_each_optimum():
     ]
     workload, platform = scenario.workload, scenario.make_platform()
     applications = [each.application() for each in workload.applications]
-    changes = [each.change(of_host=each.resource == "E") for each in workload.changes]
+    changes = [
+        Change(each.date, each.resource, each.value(of_host=each.resource == "E"))
+        for each in workload.changes
+    ]
     sharing = sharing_of(platform, applications)
     parts = intervals(sharing, applications, changes, 30.0, platform)
     for part, best in zip(parts, optima, strict=True):

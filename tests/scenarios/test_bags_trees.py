@@ -12,8 +12,8 @@ from simplugin.formats.platform_xml import write_platform
 from simplugin.platforms.graphs import Graph
 from simplugin.reports.gantt import gantt
 from simplugin.scenarios import load_scenario, run_scenario
+from simplugin.scenarios.importing import importable
 from simplugin.scenarios.outputs import outcome_document
-from simplugin.scenarios.references import importable
 
 with importable(Path(__file__).parent):
     from changed_scenarios import change, refused, run

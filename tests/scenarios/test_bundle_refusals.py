@@ -6,7 +6,7 @@ import pytest
 
 from simplugin.errors import WorkloadFileError
 from simplugin.scenarios import bundle_workloads, load_scenario
-from simplugin.scenarios.references import importable
+from simplugin.scenarios.importing import importable
 
 with importable(Path(__file__).parent):
     from changed_scenarios import change, refused, run

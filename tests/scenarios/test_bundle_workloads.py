@@ -7,8 +7,8 @@ import pytest
 from simplugin.market.platform_sites import site_of
 from simplugin.market.section5_sites import chosen_site, consistent_site, scaled_site
 from simplugin.scenarios import load_scenario
-from simplugin.scenarios.references import importable
-from simplugin.workloads.lcg_bundles import lcg_bundles
+from simplugin.scenarios.importing import importable
+from simplugin.workloads.bundles import lcg_bundles
 
 with importable(Path(__file__).parent):
     from changed_scenarios import change, refused, run

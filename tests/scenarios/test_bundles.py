@@ -10,8 +10,8 @@ from simplugin.market.negotiations.protocol import own_generator
 from simplugin.market.policies import RANDOM
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.scenarios.bundles import KIND
+from simplugin.scenarios.importing import importable
 from simplugin.scenarios.outputs import outcome_document
-from simplugin.scenarios.references import importable
 
 with importable(Path(__file__).parent):
     from changed_scenarios import change, refused, run

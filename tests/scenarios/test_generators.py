@@ -265,7 +265,7 @@ def test_usage_has_defaults_as_the_command_takes_them():
 def test_generators_may_return_graphs(tmp_path, monkeypatch):
     (tmp_path / "my_graphs.py").write_text(
         "import numpy as np\n"
-        "from simplugin.platforms.random_graphs import random_graph\n"
+        "from simplugin.platforms.topologies.random_graphs import random_graph\n"
         "def path(n_hosts, seed=0):\n"
         "    return random_graph('path', n_hosts, np.random.default_rng(seed))\n"
     )

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from simplugin.errors import SimpluginError
+from simplugin.inputs.kinds import Outcome
 from simplugin.rows import Row
 from simplugin.scenarios import load_scenario, run_scenario
-from simplugin.scenarios.kinds import Outcome
 from simplugin.scenarios.outputs import outcome_document, output_path, write_outputs
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from simplugin.errors import ActorError, DeploymentError, ScenarioError
 from simplugin.scenarios import load_scenario, run_scenario
-from simplugin.scenarios.references import importable
+from simplugin.scenarios.importing import importable
 from simplugin.scenarios.scenario import scenario_from
 from simplugin.simulation import SimGridOptions
 
@@ -120,7 +120,7 @@ def test_back_ends_agree(lab):
         ("[simulation.options]", "[simulation]\nseed = -1\n[simulation.options]",
          "simulation.seed", 12, "greater than or equal to 0"),
         ("[simulation.options]", "[simulation]\nseed = '1'\n[simulation.options]",
-         "simulation.seed", 12, "valid integer"),
+         "simulation.seed", 12, "give a whole number"),
         ("[simulation.options]", "[simulation]\nback_end = 'thread'\n[simulation.options]",
          "simulation.back_end", 12, "'coroutines' or 'threads'"),
         ("[simulation.options]", "[output]\ngantt = 'x.gif'\n[simulation.options]",

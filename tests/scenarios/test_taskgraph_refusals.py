@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from simplugin.errors import WorkloadFileError
-from simplugin.scenarios.references import importable
+from simplugin.scenarios.importing import importable
 
 with importable(Path(__file__).parent):
     from changed_scenarios import change, refused, run

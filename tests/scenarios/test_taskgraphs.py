@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from simplugin.formats.task_graph_files import read_task_graph, write_task_graph
-from simplugin.platforms.multi_clusters import MultiCluster
+from simplugin.platforms.sites import MultiCluster
 from simplugin.scenarios import load_scenario, run_scenario
+from simplugin.scenarios.importing import importable
 from simplugin.scenarios.outputs import outcome_document
-from simplugin.scenarios.references import importable
 from simplugin.scenarios.taskgraphs import KIND
 from simplugin.taskgraphs.platform_sites import site_of
 

@@ -94,7 +94,7 @@ BY_CPU = re.compile(
 )
 # Distances of sites, rounded to the millimetre; axes of figures.
 EXCEPTIONS = {
-    "platforms/grid5000_latencies.py": {"asin", "cos", "sin"},
+    "platforms/grid5000/latencies.py": {"asin", "cos", "sin"},
     "market/negotiation_figures.py": {"log10"},
     "market/theorem_claims.py": {"log10"},
 }

@@ -9,7 +9,7 @@ import pytest
 
 from simplugin.errors import PlatformError, WallClockLimitError
 from simplugin.platforms import Cluster, Config, Host, Link, LinkUse, Platform, Route, Zone
-from simplugin.platforms.host_pairs import telling_pairs
+from simplugin.platforms.census import telling_pairs
 from simplugin.simulation import resolve_child
 from simplugin.simulation.resolve import ResolvedHost, ResolvedLink, ResolvedRoute, load, resolve
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from simplugin.errors import WorkloadError
-from simplugin.platforms.grid5000_subsets import SUBSETS
-from simplugin.platforms.multi_clusters import MultiCluster
+from simplugin.platforms.sites import SUBSETS, MultiCluster
 from simplugin.taskgraphs.allocation import Allocator, cpa, hcpa, scrap, scrap_max
 from simplugin.taskgraphs.readings import Readings
 from simplugin.workloads.task_graphs import TaskGraph

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.platforms.grid5000_subsets import SUBSETS
-from simplugin.platforms.multi_clusters import MultiCluster
+from simplugin.platforms.sites import SUBSETS, MultiCluster
 from simplugin.taskgraphs.allocation import cpa, hcpa, scrap, scrap_max
 from simplugin.taskgraphs.readings import PAPER, Readings
 from simplugin.workloads.task_graphs import TaskGraph

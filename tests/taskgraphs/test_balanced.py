@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simplugin.errors import WorkloadError
-from simplugin.platforms.grid5000_subsets import LILLE
+from simplugin.platforms.sites import LILLE
 from simplugin.taskgraphs.allocation import scrap_max
 from simplugin.taskgraphs.balanced import (
     LEAST,
@@ -23,8 +23,8 @@ from simplugin.taskgraphs.forecasting import Forecaster, alone
 from simplugin.taskgraphs.mapping import plan
 from simplugin.taskgraphs.metrics import slowdown, unfairness
 from simplugin.taskgraphs.policies import POLICIES
+from simplugin.workloads.graph_generators import combination
 from simplugin.workloads.graph_sets import GraphSet
-from simplugin.workloads.task_graph_combinations import combination
 
 SITE = LILLE.site()
 GRAPHS = combination("random", 4, 3)

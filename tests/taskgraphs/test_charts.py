@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from simplugin.platforms.multi_clusters import MultiCluster
+from simplugin.platforms.sites import MultiCluster
 from simplugin.reports.graphs import graphs_figure
 from simplugin.taskgraphs.charts import graph_chart, graph_charts, schedule_chart
 from simplugin.taskgraphs.schedules import Schedule

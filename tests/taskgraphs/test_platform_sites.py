@@ -8,8 +8,7 @@ import pytest
 from simplugin.errors import PlatformError
 from simplugin.formats.platform_xml import write_platform
 from simplugin.platforms import Cluster, Host, HostLink, Link, Platform, Route, Zone
-from simplugin.platforms.grid5000_subsets import LILLE, SUBSETS
-from simplugin.platforms.multi_clusters import MultiCluster
+from simplugin.platforms.sites import LILLE, SUBSETS, MultiCluster
 from simplugin.taskgraphs.platform_sites import site_of
 
 ODD = MultiCluster(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from simplugin.errors import WorkloadError
-from simplugin.platforms.grid5000_subsets import RENNES
+from simplugin.platforms.sites import RENNES
 from simplugin.taskgraphs.policies import POLICIES, policy_called
 from simplugin.taskgraphs.shares import checked_shares
 from simplugin.workloads.task_graphs import TaskGraph

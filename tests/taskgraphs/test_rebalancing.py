@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from simplugin.platforms.grid5000_subsets import LILLE
+from simplugin.platforms.sites import LILLE
 from simplugin.taskgraphs.allocation import scrap_max
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.forecasting import alone
@@ -14,8 +14,8 @@ from simplugin.taskgraphs.mapping import Mapper, plan
 from simplugin.taskgraphs.metrics import slowdown
 from simplugin.taskgraphs.readings import PAPER, Readings
 from simplugin.taskgraphs.rebalancing import Rebalanced
+from simplugin.workloads.graph_generators import combination
 from simplugin.workloads.graph_sets import GraphSet
-from simplugin.workloads.task_graph_combinations import combination
 
 SITE = LILLE.site()
 GRAPHS = combination("random", 4, 3)

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.platforms.grid5000_subsets import SUBSETS
-from simplugin.platforms.multi_clusters import MultiCluster
+from simplugin.platforms.sites import SUBSETS, MultiCluster
 from simplugin.taskgraphs.readings import Readings
 from simplugin.taskgraphs.reference import Reference, caps, reference_of, translate
 from simplugin.workloads.task_graphs import TaskGraph

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from simplugin.errors import WorkloadError
-from simplugin.platforms.grid5000_subsets import LILLE
+from simplugin.platforms.sites import LILLE
 from simplugin.taskgraphs.allocation import scrap_max
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.policies import POLICIES
 from simplugin.taskgraphs.readings import PAPER, Readings
 from simplugin.taskgraphs.rebalancing import Rebalanced
 from simplugin.taskgraphs.revisions import Revised, competing
+from simplugin.workloads.graph_generators import combination
 from simplugin.workloads.graph_sets import GraphSet
-from simplugin.workloads.task_graph_combinations import combination
 from simplugin.workloads.task_graphs import TaskGraph
 
 SITE, PLATFORM = LILLE.site(), LILLE.platform()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.errors import WorkloadError
-from simplugin.platforms.grid5000_subsets import LILLE, NANCY
+from simplugin.platforms.sites import LILLE, NANCY
 from simplugin.taskgraphs.shares import checked_shares, contribution, proportional, weighted
 from simplugin.workloads.task_graphs import TaskGraph
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simplugin.platforms.grid5000_subsets import LILLE, SOPHIA
-from simplugin.platforms.sites import Site
+from simplugin.platforms.sites import LILLE, SOPHIA, Site
 from simplugin.taskgraphs.timing import redistribution_time, task_times
 
 # Two clusters with links of 100 and 200 MB/s; between them no more than 1 GB/s.

@@ -9,7 +9,7 @@ import pytest
 
 from simplugin.errors import WorkloadError
 from simplugin.workloads import TaskGraph
-from simplugin.workloads.fft import fft
+from simplugin.workloads.regular_graphs import fft
 from simplugin.workloads.task_costs import CostLaw
 
 

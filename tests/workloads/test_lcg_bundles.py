@@ -12,8 +12,7 @@ import pytest
 from simplugin.errors import WorkloadError
 from simplugin.formats.swf import read_swf
 from simplugin.workloads import lcg_bundle_rows
-from simplugin.workloads.lcg_bundles import drawn_sizes, lcg_bundles
-from simplugin.workloads.trace_bundles import trace_bundles
+from simplugin.workloads.bundles import drawn_sizes, lcg_bundles, trace_bundles
 
 TOOL = Path(__file__).parents[2] / "tools/lcg_bundles.py"
 

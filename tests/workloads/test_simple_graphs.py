@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from simplugin.errors import WorkloadError
-from simplugin.workloads.simple_graphs import chain, fork_join
+from simplugin.workloads.regular_graphs import chain, fork_join
 
 
 def test_chain():

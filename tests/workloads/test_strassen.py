@@ -10,7 +10,7 @@ import pytest
 
 from simplugin.errors import WorkloadError
 from simplugin.workloads import TaskGraph
-from simplugin.workloads.strassen import strassen
+from simplugin.workloads.regular_graphs import strassen
 
 # What each task computes of quadrants and of other tasks; V. Strassen (1969).
 EITHER: dict[str, tuple[str, ...]] = {

@@ -10,14 +10,14 @@ import pytest
 
 from simplugin.errors import WorkloadError
 from simplugin.workloads import TaskGraph
-from simplugin.workloads.task_costs import SCENARIOS
-from simplugin.workloads.task_graph_combinations import (
+from simplugin.workloads.graph_generators import (
     FAMILIES,
     POINTS,
     RANDOM,
     combination,
     random_parameters,
 )
+from simplugin.workloads.task_costs import SCENARIOS
 
 
 def shapes(graphs: tuple[TaskGraph, ...]) -> list[list[list[int]]]:

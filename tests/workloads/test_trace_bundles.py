@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from simplugin.errors import WorkloadError
 from simplugin.formats.swf import read_swf
+from simplugin.workloads.bundles import TraceBundle, trace_bundles
 from simplugin.workloads.job_traces import JobTrace
-from simplugin.workloads.trace_bundles import TraceBundle, trace_bundles
 
 TRACE = JobTrace(
     {

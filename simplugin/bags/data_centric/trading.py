@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from simplugin.bags.data_centric.rates import Order
     from simplugin.bags.data_centric.roles import Posts, Trader
-    from simplugin.platforms.trees import Tree
-    from simplugin.workloads.bags import Bags
+    from simplugin.platforms.graphs import Tree
+    from simplugin.workloads.applications import Bags
 
 # The paper's "tunable balance", and when to give up.
 BALANCE, LIMIT = 0.05, 2000

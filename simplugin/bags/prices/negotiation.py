@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from simplugin.bags.prices.messages import Down, Up
     from simplugin.bags.prices.roles import Rates
-    from simplugin.platforms.trees import Tree
-    from simplugin.workloads.bags import Bags
+    from simplugin.platforms.graphs import Tree
+    from simplugin.workloads.applications import Bags
 
 
 @dataclass(frozen=True, eq=False)

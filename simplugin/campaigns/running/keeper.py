@@ -26,7 +26,7 @@ import traceback
 from typing import NoReturn
 
 from simplugin.campaigns.running import child
-from simplugin.campaigns.running.memory import descendants
+from simplugin.campaigns.running.child import descendants
 from simplugin.simulation import surroundings
 
 READY, FAILED, STARTED, ENDED = "ready", "failed", "started", "ended"

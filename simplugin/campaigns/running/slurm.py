@@ -13,7 +13,7 @@ from pydantic import Field
 
 from simplugin.campaigns.running.dask_runners import load_quietly
 from simplugin.errors import SetupError
-from simplugin.scenarios.sections import AnyPath, Section
+from simplugin.inputs.sections import AnyPath, Section
 
 _log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ import typer
 from simplugin.cli.ending import plain_errors
 
 if TYPE_CHECKING:
-    from simplugin.platforms.availability_processes import Levels, Outages, Process
+    from simplugin.platforms.availability.processes import Levels, Outages, Process
     from simplugin.platforms.laws import Law
 
 _HOSTS = "Hosts"
@@ -149,7 +149,7 @@ def availability(
         from simplugin.formats.platform_expansion import expanded_platform
         from simplugin.formats.platform_xml import read_platform
         from simplugin.formats.profile_writing import write_profiles
-        from simplugin.platforms.availability import with_availability
+        from simplugin.platforms.availability.followers import with_availability
 
         if file is None or not until:
             raise _asked("give a platform file and --until, or --models")
@@ -200,7 +200,7 @@ def _require_use(option: str, given: object, used: object, users: str) -> None:
 def _time(option: str, text: str) -> float:
     """Read a time that has a unit."""
     from simplugin.errors import UnitError
-    from simplugin.platforms.law_texts import read_duration
+    from simplugin.platforms.laws import read_duration
 
     try:
         return read_duration(text)
@@ -210,15 +210,15 @@ def _time(option: str, text: str) -> float:
 
 def _law(text: str) -> Law:
     """Read a law of durations."""
-    from simplugin.platforms.law_texts import read_law
+    from simplugin.platforms.laws import parse_law
     from simplugin.units import parse_time
 
-    return read_law(text, parse_time)
+    return parse_law(text, parse_time)
 
 
 def _states(model: str, up: str, down: str, start: str) -> Outages | None:
     """Return when hosts are on, by a published model or by laws."""
-    from simplugin.platforms.availability_models import model_named
+    from simplugin.platforms.availability.models import model_named
 
     if not model:
         return _outages("up", up, "down", down, start)
@@ -229,7 +229,7 @@ def _states(model: str, up: str, down: str, start: str) -> Outages | None:
 
 def _outages(first: str, up: str, second: str, down: str, start: str) -> Outages | None:
     """Return outages, None where neither law is given."""
-    from simplugin.platforms.availability_processes import Outages
+    from simplugin.platforms.availability.processes import Outages
 
     if not up and not down:
         return None
@@ -240,7 +240,7 @@ def _outages(first: str, up: str, second: str, down: str, start: str) -> Outages
 
 def _churn(*, stay: str, arrival: str, away: str) -> Process | None:
     """Return who joins and leaves, None where no law is given."""
-    from simplugin.platforms.availability_processes import Churn
+    from simplugin.platforms.availability.processes import Churn
 
     if not stay:
         if arrival or away:
@@ -251,19 +251,19 @@ def _churn(*, stay: str, arrival: str, away: str) -> Process | None:
 
 def _levels(option: str, level: str, duration: str, most: float = 1.0) -> Levels | None:
     """Return levels, None where neither law is given."""
-    from simplugin.platforms.availability_processes import Levels
-    from simplugin.platforms.law_texts import read_law
+    from simplugin.platforms.availability.processes import Levels
+    from simplugin.platforms.laws import parse_law
 
     if not level and not duration:
         return None
     if not level or not duration:
         raise _asked(f"--{option} and --{option}-for go together")
-    return Levels(read_law(level), _law(duration), most)
+    return Levels(parse_law(level), _law(duration), most)
 
 
 def _models_text() -> str:
     """Return a table of the published models."""
-    from simplugin.platforms.availability_models import (
+    from simplugin.platforms.availability.models import (
         ARCHIVE,
         SCHROEDER_GIBSON,
         SYSTEMS,

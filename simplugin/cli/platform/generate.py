@@ -37,7 +37,7 @@ def generate(
     from simplugin.cli.platform.writing import put, uncollected
     from simplugin.errors import PlatformError
     from simplugin.scenarios.generators.calls import generator_called
-    from simplugin.scenarios.references import importable
+    from simplugin.scenarios.importing import importable
 
     with plain_errors(), importable(Path.cwd()):
         if listed:

@@ -17,17 +17,15 @@ from simplugin.formats.grid5000_catalogue import (
 )
 from simplugin.formats.grid5000_latencies import latencies_text, read_latencies
 from simplugin.formats.grid5000_reference import read_reference
-from simplugin.platforms.grid5000_concerns import concerning
-from simplugin.platforms.grid5000_latencies import Latencies
-from simplugin.platforms.grid5000_platform import grid5000_platform
-from simplugin.platforms.grid5000_selection import selected
-from simplugin.platforms.grid5000_sites import FAST, is_fast
+from simplugin.platforms.grid5000.latencies import Latencies
+from simplugin.platforms.grid5000.platform import FAST, grid5000_platform, is_fast
+from simplugin.platforms.grid5000.selection import concerning, selected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from simplugin.platforms.grid5000 import Grid5000, Remark
+    from simplugin.platforms.grid5000.facts import Grid5000, Remark
 
 # How remarks of each kind are headed, and counted.
 _HEADS = {

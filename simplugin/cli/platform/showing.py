@@ -13,9 +13,8 @@ from simplugin.errors import PlatformError
 from simplugin.formats.check import exit_status, read_checked
 from simplugin.listings import Listing
 from simplugin.near_names import perhaps
-from simplugin.platforms.census import census_of
-from simplugin.platforms.host_pairs import telling_pairs
-from simplugin.platforms.problems import WARNING
+from simplugin.platforms.census import census_of, telling_pairs
+from simplugin.platforms.validation import WARNING
 from simplugin.reports.claims import print_listings
 from simplugin.reports.quantities import readable
 from simplugin.rows import Metric, Row
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simplugin.platforms import Platform
-    from simplugin.platforms.census import Census
-    from simplugin.platforms.host_pairs import HostPairs
+    from simplugin.platforms.census import Census, HostPairs
     from simplugin.simulation.resolve import Loading
 
 # More lines than a screen has say less.

@@ -9,6 +9,7 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
+from simplugin.claims import headline
 from simplugin.errors import SimpluginError
 from simplugin.reports.page.colour_rules import colour_rules
 from simplugin.reports.page.contents import CampaignReport
@@ -97,8 +98,7 @@ def page_text(report: CampaignReport, links: Sequence[str] = ()) -> str:
 def _headline(report: CampaignReport) -> str:
     """Say how far the campaign is."""
     claims = [claim for claims in report.claims.values() for claim in claims]
-    agreeing = sum(claim.agrees for claim in claims)
-    parts = [f"{agreeing} of {len(claims)} claims agree"] if claims else []
+    parts = [headline(claims)] if claims else []
     if not report.total and not len(report.position):
         return " · ".join(parts or ["no runs"])
     done = sum(status == "done" for status in report.status)

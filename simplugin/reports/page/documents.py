@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from simplugin.charts import Bar, ScheduleChart
+from simplugin.claims import headline
 from simplugin.figures import Figure
 from simplugin.listings import Listing
 from simplugin.reports.page.activity_charts import activity_chart
@@ -46,6 +47,7 @@ def report_document(report: CampaignReport, files: Sequence[str] = ()) -> dict[s
         "baseline": _baseline(report),
         "metric": first and first.name,
         "kept": [_kept(each) for each in report.kept],
+        "headline": headline([each for found in report.claims.values() for each in found]),
         "claims": [
             {
                 "capability": name,
@@ -53,6 +55,7 @@ def report_document(report: CampaignReport, files: Sequence[str] = ()) -> dict[s
                 "paper": _finite(claim.paper),
                 "measured": _finite(claim.measured),
                 "agrees": claim.agrees,
+                "kind": claim.kind,
                 "why": claim.why,
                 "source": claim.source,
                 "optimum": _finite(claim.optimum),

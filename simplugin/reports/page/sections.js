@@ -84,19 +84,24 @@ function startKept() {
   }));
 }
 
+function verdictOf(claim) {
+  if (claim.agrees === null) return "? cannot be told";
+  return claim.agrees ? "\u2713 agrees" : "\u2717 disagrees";
+}
+
 function startClaims() {
   place("claims").hidden = !payload.claims.length;
-  const agreeing = payload.claims.filter((claim) => claim.agrees).length;
-  place("claims-count").textContent = `${agreeing} of ${counted(payload.claims.length, "claim")} agree.`;
+  const verdicts = { agree: true, disagree: false, open: null };
+  place("claims-count").textContent = `${payload.headline}.`;
   const text = (value) => (typeof value === "number" ? shown(value) : value);
   const several = new Set(payload.claims.map((claim) => claim.capability)).size > 1;
   const draw = (wanted) => {
-    const chosen = payload.claims.filter((claim) => wanted === "all" || claim.agrees === (wanted === "agree"));
+    const chosen = payload.claims.filter((claim) => wanted === "all" || claim.agrees === verdicts[wanted]);
     place("claims-body").replaceChildren(...chosen.map((claim) => element("tr", {},
-      element("td", {}, element("div", {}, claim.claim), element("div", { class: "quiet" }, `${several ? `${claim.capability}, ` : ""}${claim.source}: ${claim.why}`)),
+      element("td", {}, element("div", {}, claim.claim), element("div", { class: "quiet" }, `${several ? `${claim.capability}, ` : ""}${claim.kind === "ours" ? "our own statement, " : ""}${claim.source}: ${claim.why}`)),
       element("td", { "data-label": "paper" }, text(claim.paper)),
       element("td", { "data-label": "measured" }, text(claim.measured), claim.optimum === null ? null : element("div", { class: "quiet" }, `optimum ${text(claim.optimum)}`)),
-      element("td", { class: claim.agrees ? "good" : "bad" }, claim.agrees ? "\u2713 agrees" : "\u2717 disagrees"))));
+      element("td", { class: claim.agrees ? "good" : claim.agrees === null ? "quiet" : "bad" }, verdictOf(claim)))));
     for (const button of document.querySelectorAll("#claims-filter button")) button.setAttribute("aria-pressed", String(button.value === wanted));
   };
   for (const button of document.querySelectorAll("#claims-filter button")) button.addEventListener("click", () => draw(button.value));

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import PlatformError, UnitError
-from simplugin.scenarios.complaints import suggestion
+from simplugin.inputs.messages import suggestion
+from simplugin.inputs.references import UnresolvedError, resolve
 from simplugin.scenarios.generators import GENERATORS
 from simplugin.scenarios.generators.capacities import kind_of
-from simplugin.scenarios.references import UnresolvedError, resolve
 from simplugin.units import format_bandwidth, format_speed, format_time
 
 if TYPE_CHECKING:

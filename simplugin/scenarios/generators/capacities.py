@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.law_tables import QUANTITIES, Dimension, read_law, read_number
+from simplugin.platforms.laws import QUANTITIES, Dimension, read_law, read_number
 
 if TYPE_CHECKING:
     from simplugin.platforms.laws import Law
-    from simplugin.platforms.topologies import Capacities
+    from simplugin.platforms.topologies.shapes import Capacities
 
 # A number in the SI unit, or a text with a unit; and also a law as a table.
 Quantity = float | str
@@ -53,7 +53,7 @@ def read_drawn(name: str, value: Any) -> float | Law:
     name : str
         Of the parameter, which ends in its kind.
     value : float, str or mapping
-        As for `read_quantity`; or a law as `simplugin.platforms.law_tables.read_law` takes it,
+        As for `read_quantity`; or a law as `simplugin.platforms.laws.read_law` takes it,
         such as ``{ law = "uniform", low = "1Gf", high = "2Gf" }``.
 
     Raises
@@ -86,7 +86,7 @@ def _dimension(name: str) -> Dimension:
 
 def read_capacities(speed: Drawn, bandwidth: Drawn, latency: Drawn) -> Capacities:
     """Return capacities of hosts and links."""
-    from simplugin.platforms.topologies import Capacities
+    from simplugin.platforms.topologies.shapes import Capacities
 
     return Capacities(
         read_drawn("speed", speed),

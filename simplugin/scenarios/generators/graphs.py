@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from simplugin.platforms import Platform, random_graphs, random_trees
-from simplugin.platforms.random_trees import BANDWIDTHS, SPEEDS
+from simplugin.platforms import Platform
+from simplugin.platforms.topologies import random_graphs, random_trees
+from simplugin.platforms.topologies.random_trees import BANDWIDTHS, SPEEDS
 from simplugin.scenarios.generators.capacities import Quantity, read_quantity, read_range
 from simplugin.scenarios.generators.seeds import draws
 
@@ -25,7 +26,7 @@ def random_graph(
     Parameters
     ----------
     shape, n_hosts, decades, forwarding, latency
-        Those of `simplugin.platforms.random_graphs.random_graph`.
+        Those of `simplugin.platforms.topologies.random_graphs.random_graph`.
     routing : str
         As in `simplugin.platforms.graphs.Graph.platform`: routes between neighbours only, or
         between all.
@@ -62,7 +63,7 @@ def random_tree(
     Parameters
     ----------
     n_hosts, max_degree, speeds, bandwidths, bandwidth_law, latency, latencies, root_computes
-        Those of `simplugin.platforms.random_trees.random_tree`.
+        Those of `simplugin.platforms.topologies.random_trees.random_tree`.
     routing : str
         As in `simplugin.platforms.graphs.Graph.platform`: routes between parents and children
         only, or between all.

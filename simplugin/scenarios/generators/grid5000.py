@@ -11,8 +11,8 @@ from simplugin.errors import PlatformError
 from simplugin.formats.grid5000_catalogue import read_facts, shipped_catalogue
 from simplugin.formats.grid5000_latencies import read_latencies
 from simplugin.platforms import Platform
-from simplugin.platforms.grid5000_platform import grid5000_platform
-from simplugin.platforms.grid5000_selection import selected
+from simplugin.platforms.grid5000.platform import grid5000_platform
+from simplugin.platforms.grid5000.selection import selected
 
 
 def grid5000(
@@ -33,7 +33,7 @@ def grid5000(
     reference : str, optional
         Path of the reference or of a catalogue; the catalogue that comes with simplugin without.
     interconnect : str
-        ``ethernet`` or ``fast``, as in `simplugin.platforms.grid5000_platform.grid5000_platform`.
+        ``ethernet`` or ``fast``, as in `simplugin.platforms.grid5000.platform.grid5000_platform`.
     latencies : str, optional
         Path of a table of latencies, as `simplugin.formats.grid5000_latencies` reads it.
     directory : path

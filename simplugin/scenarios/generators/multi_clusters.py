@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from simplugin.platforms import Platform
-from simplugin.platforms.grid5000_subsets import SUBSETS
-from simplugin.platforms.multi_clusters import (
+from simplugin.platforms.sites import (
     GIGABIT,
     LATENCY,
+    SUBSETS,
     TEN_GIGABITS,
     MultiCluster,
 )
@@ -22,7 +22,7 @@ def grid5000_subset(site: str) -> Platform:
     Parameters
     ----------
     site : str
-        A key of `simplugin.platforms.grid5000_subsets.SUBSETS`.
+        A key of `simplugin.platforms.sites.SUBSETS`.
     """
     if site not in SUBSETS:
         raise ValueError(f"no subset is called {site!r}; give one of {', '.join(SUBSETS)}")
@@ -47,7 +47,7 @@ def multi_cluster(
     name : str
         Of the site.
     one_switch, bandwidth, latency, switch_bandwidth, switch_latency
-        As in `simplugin.platforms.multi_clusters.MultiCluster`; quantities may be texts with a
+        As in `simplugin.platforms.sites.MultiCluster`; quantities may be texts with a
         unit.
     """
     parts = []

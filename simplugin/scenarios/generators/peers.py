@@ -10,9 +10,8 @@ import numpy as np
 from simplugin.errors import PlatformError, UnitError, WorkloadError
 from simplugin.market.section5_sites import SEED, consistent_site, scaled_site
 from simplugin.platforms import Platform
-from simplugin.platforms.law_tables import QUANTITIES, read_number
-from simplugin.platforms.peer_grids import PeerGrid
-from simplugin.platforms.peer_sites import PeerSite
+from simplugin.platforms.laws import QUANTITIES, read_number
+from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.platforms.validation import require_count
 
 
@@ -39,7 +38,7 @@ def peer_site(
         Heterogeneity degree of those twelve, if another one is wanted, as in `scaled_site`.
     **further
         `latency`, `uplink`, `prefix` and `scheduler` as in
-        `simplugin.platforms.peer_sites.PeerSite`.
+        `simplugin.platforms.peers.PeerSite`.
     """
     told = {"speed": speed, "bandwidth": bandwidth, "seed": seed, "degree": degree}
     try:

@@ -5,23 +5,20 @@ of each link in each direction [byte/s], `latency` that of each link [s]: a numb
 unit or, for graphs and stars, a law such as ``{ law = "uniform", low = "1Gf", high = "2Gf" }``.
 `routing` is as in `simplugin.platforms.graphs.Graph.platform`: with ``"Full"`` only neighbours have
 routes, with ``"Floyd"``, ``"Dijkstra"`` or ``"DijkstraCache"`` all hosts. `seed` is that of the
-draws. The other parameters are those of `simplugin.platforms.topologies` and
-`simplugin.platforms.cluster_topologies`.
+draws. The other parameters are those of `simplugin.platforms.topologies.shapes` and
+`simplugin.platforms.topologies.clusters`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from simplugin.errors import PlatformError
-from simplugin.platforms import Platform, cluster_topologies, topologies
-from simplugin.platforms.cluster_topologies import STAR_LATENCY, Parts
-from simplugin.platforms.graphs import Graph
-from simplugin.platforms.multi_clusters import GIGABIT, LATENCY
-from simplugin.platforms.topologies import SPEED
-from simplugin.pricing import five_hosts as report
+from simplugin.platforms import Platform
+from simplugin.platforms.sites import GIGABIT, LATENCY
+from simplugin.platforms.topologies import clusters, shapes
+from simplugin.platforms.topologies.clusters import STAR_LATENCY, Parts
+from simplugin.platforms.topologies.shapes import SPEED
 from simplugin.scenarios.generators.capacities import (
     Drawn,
     Quantity,
@@ -45,7 +42,7 @@ def chain(
 ) -> Platform:
     """Return hosts in a line, each joined to the next."""
     capacities = read_capacities(speed, bandwidth, latency)
-    return topologies.chain(n_hosts, draws(seed), capacities).platform(routing)
+    return shapes.chain(n_hosts, draws(seed), capacities).platform(routing)
 
 
 def ring(
@@ -58,7 +55,7 @@ def ring(
 ) -> Platform:
     """Return hosts in a circle."""
     capacities = read_capacities(speed, bandwidth, latency)
-    return topologies.ring(n_hosts, draws(seed), capacities).platform(routing)
+    return shapes.ring(n_hosts, draws(seed), capacities).platform(routing)
 
 
 def grid(
@@ -72,7 +69,7 @@ def grid(
 ) -> Platform:
     """Return hosts in rows and columns, each joined to those beside, above and below."""
     capacities = read_capacities(speed, bandwidth, latency)
-    return topologies.grid(rows, columns, draws(seed), capacities).platform(routing)
+    return shapes.grid(rows, columns, draws(seed), capacities).platform(routing)
 
 
 def complete_tree(
@@ -86,7 +83,7 @@ def complete_tree(
 ) -> Platform:
     """Return a tree in which each host has equally many children, binary if nothing is said."""
     capacities = read_capacities(speed, bandwidth, latency)
-    return topologies.complete_tree(arity, depth, draws(seed), capacities).platform(routing)
+    return shapes.complete_tree(arity, depth, draws(seed), capacities).platform(routing)
 
 
 def random_geometric(
@@ -102,7 +99,7 @@ def random_geometric(
     """Return hosts drawn in a square, each joined to those near it."""
     if radius is not None and (isinstance(radius, bool) or not isinstance(radius, int | float)):
         raise PlatformError(f"radius is {radius!r}", remedy="give a number, in sides of the square")
-    graph = topologies.random_geometric(
+    graph = shapes.random_geometric(
         n_hosts,
         draws(seed),
         read_capacities(speed, bandwidth, latency),
@@ -123,7 +120,7 @@ def preferential_attachment(
 ) -> Platform:
     """Return a graph with hubs: each host joins some that have many neighbours already."""
     capacities = read_capacities(speed, bandwidth, latency)
-    graph = topologies.preferential_attachment(n_hosts, draws(seed), capacities, links=links)
+    graph = shapes.preferential_attachment(n_hosts, draws(seed), capacities, links=links)
     return graph.platform(routing)
 
 
@@ -139,7 +136,7 @@ def small_world(
 ) -> Platform:
     """Return a ring of neighbourhoods with some links to anywhere."""
     capacities = read_capacities(speed, bandwidth, latency)
-    graph = topologies.small_world(
+    graph = shapes.small_world(
         n_hosts, draws(seed), capacities, neighbours=neighbours, rewired=rewired
     )
     return graph.platform(routing)
@@ -148,14 +145,11 @@ def small_world(
 def five_hosts(latency: Quantity = 1e-3, routing: str = "Full") -> Platform:
     """Return five equal hosts in a tree, as Bertin, Legrand and Touati have them.
 
-    Speeds and bandwidths are of their section 5.1; which hosts are neighbours stands in a drawing,
-    and is an assumption (see `simplugin.pricing.five_hosts.TREE`), as is the latency.
+    Speeds and bandwidths are those of their section 5.1. Which hosts are neighbours is an
+    assumption (see `simplugin.platforms.topologies.shapes.FIVE_HOSTS_TREE`), as is the latency.
     """
-    edges = np.array([[report.HOSTS.index(end) for end in edge] for edge in report.TREE])
-    speed = np.full(len(report.HOSTS), report.SPEED)
-    bandwidth = np.full(len(edges), report.BANDWIDTH)
     late = read_quantity("latency", latency)
-    return Graph.duplex(report.HOSTS, speed, edges, bandwidth, late).platform(routing)
+    return shapes.five_hosts(latency=late).platform(routing)
 
 
 def star(
@@ -166,7 +160,7 @@ def star(
     seed: int = 1,
 ) -> Platform:
     """Return a master and workers, each behind a link of its own, in round figures if not told."""
-    return cluster_topologies.star(
+    return clusters.star(
         workers,
         draws(seed),
         speed=None if speed is None else read_drawn("speed", speed),
@@ -183,7 +177,7 @@ def flat_cluster(
     latency: Quantity = LATENCY,
 ) -> Platform:
     """Return equal hosts around a switch that limits nothing, as one element."""
-    return cluster_topologies.flat_cluster(n_hosts, _parts(speed, cores, bandwidth, latency))
+    return clusters.flat_cluster(n_hosts, _parts(speed, cores, bandwidth, latency))
 
 
 def fat_tree(
@@ -197,7 +191,7 @@ def fat_tree(
 ) -> Platform:
     """Return a fat tree; of each level, from below, the children of a switch."""
     parts = _parts(speed, cores, bandwidth, latency)
-    return cluster_topologies.fat_tree(children, parents, parallel, parts)
+    return clusters.fat_tree(children, parents, parallel, parts)
 
 
 def torus(
@@ -208,7 +202,7 @@ def torus(
     latency: Quantity = LATENCY,
 ) -> Platform:
     """Return a torus, by its size in each dimension."""
-    return cluster_topologies.torus(sizes, _parts(speed, cores, bandwidth, latency))
+    return clusters.torus(sizes, _parts(speed, cores, bandwidth, latency))
 
 
 def dragonfly(
@@ -225,7 +219,7 @@ def dragonfly(
     latency: Quantity = LATENCY,
 ) -> Platform:
     """Return a dragonfly: groups of routers, all groups joined, all routers of one joined."""
-    return cluster_topologies.dragonfly(
+    return clusters.dragonfly(
         groups,
         routers,
         hosts_per_router,
@@ -239,7 +233,7 @@ def dragonfly(
 
 def two_topologies() -> Platform:
     """Return a fat tree and a torus of 64 hosts each, joined by one link: an example."""
-    return cluster_topologies.two_topologies()
+    return clusters.two_topologies()
 
 
 def _parts(speed: Quantity, cores: int, bandwidth: Quantity, latency: Quantity) -> Parts:

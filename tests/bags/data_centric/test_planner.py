@@ -21,10 +21,10 @@ from simplugin.bags.instances import instance
 from simplugin.bags.nodes import Known, Place
 from simplugin.bags.throughput import experimental, fair, slope
 from simplugin.platforms import Platform
+from simplugin.platforms.graphs import Tree
 from simplugin.platforms.profiles import Profile, ProfileUse
-from simplugin.platforms.trees import Tree
 from simplugin.simulation import SimGridOptions, simulate
-from simplugin.workloads.bags import Bags
+from simplugin.workloads.applications import Bags
 
 CASES = [
     ("A", 7, "fast"),

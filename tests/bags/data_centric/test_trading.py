@@ -29,9 +29,9 @@ from simplugin.bags.instances import instance
 from simplugin.bags.nodes import Known
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.steady_state import steady_state
-from simplugin.platforms.random_trees import random_tree
-from simplugin.platforms.trees import Tree
-from simplugin.workloads.bags import Bags
+from simplugin.platforms.graphs import Tree
+from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.workloads.applications import Bags
 
 CASES = [(reading, number) for reading in "ABCD" for number in range(0, 30, 2)]
 

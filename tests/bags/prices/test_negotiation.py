@@ -18,9 +18,9 @@ from simplugin.bags.prices.filter import Sieve
 from simplugin.bags.prices.root import Terms
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.steady_state import steady_state
-from simplugin.platforms.random_trees import random_tree
-from simplugin.platforms.trees import Tree
-from simplugin.workloads.bags import Bags
+from simplugin.platforms.graphs import Tree
+from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.workloads.applications import Bags
 
 FREE = Terms(rent=0.0)
 

@@ -27,9 +27,9 @@ from simplugin.bags.prices.root import Terms
 from simplugin.bags.throughput import experimental, fair
 from simplugin.optimum.steady_state import steady_state
 from simplugin.platforms import Platform, Profile, ProfileUse
-from simplugin.platforms.trees import Tree
+from simplugin.platforms.graphs import Tree
 from simplugin.simulation import SimGridOptions, simulate
-from simplugin.workloads.bags import Bags
+from simplugin.workloads.applications import Bags
 
 CASES = [("A", 7), ("A", 36), ("C", 12), ("D", 8), ("B", 3)]
 TERMS, SIEVE = Terms(), Sieve(10)

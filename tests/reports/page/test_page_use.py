@@ -176,7 +176,7 @@ def test_schedules_may_have_more_bars_than_a_call_has_arguments(page):
 
 
 def test_claims_by_verdict(page):
-    assert page.one("#claims-count").text == "4 of 7 claims agree."
+    assert page.one("#claims-count").text == "4 of 7 paper statements agree."
     assert len(page.all("#claims-body tr")) == 7
     page.click('#claims-filter [value="disagree"]')
     shown = page.texts("#claims-body tr td:first-child div:first-child")
@@ -235,7 +235,7 @@ def test_links_lead_to_files_beside_the_page(page, address):
     assert page.one("h1").text == "Which <scheduler> is fair?"
     assert (
         page.one(".headline").text
-        == "4 of 7 claims agree · 87 of 92 runs done · 3 failed · 2 not done yet"
+        == "4 of 7 paper statements agree · 87 of 92 runs done · 3 failed · 2 not done yet"
     )
     assert "SimGrid" in page.one("#facts").text
 
@@ -246,7 +246,7 @@ def test_a_report_of_claims_alone_has_no_empty_parts(open_report):
     visible = [each.text for each in page.all("h2") if each.is_displayed()]
     assert visible == ["Claims"]
     assert [each.text for each in page.all("nav a") if each.is_displayed()] == ["Claims"]
-    assert page.one(".headline").text == "1 of 1 claims agree"
+    assert page.one(".headline").text == "1 of 1 paper statements agree"
     assert page.driver.get_log("browser") == []
 
 

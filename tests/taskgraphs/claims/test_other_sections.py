@@ -23,7 +23,7 @@ from simplugin.taskgraphs.readings import PAPER
 from simplugin.taskgraphs.section4_claims import Use, constrained, power_in_use
 from simplugin.taskgraphs.section5_claims import Postponed, example, packing, postponing
 from simplugin.taskgraphs.section7_tables import QUICK_PART
-from simplugin.workloads.task_graph_combinations import FAMILIES
+from simplugin.workloads.graph_generators import FAMILIES
 
 
 def test_power_in_use():

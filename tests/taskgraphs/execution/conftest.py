@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from simplugin.platforms.multi_clusters import MultiCluster
+from simplugin.platforms.sites import MultiCluster
 from simplugin.taskgraphs.allocation import Allocation
 from simplugin.taskgraphs.schedules import Schedule
 from simplugin.workloads.graph_sets import GraphSet

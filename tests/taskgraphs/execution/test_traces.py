@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from simplugin.errors import WorkloadError
-from simplugin.platforms.grid5000_subsets import SUBSETS
+from simplugin.platforms.sites import SUBSETS
 from simplugin.taskgraphs.allocation import scrap_max
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.readings import Readings
 from simplugin.taskgraphs.trace_check import violations
+from simplugin.workloads.graph_generators import combination
 from simplugin.workloads.graph_sets import GraphSet
-from simplugin.workloads.task_graph_combinations import combination
 
 
 def run(site, family, count, *, beta=0.5, release=None, **how):

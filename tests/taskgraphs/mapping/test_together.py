@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.multi_clusters import MultiCluster
-from simplugin.platforms.sites import Site
+from simplugin.platforms.sites import MultiCluster, Site
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.mapping import plan
 from simplugin.taskgraphs.readings import PAPER, Readings

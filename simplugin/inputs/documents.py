@@ -1,0 +1,185 @@
+"""TOML and JSON documents whose errors name the file, the line and the key."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from simplugin.inputs.files import read_text
+from simplugin.inputs.places import shown
+from simplugin.inputs.positions import json_line, json_starts, toml_line, toml_syntax_error
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    from simplugin.errors import FileError
+    from simplugin.inputs.positions import Path
+
+# What Python's parser takes and JSON has not, and what has more digits than Python reads.
+_NO_NUMBER = re.compile(r"NaN|-?Infinity|-?\d{4301,}")
+_LONGEST_PATH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document, its text and its content.
+
+    Attributes
+    ----------
+    content : object
+        The values, as the parser returns them.
+    kind : type of FileError
+        Of its errors.
+    file : path, optional
+        None for values that were not read from a file.
+    text : str
+        Empty if there is no file.
+    find_line : callable
+        From the text and a path in the content to the line.
+    """
+
+    content: Any
+    kind: type[FileError]
+    file: str | os.PathLike[str] | None = None
+    text: str = ""
+    find_line: Callable[[str, Path], int | None] = toml_line
+
+    def line(self, path: Path) -> int | None:
+        """Return the line of the value at a path, counted from 1; None if it is unknown."""
+        return self.find_line(self.text, path) if self.text else None
+
+    def error(self, path: Path, message: str, remedy: str | None) -> FileError:
+        """Return an error at the line of the value at a path."""
+        return self.kind(message, file=self.file, line=self.line(path), remedy=remedy)
+
+    def at(self, *path: str | int) -> Item:
+        """Return the place of a value."""
+        return Item(self, path)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """The place of a value in a document; see `simplugin.inputs.places.Place`.
+
+    Attributes
+    ----------
+    document : Document
+        The document.
+    path : tuple of str and int
+        Keys and indices that lead to the value from the root.
+    """
+
+    document: Document
+    path: tuple[str | int, ...]
+
+    def error(self, message: str, remedy: str) -> FileError:
+        """Return an error that names the path, the file and the line."""
+        where = path_text(self.path)
+        return self.document.error(self.path, f"{where}: {message}" if where else message, remedy)
+
+
+def path_text(path: Path) -> str:
+    """Return a path as messages show it, for instance ``tasks[3].id``."""
+    parts = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    text = "".join(parts).removeprefix(".")
+    return text if text.isprintable() and len(text) <= _LONGEST_PATH else shown(text)
+
+
+def read_toml(
+    path: str | os.PathLike[str],
+    kind: type[FileError],
+    remedy: str = "write tables in [brackets], and key = value with texts in quotes",
+) -> Document:
+    """Read a TOML file.
+
+    Parameters
+    ----------
+    path : path
+        A file in UTF-8.
+    kind : type of FileError
+        Of all errors.
+    remedy : str
+        Of errors of syntax.
+
+    Raises
+    ------
+    FileError
+        Of the given kind: it cannot be read, or is no TOML; the message names the line.
+    """
+    # TOML counts lines by \n; the text of a Windows file must not become one line longer.
+    text = read_text(path, kind).replace("\r\n", "\n")
+    try:
+        return Document(tomllib.loads(text), kind, path, text)
+    except tomllib.TOMLDecodeError as error:
+        message, line = toml_syntax_error(error, text)
+        raise kind(f"not TOML: {message}", file=path, line=line, remedy=remedy) from None
+
+
+def read_json(path: str | os.PathLike[str], kind: type[FileError]) -> Document:
+    """Read a JSON file in UTF-8; parameters and errors are those of `parse_json`."""
+    return parse_json(read_text(path, kind), path, kind)
+
+
+def parse_json(text: str, path: str | os.PathLike[str], kind: type[FileError]) -> Document:
+    """Return the document of a JSON text.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    path : path
+        The file that it comes from.
+    kind : type of FileError
+        Of all errors.
+
+    Raises
+    ------
+    FileError
+        Of the given kind: it is no JSON, an object has a key twice, or it nests too deeply; the
+        message names the line.
+    """
+    document = Document(None, kind, path, text, json_line)
+    try:
+        content = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+    except json.JSONDecodeError as error:
+        message = f"this is no JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        remedy = f"look at column {error.colno}; is the file complete?"
+        raise kind(message, file=path, line=error.lineno, remedy=remedy) from None
+    except RecursionError:
+        message = "values are nested too deeply"
+        raise kind(message, file=path, remedy="nest fewer of them") from None
+    except ValueError as error:
+        raise _value_error(document, error) from None
+    return Document(content, kind, path, text, json_line)
+
+
+def _value_error(document: Document, error: ValueError) -> FileError:
+    """Return an error for well-formed JSON that is refused, or that Python cannot hold."""
+    seen = set()
+    for path, start in json_starts(document.text):
+        if path in seen:
+            line = document.text.count("\n", 0, start) + 1
+            message = f"{path_text(path)}: there are two of this name"
+            return document.kind(message, file=document.file, line=line, remedy="remove one")
+        seen.add(path)
+        if (found := _NO_NUMBER.match(document.text, start)) is not None:
+            message = f"{shown(found[0])} is no number of JSON"
+            return document.at(*path).error(message, "give a plain number")
+    return document.kind(str(error), file=document.file, remedy="give other values")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object whose keys are all different."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key is there twice")
+    return members
+
+
+def _constant(name: str) -> NoReturn:
+    """Refuse what Python's parser takes but JSON has not."""
+    raise ValueError(f"{name} is no number of JSON")

@@ -1,0 +1,130 @@
+"""Protocol between scenarios and the kinds of workload that they can have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+
+from simplugin.charts import GraphChart, ScheduleChart
+from simplugin.errors import ScenarioError
+from simplugin.figures import Figure
+from simplugin.inputs.messages import Problem
+from simplugin.inputs.sections import PlatformSection, SchedulerSection
+from simplugin.listings import Listing
+from simplugin.rows import Row
+
+Progress = Callable[[float, int], None]
+
+
+class Scenario(Protocol):
+    """The part of a scenario that a kind of workload uses; see `simplugin.scenarios.Scenario`.
+
+    Attributes
+    ----------
+    title : str
+        For tables and charts.
+    platform, scheduler
+        The sections of these names.
+    workload : object
+        The section of this name, an instance of the kind's class `workload`.
+    simulation : object
+        A `simplugin.scenarios.sections.SimulationSection`; its method `arguments` returns the
+        keyword arguments of `simplugin.simulate`.
+    """
+
+    @property
+    def title(self) -> str: ...  # noqa: D102
+    @property
+    def platform(self) -> PlatformSection: ...  # noqa: D102
+    @property
+    def workload(self) -> Any: ...  # noqa: D102
+    @property
+    def scheduler(self) -> SchedulerSection: ...  # noqa: D102
+    @property
+    def simulation(self) -> Any: ...  # noqa: D102
+
+    @property
+    def directory(self) -> Path:
+        """The directory of the file, to which paths are relative."""
+
+    def make_platform(self) -> Any:
+        """Return the path of the platform's file, or the `Platform` of its generator."""
+
+    def function(self, reference: str, *key: str) -> Callable[..., Any]:
+        """Return the function ``module:function`` that the value of a key names."""
+
+    def has_traced_output(self, *names: str) -> bool:
+        """Return True if the simulation is traced and ``[output]`` has one of these files."""
+
+    def error(self, message: str, *key: str | int, remedy: str | None = None) -> ScenarioError:
+        """Return an exception about the value of a key."""
+
+    def errors(self, problems: Iterable[Problem]) -> ScenarioError:
+        """Return one exception about several problems."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of a scenario.
+
+    Attributes
+    ----------
+    row : Row
+        Metrics, best, provenance.
+    result : simplugin.Result
+        The simulation's.
+    listings : tuple of Listing
+        Tables to show below the row.
+    figures : tuple of Figure
+        Curves.
+    schedule : ScheduleChart, optional
+        The schedule that the Gantt chart shows, instead of the trace.
+    graphs : tuple of GraphChart
+        Graphs.
+    """
+
+    row: Row
+    result: Any
+    listings: tuple[Listing, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    schedule: ScheduleChart | None = None
+    graphs: tuple[GraphChart, ...] = ()
+
+
+def _nothing(_: Scenario) -> None:
+    """Check nothing."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of workload.
+
+    Attributes
+    ----------
+    workload : class
+        The keys of ``[workload]`` besides `kind`.
+    run : callable
+        ``(scenario, progress) -> Outcome``.
+    schedulers : tuple of str
+        Names of the shipped policies; empty if the kind takes no ``[scheduler]``.
+    check : callable
+        ``(scenario) -> None``; raises ScenarioError if the policy or its parameters are invalid,
+        as `run` does, but simulates nothing and makes no platform. Depends on the values of
+        ``[scheduler]``, on which keys ``[workload]`` has and which of its tables are empty.
+    outputs : tuple of str
+        The files that `-o` gets; ``curves`` and ``graphs`` can be asked for only if they are
+        among them.
+    need_trace : tuple of str
+        Files that need a trace.
+    """
+
+    workload: type[BaseModel]
+    run: Callable[[Any, Progress | None], Outcome]
+    schedulers: tuple[str, ...] = ()
+    check: Callable[[Any], object] = _nothing
+    outputs: tuple[str, ...] = ("result", "trace", "gantt")
+    need_trace: tuple[str, ...] = ("trace", "gantt")

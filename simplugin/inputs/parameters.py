@@ -1,0 +1,248 @@
+"""Parameters of a scheduler, validated from the typed signature of its policy.
+
+A policy is a function, or a class such as a frozen data class. It is called with some arguments by
+position, which its execution provides, and with the scenario's ``[scheduler.parameters]`` by
+keyword. The type of each of these follows from its annotation::
+
+    def shared(graphs, site, *, exponent: float = 1.0, order: Literal["fcfs", "sjf"] = "fcfs"): ...
+
+Without an annotation, the type of the default (`bool` or a number) counts; else any value is valid.
+Types of `simplugin.inputs.quantities` also read texts with a unit.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, TypeVar, get_type_hints
+
+from pydantic import ConfigDict, PydanticSchemaGenerationError, TypeAdapter, ValidationError
+
+from simplugin.inputs.kinds import Scenario
+from simplugin.inputs.messages import (
+    Path,
+    Problem,
+    from_pydantic,
+    missing_key,
+    remedy_of,
+    shown,
+    unknown_key,
+)
+from simplugin.inputs.sections import Section
+
+PATH = ("scheduler", "parameters")
+_KEYWORDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_STRICT = ConfigDict(strict=True)
+
+_Policy = TypeVar("_Policy", bound=Callable[..., Any])
+_Settings = TypeVar("_Settings", bound=Section)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The keyword parameters of a function.
+
+    Attributes
+    ----------
+    types : mapping of str to type
+        The type of each.
+    required : frozenset of str
+        Those without a default.
+    takes_any : bool
+        True if there is a ``**further``.
+    """
+
+    types: Mapping[str, Any]
+    required: frozenset[str]
+    takes_any: bool
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], by_position: int = 0) -> Signature:
+        """Return the signature of a function.
+
+        Parameters
+        ----------
+        function : callable
+            A function or a class.
+        by_position : int
+            The number of its first parameters that are not given by keyword.
+        """
+        try:
+            every = list(inspect.signature(function).parameters.values())
+        except (TypeError, ValueError):
+            # Some functions written in C have no signature.
+            return cls({}, frozenset(), takes_any=True)
+        named = [each for each in every[by_position:] if each.kind in _KEYWORDS]
+        return cls(
+            {each.name: _type_of(each, function) for each in named},
+            frozenset(each.name for each in named if each.default is inspect.Parameter.empty),
+            any(each.kind is inspect.Parameter.VAR_KEYWORD for each in every),
+        )
+
+    def read(self, given: Mapping[str, Any], path: Path = PATH) -> tuple[dict[str, Any], list[Any]]:
+        """Validate keyword arguments.
+
+        Parameters
+        ----------
+        given : mapping
+            Plain data by name, as TOML has them; unknown names are left as they are.
+        path : tuple of str
+            The key of `given`, for messages.
+
+        Returns
+        -------
+        tuple of dict and list of Problem
+            The arguments with the types of the signature, and what is wrong with them.
+        """
+        values = dict(given)
+        problems = [missing_key((*path, name)) for name in self.types if self._lacks(name, given)]
+        for name, value in given.items():
+            if name in self.types:
+                try:
+                    values[name] = _validated(self.types[name], value)
+                except ValidationError as error:
+                    problems.append(_problem(error, (*path, name), value))
+        return values, problems
+
+    def _lacks(self, name: str, given: Mapping[str, Any]) -> bool:
+        """Return True if a required parameter is absent."""
+        return name in self.required and name not in given
+
+
+def policy_of(scenario: Scenario, shipped: Mapping[str, _Policy]) -> _Policy:
+    """Return the policy that ``scheduler.name`` names.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Its scheduler is ``capability.name`` of a shipped policy, or ``module:function``.
+    shipped : mapping of str to callable
+        The policies of the capability.
+
+    Raises
+    ------
+    ScenarioError
+        The reference names no function.
+    """
+    name = scenario.scheduler.name
+    if ":" in name:
+        own: Any = scenario.function(name, "scheduler", "name")
+        policy: _Policy = own
+        return policy
+    return shipped[name.partition(".")[2]]
+
+
+def read_parameters(
+    scenario: Scenario,
+    policy: Callable[..., Any],
+    settings: type[_Settings],
+    *,
+    by_position: int = 0,
+    reserved: Mapping[str, str] | None = None,
+) -> tuple[_Settings, dict[str, Any]]:
+    """Return the parameters of a scheduler: those of its execution, and those of its policy.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Has ``[scheduler.parameters]``.
+    policy : callable
+        The policy.
+    settings : class
+        The parameters that the execution takes; one that is in the signature of the policy, too,
+        goes to both.
+    by_position : int
+        The number of arguments that the policy is given by position.
+    reserved : mapping of str to str, optional
+        Parameters of the policy that a scenario must not give, each with the remedy.
+
+    Returns
+    -------
+    tuple of Section and dict
+        The settings, and the keyword arguments of the policy.
+
+    Raises
+    ------
+    ScenarioError
+        Parameters are unknown, missing, or invalid; the message has each of them.
+    """
+    given = scenario.scheduler.parameters
+    signature = Signature.of(policy, by_position)
+    further = [field.alias or name for name, field in settings.model_fields.items()]
+    hidden = reserved or {}
+    known = [name for name in signature.types if name not in hidden]
+    problems = []
+    for name in given:
+        path = (*PATH, name)
+        if name in hidden and name not in further:
+            problems.append(Problem(path, f"unknown key '{'.'.join(path)}'", hidden[name]))
+        elif name not in known and name not in further and not signature.takes_any:
+            takes = f"{scenario.scheduler.name!r} takes"
+            problems.append(unknown_key(path, [*known, *further], takes))
+    own = {key: given[key] for key in given if key in signature.types or key not in further}
+    values, wrong = signature.read(own)
+    problems += wrong
+    found = None
+    try:
+        chosen = {key: given[key] for key in given if key in further}
+        context = {"directory": scenario.directory}
+        found = settings.model_validate(chosen, context=context)
+    except ValidationError as error:
+        problems += from_pydantic(error, settings, PATH)
+    if problems or found is None:
+        raise scenario.errors(problems)
+    return found, values
+
+
+def _type_of(parameter: inspect.Parameter, function: Callable[..., Any]) -> Any:
+    """Return the type of a parameter; `Any` if it has none that pydantic knows."""
+    if parameter.annotation is inspect.Parameter.empty:
+        return _type_of_default(parameter.default)
+    namespace = getattr(inspect.unwrap(function), "__globals__", None)
+    module = sys.modules.get(getattr(function, "__module__", ""))
+    try:
+        found = get_type_hints(
+            SimpleNamespace(__annotations__={"it": parameter.annotation}),
+            namespace if namespace is not None else vars(module),
+            include_extras=True,
+        )["it"]
+        TypeAdapter(found, config=_config(found))
+    except (NameError, TypeError, PydanticSchemaGenerationError):
+        # It is imported for type checkers only, or a class of the user's.
+        return _type_of_default(parameter.default)
+    return found
+
+
+def _type_of_default(default: Any) -> Any:
+    """Return the type that a default without annotation stands for."""
+    if isinstance(default, bool):
+        return bool
+    return int | float if isinstance(default, int | float) else Any
+
+
+def _config(kind: Any) -> ConfigDict | None:
+    """Return the configuration of a type's adapter; data classes have their own."""
+    return None if hasattr(kind, "__dataclass_fields__") else _STRICT
+
+
+def _validated(kind: Any, value: Any) -> Any:
+    """Return a value with a type; as JSON, so that arrays can be tuples and tables data classes."""
+    if kind is Any:
+        return value
+    adapter = TypeAdapter[Any](kind, config=_config(kind))
+    return adapter.validate_json(json.dumps(value, default=str), strict=True)
+
+
+def _problem(error: ValidationError, path: Path, value: Any) -> Problem:
+    """Return the problem of a parameter, with one remedy for all types that it can have."""
+    found = error.errors(include_url=False)
+    remedies = dict.fromkeys(remedy_of(each).removeprefix("give ") for each in found)
+    if len(found) == 1 and found[0]["type"] not in ("missing", "extra_forbidden"):
+        path, value = (*path, *found[0]["loc"]), found[0]["input"]
+        return Problem(path, f"{'.'.join(map(str, path))} is {shown(value)}", remedy_of(found[0]))
+    remedy = f"give {' or '.join(remedies)}"
+    return Problem(path, f"{'.'.join(map(str, path))} is {shown(value)}", remedy)

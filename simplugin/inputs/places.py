@@ -1,0 +1,93 @@
+"""Places in files that errors are tied to, and numbers that are checked there."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from dataclasses import dataclass
+from typing import Protocol
+
+from simplugin.errors import FileError, WorkloadFileError
+
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+_LONGEST_SHOWN = 80
+
+
+class Place(Protocol):
+    """A place in a file, which an error can be tied to."""
+
+    def error(self, message: str, remedy: str) -> FileError:
+        """Return an error with the file and, where it is known, the line."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a file of a workload.
+
+    Attributes
+    ----------
+    file : path
+        The file.
+    number : int
+        Counted from 1.
+    """
+
+    file: str | os.PathLike[str]
+    number: int
+
+    def error(self, message: str, remedy: str) -> WorkloadFileError:
+        """Return an error at this line; see `Place`."""
+        return WorkloadFileError(message, file=self.file, line=self.number, remedy=remedy)
+
+
+def shown(text: str) -> str:
+    """Return a text as messages quote it: on one line and cut where it is long."""
+    if len(text) > _LONGEST_SHOWN:
+        text = text[: _LONGEST_SHOWN - 3] + "..."
+    return repr(text)
+
+
+def quantity(text: str, what: str, place: Place) -> float:
+    """Return a text such as ``'1.5e9'`` as a number.
+
+    Parameters
+    ----------
+    text : str
+        The number.
+    what : str
+        Its name in messages: ``"size of task 'a'"``.
+    place : Place
+        Where it stands.
+
+    Returns
+    -------
+    float
+        At least 0 and finite.
+
+    Raises
+    ------
+    FileError
+        The text is no number, or the number is out of range.
+    """
+    if _NUMBER.fullmatch(text.strip()) is None:
+        raise place.error(f"{what} is {shown(text)}, which is no number", "give a number >= 0")
+    value = float(text)
+    if not math.isfinite(value):
+        raise place.error(f"{what} is {shown(text)}, which is too large", "give a smaller number")
+    return non_negative(value, what, place)
+
+
+def non_negative(value: float, what: str, place: Place) -> float:
+    """Return a number; raise unless it is at least 0 and finite. Parameters as for `quantity`."""
+    if not (math.isfinite(value) and value >= 0):
+        raise place.error(f"{what} is {value!r}", "give a finite number >= 0")
+    return value
+
+
+def fraction(value: float, what: str, place: Place) -> float:
+    """Return a number; raise unless it is from 0 to 1. Parameters as for `quantity`."""
+    if not 0 <= value <= 1:
+        raise place.error(f"{what} is {value!r}", "give a part from 0 to 1")
+    return value

@@ -1,0 +1,95 @@
+"""Sections that every scenario has, and the types of their values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+
+def _located(value: Any, info: ValidationInfo) -> Path:
+    """Return a path, relative to the directory of the scenario file."""
+    if not isinstance(value, str) or not value:
+        raise ValueError("give a path as a text")
+    directory: Path = (info.context or {}).get("directory", Path())
+    return directory / Path(value).expanduser()
+
+
+def _existing(value: Any, info: ValidationInfo) -> Path:
+    """Return the path of a file; raise ValueError if it is missing."""
+    path = _located(value, info)
+    if not path.is_file():
+        raise ValueError(f"there is no file {str(path)!r}; paths are relative to the scenario file")
+    return path
+
+
+AnyPath = Annotated[Path, BeforeValidator(_located)]
+ExistingFile = Annotated[Path, BeforeValidator(_existing)]
+Reference = Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")]
+
+
+class Section(BaseModel):
+    """A table whose keys are all known."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True
+    )
+
+
+class PlatformSection(Section):
+    """``[platform]``: the file or generator of the platform.
+
+    Attributes
+    ----------
+    file : path, optional
+        A SimGrid platform file.
+    generator : str, optional
+        Instead of a file: a shipped generator, or ``module:function`` of a user's own.
+    parameters : dict
+        The keyword arguments of the generator.
+    seed : int, optional
+        Its keyword argument `seed`.
+    """
+
+    file: ExistingFile | None = None
+    generator: str | None = None
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    seed: Annotated[int, Field(ge=0)] | None = None
+
+    @field_validator("seed")
+    @classmethod
+    def _one_seed(cls, seed: int | None, info: ValidationInfo) -> int | None:
+        """Raise ValueError if `parameters` has a seed, too."""
+        if seed is not None and "seed" in info.data.get("parameters", {}):
+            raise ValueError(
+                "the seed is given twice, in [platform] and among its parameters; remove one"
+            )
+        return seed
+
+    @model_validator(mode="after")
+    def _one_source(self) -> PlatformSection:
+        """Raise ValueError unless there is one source."""
+        if (self.file is None) == (self.generator is None):
+            raise ValueError("give either a file or a generator")
+        if self.generator is None and ("parameters" in self.model_fields_set or self.seed):
+            raise ValueError("parameters and seed go with a generator, not with a file")
+        return self
+
+
+class SchedulerSection(Section):
+    """``[scheduler]``: the policy, shipped or ``module:function``, and its parameters.
+
+    The name is empty for kinds of workload that take no scheduler.
+    """
+
+    name: str
+    parameters: dict[str, Any] = Field(default_factory=dict)

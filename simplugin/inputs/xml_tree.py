@@ -1,0 +1,179 @@
+"""XML of untrusted origin as a tree of elements that know their lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from xml.parsers import expat
+
+if TYPE_CHECKING:
+    import os
+
+    from simplugin.errors import FileError
+
+DEEPEST_NESTING = 200
+MOST_ATTRIBUTES = 64
+LONGEST_VALUE = 1 << 20
+
+
+@dataclass(slots=True)
+class Node:
+    """An element as it stands in a file.
+
+    Attributes
+    ----------
+    tag : str
+        Its name.
+    attributes : dict of str to str
+        In the order of the file.
+    line : int
+        Where its start tag begins, counted from 1.
+    children : list of Node
+        The elements in it.
+    text : str
+        The text directly in it.
+    """
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    children: list[Node] = field(default_factory=list)
+    text: str = ""
+
+
+def parse(
+    data: bytes,
+    file: str | os.PathLike[str],
+    kind: type[FileError],
+    root: str,
+    *,
+    simgrid: bool = False,
+) -> Node:
+    """Return the root element of an XML document without a DOCTYPE.
+
+    Parameters
+    ----------
+    data : bytes
+        The document.
+    file : path
+        Named in errors.
+    kind : type of FileError
+        Of all errors.
+    root : str
+        The element that such documents consist of, named in remedies.
+    simgrid : bool
+        Keep the text in elements, and refuse what SimGrid's own parser refuses.
+
+    Raises
+    ------
+    FileError
+        Of the given kind: without a line if the encoding cannot be read; with the line if the
+        document is not well-formed, has a DOCTYPE or nests too deeply.
+    """
+    return _TreeBuilder(file, kind, root, simgrid=simgrid).build(data)
+
+
+class _TreeBuilder:
+    """Builds nodes from expat's events."""
+
+    def __init__(
+        self, file: str | os.PathLike[str], kind: type[FileError], root: str, *, simgrid: bool
+    ) -> None:
+        self._file = file
+        self._kind = kind
+        self._expected = root
+        self._stack: list[Node] = []
+        # Of each open element: a zone has as many pieces as lines, too many to append each to a
+        # string.
+        self._pieces: list[list[str]] = []
+        self._root: Node | None = None
+        self._parser = parser = expat.ParserCreate()
+        parser.buffer_text = True
+        parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.StartDoctypeDeclHandler = self._doctype
+        if simgrid:
+            parser.CharacterDataHandler = self._text
+            parser.XmlDeclHandler = self._declaration
+            parser.StartCdataSectionHandler = self._cdata
+
+    def build(self, data: bytes) -> Node:
+        """Parse the whole document."""
+        try:
+            self._parser.Parse(data, True)
+        except expat.ExpatError as error:
+            message = expat.errors.messages.get(error.code, str(error))
+            remedy = _REMEDIES.get(message, "see whether a tag or a quote is left open before it")
+            raise self._malformed(
+                f"this is not well-formed XML: {message}",
+                remedy.format(root=self._expected),
+                error.lineno,
+            ) from None
+        except (LookupError, ValueError) as error:
+            message = f"the encoding cannot be read: {error}"
+            raise self._kind(message, file=self._file, remedy="use UTF-8") from None
+        assert self._root is not None  # expat refuses an empty document
+        return self._root
+
+    def _malformed(self, message: str, remedy: str, line: int | None = None) -> FileError:
+        """Return an error at a line, by default the one being read."""
+        where = self._parser.CurrentLineNumber if line is None else line
+        return self._kind(message, file=self._file, line=where, remedy=remedy)
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        """Open an element."""
+        if len(self._stack) >= DEEPEST_NESTING:
+            raise self._malformed(
+                f"elements are nested more than {DEEPEST_NESTING} deep", "nest fewer of them"
+            )
+        longest = max(map(len, attributes.values()), default=0)
+        if len(attributes) > MOST_ATTRIBUTES or longest > LONGEST_VALUE:
+            raise self._malformed(
+                f"an element has more than {MOST_ATTRIBUTES} attributes, or one of more than "
+                f"{LONGEST_VALUE >> 20} MiB",
+                f"no element of <{self._expected}> needs as much",
+            )
+        node = Node(tag, attributes, self._parser.CurrentLineNumber)
+        if self._stack:
+            self._stack[-1].children.append(node)
+        else:
+            self._root = node
+        self._stack.append(node)
+        self._pieces.append([])
+
+    def _end(self, tag: str) -> None:
+        """Close an element."""
+        del tag
+        self._stack.pop().text = "".join(self._pieces.pop())
+
+    def _text(self, text: str) -> None:
+        """Keep the text of the element that is open."""
+        self._pieces[-1].append(text)
+
+    def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:
+        """Refuse the part of an XML declaration that SimGrid's parser does not know."""
+        del version, encoding
+        if standalone != -1:
+            raise self._malformed(
+                "SimGrid does not take 'standalone' in the XML declaration", "remove it"
+            )
+
+    def _doctype(self, *arguments: object) -> None:
+        """Refuse a DOCTYPE."""
+        del arguments
+        raise self._malformed("a DOCTYPE is not allowed here", "remove it")
+
+    def _cdata(self) -> None:
+        """Refuse CDATA where SimGrid's parser would."""
+        if self._stack and self._stack[-1].tag != "trace":
+            raise self._malformed("CDATA is not allowed here", "remove it")
+
+
+_REMEDIES = {
+    "undefined entity": "write the character itself; only &amp; &lt; &gt; &quot; and &apos; exist",
+    "duplicate attribute": "give each attribute once",
+    "junk after document element": "a file holds a single <{root}>: remove what follows it",
+    "no element found": "write <{root}>; is the file complete?",
+    "mismatched tag": "close the element that was opened last",
+}

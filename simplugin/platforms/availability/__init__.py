@@ -1,0 +1,1 @@
+"""Failures, churn and load of hosts and links, drawn as profiles."""

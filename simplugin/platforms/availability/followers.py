@@ -1,0 +1,426 @@
+"""Which hosts and links of a platform can follow profiles, and the names that they go by."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import translate
+from hashlib import sha256
+
+import numpy as np
+
+from simplugin.errors import DeploymentError, PlatformError
+from simplugin.near_names import perhaps
+from simplugin.platforms.availability.processes import Levels, Process
+from simplugin.platforms.host_choices import ALL, FoundHosts, HostChoice
+from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer
+from simplugin.platforms.links import FATPIPE, SPLITDUPLEX, WIFI, Backbone, Link
+from simplugin.platforms.platform import Platform, Zone, ZoneElement
+from simplugin.platforms.profiles import Profile, ProfileUse
+
+WRITTEN_OUT = "write the clusters out host by host (--expand; write_platform with expand=True)"
+_NAME_ONE = "name one of the platform"
+
+
+def limits_nothing(link: Link | Backbone) -> bool:
+    """Whether a link is there only because SimGrid wants one on every route.
+
+    A fat pipe without latency lets each transfer have all of its bandwidth at once. What
+    generators put between parts that are joined directly, a router and its switch say, is so.
+
+    Parameters
+    ----------
+    link : Link or Backbone
+        Of a platform.
+    """
+    return isinstance(link, Link) and link.sharing_policy == FATPIPE and link.latency == 0
+
+
+@dataclass(frozen=True)
+class Followers:
+    """Hosts and links of a platform by name, pattern, and the clusters and zones around them.
+
+    Attributes
+    ----------
+    choice : HostChoice
+        The hosts, to choose among.
+    host_names : frozenset of str
+        Their names.
+    parts : dict
+        Links and backbones that can follow a profile, by name.
+    groups : dict
+        The names of those in each zone; those that limit nothing are left out.
+    sealed : dict
+        Names of links that follow no profile, or how they begin (up to a _), and whose they are.
+    """
+
+    choice: HostChoice
+    host_names: frozenset[str]
+    parts: dict[str, Link | Backbone] = field(default_factory=dict)
+    groups: dict[str, list[str]] = field(default_factory=lambda: {ALL: []})
+    sealed: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, platform: Platform) -> Followers:
+        """Go through a platform."""
+        choice = HostChoice(platform)
+        found = cls(choice, frozenset(choice.hosts))
+        for element in platform.elements:
+            found._enter(element, (ALL,))
+        return found
+
+    def _enter(self, element: ZoneElement, around: tuple[str, ...]) -> None:
+        """Note an element of the groups around it."""
+        if isinstance(element, Zone):
+            self.groups.setdefault(element.id, [])
+            for inner in element.elements:
+                self._enter(inner, (*around, element.id))
+        elif isinstance(element, Peer):
+            self.sealed[f"link_{element.id}_"] = f"peer {element.id!r}"
+        elif isinstance(element, Cluster):
+            for name in (element.id, f"{element.id}_"):
+                self.sealed[name] = f"cluster {element.id!r}"
+        elif isinstance(element, Cabinet):
+            for name in (element.id, *(f"link_{host}_" for host in element.host_names())):
+                self.sealed[name] = f"cabinet {element.id!r}"
+        elif isinstance(element, Link) and element.sharing_policy == WIFI:
+            self.sealed[element.id] = "Wi-Fi"
+        elif isinstance(element, Link | Backbone):
+            self.parts[element.id] = element
+            for group in () if limits_nothing(element) else around:
+                self.groups[group].append(element.id)
+
+    def hosts(self, names: str | Iterable[str]) -> dict[str, None]:
+        """Return the hosts that choices stand for, in the order of the choices.
+
+        Parameters
+        ----------
+        names : str or iterable of str
+            As `with_availability` takes them.
+
+        Raises
+        ------
+        PlatformError
+            There are no such hosts, or not so many.
+        """
+        taken: dict[str, None] = {}
+        try:
+            for name in _items(names):
+                taken |= dict.fromkeys(self._host_item(names, name).take(taken))
+        except DeploymentError as error:
+            raise PlatformError(error.message, remedy=error.remedy) from None
+        return taken
+
+    def _host_item(self, names: str | Iterable[str], name: str) -> FoundHosts:
+        """Return what one choice of hosts stands for: by itself, first of all a host's name."""
+        if not isinstance(names, str) and name in self.host_names:
+            return FoundHosts(f"host {name!r}", (name,))
+        return self.choice.item(name)
+
+    def links(self, names: str | Iterable[str]) -> dict[str, None]:
+        """Return the links that names stand for, in the order of the names.
+
+        Parameters
+        ----------
+        names : str or iterable of str
+            As `with_availability` takes them.
+
+        Raises
+        ------
+        PlatformError
+            There are no such links, or they follow no profile.
+        """
+        taken: dict[str, None] = {}
+        for name in _items(names):
+            found = self._find_links(name)
+            if found is None:
+                raise self._no_link(name)
+            taken |= dict.fromkeys(found)
+        return taken
+
+    def _find_links(self, name: str) -> list[str] | None:
+        """Return the links that a name or pattern stands for; None where there are none such."""
+        if name in self.parts:
+            return [name]
+        if name in self.groups:
+            return self.groups[name]
+        fits = re.compile(translate(name)).match
+        return [link for link in self.groups[ALL] if fits(link)] or None
+
+    def spared(self, names: str | Iterable[str]) -> set[tuple[str, str]]:
+        """Return all that names stand for, as pairs of ``host`` or ``link`` and a name.
+
+        Parameters
+        ----------
+        names : str or iterable of str
+            As `with_availability` takes them.
+
+        Raises
+        ------
+        PlatformError
+            There are no such hosts and no such links, or not so many hosts.
+        """
+        spared: set[tuple[str, str]] = set()
+        for name in _items(names):
+            links, hosts = self._find_links(name), self.choice.find(name)
+            if links is None and hosts is None:
+                near = perhaps(name, [*self.groups, *self.parts, *self.host_names])
+                raise PlatformError(
+                    f"there is no host or link {name!r} to spare", remedy=near or _NAME_ONE
+                )
+            spared.update(("link", link) for link in links or ())
+            if hosts is not None and hosts.among:
+                spared.update(("host", host) for host in self.hosts([name]))
+        return spared
+
+    def _no_link(self, name: str) -> PlatformError:
+        """Return the error for a name of no link that follows a profile."""
+        ends = [at + 1 for at, letter in enumerate(name) if letter == "_"]
+        for prefix in (name, *(name[:end] for end in ends)):
+            owner = self.sealed.get(prefix)
+            if owner is not None:
+                return PlatformError(
+                    f"{name!r} is or has links of {owner}, which follow no profile in SimGrid 4.1",
+                    remedy=WRITTEN_OUT if owner.startswith("cluster") else "leave it out",
+                )
+        fits = re.compile(translate(name)).match
+        idle = [link for link in self.parts if fits(link)]
+        if idle:
+            return PlatformError(
+                f"pattern {name!r} fits only links that limit nothing, {idle[0]!r} for one",
+                remedy="give their names if they are to follow a profile",
+            )
+        near = perhaps(name, [*self.groups, *self.parts])
+        return PlatformError(f"there is no link or zone {name!r}", remedy=near or _NAME_ONE)
+
+    def plan(self, names: Iterable[str], kind: str) -> Iterator[tuple[str, str, float]]:
+        """Yield whose stream, which of SimGrid's links, and what a level of 1 stands for.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Links.
+        kind : str
+            ``LINK_AVAIL``, ``BANDWIDTH`` or ``LATENCY``.
+        """
+        for name in names:
+            part = self.parts[name]
+            nominal = {"BANDWIDTH": part.bandwidth, "LATENCY": part.latency}.get(kind, 1.0)
+            if nominal == 0:
+                continue
+            split = isinstance(part, Link) and part.sharing_policy == SPLITDUPLEX
+            for way in ("_UP", "_DOWN") if split else ("",):
+                source = name if kind == "LINK_AVAIL" else name + way
+                yield source, name + way, nominal
+
+
+def _items(names: str | Iterable[str]) -> list[str]:
+    """Return names given as one text, with commas between, or one by one."""
+    return [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+
+
+# What stands for the kind in the name of a profile.
+_WORDS = {
+    "HOST_AVAIL": "state",
+    "SPEED": "speed",
+    "LINK_AVAIL": "link_state",
+    "BANDWIDTH": "bandwidth",
+    "LATENCY": "latency",
+}
+
+
+def with_availability(
+    platform: Platform,
+    until: float,
+    seed: int,
+    *,
+    hosts: str | Iterable[str] = ALL,
+    states: Process | None = None,
+    speeds: Levels | None = None,
+    links: str | Iterable[str] = ALL,
+    link_states: Process | None = None,
+    bandwidths: Levels | None = None,
+    latencies: Levels | None = None,
+    spared: str | Iterable[str] = (),
+) -> Platform:
+    """Let hosts and links of a platform follow profiles drawn at random.
+
+    Each profile has a stream of random numbers of its own, from the seed, the kind and the name
+    of who follows it: other hosts, links and processes change none. A split-duplex link is on
+    or off as a whole; its directions have cross-traffic of their own. What never changes gets
+    no profile.
+
+    Parameters
+    ----------
+    platform : Platform
+        Its clusters stay clusters.
+    until : float
+        Nothing new happens from then on [s]: what is on stays on, and levels stay.
+    seed : int
+        At least 0.
+    hosts : str or iterable of str
+        Whom `states` and `speeds` are for, as `HostChoice.chosen` takes it as text: ``"all"``, a
+        number, a zone, cluster or cabinet, a host, or a pattern of names, also with a count
+        (``"chti:4"``), several with commas; or such choices one by one, where the name of a host
+        comes first.
+    states : Outages or Churn, optional
+        When hosts are on.
+    speeds : Levels, optional
+        What background load leaves of their speed.
+    links : str or iterable of str
+        Whom the following are for: links and backbones, zones for those in them, patterns of
+        names, several with commas or one by one; ``"all"`` for all that can follow a profile.
+        Fat pipes without latency limit nothing, and are there only because SimGrid wants a link
+        on each route: they follow a profile only where their very names are given.
+    link_states : Outages or Churn, optional
+        When links are on.
+    bandwidths : Levels, optional
+        What cross-traffic leaves of their bandwidth.
+    latencies : Levels, optional
+        The factor by which their latency grows; those without latency are passed over.
+    spared : str or iterable of str
+        What is left as it is, for instance a master's host: choices of hosts and of links.
+
+    Returns
+    -------
+    Platform
+        The same with a `Profile` and a `ProfileUse` for each follower and kind at its end.
+
+    Raises
+    ------
+    PlatformError
+        A name is unknown, also where nothing is for hosts or links; or it is of a link that
+        SimGrid 4.1 lets follow no profile (those of clusters, cabinets and peers, and Wi-Fi);
+        hosts or links are chosen, and nothing is for them; one has a profile of the kind
+        already; nobody is left to follow; `until` or the seed is out of range; a profile gets
+        too long.
+    """
+    if not 0 < until < math.inf:
+        raise PlatformError(f"until is {until!r} s", remedy="give a date above 0")
+    if seed < 0:
+        raise PlatformError(f"the seed is {seed!r}", remedy="give 0 or more")
+    found = Followers.of(platform)
+    left_out = found.spared(spared)
+    added: list[Profile | ProfileUse] = []
+    if _wanted("hosts", hosts, found.hosts, {"states": states, "speeds": speeds}):
+        chosen = _chosen(found.hosts(hosts), left_out, "host")
+        for kind, process in (("HOST_AVAIL", states), ("SPEED", speeds)):
+            plan = ((name, name, 1.0) for name in chosen)
+            added += _profiles(plan, kind, process, until, seed)
+    for_links = {"link_states": link_states, "bandwidths": bandwidths, "latencies": latencies}
+    if _wanted("links", links, found.links, for_links):
+        chosen = _chosen(found.links(links), left_out, "link")
+        for kind, process in zip(
+            ("LINK_AVAIL", "BANDWIDTH", "LATENCY"), for_links.values(), strict=True
+        ):
+            added += _profiles(found.plan(chosen, kind), kind, process, until, seed)
+    _require_new(platform, added)
+    return replace(platform, elements=(*platform.elements, *added))
+
+
+def stream(seed: int, kind: str, name: str) -> np.random.Generator:
+    """Return the random numbers of one profile.
+
+    Parameters
+    ----------
+    seed : int
+        Of all.
+    kind : str
+        ``HOST_AVAIL``, ``SPEED``, ``LINK_AVAIL``, ``BANDWIDTH`` or ``LATENCY``.
+    name : str
+        Of the host or link.
+    """
+    digest = sha256(f"{kind} {name}".encode()).digest()
+    return np.random.default_rng([seed, int.from_bytes(digest[:16], "big")])
+
+
+def _wanted(
+    what: str,
+    names: str | Iterable[str],
+    find: Callable[[str | Iterable[str]], object],
+    processes: Mapping[str, Process | None],
+) -> bool:
+    """Whether something is for hosts or for links; refuse names where nothing is."""
+    if any(process is not None for process in processes.values()):
+        return True
+    if names != ALL:
+        find(names)
+        remedy = f"leave {what} out, or give {' or '.join(processes)}"
+        raise PlatformError(f"{what} are chosen, but nothing is for {what}", remedy=remedy)
+    return False
+
+
+def _chosen(found: dict[str, None], spared: set[tuple[str, str]], kind: str) -> list[str]:
+    """Return who is to follow a process."""
+    chosen = [name for name in found if (kind, name) not in spared]
+    if not chosen:
+        remedy = "name hosts"
+        if kind == "link":
+            remedy = (
+                "name links (fat pipes without latency, which limit nothing, follow by name only);"
+                f" for those of clusters, {WRITTEN_OUT}"
+            )
+        raise PlatformError(f"there is no {kind} that could follow a profile", remedy=remedy)
+    return chosen
+
+
+def _profiles(
+    plan: Iterable[tuple[str, str, float]],
+    kind: str,
+    process: Process | None,
+    until: float,
+    seed: int,
+) -> Iterator[Profile | ProfileUse]:
+    """Yield the profiles of some followers; none without a process."""
+    if process is None:
+        return
+    for source, name, nominal in plan:
+        try:
+            points = process.points(stream(seed, kind, source), until)
+        except PlatformError as error:
+            message = f"{_WORDS[kind]} of {name!r}: {error.message}"
+            raise PlatformError(message, remedy=error.remedy) from None
+        if points:
+            title = f"{name}.{_WORDS[kind]}"
+            scaled = [(date, value * nominal) for date, value in points]
+            yield Profile.of_points(title, scaled)
+            yield ProfileUse(title, name, kind)
+
+
+def _require_new(platform: Platform, added: Collection[Profile | ProfileUse]) -> None:
+    """Refuse a second profile of a kind, and a second profile of a name."""
+    taken: set[tuple[str, str]] = set()
+    titles: set[str] = set()
+    for part, _ in platform.walk():
+        if isinstance(part, Profile):
+            titles.add(part.id)
+        taken.update(_followed(part))
+    for each in added:
+        if isinstance(each, ProfileUse) and (each.element, each.kind) in taken:
+            message = f"{each.element!r} follows a profile of its {_WORDS[each.kind]} already"
+            raise PlatformError(message, remedy="spare it, or take the other profile away")
+    for each in added:
+        if isinstance(each, Profile) and each.id in titles:
+            message = f"the platform has a profile {each.id!r} already"
+            raise PlatformError(message, remedy="give that one another id")
+
+
+def _followed(part: object) -> Iterator[tuple[str, str]]:
+    """Yield who follows a profile of which kind, as an element says it."""
+    if isinstance(part, ProfileUse):
+        yield part.element, part.kind
+        return
+    given: dict[str, str] = {}
+    if isinstance(part, Host | Peer):
+        given = {"HOST_AVAIL": part.state_profile, "SPEED": part.speed_profile}
+    elif isinstance(part, Link):
+        given = {
+            "LINK_AVAIL": part.state_profile,
+            "BANDWIDTH": part.bandwidth_profile,
+            "LATENCY": part.latency_profile,
+        }
+    if isinstance(part, Host | Peer | Link):
+        names = part.simgrid_names if isinstance(part, Link) else (part.id,)
+        yield from ((name, kind) for kind, file in given.items() if file for name in names)

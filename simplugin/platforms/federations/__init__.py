@@ -1,0 +1,1 @@
+"""Multi-clusters from descriptions: sites, clusters, switches and a backbone, with draws."""

@@ -1,0 +1,289 @@
+"""Facts of Grid'5000: sites, clusters of identical hosts, switches, the backbone.
+
+Rates are in bit/s and speeds in flop/s, as the reference repository has them [1]_; there are no
+latencies in it.
+
+References
+----------
+.. [1] Grid'5000 reference repository, https://gitlab.inria.fr/grid5000/reference-repository.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, ClassVar
+
+from simplugin.errors import PlatformError
+from simplugin.platforms import radical
+from simplugin.platforms.validation import (
+    Checked,
+    Name,
+    Speed,
+    check_fields,
+    require_count,
+    require_positive,
+)
+
+ETHERNET = "Ethernet"
+Rate = Annotated[float, partial(require_positive, unit="bit/s")]
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter(Checked):
+    """A network adapter that is in use.
+
+    Attributes
+    ----------
+    interface : str
+        ``Ethernet``, ``InfiniBand``, ``Omni-Path``...
+    rate : float
+        In each direction [bit/s].
+    switch : str
+        Uid of the equipment that it hangs from; empty where the reference names none.
+    """
+
+    kind: ClassVar[str] = "adapter"
+    interface: Name
+    rate: Rate
+    switch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeGroup:
+    """Nodes of a cluster that are alike in all that matters here.
+
+    Attributes
+    ----------
+    numbers : str
+        Of the nodes, as a radical: ``"1-32,34"`` for ``gros-1`` to ``gros-32`` and ``gros-34``.
+    cores : int
+        Of each node.
+    speed : float
+        Of each core [flop/s].
+    adapter : Adapter
+        The Ethernet adapter by which the node is on the site's network.
+    fast_adapter : Adapter, optional
+        A second network within the cluster, InfiniBand or Omni-Path.
+    """
+
+    numbers: str
+    cores: Annotated[int, partial(require_count, least=1)]
+    speed: Speed
+    adapter: Adapter
+    fast_adapter: Adapter | None = None
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        radical.require_radical("the radical of a group of nodes", self.numbers)
+        check_fields(self, f"nodes {self.numbers}")
+
+    @property
+    def count(self) -> int:
+        """How many nodes there are."""
+        return radical.count(self.numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFacts:
+    """A cluster.
+
+    Attributes
+    ----------
+    uid : str
+        Its name, unlike that of any other cluster of any site.
+    groups : tuple of NodeGroup
+        Its nodes, each in one group; one group if all are alike.
+    """
+
+    uid: str
+    groups: tuple[NodeGroup, ...]
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes there are."""
+        return sum(group.count for group in self.groups)
+
+
+@dataclass(frozen=True, slots=True)
+class Uplink(Checked):
+    """How a switch is joined to what is between it and the router.
+
+    Attributes
+    ----------
+    switch : str
+        Uid of the equipment.
+    towards : str
+        Uid of the next one on the way to the router, or of the router itself.
+    rate : float
+        Of all cables between the two together, in each direction [bit/s].
+    """
+
+    switch: Name
+    towards: str
+    rate: Rate
+
+
+@dataclass(frozen=True, slots=True)
+class SiteFacts:
+    """A site.
+
+    Attributes
+    ----------
+    uid : str
+        Its name.
+    router : str
+        Uid of the router that joins it to the backbone.
+    clusters : tuple of ClusterFacts
+        In the order of their names.
+    uplinks : tuple of Uplink
+        One for each switch that nodes hang from, and for those on the way from it to the router.
+    """
+
+    uid: str
+    router: str
+    clusters: tuple[ClusterFacts, ...]
+    uplinks: tuple[Uplink, ...] = ()
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes there are."""
+        return sum(cluster.node_count for cluster in self.clusters)
+
+    @property
+    def core_count(self) -> int:
+        """How many cores there are."""
+        return sum(
+            group.count * group.cores for cluster in self.clusters for group in cluster.groups
+        )
+
+    @property
+    def speed(self) -> float:
+        """What all cores compute together [flop/s]."""
+        return math.fsum(
+            group.count * group.cores * group.speed
+            for cluster in self.clusters
+            for group in cluster.groups
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BackboneLink:
+    """A link of the backbone.
+
+    Attributes
+    ----------
+    ends : tuple of (str, str)
+        Points of presence, such as ``renater-paris``, or the uid of a site for the link that joins
+        the site's router to its point of presence.
+    rate : float
+        In each direction [bit/s].
+    assumed : bool
+        Whether the reference lacks it, and it stands here so that the site can be reached.
+    """
+
+    ends: tuple[str, str]
+    rate: Rate
+    assumed: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        object.__setattr__(self, "ends", tuple(self.ends))
+        check_fields(self, f"the backbone link {' - '.join(self.ends)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a site or a point of presence is.
+
+    Attributes
+    ----------
+    name : str
+        Its uid.
+    latitude, longitude : float
+        [degrees].
+    """
+
+    name: str
+    latitude: float
+    longitude: float
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        require_place(self.name, self.latitude, self.longitude)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid5000:
+    """What is known of Grid'5000 at one date.
+
+    Attributes
+    ----------
+    date : str
+        Of the facts, for instance ``"2026-03"``; empty where nothing tells it.
+    sites : tuple of SiteFacts
+        In the order of their names; those without nodes are left out.
+    backbone : tuple of BackboneLink
+        The links between points of presence, and between these and sites.
+    places : tuple of Place
+        Where sites and points of presence are, as far as the reference tells it; also of those
+        that have no nodes or were not selected.
+    """
+
+    date: str
+    sites: tuple[SiteFacts, ...]
+    backbone: tuple[BackboneLink, ...] = ()
+    places: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A missing or contradictory fact, and how it was resolved.
+
+    Attributes
+    ----------
+    kind : str
+        ``left-out``: something is not in the result. ``contradiction``: two places disagree, one
+        was believed. ``assumed``: a fact is missing and another took its place.
+    place : str
+        The file, or the path within the dump, that says so.
+    message : str
+        What is wrong, and what was done.
+    about : tuple of str
+        What it concerns: ``("site", site)``, ``("cluster", site, cluster)`` (an empty cluster:
+        one without a name), ``("switch", site, switch)``, ``("uplink", site, switch, towards)``,
+        ``("link", end, end)`` of the backbone, ``("point", point of presence)``, ``("backbone",)``
+        or ``("grid",)``. If empty, that is not known.
+    """
+
+    kind: str
+    place: str
+    message: str
+    about: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return one line."""
+        return f"{self.place}: {self.kind}: {self.message}"
+
+
+def require_place(name: str, latitude: float, longitude: float) -> None:
+    """Raise unless a place is on the globe.
+
+    Parameters
+    ----------
+    name : str
+        Of what is there, for the message.
+    latitude, longitude : float
+        [degrees].
+
+    Raises
+    ------
+    PlatformError
+        One of the two is out of its range.
+    """
+    if not (-90 <= latitude <= 90 and -180 <= longitude <= 180):
+        raise PlatformError(
+            f"the place of {name!r} is {latitude!r}, {longitude!r}",
+            remedy="give latitude and longitude in degrees",
+        )

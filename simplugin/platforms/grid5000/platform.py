@@ -1,0 +1,374 @@
+"""The ways between sites of Grid'5000 over its backbone."""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+from simplugin.errors import PlatformError
+from simplugin.platforms.grid5000.facts import (
+    BackboneLink,
+    ClusterFacts,
+    Grid5000,
+    NodeGroup,
+    SiteFacts,
+    Uplink,
+)
+from simplugin.platforms.grid5000.latencies import Latencies
+from simplugin.platforms.hosts import Cluster, Router
+from simplugin.platforms.links import (
+    FATPIPE,
+    SPLITDUPLEX,
+    AnyRoute,
+    BypassZoneRoute,
+    Link,
+    LinkUse,
+    ZoneRoute,
+)
+from simplugin.platforms.platform import Platform, Zone, ZoneElement
+from simplugin.platforms.validation import require_choice
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """A link of the backbone in one direction.
+
+    Attributes
+    ----------
+    towards : str
+        The point of presence or site at its end.
+    latency : float
+        Of the link [s].
+    use : LinkUse
+        The link as a route names it.
+    """
+
+    towards: str
+    latency: float
+    use: LinkUse
+
+
+class Backbone:
+    """Links between sites and points of presence.
+
+    Parameters
+    ----------
+    links : iterable of BackboneLink
+        At most one between any two.
+    latencies : Latencies
+        How long data take.
+
+    Raises
+    ------
+    PlatformError
+        Two links have the same ends, or it is unknown where an end is.
+    """
+
+    def __init__(self, links: Iterable[BackboneLink], latencies: Latencies) -> None:
+        self._links: dict[str, Link] = {}
+        self._crossings: defaultdict[str, list[Crossing]] = defaultdict(list)
+        joined: set[frozenset[str]] = set()
+        for link in links:
+            one, other = link.ends
+            if one == other or frozenset(link.ends) in joined:
+                raise PlatformError(
+                    f"the backbone joins {one!r} and {other!r} twice, or an end with itself",
+                    remedy="leave one link between two ends, of the sum of the rates",
+                )
+            joined.add(frozenset(link.ends))
+            name = f"{one}_{other}"
+            latency = latencies.of_backbone(link)
+            self._links[name] = Link(name, link.rate / 8, latency, sharing_policy=SPLITDUPLEX)
+            self._crossings[one].append(Crossing(other, latency, LinkUse(name, "UP")))
+            self._crossings[other].append(Crossing(one, latency, LinkUse(name, "DOWN")))
+
+    def ways(
+        self, sites: Sequence[str]
+    ) -> tuple[dict[tuple[str, str], tuple[LinkUse, ...]], tuple[Link, ...]]:
+        """Return the ways of least latency between any two sites.
+
+        The way back is the same. Ties go to the way whose names come first in the alphabet, as
+        seen from the site that stands first.
+
+        Parameters
+        ----------
+        sites : sequence of str
+            Uids of sites.
+
+        Returns
+        -------
+        ways : dict
+            From two sites to the links from the first to the second; both directions.
+        links : tuple of Link
+            Those that a way passes, in the order in which the backbone has them.
+
+        Raises
+        ------
+        PlatformError
+            There is no way between two sites; it names them.
+        """
+        ways: dict[tuple[str, str], tuple[LinkUse, ...]] = {}
+        for at, site in enumerate(sites):
+            found = self._from(site)
+            for other in sites[at + 1 :]:
+                if other not in found:
+                    raise PlatformError(
+                        f"the backbone has no way from {site!r} to {other!r}",
+                        remedy="add the missing link to the reference, or take one of the sites",
+                    )
+                ways[site, other] = found[other]
+                ways[other, site] = tuple(map(_back, reversed(found[other])))
+        used = {use.link for way in ways.values() for use in way}
+        return ways, tuple(link for name, link in self._links.items() if name in used)
+
+    def _from(self, start: str) -> Mapping[str, tuple[LinkUse, ...]]:
+        """Return the way of least latency to each place (Dijkstra's algorithm)."""
+        found: dict[str, tuple[LinkUse, ...]] = {}
+        heap: list[tuple[float, tuple[str, ...], tuple[LinkUse, ...]]] = [(0.0, (start,), ())]
+        while heap:
+            latency, places, uses = heapq.heappop(heap)
+            at = places[-1]
+            if at in found:
+                continue
+            found[at] = uses
+            for crossing in self._crossings[at]:
+                if crossing.towards not in found:
+                    further = (*places, crossing.towards)
+                    total = latency + crossing.latency
+                    heapq.heappush(heap, (total, further, (*uses, crossing.use)))
+        return found
+
+
+def _back(use: LinkUse) -> LinkUse:
+    """Return a link in the other direction."""
+    return LinkUse(use.link, "DOWN" if use.direction == "UP" else "UP")
+
+
+ETHERNET_ONLY, FAST = "ethernet", "fast"
+DOMAIN = "grid5000.fr"
+
+
+def site_zone(site: SiteFacts, latencies: Latencies, interconnect: str = ETHERNET_ONLY) -> Zone:
+    """Return a site as a zone, its router in the zone `router_zone` names.
+
+    Parameters
+    ----------
+    site : SiteFacts
+        The facts.
+    latencies : Latencies
+        How long data take.
+    interconnect : str
+        ``ethernet`` or ``fast``, as in `simplugin.platforms.grid5000.platform.grid5000_platform`.
+
+    Returns
+    -------
+    Zone
+        Of routing Floyd over a tree.
+
+    Raises
+    ------
+    PlatformError
+        A switch has no way to the router, or nothing hangs from it.
+    """
+    return _SiteLayout(site, latencies, fast=interconnect == FAST).zone()
+
+
+def is_fast(facts: ClusterFacts) -> bool:
+    """Whether all nodes of a cluster have a fast adapter of the same kind."""
+    interfaces = {group.fast_adapter and group.fast_adapter.interface for group in facts.groups}
+    return len(interfaces) == 1 and None not in interfaces
+
+
+def router_zone(site: SiteFacts) -> tuple[str, str]:
+    """Return the names of the zone that holds a site's router, and of the router."""
+    return f"{site.router}.{site.uid}", f"{site.router}.{site.uid}.{DOMAIN}"
+
+
+class _SiteLayout:
+    """Gathers the parts of a site."""
+
+    def __init__(self, site: SiteFacts, latencies: Latencies, *, fast: bool) -> None:
+        self._site = site
+        self._latencies = latencies
+        self._fast = fast
+        self._uplinks = {uplink.switch: uplink for uplink in site.uplinks}
+        self._clusters: list[Cluster] = []
+        self._links: list[Link] = []
+        self._routes: list[AnyRoute] = []
+        self._switches: dict[str, None] = {}  # those on the ways from hosts to the router
+        # A route must have a link, also where a cluster is at its switch. It never limits.
+        rates = [group.adapter.rate for facts in site.clusters for group in facts.groups]
+        fast_rates = [
+            group.fast_adapter.rate
+            for facts in site.clusters
+            for group in facts.groups
+            if group.fast_adapter is not None
+        ]
+        if not rates:
+            raise PlatformError(f"site {site.uid!r} has no nodes", remedy="leave it out")
+        self._patch = Link(f"patch.{site.uid}", max(rates) / 8, 0.0, sharing_policy=FATPIPE)
+        self._fabric = Link(
+            f"fabric.{site.uid}", max([*rates, *fast_rates]) / 8, 0.0, sharing_policy=FATPIPE
+        )
+
+    def zone(self) -> Zone:
+        """Return the whole."""
+        for facts in self._site.clusters:
+            self._cluster(facts)
+        uplinks = [self._uplinks[name] for name in self._switches if name != self._site.router]
+        for uplink in uplinks:
+            self._uplink(uplink)
+        used = {use.link for route in self._routes for use in route.links}
+        patches = [link for link in (self._patch, self._fabric) if link.id in used]
+        names = [self._site.router, *(uplink.switch for uplink in uplinks)]
+        equipment = [
+            Zone(zone, "Full", (Router(router),)) for zone, router in map(self._equipment, names)
+        ]
+        # SimGrid wants links after zones and clusters.
+        elements: list[ZoneElement] = [*self._clusters, *equipment, *patches, *self._links]
+        return Zone(self._site.uid, "Floyd", tuple(elements), tuple(self._routes))
+
+    def _equipment(self, uid: str) -> tuple[str, str]:
+        """Return the names of the zone of a switch or router, and of what is in it."""
+        return f"{uid}.{self._site.uid}", f"{uid}.{self._site.uid}.{DOMAIN}"
+
+    def _cluster(self, facts: ClusterFacts) -> None:
+        """Add the groups of a cluster, each at its switch."""
+        fast = self._fast and is_fast(facts)
+        several = len(facts.groups) > 1
+        parts = []
+        for number, group in enumerate(facts.groups):
+            name = f"{facts.uid}_{_letters(number)}" if several else facts.uid
+            parts.append(self._group(name, facts.uid, group, fast=fast))
+        if not fast:
+            return
+        for one, other in permutations(parts, 2):
+            gateways = str(one.router_name), str(other.router_name)
+            self._routes.append(
+                BypassZoneRoute(one.id, other.id, *gateways, links=(self._fabric.id,))
+            )
+
+    def _group(self, name: str, uid: str, group: NodeGroup, *, fast: bool) -> Cluster:
+        """Add hosts that are alike."""
+        adapter = group.fast_adapter if fast and group.fast_adapter else group.adapter
+        cluster = Cluster(
+            id=name,
+            radical=group.numbers,
+            speed=group.speed,
+            bandwidth=adapter.rate / 8,
+            latency=self._latencies.of_adapter(adapter),
+            prefix=f"{uid}-",
+            suffix=f".{self._site.uid}.{DOMAIN}",
+            cores=group.cores,
+        )
+        self._clusters.append(cluster)
+        switch = group.adapter.switch or self._site.router
+        self._towards_router(switch)
+        zone, router = self._equipment(switch)
+        use = LinkUse(self._patch.id)
+        if adapter is not group.adapter:
+            use = self._way_out(cluster, group)
+        self._routes.append(ZoneRoute(name, zone, str(cluster.router_name), router, (use,)))
+        return cluster
+
+    def _way_out(self, cluster: Cluster, group: NodeGroup) -> LinkUse:
+        """Add the Ethernet adapters of hosts that talk to each other over something faster."""
+        # From a host to the switch it takes as long as over its own Ethernet adapter.
+        latency = max(0.0, self._latencies.of_adapter(group.adapter) - cluster.latency)
+        link = Link(
+            f"{cluster.id}.{self._site.uid}",
+            group.count * group.adapter.rate / 8,
+            latency,
+            sharing_policy=SPLITDUPLEX,
+        )
+        self._links.append(link)
+        return LinkUse(link.id, "UP")
+
+    def _towards_router(self, switch: str) -> None:
+        """Note a switch and what is between it and the router."""
+        passed: list[str] = []
+        at = switch
+        while at != self._site.router:
+            if at not in self._uplinks or at in passed:
+                raise PlatformError(
+                    f"switch {at!r} of site {self._site.uid!r} has no way to the router "
+                    f"{self._site.router!r}",
+                    remedy="add its uplink to the facts",
+                )
+            passed.append(at)
+            at = self._uplinks[at].towards
+        self._switches.update(dict.fromkeys(passed))
+
+    def _uplink(self, uplink: Uplink) -> None:
+        """Add the cables between a switch and the next one towards the router."""
+        link = Link(
+            f"{uplink.switch}_{uplink.towards}.{self._site.uid}",
+            uplink.rate / 8,
+            self._latencies.switch,
+            sharing_policy=SPLITDUPLEX,
+        )
+        self._links.append(link)
+        zone, router = self._equipment(uplink.switch)
+        next_zone, next_router = self._equipment(uplink.towards)
+        uses = (LinkUse(link.id, "UP"),)
+        self._routes.append(ZoneRoute(zone, next_zone, router, next_router, uses))
+
+
+def _letters(number: int) -> str:
+    """Return a, b, ..., z, ba, bb, ...: the number in base 26."""
+    first, last = divmod(number, 26)
+    return (_letters(first) if first else "") + chr(ord("a") + last)
+
+
+INTERCONNECTS = (ETHERNET_ONLY, FAST)
+
+
+def grid5000_platform(
+    facts: Grid5000, latencies: Latencies | None = None, interconnect: str = ETHERNET_ONLY
+) -> Platform:
+    """Return the platform of Grid'5000, or of the sites and clusters that are left of it.
+
+    Hosts are called ``<node>.<site>.grid5000.fr``. A host's link has its adapter's rate in either
+    direction, and so have the cables between switches and the links of the backbone. Switches
+    themselves are never a bottleneck.
+
+    Parameters
+    ----------
+    facts : Grid5000
+        What is known.
+    latencies : Latencies, optional
+        How long data take; `Latencies()` without. Places that it lacks are those of the facts.
+    interconnect : str
+        ``ethernet``: all data go over Ethernet. ``fast``: where all nodes of a cluster have an
+        InfiniBand adapter, or all an Omni-Path one, their links are these, and nothing else limits
+        data within the cluster. What leaves a group of its nodes goes over a link as fast as all
+        their Ethernet adapters together. So these are shared, and a single host can send more than
+        its own, up to the rate of its fast adapter.
+
+    Returns
+    -------
+    Platform
+        A zone ``grid5000`` around the sites; the site alone if there is one only.
+
+    Raises
+    ------
+    PlatformError
+        There are no sites, a switch or a site cannot be reached, or a latency is missing.
+    """
+    require_choice("the interconnect", interconnect, INTERCONNECTS)
+    latencies = (Latencies() if latencies is None else latencies).with_places(facts.places)
+    if not facts.sites:
+        raise PlatformError("there is no site", remedy="select at least one that has nodes")
+    zones = [site_zone(site, latencies, interconnect) for site in facts.sites]
+    if len(zones) == 1:
+        return Platform((zones[0],))
+    gateways = {site.uid: router_zone(site)[1] for site in facts.sites}
+    ways, links = Backbone(facts.backbone, latencies).ways([site.uid for site in facts.sites])
+    routes = [
+        BypassZoneRoute(source, destination, gateways[source], gateways[destination], way)
+        for (source, destination), way in ways.items()
+    ]
+    return Platform((Zone("grid5000", "Full", (*zones, *links), tuple(routes)),))

@@ -1,0 +1,198 @@
+"""Sites of computing peers around a local scheduler."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simplugin.errors import PlatformError
+from simplugin.platforms.hosts import Host
+from simplugin.platforms.links import FATPIPE, HostLink, Link, ZoneRoute
+from simplugin.platforms.names import ROOT
+from simplugin.platforms.platform import Platform, Zone
+from simplugin.platforms.validation import require_distinct, set_array
+
+
+@dataclass(frozen=True, eq=False)
+class PeerSite:
+    """Computing peers, each behind a link of its own, and the local scheduler that serves them.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the peers' hosts.
+    speed : float64, shape (n_peers,)
+        Computation capacity of each peer, Cp [flop/s].
+    bandwidth : float64, shape (n_peers,)
+        Communication capacity of each peer, Cm [byte/s].
+    latency : float
+        From the local scheduler to any peer [s].
+    uplink : float
+        What the local scheduler can send to all peers together [byte/s]; inf: only the peers' own
+        links limit it.
+    scheduler : str
+        Name of the local scheduler's host.
+
+    Raises
+    ------
+    PlatformError
+        A length or a range is wrong, or two hosts are alike.
+    """
+
+    names: tuple[str, ...]
+    speed: NDArray[np.float64]
+    bandwidth: NDArray[np.float64]
+    latency: float = 0.0
+    uplink: float = np.inf
+    scheduler: str = "scheduler"
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        object.__setattr__(self, "names", tuple(self.names))
+        if not self.names:
+            raise PlatformError("a site of peers has no peer; give at least one")
+        require_distinct("hosts of a site of peers", (self.scheduler, *self.names))
+        for field in ("speed", "bandwidth"):
+            set_array(self, field, (len(self.names),), "finite numbers > 0")
+            values = getattr(self, field).copy()
+            values.flags.writeable = False
+            object.__setattr__(self, field, values)
+        if not 0 <= self.latency < np.inf:
+            raise PlatformError(f"latency of a site of peers is {self.latency!r}; give 0 or more")
+        if not self.uplink > 0:
+            raise PlatformError(f"uplink of a site of peers is {self.uplink!r}; give more than 0")
+
+    @classmethod
+    def numbered(
+        cls,
+        speed: NDArray[np.float64],
+        bandwidth: NDArray[np.float64],
+        prefix: str = "peer",
+        **further: float | str,
+    ) -> PeerSite:
+        """Return a site whose peers are called ``peer-1`` and so on.
+
+        Parameters
+        ----------
+        speed, bandwidth : float64, shape (n_peers,)
+            Capacities of the peers [flop/s], [byte/s].
+        prefix : str
+            What names begin with.
+        **further
+            `latency`, `uplink` and `scheduler`.
+        """
+        names = tuple(f"{prefix}-{number}" for number in range(1, len(speed) + 1))
+        return cls(names, speed, bandwidth, **further)  # type: ignore[arg-type] # checked there
+
+    @property
+    def n_peers(self) -> int:
+        """How many peers there are."""
+        return len(self.names)
+
+    def zone(self, name: str = "site") -> Zone:
+        """Return the site as a zone, a star of all hosts."""
+        shared = np.isfinite(self.uplink)
+        own = f"{self.scheduler}-link"
+        uplink = (
+            Link(own, self.uplink)
+            if shared
+            else Link(own, float(self.bandwidth.max()), sharing_policy=FATPIPE)
+        )
+        links = [uplink]
+        hosts = [Host(self.scheduler, speed=float(self.speed.max()))]
+        ends = [HostLink(self.scheduler, own, own)]
+        peers = zip(self.names, self.speed.tolist(), self.bandwidth.tolist(), strict=True)
+        for host, speed, bandwidth in peers:
+            links.append(Link(f"{host}-link", bandwidth, self.latency))
+            hosts.append(Host(host, speed=speed))
+            ends.append(HostLink(host, f"{host}-link", f"{host}-link"))
+        return Zone(name, "Cluster", (*hosts, *links, *ends))
+
+    def platform(self) -> Platform:
+        """Return the site for SimGrid."""
+        return Platform((self.zone(),))
+
+
+# Zones around all, the second of them the global scheduler's.
+_GRID, _GLOBAL = "grid", "global"
+
+
+@dataclass(frozen=True, eq=False)
+class PeerGrid:
+    """Sites whose local schedulers get bundles from a global scheduler over one backbone.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the sites.
+    sites : tuple of PeerSite
+        The sites; no two hosts have the same name.
+    bandwidth : float
+        Of the backbone, shared by all that passes it [byte/s].
+    latency : float
+        From the global scheduler to any local scheduler [s].
+    scheduler : str
+        Name of the global scheduler's host.
+
+    Raises
+    ------
+    PlatformError
+        A length or a range is wrong, or two names are alike: sites and hosts, as SimGrid knows
+        both by names, and ``"grid"`` and ``"global"``, which are the grid's own zones.
+    """
+
+    names: tuple[str, ...]
+    sites: tuple[PeerSite, ...]
+    bandwidth: float = 1.25e9
+    latency: float = 0.0
+    scheduler: str = "global-scheduler"
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        object.__setattr__(self, "names", tuple(self.names))
+        object.__setattr__(self, "sites", tuple(self.sites))
+        if not self.sites or len(self.names) != len(self.sites):
+            raise PlatformError(
+                f"a grid of peers has {len(self.names)} names and {len(self.sites)} sites; give at"
+                " least one site, and a name for each"
+            )
+        hosts = [self.scheduler]
+        for site in self.sites:
+            hosts += [site.scheduler, *site.names]
+        require_distinct("sites of a grid of peers", self.names)
+        require_distinct("hosts of a grid of peers", hosts)
+        _require_apart({ROOT, _GRID, _GLOBAL}, self.names, hosts)
+        if not 0 < self.bandwidth < np.inf:
+            raise PlatformError(
+                f"bandwidth of a grid of peers is {self.bandwidth!r}; give a positive number"
+            )
+        if not 0 <= self.latency < np.inf:
+            raise PlatformError(f"latency of a grid of peers is {self.latency!r}; give 0 or more")
+
+    def platform(self) -> Platform:
+        """Return the grid for SimGrid; the local schedulers are the gates of their sites."""
+        backbone = Link("backbone", self.bandwidth, self.latency)
+        top = Zone(_GLOBAL, "Full", (Host(self.scheduler, speed=1e9),))
+        zones = [site.zone(name) for name, site in zip(self.names, self.sites, strict=True)]
+        routes = [
+            ZoneRoute(_GLOBAL, name, self.scheduler, site.scheduler, (backbone.id,))
+            for name, site in zip(self.names, self.sites, strict=True)
+        ]
+        return Platform((Zone(_GRID, "Full", (top, *zones, backbone), tuple(routes)),))
+
+
+def _require_apart(own: set[str], sites: tuple[str, ...], hosts: list[str]) -> None:
+    """Refuse a name that stands for a zone and for something else."""
+    for site in sites:
+        if site in own:
+            raise PlatformError(
+                f"a site of a grid of peers is called {site!r}, as a zone around it is; rename it"
+            )
+    for host in hosts:
+        if host in own.union(sites):
+            raise PlatformError(
+                f"a host of a grid of peers is called {host!r}, as a site or a zone around it is;"
+                " rename it"
+            )

@@ -1,0 +1,1 @@
+"""Platforms of given shapes: stars, trees, tori, random graphs."""

@@ -1,0 +1,385 @@
+"""Random graphs: trees, stars, clusters of clusters, graphs with cycles, alike or uneven."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simplugin.elementary import log, power
+from simplugin.errors import PlatformError
+from simplugin.platforms.graphs import Graph
+from simplugin.platforms.validation import require_between, require_count, require_not_negative
+
+Edges = NDArray[np.int64]
+Shape = Callable[[int, np.random.Generator], Edges]
+Floats = NDArray[np.float64]
+
+# Geometric mean of speeds [flop/s] and bandwidths [byte/s].
+MEAN = 5e8
+# How many seeds networkx is given one of.
+_SEEDS = 2**32
+# More powers of ten than any platform spreads over, and far from where floats end.
+_MOST_DECADES = 100
+
+
+def recursive_tree(n_hosts: int, generator: np.random.Generator) -> Edges:
+    """Return a tree in which each host joins one drawn evenly among those before it.
+
+    Parameters
+    ----------
+    n_hosts : int
+        How many hosts.
+    generator : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    int64, shape (n_edges, 2)
+        The hosts that each edge joins; so for every shape of this module.
+    """
+    sons = np.arange(1, n_hosts)
+    return _edges(generator.integers(0, sons), sons)
+
+
+def preferential_tree(n_hosts: int, generator: np.random.Generator) -> Edges:
+    """Return a tree in which each host joins one drawn in proportion to its neighbours."""
+    ends = [0]
+    fathers = []
+    for son in range(1, n_hosts):
+        father = ends[int(generator.integers(len(ends)))]
+        fathers.append(father)
+        ends += [father, son]
+    return _edges(np.array(fathers, dtype=np.int64), np.arange(1, n_hosts))
+
+
+def binary_tree(n_hosts: int, generator: np.random.Generator) -> Edges:  # noqa: ARG001 - a Shape
+    """Return the complete binary tree, filled level by level."""
+    sons = np.arange(1, n_hosts)
+    return _edges((sons - 1) // 2, sons)
+
+
+def deep_tree(n_hosts: int, generator: np.random.Generator) -> Edges:
+    """Return a tree in which each host joins one of the three before it."""
+    sons = np.arange(1, n_hosts)
+    return _edges(np.maximum(sons - generator.integers(1, 4, size=n_hosts - 1), 0), sons)
+
+
+def path(n_hosts: int, generator: np.random.Generator) -> Edges:  # noqa: ARG001 - a Shape
+    """Return a line of hosts."""
+    sons = np.arange(1, n_hosts)
+    return _edges(sons - 1, sons)
+
+
+def star(n_hosts: int, generator: np.random.Generator) -> Edges:  # noqa: ARG001 - a Shape
+    """Return a centre, host 0, with all others around it."""
+    sons = np.arange(1, n_hosts)
+    return _edges(np.zeros(n_hosts - 1, dtype=np.int64), sons)
+
+
+def clusters(n_hosts: int, generator: np.random.Generator) -> Edges:
+    """Return a centre with heads around it, and around each head its cluster.
+
+    There are about as many heads as hosts in a cluster; which head a host has is drawn.
+    """
+    heads = max(1, math.isqrt(n_hosts) - 1)
+    sons = np.arange(1, n_hosts)
+    fathers = np.where(sons <= heads, 0, generator.integers(1, heads + 1, size=n_hosts - 1))
+    return _edges(fathers, sons)
+
+
+def small_world(n_hosts: int, generator: np.random.Generator) -> Edges:
+    """Return a ring with half as many chords as hosts, drawn evenly."""
+    ring = np.arange(n_hosts)
+    ends = np.concatenate(
+        [
+            _edges(ring, (ring + 1) % n_hosts),
+            generator.integers(0, n_hosts, size=(n_hosts // 2, 2)),
+        ]
+    )
+    ends = np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1)
+    return np.unique(ends, axis=0)
+
+
+def grid(n_hosts: int, generator: np.random.Generator) -> Edges:  # noqa: ARG001 - a Shape
+    """Return a square mesh, whose last row may be incomplete."""
+    columns = max(1, math.isqrt(n_hosts))
+    hosts = np.arange(n_hosts)
+    right = hosts[(hosts % columns < columns - 1) & (hosts + 1 < n_hosts)]
+    below = hosts[hosts + columns < n_hosts]
+    return np.concatenate([_edges(right, right + 1), _edges(below, below + columns)])
+
+
+def preferential_attachment(n_hosts: int, links: int, generator: np.random.Generator) -> Edges:
+    """Return a graph in which each host joins some drawn in proportion to their neighbours [1]_.
+
+    `networkx.barabasi_albert_graph`: it starts from a star of ``links + 1`` hosts.
+
+    Parameters
+    ----------
+    n_hosts : int
+        How many hosts.
+    links : int
+        How many neighbours each host joins, from 1 to `n_hosts` - 1.
+    generator : numpy.random.Generator
+        Source of the seed that networkx is given.
+
+    Returns
+    -------
+    int64, shape (links * (n_hosts - links), 2)
+        The hosts that each edge joins, in order; connected.
+
+    Raises
+    ------
+    PlatformError
+        A number is out of its range.
+
+    References
+    ----------
+    .. [1] A.-L. Barabási, R. Albert (1999). Emergence of scaling in random networks. Science 286,
+       509-512.
+    """
+    import networkx as nx
+
+    require_count("the number of hosts", n_hosts, 2)
+    require_count("the number of links of a host", links, 1)
+    if links >= n_hosts:
+        raise PlatformError(
+            f"each host joins {links} of {n_hosts} hosts", remedy=f"give 1 to {n_hosts - 1} links"
+        )
+    seed = int(generator.integers(_SEEDS))
+    return _sorted_edges(nx.barabasi_albert_graph(n_hosts, links, seed=seed).edges())
+
+
+def rewired_ring(
+    n_hosts: int, neighbours: int, rewired: float, generator: np.random.Generator
+) -> Edges:
+    """Return a ring of neighbourhoods some of whose edges lead elsewhere: a small world [1]_.
+
+    `networkx.connected_watts_strogatz_graph`: drawn again, up to 100 times, until connected.
+
+    Parameters
+    ----------
+    n_hosts : int
+        How many hosts.
+    neighbours : int
+        How many of the nearest hosts on the ring each is joined to: even, from 2 on.
+    rewired : float
+        The probability that an edge gets another end.
+    generator : numpy.random.Generator
+        Source of the seed that networkx is given.
+
+    Returns
+    -------
+    int64, shape (n_hosts * neighbours / 2, 2)
+        The hosts that each edge joins, in order; connected.
+
+    Raises
+    ------
+    PlatformError
+        A number is out of its range, or no graph was connected.
+
+    References
+    ----------
+    .. [1] D. J. Watts, S. H. Strogatz (1998). Collective dynamics of 'small-world' networks.
+       Nature 393, 440-442.
+    """
+    import networkx as nx
+
+    require_count("the number of hosts of a small world", n_hosts, 3)
+    require_count("the number of neighbours", neighbours, 2)
+    if neighbours % 2 or neighbours >= n_hosts:
+        raise PlatformError(
+            f"each of {n_hosts} hosts has {neighbours} neighbours",
+            remedy="give an even number, from 2 to the number of hosts less 1",
+        )
+    require_between("the probability that an edge is rewired", rewired, 0, 1)
+    seed = int(generator.integers(_SEEDS))
+    try:
+        graph = nx.connected_watts_strogatz_graph(n_hosts, neighbours, rewired, 100, seed=seed)
+    except nx.NetworkXError as error:
+        raise PlatformError(
+            f"no connected small world was found: {error}", remedy="give more neighbours"
+        ) from error
+    return _sorted_edges(graph.edges())
+
+
+SHAPES: dict[str, Shape] = {
+    "recursive": recursive_tree,
+    "preferential": preferential_tree,
+    "binary": binary_tree,
+    "deep": deep_tree,
+    "path": path,
+    "star": star,
+    "clusters": clusters,
+    "small_world": small_world,
+    "grid": grid,
+}
+
+
+def random_graph(
+    shape: str,
+    n_hosts: int,
+    generator: np.random.Generator,
+    *,
+    decades: float = 0.0,
+    forwarding: float = 0.0,
+    latency: float = 1e-3,
+) -> Graph:
+    """Return a random platform.
+
+    Parameters
+    ----------
+    shape : str
+        A key of `SHAPES`.
+    n_hosts : int
+        How many hosts, from 2 on; named ``h0``, ``h1``...
+    generator : numpy.random.Generator
+        Source of the draws.
+    decades : float
+        Over how many powers of ten speeds and bandwidths spread, log-uniformly around 5e8; the
+        two directions of a link are drawn apart. From 0 to 100.
+    forwarding : float
+        The probability that a host only forwards; the first always computes.
+    latency : float
+        Of every link [s].
+
+    Returns
+    -------
+    Graph
+        Connected, with one link a direction between neighbours.
+
+    Raises
+    ------
+    PlatformError
+        There is no such shape, or a number is out of its range.
+    """
+    if shape not in tuple(SHAPES):
+        raise PlatformError(
+            f"there is no shape {shape!r}", remedy=f"give one of {', '.join(SHAPES)}"
+        )
+    require_count("the number of hosts", n_hosts, 2)
+    require_between("the number of decades", decades, 0, _MOST_DECADES)
+    require_between("the probability of forwarding only", forwarding, 0, 1)
+    require_not_negative("the latency of links", latency, "s")
+    ends = SHAPES[shape](n_hosts, generator)
+    speed = _spread(n_hosts, decades, generator)
+    speed[1:][generator.random(n_hosts - 1) < forwarding] = 0.0
+    bandwidth = _spread(2 * len(ends), decades, generator).reshape(-1, 2)
+    names = [f"h{host}" for host in range(n_hosts)]
+    return Graph.duplex(names, speed, ends, bandwidth, latency)
+
+
+def _edges(first: Edges, second: Edges) -> Edges:
+    """Return pairs of ends."""
+    return np.column_stack([first, second]).astype(np.int64)
+
+
+def _sorted_edges(pairs: Iterable[tuple[int, int]]) -> Edges:
+    """Return edges of networkx, the lower end first, in order."""
+    ends = sorted((min(pair), max(pair)) for pair in pairs)
+    return np.array(ends, dtype=np.int64).reshape(-1, 2)
+
+
+def _spread(count: int, decades: float, generator: np.random.Generator) -> NDArray[np.float64]:
+    """Return log-uniform values around `MEAN`."""
+    exponent = generator.uniform(-decades / 2, decades / 2, size=count)
+    return np.asarray(MEAN * power(10.0, exponent), dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class SpatialGraph:
+    """Points of the unit square and the edges between some of them.
+
+    Attributes
+    ----------
+    position : float64, shape (n_hosts, 2)
+        Of each host, in the unit square.
+    edges : int64, shape (n_edges, 2)
+        The hosts that each edge joins, the lower one first, in order.
+    length : float64, shape (n_edges,)
+        Of each edge, in sides of the square.
+    """
+
+    position: Floats
+    edges: NDArray[np.int64]
+    length: Floats
+
+
+def usual_radius(n_hosts: int) -> float:
+    """Return the radius of a disk with 2 ln(n) hosts on average, 1 at least.
+
+    Twice the area at which large random geometric graphs become connected [1]_.
+
+    References
+    ----------
+    .. [1] P. Gupta, P. R. Kumar (1998). Critical power for asymptotic connectivity in wireless
+       networks. In Stochastic Analysis, Control, Optimization and Applications, 547-566.
+    """
+    return math.sqrt(max(2 * log(n_hosts), 1.0) / (math.pi * n_hosts))
+
+
+def geometric_graph(
+    n_hosts: int, generator: np.random.Generator, radius: float | None = None
+) -> SpatialGraph:
+    """Return a connected random geometric graph.
+
+    Positions are drawn evenly in the unit square; hosts not further apart than the radius are
+    neighbours (`networkx.random_geometric_graph`). Where that leaves parts, they are joined by
+    the shortest edges that do: those of a minimum spanning tree of the parts.
+
+    Parameters
+    ----------
+    n_hosts : int
+        How many hosts.
+    generator : numpy.random.Generator
+        Source of the positions.
+    radius : float, optional
+        Within which hosts are neighbours, in sides of the square; `usual_radius` without.
+
+    Raises
+    ------
+    PlatformError
+        The radius is negative or no number.
+    """
+    import networkx as nx
+
+    within = usual_radius(n_hosts) if radius is None else radius
+    if not 0 <= within < math.inf:
+        raise PlatformError(f"the radius is {within!r}", remedy="give a number from 0 to 1.5")
+    position = generator.random((n_hosts, 2))
+    places = dict(enumerate(map(tuple, position.tolist())))
+    graph = nx.random_geometric_graph(n_hosts, within, pos=places)
+    parts = [sorted(part) for part in nx.connected_components(graph)]
+    graph.add_edges_from(_bridges(position, parts))
+    edges = np.array(sorted(tuple(sorted(edge)) for edge in graph.edges()), dtype=np.int64)
+    edges = edges.reshape(-1, 2)
+    across = position[edges[:, 0]] - position[edges[:, 1]]
+    return SpatialGraph(position, edges, _length(across))
+
+
+def _bridges(position: Floats, parts: list[list[int]]) -> list[tuple[int, int]]:
+    """Return the edges that join the parts, as Prim's algorithm finds them from the first part."""
+    part_of = {host: part for part in parts for host in part}
+    outside = np.ones(len(position), dtype=bool)
+    distance = np.full(len(position), np.inf)
+    nearest = np.zeros(len(position), dtype=np.int64)
+    joined, bridges = parts[0], []
+    for _ in parts[1:]:
+        outside[joined] = False
+        for host in joined:
+            away = _length(position - position[host])
+            closer = away < distance
+            distance[closer], nearest[closer] = away[closer], host
+        host = int(np.argmin(np.where(outside, distance, np.inf)))
+        bridges.append((int(nearest[host]), host))
+        joined = part_of[host]
+    return bridges
+
+
+def _length(vectors: Floats) -> Floats:
+    """Return the Euclidean lengths of vectors, shape (n, 2)."""
+    return np.sqrt(vectors[:, 0] * vectors[:, 0] + vectors[:, 1] * vectors[:, 1])

@@ -1,0 +1,250 @@
+"""What changes while applications run: capacities, failures, applications that come and go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.errors import WorkloadError
+from simplugin.platforms import Platform, Profile, ProfileUse
+from simplugin.platforms.graphs import Graph
+from simplugin.simulation.platform_changes import (
+    Change,
+    changeable,
+    own_changes,
+    ways,
+)
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from simplugin.workloads.applications import Application
+    from simplugin.workloads.sharing import Sharing
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+    Booleans = NDArray[np.bool_]
+
+__all__ = ["Change", "Interval", "changing", "intervals", "reachable"]
+
+
+@dataclass(frozen=True, eq=False)
+class Interval:
+    """What is to be shared between two dates.
+
+    Attributes
+    ----------
+    start, end : float
+        Dates [s].
+    sharing : Sharing
+        The applications that are there and the agents that their masters can reach.
+    applications, agents : int64
+        Their numbers in the deployment.
+    """
+
+    start: float
+    end: float
+    sharing: Sharing
+    applications: Integers
+    agents: Integers
+
+
+def changing(platform: Graph | Platform, changes: Sequence[Change], sharing: Sharing) -> Platform:
+    """Return a platform with profiles that make changes happen.
+
+    Parameters
+    ----------
+    platform : Graph or Platform
+        Where, perhaps with profiles of its own for other resources.
+    changes : sequence of Change
+        In any order.
+    sharing : Sharing
+        What is shared there, for the speeds that SimGrid wants fractions of.
+
+    Returns
+    -------
+    Platform
+        Of a graph, one flat zone.
+
+    Raises
+    ------
+    WorkloadError
+        A change is about no host or link, about one that has a profile of its own or is a link of
+        a cluster, or wants speed of a host that has none.
+    """
+    made = platform.platform() if isinstance(platform, Graph) else platform
+    if not changes:
+        return made
+    known = changeable(platform)
+    speeds = dict(zip(sharing.hosts, sharing.speed.tolist(), strict=True))
+    extra: list[Profile | ProfileUse] = []
+    for resource in dict.fromkeys(change.resource for change in changes):
+        known.check(resource)
+        its = sorted((c for c in changes if c.resource == resource), key=lambda c: c.date)
+        states = [(c.date, float(not c.fails)) for c in its]
+        values = [(c.date, c.capacity) for c in its if not c.fails]
+        if resource in speeds:
+            speed = speeds[resource]
+            if speed <= 0 and any(value > 0 for _, value in values):
+                raise WorkloadError(f"host {resource!r} only forwards; it can but fail")
+            values = [(date, value / speed if speed else 1.0) for date, value in values]
+            kinds = {"HOST_AVAIL": states, "SPEED": values}
+        else:
+            kinds = {"LINK_AVAIL": states, "BANDWIDTH": values}
+        for kind, points in kinds.items():
+            if points:
+                name = f"{kind} of {resource}"
+                extra += [Profile.of_points(name, points), ProfileUse(name, resource, kind)]
+    return replace(made, elements=(*made.elements, *extra))
+
+
+def intervals(
+    sharing: Sharing,
+    applications: Sequence[Application],
+    changes: Sequence[Change],
+    until: float,
+    platform: Graph | Platform | str | os.PathLike[str] | None = None,
+) -> list[Interval]:
+    """Return what is to be shared between changes, to find the optimum of each interval.
+
+    Parameters
+    ----------
+    sharing : Sharing
+        The deployment of all applications.
+    applications : sequence of Application
+        The same, for their dates.
+    changes : sequence of Change
+        In any order.
+    until : float
+        Where the last interval ends [s].
+    platform : Graph, Platform or path, optional
+        Where, for the changes of its own profiles, and for links on ways back that fail; without,
+        agents are only cut off where their data come through.
+
+    Returns
+    -------
+    list of Interval
+        In order; those without any application are left out.
+
+    Raises
+    ------
+    PlatformError
+        As `own_changes`.
+    """
+    dated = [change for change in changes if change.date < until]
+    cuts: Mapping[tuple[int, int], frozenset[str]] = {}
+    if platform is not None:
+        dated += own_changes(platform, sharing, until)
+        failing = {change.resource for change in dated if change.fails}
+        cuts = ways(platform, sharing, failing.difference(sharing.hosts))
+    dated.sort(key=lambda change: change.date)
+    dates = {0.0, until} | {change.date for change in dated}
+    dates |= {date for each in applications for date in (each.start, each.end)}
+    found = []
+    conditions = _Conditions(sharing)
+    for start, end in pairwise(sorted(date for date in dates if date <= until)):
+        while dated and dated[0].date <= start:
+            conditions.follow(dated.pop(0))
+        there = np.array([each.start <= start < each.end for each in applications])
+        part, kept_applications, kept = reachable(conditions.now(), there, conditions.off, cuts)
+        if part is not None:
+            found.append(Interval(start, end, part, kept_applications, kept))
+    return found
+
+
+class _Conditions:
+    """What capacities are, and what is off, while time passes."""
+
+    def __init__(self, sharing: Sharing) -> None:
+        self.sharing = sharing
+        self.off: set[str] = set()
+        self.speed, self.bandwidth = sharing.speed.copy(), sharing.bandwidth.copy()
+        self.hosts = {name: host for host, name in enumerate(sharing.hosts)}
+        self.links = {name: link for link, name in enumerate(sharing.links)}
+
+    def follow(self, change: Change) -> None:
+        """Let a change happen."""
+        (self.off.add if change.fails else self.off.discard)(change.resource)
+        if change.resource in self.hosts:
+            self.speed[self.hosts[change.resource]] = change.capacity
+        if change.resource in self.links:
+            self.bandwidth[self.links[change.resource]] = change.capacity
+
+    def now(self) -> Sharing:
+        """Return the deployment with the capacities that there are."""
+        return replace(self.sharing, speed=self.speed.copy(), bandwidth=self.bandwidth.copy())
+
+
+def reachable(
+    sharing: Sharing,
+    there: Booleans,
+    off: set[str],
+    cuts: Mapping[tuple[int, int], frozenset[str]] | None = None,
+) -> tuple[Sharing | None, Integers, Integers]:
+    """Return the part of a deployment that is left without some applications and resources.
+
+    Parameters
+    ----------
+    sharing : Sharing
+        The deployment.
+    there : bool, shape (n_applications,)
+        The applications that are there.
+    off : set of str
+        Hosts and links that are not.
+    cuts : mapping of (int, int) to frozenset of str, optional
+        For the hosts of a father and a son, further links that must not be off.
+
+    Returns
+    -------
+    Sharing or None
+        With all hosts and links, and the agents to which a way is left; None if there are none.
+    int64, int64
+        The numbers of its applications and agents in the deployment.
+    """
+    host_on = np.array([host not in off for host in sharing.hosts], dtype=bool)
+    link_on = np.array([link not in off for link in sharing.links], dtype=bool)
+    here = host_on[sharing.host] & there[sharing.application]
+    below = sharing.link >= 0
+    here[below] &= link_on[sharing.link[below]]
+    _cut(here, sharing, off, cuts or {})
+    for level in sharing.levels[1:]:
+        here[level] &= here[sharing.father[level]]
+    applications = np.flatnonzero(here[sharing.masters])
+    agents = np.flatnonzero(here)
+    if len(applications) == 0:
+        return None, applications, agents
+    place = np.full(sharing.n_agents + 1, -1, dtype=np.int64)
+    place[agents] = np.arange(len(agents))
+    part = replace(
+        sharing,
+        applications=tuple(sharing.applications[k] for k in applications),
+        flop=sharing.flop[applications],
+        byte=sharing.byte[applications],
+        weight=sharing.weight[applications],
+        application=np.searchsorted(applications, sharing.application[agents]),
+        host=sharing.host[agents],
+        father=place[sharing.father[agents]],
+        link=sharing.link[agents],
+        computes=sharing.computes[agents],
+    )
+    return part, applications, agents
+
+
+def _cut(
+    here: Booleans,
+    sharing: Sharing,
+    off: set[str],
+    cuts: Mapping[tuple[int, int], frozenset[str]],
+) -> None:
+    """Take away the agents whose way from or to their father is interrupted."""
+    cut = {pair for pair, links in cuts.items() if not links.isdisjoint(off)}
+    if cut:
+        for agent in np.flatnonzero(sharing.father >= 0).tolist():
+            pair = int(sharing.host[sharing.father[agent]]), int(sharing.host[agent])
+            here[agent] &= pair not in cut

@@ -1,0 +1,208 @@
+"""What an iteration went through, and how many rounds it took."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import numpy as np
+
+from simplugin.errors import SimpluginError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from simplugin.workloads.sharing import AlphaFair, Sharing
+
+    Floats = NDArray[np.float64]
+
+
+class State(Protocol):
+    """What every iteration's state tells; the rest is its own."""
+
+    @property
+    def rate(self) -> Floats:
+        """Tasks that each agent computes [tasks/s], shape (n_agents,)."""
+        ...
+
+    @property
+    def host_price(self) -> Floats:
+        """Price of computation on each host [utility/flop], shape (n_hosts,)."""
+        ...
+
+    @property
+    def link_price(self) -> Floats:
+        """Price of traffic on each link [utility/byte], shape (n_links,)."""
+        ...
+
+
+_State = TypeVar("_State", bound=State)
+
+
+class Method(Protocol[_State]):
+    """An iteration: how it starts, and what a round does."""
+
+    def start(self, sharing: Sharing, utility: AlphaFair) -> _State:
+        """Return the state before the first round."""
+        ...
+
+    def round(self, sharing: Sharing, utility: AlphaFair, state: _State) -> _State:
+        """Return the state after one more round; the state given stays as it is."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """An iteration round by round; entry 0 is its start.
+
+    Attributes
+    ----------
+    throughput : float64, shape (n_rounds + 1, n_applications)
+        Of each application [tasks/s].
+    overload : float64, shape (n_rounds + 1,)
+        Largest excess of a load over its capacity, relative to the capacity.
+    rate : float64, shape (n_agents,)
+        Tasks that each agent computes at the end [tasks/s].
+    host_price : float64, shape (n_rounds + 1, n_hosts)
+        Of computation [utility/flop]; one entry, the last, where prices were not kept.
+    link_price : float64, shape (n_rounds + 1, n_links)
+        Of traffic [utility/byte]; likewise.
+    date : float64, shape (n_rounds + 1,)
+        When each round ended in a simulation [s]; NaN for a pure iteration.
+    bytes_sent : float
+        Through the simulated network [byte]; 0 for a pure iteration.
+    rates : float64, shape (n_rounds + 1, n_agents), optional
+        Of every round, where they were kept.
+    """
+
+    throughput: Floats
+    overload: Floats
+    rate: Floats
+    host_price: Floats
+    link_price: Floats
+    date: Floats = field(default_factory=lambda: np.zeros(0))
+    bytes_sent: float = 0.0
+    rates: Floats | None = None
+
+    @property
+    def n_rounds(self) -> int:
+        """How many rounds there were."""
+        return len(self.throughput) - 1
+
+
+def iterate(
+    method: Method[_State],
+    sharing: Sharing,
+    utility: AlphaFair,
+    rounds: int,
+    *,
+    start: _State | None = None,
+    prices: bool = True,
+    rates: bool = False,
+) -> Trajectory:
+    """Run a pure iteration.
+
+    Parameters
+    ----------
+    method : Method
+        What a round does.
+    sharing : Sharing
+        The problem.
+    utility : AlphaFair
+        Of every application.
+    rounds : int
+        How many rounds to run.
+    start : State, optional
+        Where to go on from; the method's own start otherwise.
+    prices, rates : bool
+        Whether to keep the prices, and each agent's rate, of every round.
+
+    Returns
+    -------
+    Trajectory
+        Without dates.
+    """
+    state = method.start(sharing, utility) if start is None else start
+    states = []
+    for number in range(rounds + 1):
+        if number:
+            state = method.round(sharing, utility, state)
+        states.append(_seen(sharing, state, prices=prices or number == rounds, rates=rates))
+    columns = [[seen[i] for seen in states if seen[i] is not None] for i in range(5)]
+    return Trajectory(
+        np.array(columns[0]),
+        np.array(columns[1]),
+        state.rate,
+        np.array(columns[2]),
+        np.array(columns[3]),
+        np.full(rounds + 1, np.nan),
+        rates=np.array(columns[4]) if rates else None,
+    )
+
+
+def _seen(
+    sharing: Sharing, state: State, *, prices: bool, rates: bool
+) -> tuple[Floats, float, Floats | None, Floats | None, Floats | None]:
+    """Return what is kept of a round."""
+    return (
+        sharing.throughput(state.rate),
+        sharing.overload(state.rate),
+        state.host_price if prices else None,
+        state.link_price if prices else None,
+        state.rate if rates else None,
+    )
+
+
+def settled(error: Floats, level: float) -> int | None:
+    """Return the first round from which an error stays within a level to the end.
+
+    Parameters
+    ----------
+    error : float64, shape (n_rounds + 1,)
+        Of each round, from round 0; NaN counts as outside.
+    level : float
+        What is small enough.
+
+    Returns
+    -------
+    int or None
+        None if the last round is outside.
+    """
+    outside = np.flatnonzero(~(np.asarray(error) <= level))
+    if len(outside) == 0:
+        return 0
+    first = int(outside[-1]) + 1
+    return first if first < len(error) else None
+
+
+def objective_error(
+    trajectory: Trajectory, sharing: Sharing, utility: AlphaFair, best: float
+) -> Floats:
+    """Return how far the objective is from the best, relative to it, as the report measures.
+
+    Depends on the unit of the tasks, and forgives overloads: for reproductions. Shape
+    (n_rounds + 1,).
+    """
+    if best == 0:
+        raise SimpluginError("the best objective is 0; choose another unit of tasks")
+    value = utility.objective(trajectory.throughput, sharing.weight)
+    return np.asarray(np.abs(value - best) / abs(best))
+
+
+def throughput_error(trajectory: Trajectory, best: Floats) -> Floats:
+    """Return the larger of the worst relative error of a throughput and the overload.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+        An iteration.
+    best : float64, shape (n_applications,)
+        The optimal throughputs [tasks/s].
+
+    Returns
+    -------
+    float64, shape (n_rounds + 1,)
+        What "every throughput within 1 %" is about.
+    """
+    worst = np.abs(trajectory.throughput / best - 1).max(axis=1)
+    return np.asarray(np.maximum(worst, trajectory.overload))

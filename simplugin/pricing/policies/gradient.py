@@ -1,0 +1,399 @@
+"""The report's gradient iterations on a grid: unscaled (Eqs. 10 to 16) and scaled (17, 18).
+
+Every function here works on arrays as on single numbers, and writes out the operations in the
+order in which an agent, or a price manager, makes them: the unscaled iteration amplifies the
+last bit, so that only the same order gives the same trajectory.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.elementary import power
+from simplugin.errors import WorkloadError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from simplugin.workloads.sharing import AlphaFair, Sharing
+
+    Integers = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+    Numbers = float | Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Step sizes and starting values; the defaults are those of Table 1 of the report.
+
+    Attributes
+    ----------
+    memory : float
+        Of the augmented rates in Eq. (11).
+    rate : float
+        Of the pull to the augmented rates in Eq. (16), or Eq. (12).
+    utility : float
+        Of the pull of utility and price in Eq. (16), or Eq. (12) [tasks/s].
+    host, link : float
+        Of the prices in Eqs. (14) and (15), or (17) and (18).
+    start_rate : float
+        Rate of every agent that computes, and its augmented rate, before round 1 [tasks/s].
+    start_host_price, start_link_price : float
+        Prices before round 1 [utility/flop], [utility/byte].
+    least : float
+        Throughput below which Eq. (12) takes the marginal utility of this one, as it divides
+        by the throughput; Eq. (16) needs no such thing [tasks/s].
+
+    Raises
+    ------
+    WorkloadError
+        One of them is no number, negative or infinite.
+    """
+
+    memory: float = 0.02
+    rate: float = 0.02
+    utility: float = 100.0
+    host: float = 5e-3
+    link: float = 5e-4
+    start_rate: float = 6e5
+    start_host_price: float = 2e-2
+    start_link_price: float = 2e-2
+    least: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        for name, value in asdict(self).items():
+            if not (isinstance(value, (int, float)) and 0 <= value < math.inf):
+                raise WorkloadError(f"{name} is {value!r}; give a number from 0 on")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How to read the equations where the report leaves a choice.
+
+    Attributes
+    ----------
+    late : bool
+        Whether the throughput that an agent hears in a round, Eq. (13), is that of the rates
+        of the round before; that of the rates before this round's update otherwise.
+    fresh : bool
+        Whether the denominators of Eqs. (17) and (18) have the throughput of the very rates
+        that the loads are of; they have the throughput that agents heard otherwise.
+    seidel : bool
+        Whether price managers see the rates after this round's update, and not those before.
+    counted : bool
+        Whether the denominator of Eq. (18) counts, for an agent, all that compute at or below
+        it; it counts each once otherwise.
+    normalised : bool
+        Whether rates follow Eq. (16), and not Eq. (12).
+    """
+
+    late: bool = False
+    fresh: bool = False
+    seidel: bool = False
+    counted: bool = True
+    normalised: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class GradientState:
+    """Rates and prices between two rounds.
+
+    Attributes
+    ----------
+    rate, memory : float64, shape (n_agents,)
+        Rate of each agent, and its augmented rate [tasks/s].
+    host_price : float64, shape (n_hosts,)
+        [utility/flop].
+    link_price : float64, shape (n_links,)
+        [utility/byte].
+    heard : float64, shape (n_applications,)
+        Throughput of the rates before the last round [tasks/s].
+    count : float64, shape (n_agents,)
+        How many agents compute at each agent or below it.
+    """
+
+    rate: Floats
+    memory: Floats
+    host_price: Floats
+    link_price: Floats
+    heard: Floats
+    count: Floats
+
+
+def inverse_marginal(throughput: Numbers, weight: Numbers, alpha: float) -> Numbers:
+    """Return ``1 / U'(rho_k)``, which is ``rho_k`` itself for proportional fairness.
+
+    Parameters
+    ----------
+    throughput : float64
+        Of an application [tasks/s].
+    weight : float64
+        Of its utility.
+    alpha : float
+        Of the fairness.
+    """
+    if alpha == 1:
+        return throughput / weight
+    return power(throughput, alpha) / weight
+
+
+def next_memory(rate: Numbers, memory: Numbers, steps: Steps) -> Numbers:
+    """Return the augmented rate after a round, Eq. (11)."""
+    return (1 - steps.memory) * memory + steps.memory * rate
+
+
+def next_rate(
+    rate: Numbers, memory: Numbers, price: Numbers, inverse: Numbers, steps: Steps
+) -> Numbers:
+    r"""Return the rate after a round, Eq. (16), for any utility.
+
+    The report normalises by :math:`\rho_k`, which is :math:`1/U'_k(\rho_k)` for the logarithm;
+    so the pull is :math:`\gamma^{(2)} (1 - p / U'_k(\rho_k))` here.
+
+    Parameters
+    ----------
+    rate, memory : float64
+        Rate and augmented rate before [tasks/s].
+    price : float64
+        What a task costs there, Eq. (10) [utility/task].
+    inverse : float64
+        Of the marginal utility of the application's throughput.
+    steps : Steps
+        Step sizes.
+    """
+    drawn = (1 - steps.rate) * rate + steps.rate * memory
+    return np.maximum(drawn + steps.utility * (1 - inverse * price), 0.0)
+
+
+def next_plain_rate(
+    rate: Numbers, memory: Numbers, price: Numbers, marginal: Numbers, steps: Steps
+) -> Numbers:
+    """Return the rate after a round, Eq. (12), for a given marginal utility of the throughput."""
+    drawn = (1 - steps.rate) * rate + steps.rate * memory
+    return np.maximum(drawn + steps.utility * (marginal - price), 0.0)
+
+
+def next_plain_price(price: Numbers, load: Numbers, capacity: Numbers, step: float) -> Numbers:
+    """Return the price of a resource after a round, Eqs. (14) and (15)."""
+    return np.maximum(price + step * (load - capacity), 0.0)
+
+
+def next_price(
+    price: Numbers, load: Numbers, capacity: Numbers, demand: Numbers, step: float
+) -> Numbers:
+    """Return the price of a resource after a round, Eqs. (17) and (18).
+
+    Where nobody asks for the resource the denominator vanishes, and the price is 0: the limit
+    of the equation, as the load is below the capacity then.
+
+    Parameters
+    ----------
+    price : float64
+        Before [utility/flop] or [utility/byte].
+    load, capacity : float64
+        Of the resource [flop/s] or [byte/s].
+    demand : float64
+        The denominator.
+    step : float
+        Step size.
+    """
+    asked = np.greater(demand, 0)
+    with np.errstate(over="ignore"):
+        change = (load - capacity) / np.where(asked, demand, 1.0)
+        return np.where(asked, np.maximum(price + step * change, 0.0), 0.0)
+
+
+def path_price(sharing: Sharing, link_price: Floats) -> Floats:
+    r"""Return the price of a byte from the master to each agent, :math:`\eta`.
+
+    Link prices are added from the master down, that of the link to the agent itself included
+    (Algorithm 3 leaves it out; the definition of :math:`\eta` has it).
+
+    Parameters
+    ----------
+    sharing : Sharing
+        The problem.
+    link_price : float64, shape (n_links,)
+        [utility/byte].
+
+    Returns
+    -------
+    float64, shape (n_agents,)
+        [utility/byte].
+    """
+    eta = np.zeros(sharing.n_agents)
+    for level in sharing.levels[1:]:
+        eta[level] = eta[sharing.father[level]] + link_price[sharing.link[level]]
+    return eta
+
+
+def task_price(sharing: Sharing, host_price: Floats, link_price: Floats) -> Floats:
+    """Return what a task costs at each agent, Eq. (10) [utility/task], shape (n_agents,)."""
+    owner = sharing.application
+    eta = path_price(sharing, link_price)
+    return sharing.byte[owner] * eta + sharing.flop[owner] * host_price[sharing.host]
+
+
+def host_demand(sharing: Sharing, inverse: Floats) -> Floats:
+    """Return the denominator of Eq. (17) for each host, agents in order, shape (n_hosts,).
+
+    Parameters
+    ----------
+    sharing : Sharing
+        The problem.
+    inverse : float64, shape (n_applications,)
+        Of the marginal utilities: the throughputs for proportional fairness.
+    """
+    owner = sharing.application
+    share = np.where(sharing.computes, sharing.flop[owner] ** 2 * inverse[owner], 0.0)
+    return _total(sharing.host, share, sharing.n_hosts)
+
+
+def link_demand(sharing: Sharing, inverse: Floats, count: Floats) -> Floats:
+    """Return the denominator of Eq. (18) for each link, agents in order, shape (n_links,).
+
+    Parameters
+    ----------
+    sharing : Sharing
+        The problem.
+    inverse : float64, shape (n_applications,)
+        Of the marginal utilities: the throughputs for proportional fairness.
+    count : float64, shape (n_agents,)
+        How many routes to agents that compute go through each agent.
+    """
+    below = sharing.link >= 0
+    owner = sharing.application
+    share = count * (sharing.byte[owner] ** 2 * inverse[owner])
+    return _total(sharing.link[below], share[below], sharing.n_links)
+
+
+@dataclass(frozen=True, slots=True)
+class Gradient:
+    r"""The report's iteration with fixed steps, scaled or not [1]_.
+
+    A round, all of it from the values before it unless `reading` says otherwise: throughputs
+    are gathered up the trees and broadcast (13), prices are added up down the trees (10), agents
+    update their rates (11, 16), and managers their prices: (17, 18), or (14, 15) if not `scaled`.
+
+    For another utility than the logarithm, and for weights, :math:`1/U'_k(\rho_k)` stands
+    wherever the report has :math:`\rho_k` as a scale.
+
+    Attributes
+    ----------
+    scaled : bool
+        Whether prices follow Eqs. (17) and (18), and not (14) and (15).
+    steps : Steps
+        Step sizes and starting values.
+    reading : Reading
+        Choices that the report leaves.
+
+    References
+    ----------
+    .. [1] R. Bertin, A. Legrand, C. Touati (2007). Toward a fully decentralized algorithm for
+       multiple bag-of-tasks application scheduling on grids. Research report, INRIA.
+    """
+
+    scaled: bool = True
+    steps: Steps = field(default_factory=Steps)
+    reading: Reading = field(default_factory=Reading)
+
+    def start(self, sharing: Sharing, utility: AlphaFair) -> GradientState:
+        """Return Table 1's rates and prices.
+
+        Raises
+        ------
+        WorkloadError
+            The fairness is max-min, which has no utility to follow the gradient of.
+        """
+        if math.isinf(utility.alpha):
+            raise WorkloadError("max-min fairness has no gradient; give a finite alpha")
+        rate = np.where(sharing.computes, self.steps.start_rate, 0.0)
+        return GradientState(
+            rate,
+            rate,
+            np.full(sharing.n_hosts, self.steps.start_host_price),
+            np.full(sharing.n_links, self.steps.start_link_price),
+            sharing.throughput(rate),
+            sharing.gather(sharing.computes.astype(float)),
+        )
+
+    def round(self, sharing: Sharing, utility: AlphaFair, state: GradientState) -> GradientState:
+        """Return the state after one more round."""
+        flow = sharing.gather(state.rate)
+        throughput = flow[sharing.masters]
+        heard = state.heard if self.reading.late else throughput
+        rate = self._rates(sharing, utility, state, heard)
+        seen = throughput
+        if self.reading.seidel:
+            flow = sharing.gather(rate)
+            seen = flow[sharing.masters]
+        loaded = rate if self.reading.seidel else state.rate
+        host_load, link_load = sharing.host_load(loaded), _link_load(sharing, flow)
+        return GradientState(
+            rate,
+            np.asarray(next_memory(state.rate, state.memory, self.steps)),
+            *self._prices(
+                sharing,
+                utility,
+                state,
+                (host_load, link_load),
+                seen if self.reading.fresh else heard,
+            ),
+            throughput,
+            state.count,
+        )
+
+    def _rates(
+        self, sharing: Sharing, utility: AlphaFair, state: GradientState, heard: Floats
+    ) -> Floats:
+        """Return the rates after a round."""
+        price = task_price(sharing, state.host_price, state.link_price)
+        owner = sharing.application
+        if self.reading.normalised:
+            inverse = np.asarray(inverse_marginal(heard, sharing.weight, utility.alpha))
+            rate = next_rate(state.rate, state.memory, price, inverse[owner], self.steps)
+        else:
+            known = np.maximum(heard, self.steps.least)
+            marginal = sharing.weight * utility.marginal(known)
+            rate = next_plain_rate(state.rate, state.memory, price, marginal[owner], self.steps)
+        return np.where(sharing.computes, rate, 0.0)
+
+    def _prices(
+        self,
+        sharing: Sharing,
+        utility: AlphaFair,
+        state: GradientState,
+        loads: tuple[Floats, Floats],
+        throughput: Floats,
+    ) -> tuple[Floats, Floats]:
+        """Return the prices of hosts and links after a round."""
+        host, link = self.steps.host, self.steps.link
+        if not self.scaled:
+            return (
+                np.asarray(next_plain_price(state.host_price, loads[0], sharing.speed, host)),
+                np.asarray(next_plain_price(state.link_price, loads[1], sharing.bandwidth, link)),
+            )
+        inverse = np.asarray(inverse_marginal(throughput, sharing.weight, utility.alpha))
+        count = state.count if self.reading.counted else np.ones(sharing.n_agents)
+        asked = host_demand(sharing, inverse), link_demand(sharing, inverse, count)
+        return (
+            np.asarray(next_price(state.host_price, loads[0], sharing.speed, asked[0], host)),
+            np.asarray(next_price(state.link_price, loads[1], sharing.bandwidth, asked[1], link)),
+        )
+
+
+def _link_load(sharing: Sharing, flow: Floats) -> Floats:
+    """Return the traffic on each link, Eq. (15), from the flow above each agent."""
+    below = sharing.link >= 0
+    traffic = sharing.byte[sharing.application] * flow
+    return _total(sharing.link[below], traffic[below], sharing.n_links)
+
+
+def _total(index: Integers, values: Floats, length: int) -> Floats:
+    """Return sums of values by index, each from 0 up in the order of the values."""
+    return np.asarray(np.bincount(index, values, length), dtype=float)

@@ -1,0 +1,288 @@
+"""What changes on a platform: by its own profiles, or besides; and whom failing links cut off."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from simplugin.errors import PlatformError, WorkloadError
+from simplugin.formats.platform_xml import read_platform
+from simplugin.formats.profile_files import read_profile
+from simplugin.platforms import Cluster, Host, Link, Platform, Profile, ProfileUse
+from simplugin.platforms.graphs import Graph
+from simplugin.platforms.hosts import Peer
+from simplugin.platforms.links import SPLITDUPLEX
+from simplugin.platforms.profiles import timeline
+from simplugin.simulation.resolve import resolve
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Collection, Iterator
+
+    from simplugin.workloads.sharing import Sharing
+
+# A resource, and what of it changes.
+Use = tuple[str, str]
+Lines = tuple[str, float]
+_STATES = ("HOST_AVAIL", "LINK_AVAIL")
+_VALUES = ("SPEED", "BANDWIDTH")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """That a host or link has another capacity from a date on.
+
+    Attributes
+    ----------
+    date : float
+        From when on [s].
+    resource : str
+        Name of the host or link.
+    capacity : float
+        Speed of all cores [flop/s] or bandwidth [byte/s]; 0: it fails, and comes back with the
+        next change.
+    on : bool, optional
+        Whether it is on; by default if it has a capacity. A host of no speed still forwards.
+    """
+
+    date: float
+    resource: str
+    capacity: float
+    on: bool | None = None
+
+    @property
+    def fails(self) -> bool:
+        """Whether the resource is off from then on."""
+        return self.capacity <= 0 if self.on is None else not self.on
+
+
+def own_changes(
+    platform: Graph | Platform | str | os.PathLike[str], sharing: Sharing, until: float
+) -> list[Change]:
+    """Return what the profiles of a platform change.
+
+    Parameters
+    ----------
+    platform : Graph, Platform or path
+        A graph has none. Profiles of latency change no capacity.
+    sharing : Sharing
+        What is shared there, for the capacities that fractions are of.
+    until : float
+        Before when [s]; profiles that start over are unrolled.
+
+    Returns
+    -------
+    list of Change
+        By resource, then by date, each of which changes something.
+
+    Raises
+    ------
+    PlatformError
+        A profile is random, changes too often, is not found, or SimGrid does not bear it.
+    """
+    if isinstance(platform, Graph):
+        return []
+    described = platform if isinstance(platform, Platform) else read_platform(platform)
+    by_resource: dict[str, dict[str, Lines]] = defaultdict(dict)
+    for (resource, kind), lines in profiles(described).items():
+        by_resource[resource][kind] = lines
+    found: list[Change] = []
+    for resource, given in by_resource.items():
+        dated = []
+        for kind, (text, period) in given.items():
+            try:
+                points = timeline(text, until, period)
+            except PlatformError as error:
+                remedy = error.remedy
+                raise PlatformError(f"a profile of {resource!r}: {error}", remedy=remedy) from None
+            dated += [(date, kind, value) for date, value in points]
+        found += _changes(resource, sorted(dated, key=lambda point: point[0]), sharing)
+    return found
+
+
+def profiles(platform: Platform) -> dict[Use, Lines]:
+    """Return which resources follow which lines, by resource and SimGrid's kind.
+
+    Raises
+    ------
+    PlatformError
+        A file is not found, or a split-duplex link has a profile of its state.
+    """
+    named: dict[str, Lines] = {}
+    followers: set[tuple[str, str]] = set()
+    split = set()
+    found: dict[Use, Lines] = {}
+    for part, _ in platform.walk():
+        if isinstance(part, Link) and part.sharing_policy == SPLITDUPLEX:
+            split.add(part.id)
+        if isinstance(part, Profile):
+            named[part.id] = (
+                (read_profile(platform, part.file), -1.0) if part.file else (part.text, part.period)
+            )
+        elif isinstance(part, ProfileUse):
+            # SimGrid keeps the first follower of each kind.
+            if (part.profile, part.kind) not in followers and part.profile in named:
+                found[part.element, part.kind] = named[part.profile]
+            followers.add((part.profile, part.kind))
+        for kind, file in _files(part):
+            found[str(getattr(part, "id", "")), kind] = (read_profile(platform, file), -1.0)
+    return _both_ways(found, split)
+
+
+def _files(part: object) -> Iterator[tuple[str, str]]:
+    """Yield the kinds and files of profiles that a host or link names itself."""
+    if isinstance(part, Host | Peer):
+        given = {"HOST_AVAIL": part.state_profile, "SPEED": part.speed_profile}
+    elif isinstance(part, Link):
+        given = {"LINK_AVAIL": part.state_profile, "BANDWIDTH": part.bandwidth_profile}
+    else:
+        return
+    yield from ((kind, file) for kind, file in given.items() if file)
+
+
+def _both_ways(found: Mapping[Use, Lines], split: Collection[str]) -> dict[Use, Lines]:
+    """Put the two links that SimGrid makes of a split-duplex link in its place."""
+    result: dict[Use, Lines] = {}
+    for (resource, kind), lines in found.items():
+        if resource not in split or kind not in (*_STATES, *_VALUES):
+            result[resource, kind] = lines
+            continue
+        if kind in _STATES:
+            raise PlatformError(
+                f"split-duplex link {resource!r} has a profile of its state, at whose first date"
+                " SimGrid 4.1 aborts",
+                remedy=f"let '{resource}_UP' and '{resource}_DOWN' follow one each",
+            )
+        result |= {(f"{resource}_{way}", kind): lines for way in ("UP", "DOWN")}
+    return result
+
+
+def _changes(
+    resource: str, dated: list[tuple[float, str, float]], sharing: Sharing
+) -> Iterator[Change]:
+    """Yield the changes of a resource for the dates, kinds and values of its profiles."""
+    is_host = resource in sharing.hosts
+    if is_host:
+        nominal = float(sharing.speed[sharing.hosts.index(resource)])
+    elif resource in sharing.links:
+        nominal = float(sharing.bandwidth[sharing.links.index(resource)])
+    else:
+        nominal = 1.0  # No data come through it; only its failures matter.
+    before = after = (nominal, True)
+    dates = [date for date, _, _ in dated]
+    for (date, kind, value), following in zip(dated, [*dates[1:], None], strict=True):
+        if kind in _STATES:
+            after = (after[0], value > 0)
+        elif kind in _VALUES and (is_host or resource in sharing.links):
+            after = (nominal * value if is_host else value, after[1])
+        if following == date or after == before:
+            continue
+        before = after
+        yield Change(date, resource, after[0] if after[1] else 0.0, on=after[1])
+
+
+def ways(
+    platform: Graph | Platform | str | os.PathLike[str],
+    sharing: Sharing,
+    failing: Collection[str],
+) -> dict[tuple[int, int], frozenset[str]]:
+    """Return which failing links are on the ways between fathers and sons.
+
+    Parameters
+    ----------
+    platform : Graph, Platform or path
+        Where.
+    sharing : Sharing
+        What is deployed there.
+    failing : collection of str
+        Links that fail at some time.
+
+    Returns
+    -------
+    dict of (int, int) to frozenset of str
+        For a father's and a son's host, the links of the way there and back that may fail.
+    """
+    if not failing:
+        return {}
+    pairs = _pairs(sharing)
+    names = [(sharing.hosts[a], sharing.hosts[b]) for a, b in pairs]
+    links: dict[tuple[str, str], tuple[str, ...]]
+    if isinstance(platform, Graph):
+        links = {(a, b): (f"{a}->{b}",) for pair in names for a, b in (pair, pair[::-1])}
+    else:
+        source = platform if isinstance(platform, Platform) else Path(platform)
+        asked = dict.fromkeys(each for pair in names for each in (pair, pair[::-1]))
+        routes = resolve(source, list(asked)).routes
+        links = {(route.source, route.destination): route.links for route in routes}
+    found = {}
+    for pair, (father, son) in zip(pairs, names, strict=True):
+        passed = {*links.get((father, son), ()), *links.get((son, father), ())}
+        if passed.intersection(failing):
+            found[pair] = frozenset(passed.intersection(failing))
+    return found
+
+
+def _pairs(sharing: Sharing) -> list[tuple[int, int]]:
+    """Return the hosts of fathers and of their sons on other hosts."""
+    sons = (sharing.father >= 0).nonzero()[0]
+    fathers = sharing.host[sharing.father[sons]].tolist()
+    pairs = dict.fromkeys(zip(fathers, sharing.host[sons].tolist(), strict=True))
+    return [(father, son) for father, son in pairs if father != son]
+
+
+class Changeable(NamedTuple):
+    """Names of resources, by whether they can change.
+
+    Attributes
+    ----------
+    hosts, links : frozenset of str
+        Those that can.
+    sealed : frozenset of str
+        Links of clusters, which SimGrid lets follow no profile.
+    owned : frozenset of str
+        Those that follow profiles of the platform.
+    """
+
+    hosts: frozenset[str]
+    links: frozenset[str]
+    sealed: frozenset[str]
+    owned: frozenset[str]
+
+    def check(self, name: str) -> None:
+        """Refuse a change of what is not there, or cannot change, or changes by itself.
+
+        Raises
+        ------
+        WorkloadError
+            The message names the resource.
+        """
+        what = f"there is a change of {name!r}, which"
+        if name in self.sealed:
+            raise WorkloadError(
+                f"{what} is a link of a cluster, and SimGrid 4.1 changes none; write the cluster"
+                " out, as write_platform(..., expand=True) does"
+            )
+        if name not in self.hosts and name not in self.links:
+            raise WorkloadError(f"{what} is no host or link")
+        if name in self.hosts and name in self.links:
+            raise WorkloadError(f"{what} is a host and a link; name them apart")
+        if name in self.owned:
+            raise WorkloadError(f"{what} has a profile in the platform; leave out one")
+
+
+def changeable(platform: Graph | Platform) -> Changeable:
+    """Return which resources of a platform can change."""
+    none: frozenset[str] = frozenset()
+    if isinstance(platform, Graph):
+        return Changeable(frozenset(platform.hosts), frozenset(platform.links), none, none)
+    parts = [part for part, _ in platform.walk()]
+    named = (part.simgrid_names for part in parts if isinstance(part, Link))
+    links = frozenset(name for names in named for name in names)
+    sealed = none
+    if any(isinstance(part, Cluster) for part in parts):
+        sealed = frozenset(link.name for link in resolve(platform).links) - links
+    owned = frozenset(resource for resource, _ in profiles(platform))
+    return Changeable(frozenset(platform.host_names()), links, sealed, owned)

@@ -1,0 +1,139 @@
+import json
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import Field
+
+from simplugin.inputs.parameters import Signature, policy_of, read_parameters
+from simplugin.inputs.quantities import Time
+from simplugin.inputs.sections import SchedulerSection, Section
+
+if TYPE_CHECKING:
+    from simplugin.platforms import Elsewhere
+
+
+class Settings(Section):
+    buffer: Annotated[int, Field(ge=1)] = 2
+    lambda_: Annotated[float, Field(alias="lambda")] = 1.0
+
+
+class Problems(Exception):
+    pass
+
+
+def scenario(name="bags.own", **parameters):
+    def errors(problems):
+        return Problems({each.key: f"{each.message}; {each.remedy}" for each in problems})
+
+    return SimpleNamespace(
+        scheduler=SchedulerSection(name=name, parameters=parameters),
+        directory=None,
+        errors=errors,
+        function=lambda reference, *key: (reference, key),
+    )
+
+
+def policy(_tree, _bags, *, order: Literal["fcfs", "sjf"] = "fcfs", period: Time = 1.0, buffer=3):
+    return order, period, buffer
+
+
+@dataclass(frozen=True)
+class Frozen:
+    sizes: tuple[int, ...]
+    share: float = 0.5
+
+
+def unknown_types(first, second: "Elsewhere" = 3, third: "Elsewhere" = None, **further): ...
+
+
+def read(function, by_position=0, reserved=None, **parameters):
+    return read_parameters(
+        scenario(**parameters), function, Settings, by_position=by_position, reserved=reserved
+    )
+
+
+def test_settings_and_policy_get_their_own_and_both_what_both_have():
+    settings, own = read(policy, 2, order="sjf", period="10m", buffer=4)
+    assert (settings.buffer, settings.lambda_) == (4, 1.0)
+    assert own == {"order": "sjf", "period": 600.0, "buffer": 4}
+    assert policy(None, None, **own) == ("sjf", 600.0, 4)
+    assert read(policy, 2, **{"lambda": 2.5})[0].lambda_ == 2.5
+
+
+def test_a_frozen_data_class_is_a_policy():
+    _, own = read(Frozen, sizes=[1, 2], share=1)
+    assert Frozen(**own) == Frozen((1, 2), 1.0)
+    assert isinstance(own["share"], float)
+
+
+def test_every_problem_is_reported_with_its_remedy():
+    with pytest.raises(Problems) as caught:
+        read(policy, 2, order="lifo", perod=1, buffer=0, period=True)
+    problems = caught.value.args[0]
+    assert problems == {
+        "scheduler.parameters.order": (
+            "scheduler.parameters.order is 'lifo'; give 'fcfs' or 'sjf'"
+        ),
+        "scheduler.parameters.perod": (
+            "unknown key 'scheduler.parameters.perod'; did you mean 'period'?"
+        ),
+        "scheduler.parameters.period": "scheduler.parameters.period is True; give a number",
+        "scheduler.parameters.buffer": (
+            "scheduler.parameters.buffer is 0; give a number greater than or equal to 1"
+        ),
+    }
+
+
+@pytest.mark.parametrize(
+    ("function", "parameters", "key", "remedy"),
+    [
+        (policy, {"_tree": 1}, "_tree", "takes"),
+        (policy, {"buffer": "4"}, "buffer", "give a whole number"),
+        (policy, {"period": "10 parsecs"}, "period", "parsecs"),
+        (Frozen, {}, "sizes", "add it"),
+        (Frozen, {"sizes": [1, "2"]}, "sizes.1", "give a whole number"),
+        (unknown_types, {"first": 1, "second": "3"}, "second", "whole number or a number"),
+    ],
+)
+def test_a_parameter_is_refused(function, parameters, key, remedy):
+    with pytest.raises(Problems) as caught:
+        read(function, 2 if function is policy else 0, **parameters)
+    assert remedy in caught.value.args[0][f"scheduler.parameters.{key}"]
+
+
+def test_types_that_only_type_checkers_import_and_further_keywords_take_anything():
+    _, own = read(unknown_types, first=1, second=4, third=[1], other={"a": 1})
+    assert own == {"first": 1, "second": 4, "third": [1], "other": {"a": 1}}
+    assert isinstance(own["second"], int)
+
+
+def test_a_reserved_parameter_is_refused_with_its_own_remedy():
+    with pytest.raises(Problems, match="give the seed elsewhere"):
+        read(policy, 2, reserved={"order": "give the seed elsewhere"}, order="sjf")
+
+
+def test_a_function_without_signature_takes_anything():
+    assert Signature.of(dict).takes_any
+
+
+def test_a_policy_is_shipped_or_a_reference():
+    assert policy_of(scenario(), {"own": policy}) is policy
+    assert policy_of(scenario("my:own"), {}) == ("my:own", ("scheduler", "name"))
+
+
+@given(st.dictionaries(st.sampled_from("abc"), st.floats(allow_nan=False) | st.integers()))
+def test_numbers_keep_their_bits(values):
+    def numbers(**kinds: float): ...
+
+    def named(a: float = 0, b: int | float = 0, c=0): ...
+
+    for function in (numbers, named):
+        read_values, problems = Signature.of(function).read(values)
+        assert not problems
+        assert read_values == values
+    assert all(type(read_values[key]) is type(values[key]) for key in values if key != "a")
+    assert json.loads(json.dumps(values)) == values

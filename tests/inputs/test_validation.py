@@ -1,0 +1,78 @@
+"""Tables into objects: each problem has the path of the culprit, and a remedy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from simplugin.errors import PlatformError
+from simplugin.inputs.documents import Document
+from simplugin.inputs.validation import Bandwidth, Speed, Time, row, table, tuple_of, validated
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A value with a unit and a name."""
+
+    name: str
+    time: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.name == "bad":
+            raise PlatformError("leaf 'bad' is bad", remedy="rename it")
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Leaves."""
+
+    leaves: tuple[Leaf, ...]
+    speeds: dict[str, float] = field(default_factory=dict)
+    bandwidth: float = 8.0
+
+
+LEAF = table(Leaf, name=str, time=Time)
+TREE = table(Tree, leaves=tuple_of(LEAF), speeds=dict[str, Speed], bandwidth=Bandwidth)
+
+
+def read(content: Any, kind: Any = TREE) -> Any:
+    return validated(kind, Document(content, PlatformError))
+
+
+def test_objects_are_made_with_defaults_and_units() -> None:
+    content = {"leaves": [{"name": "a", "time": "2ms"}, {"name": "b"}], "speeds": {"x": "1Gf"}}
+    assert read(content) == Tree((Leaf("a", 0.002), Leaf("b")), {"x": 1e9})
+
+
+def test_rows_are_lists() -> None:
+    assert read([["a", 3]], tuple_of(row(Leaf, name=str, time=Time))) == (Leaf("a", 3.0),)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (3, "the document is 3; write a table"),
+        ({}, "key 'leaves' is missing; add it"),
+        ({"leafs": 1}, "unknown key 'leafs'; did you mean 'leaves'?"),
+        ({"leaves": [], "colour": 1}, "unknown key 'colour'; the keys here are leaves, speeds, "),
+        ({"leaves": 3}, "leaves is 3; give a valid list"),
+        ({"leaves": [{"name": 3}]}, r"leaves[0].name is 3; give a valid string"),
+        ({"leaves": [{"name": "a", "time": "3"}, 4]}, "leaves[1] is 4; write a table"),
+        ({"leaves": [{"name": "a", "time": "3 h"}]}, "leaves[0].time: time '3 h' has the unknown"),
+        ({"leaves": [{"name": "a", "time": True}]}, "leaves[0].time is True; give a valid number"),
+        ({"leaves": [{"name": "bad"}]}, "leaf 'bad' is bad; rename it"),
+        ({"leaves": [], "speeds": {"x": "1Gb"}}, "speeds.x: speed '1Gb' has the unknown unit"),
+    ],
+)
+def test_problems(content: Any, message: str) -> None:
+    with pytest.raises(PlatformError) as caught:
+        read(content)
+    assert str(caught.value).startswith(message)
+    assert caught.value.remedy
+
+
+def test_a_row_has_all_its_values() -> None:
+    with pytest.raises(PlatformError, match=r"is \['a'\]; give a list of name, time"):
+        read(["a"], row(Leaf, name=str, time=Time))

@@ -1,0 +1,298 @@
+"""Changes that a platform's own profiles make, read as SimGrid follows them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simplugin import simulate
+from simplugin.errors import PlatformError, WorkloadError
+from simplugin.formats.platform_xml import read_platform
+from simplugin.optimum.fair_sharing import fair_sharing
+from simplugin.platforms import Cluster, Host, Link, Platform, Profile, ProfileUse, Route, Zone
+from simplugin.platforms.graphs import Graph
+from simplugin.platforms.links import FATPIPE
+from simplugin.pricing.changes import Change, changing, intervals
+from simplugin.pricing.deployment import deploy, sharing_of
+from simplugin.pricing.execution import keep_up
+from simplugin.pricing.policies.market import Market
+from simplugin.simulation.platform_changes import own_changes
+from simplugin.workloads import AlphaFair, Application
+
+LOG = AlphaFair(1.0)
+XML = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="all" routing="Full">
+    <host id="m" speed="25Mf"/>
+    <host id="a" speed="25Mf,10Mf" core="2" pstate="1" speed_file="speed.profile"/>
+    <host id="b" speed="25Mf" core="3" state_file="state.profile"/>
+    <link id="wide" bandwidth="10MBps" latency="0" sharing_policy="SPLITDUPLEX"
+          bandwidth_file="bandwidth.profile"/>
+    <link id="narrow" bandwidth="5MBps" latency="1us"/>
+    <route src="m" dst="a"><link_ctn id="wide" direction="UP"/></route>
+    <route src="m" dst="b"><link_ctn id="narrow"/></route>
+    <route src="a" dst="b"><link_ctn id="narrow"/></route>
+  </zone>
+  <trace id="cut" periodicity="3">1 0
+2 1</trace>
+  <trace_connect trace="cut" element="wide_UP" kind="LINK_AVAIL"/>
+  <trace_connect trace="cut" element="narrow" kind="BANDWIDTH"/>
+  <trace_connect trace="cut" element="m" kind="SPEED"/>
+  <trace_connect trace="cut" element="a" kind="SPEED"/>
+</platform>
+"""
+FILES = {
+    "speed.profile": "0 0.5\n2 1.0\n4 0.7\n8 4\nLOOPAFTER 10\n",
+    "state.profile": "0 0\n1 1\n2.5 0\nLOOPAFTER 2\n",
+    "bandwidth.profile": "2 2000000\n4 3000000\nLOOPAFTER 6\n",
+}
+APPLICATION = Application("x", "m", 1e6, 1e5)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """A platform that changes in every way."""
+    directory = tmp_path_factory.mktemp("changing")
+    for name, text in FILES.items():
+        (directory / name).write_text(text)
+    (directory / "platform.xml").write_text(XML)
+    return directory / "platform.xml"
+
+
+async def watch(me, hosts, links, dates):
+    """Return what each resource can do at some dates."""
+    seen = []
+    for date in dates:
+        await me.sleep_until(date)
+        for name in hosts:
+            host = me.host_by_name(name)
+            seen.append(host.is_on * host.speed * host.available_speed * host.cores)
+        for name in links:
+            link = me.link_by_name(name)
+            seen.append(link.is_on * link.bandwidth)
+    return seen
+
+
+def capacity_at(date, name, nominal, changes):
+    """Return what a resource can do at a date according to the changes."""
+    its = [change for change in changes if change.resource == name and change.date <= date]
+    return max(its, key=lambda change: change.date).capacity if its else nominal
+
+
+def test_simgrid_sees_the_same_capacities(file):
+    platform = read_platform(file)
+    sharing = sharing_of(file, [APPLICATION])
+    changes = own_changes(platform, sharing, 40.0)
+    dates = np.arange(0.25, 40.0, 0.5).tolist()
+    hosts, links = ("m", "a", "b"), ("wide_UP", "narrow")
+    result = simulate(file, [("m", watch, hosts, links, dates)], trace=False)
+    seen = np.reshape(result.value_of("watch"), (len(dates), -1))
+    nominal = dict(zip(sharing.hosts, sharing.speed, strict=True))
+    nominal |= dict(zip(sharing.links, sharing.bandwidth, strict=True))
+    told = [
+        [capacity_at(date, name, nominal[name], changes) for name in (*hosts, *links)]
+        for date in dates
+    ]
+    np.testing.assert_allclose(seen, told)
+    # All of them change.
+    assert np.all(np.ptp(seen, axis=0) > 0)
+
+
+def test_each_change_changes_something(file):
+    sharing = sharing_of(file, [APPLICATION])
+    changes = own_changes(file, sharing, 12.0)
+    of_b = [(each.date, each.capacity) for each in changes if each.resource == "b"]
+    assert of_b == [(0.0, 0.0), (1.0, 75e6), (2.5, 0.0), (5.5, 75e6), (7.0, 0.0), (10.0, 75e6),
+                    (11.5, 0.0)]  # fmt: skip
+    assert own_changes(Graph.duplex("AB", [1.0, 1.0], [(0, 1)], [1.0]), sharing, 12.0) == []
+    # A host of no speed for a while is not off.
+    still = [each for each in changes if each.resource == "m" and each.capacity == 0]
+    assert still
+    assert not any(each.fails for each in still)
+
+
+def flat(*extra, policy="SHARED", **link):
+    """Two hosts behind a common backbone, and another way to the second."""
+    hosts = [Host(name, 1e6) for name in "mab"]
+    links = [Link("backbone", 8e5, 1e-4), Link("a_link", 1e6), Link("b_link", 1e6, 0.0, **link)]
+    links += [Link("pipe", 1e6, 1e-5, sharing_policy=policy)]
+    routes = (
+        Route("m", "a", ["backbone", "a_link"]),
+        Route("m", "b", ["backbone", "b_link", "pipe"]),
+        Route("a", "b", ["a_link", "b_link"]),
+    )
+    return Platform((Zone("all", "Full", (*hosts, *links), routes), *extra))
+
+
+def follows(name, kind, points, **profile):
+    """Return a profile that one resource follows."""
+    return Profile.of_points(name, points, **profile), ProfileUse(name, name.split()[0], kind)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("a", "HOST_AVAIL"), ("a_link", "LINK_AVAIL")])
+def test_a_backbone_keeps_its_price_when_its_first_user_is_cut_off(name, kind):
+    # The backbone is short: y alone could use 1e6 byte/s of it, and the other hosts.
+    state = follows(f"{name} state", kind, [(3.0, 0.0), (6.0, 1.0)])
+    platform = flat(*state)
+    applications = [Application("x", "m", 1e3, 2e3), Application("y", "m", 2e3, 1e3)]
+    sharing = sharing_of(platform, applications)
+    kept = keep_up(
+        platform, applications, sharing, Market(relaxation=0.5), LOG, until=9.0, period=0.02
+    )
+    parts = intervals(sharing, applications, [], 9.0, platform)
+    assert [(part.start, part.end) for part in parts] == [(0.0, 3.0), (3.0, 6.0), (6.0, 9.0)]
+    for part in parts:
+        best = fair_sharing(part.sharing)
+        assert kept.return_time(part, best.throughput) is not None
+    assert best.link_price[sharing.links.index("backbone")] > 0
+    assert kept.link_price == pytest.approx(best.link_price, rel=1e-2, abs=1e-9)
+    assert kept.host_price == pytest.approx(best.host_price, rel=1e-2, abs=1e-9)
+
+
+@pytest.mark.parametrize("policy", ["SHARED", FATPIPE])
+def test_failing_links_cut_off_whom_they_lead_to(policy):
+    platform = flat(*follows("pipe state", "LINK_AVAIL", [(2.0, 0.0), (5.0, 1.0)]), policy=policy)
+    applications = [Application("x", "m", 1e3, 1e2)]
+    sharing = sharing_of(platform, applications)
+    parts = intervals(sharing, applications, [], 8.0, platform)
+    there = [{sharing.hosts[host] for host in part.sharing.host} for part in parts]
+    assert there == [{"m", "a", "b"}, {"m", "a"}, {"m", "a", "b"}]
+    kept = keep_up(
+        platform, applications, sharing, Market(relaxation=0.5), LOG, until=8.0, period=0.02
+    )
+    for part in parts:
+        assert kept.return_time(part, fair_sharing(part.sharing).throughput) is not None
+
+
+def test_a_way_back_that_fails_cuts_off_too():
+    graph = Graph.duplex("AB", [1e6, 1e6], [(0, 1)], [1e6])
+    applications = [Application("x", "A", 1e3, 1.0)]
+    sharing = deploy(graph, applications)
+    changes = [Change(2.0, "B->A", 0.0), Change(4.0, "B->A", 1e6)]
+    parts = intervals(sharing, applications, changes, 6.0, graph)
+    assert [part.sharing.n_agents for part in parts] == [2, 1, 2]
+    kept = keep_up(
+        graph,
+        applications,
+        sharing,
+        Market(relaxation=0.5),
+        LOG,
+        until=6.0,
+        period=0.02,
+        changes=changes,
+    )
+    for part, best in zip(parts, (2e3, 1e3, 2e3), strict=True):
+        assert fair_sharing(part.sharing).throughput == pytest.approx([best])
+        assert kept.return_time(part, np.array([best])) is not None
+
+
+def test_changes_beside_profiles():
+    platform = flat(*follows("a speed", "SPEED", [(2.0, 0.5)], period=4.0))
+    applications = [Application("x", "m", 1e3, 1.0)]
+    sharing = sharing_of(platform, applications)
+    changes = [Change(3.0, "b", 3e5)]
+    # A fraction once taken lasts.
+    throughput = [
+        fair_sharing(part.sharing).throughput[0]
+        for part in intervals(sharing, applications, changes, 6.0, platform)
+    ]
+    assert throughput == pytest.approx([3e3, 2.5e3, 1.8e3])
+    made = changing(platform, changes, sharing)
+    assert made.elements[: len(platform.elements)] == platform.elements
+    assert len(made.elements) == len(platform.elements) + 4
+    with pytest.raises(WorkloadError, match="'a', which has a profile in the platform"):
+        changing(platform, [Change(1.0, "a", 1.0)], sharing)
+    with pytest.raises(WorkloadError, match="'c', which is no host or link"):
+        changing(platform, [Change(1.0, "c", 1.0)], sharing)
+
+
+def test_hosts_of_clusters_change_and_their_links_cannot():
+    cluster = Cluster("c", "0-2", speed=1e6, bandwidth=1e6, latency=1e-4, prefix="h")
+    applications = [Application("x", "h0", 1e3, 1.0)]
+    sharing = sharing_of(Platform(cluster), applications)
+    changes = [Change(2.0, "h1", 0.0), Change(4.0, "h2", 5e5)]
+    arguments = (Platform(cluster), applications, sharing, Market(relaxation=0.5), LOG)
+    kept = keep_up(*arguments, until=6.0, period=0.02, changes=changes)
+    parts = intervals(sharing, applications, changes, 6.0, Platform(cluster))
+    for part, best in zip(parts, (3e3, 2e3, 1.5e3), strict=True):
+        assert fair_sharing(part.sharing).throughput == pytest.approx([best])
+        assert kept.return_time(part, np.array([best])) is not None
+    with pytest.raises(WorkloadError, match="'c_link_1_UP', which is a link of a cluster"):
+        changing(Platform(cluster), [Change(1.0, "c_link_1_UP", 0.0)], sharing)
+
+
+def test_hosts_that_only_forward_can_but_fail():
+    graph = Graph.duplex("AB", [1e6, 0.0], [(0, 1)], [1e6])
+    sharing = deploy(graph, [Application("x", "A", 1e3, 1.0)])
+    changing(graph, [Change(1.0, "B", 0.0)], sharing)
+    with pytest.raises(WorkloadError, match="'B' only forwards"):
+        changing(graph, [Change(1.0, "B", 1e6)], sharing)
+
+
+@pytest.mark.parametrize(
+    ("platform", "told"),
+    [
+        (flat(Profile("r", "STOCHASTIC\nEXP 1 DET 1\n"), ProfileUse("r", "a")), "'a': it is rand"),
+        (flat(*follows("a state", "HOST_AVAIL", [(0.0, 1.0)], period=1e-5)), "more than 100000"),
+        (flat(state_profile="nowhere.profile"), "'nowhere.profile' is not found"),
+    ],
+)
+def test_profiles_that_cannot_be_followed(platform, told):
+    sharing = sharing_of(flat(), [APPLICATION])
+    with pytest.raises(PlatformError, match=told):
+        own_changes(platform, sharing, 10.0)
+
+
+# What the profiles of small_platform_failures.xml say.
+FAILURES = {
+    "Jupiter": [(1, 0), (2, 25e6)],
+    "Fafard": [(0, 0), (1, 25e6), (2, 0)],
+    "Ginette": [(41, 0), (50, 25e6)],
+    "3": [(13, 0), (14, 1e6), (15, 0), (16, 1e6), (20, 0), (25, 1e6)],
+    "4": [(25, 0), (30, 1e6)],
+}
+
+
+def test_simgrids_example_of_failures(shared_data):
+    file = shared_data / "platforms/small_platform_failures.xml"
+    if not file.is_file():
+        pytest.skip(f"{file} is not there")
+    applications = [
+        Application("x", "Tremblay", 25e6, 1e5),
+        Application("y", "Bourassa", 50e6, 6e5, weight=2.0),
+    ]
+    sharing = sharing_of(file, applications)
+    found: dict[str, list[tuple[float, float]]] = {}
+    for change in own_changes(file, sharing, 60.0):
+        found.setdefault(change.resource, []).append((change.date, change.capacity))
+    assert found == FAILURES
+    kept = keep_up(
+        file, applications, sharing, Market(relaxation=0.5), LOG, until=60.0, period=0.02
+    )
+    parts = intervals(sharing, applications, [], 60.0, file)
+    assert len(parts) == 12
+    for part in parts:
+        best = fair_sharing(part.sharing).throughput
+        assert kept.return_time(part, best) is not None
+
+
+def test_profiles_of_examples(shared_data):
+    directory = shared_data / "platforms/profiles"
+    if not directory.is_dir():
+        pytest.skip(f"{directory} is not there")
+    lines = {path.name: path.read_text() for path in directory.iterdir()}
+    uses = {"a": ("SPEED", "jupiter_speed.profile"), "b": ("HOST_AVAIL", "trace_A_failure.txt")}
+    extra = []
+    for host, (kind, name) in uses.items():
+        extra += [Profile(name, lines[name]), ProfileUse(name, host, kind)]
+    name = "link1_bandwidth.profile"
+    extra += [Profile(name, lines[name]), ProfileUse(name, "a_link", "BANDWIDTH")]
+    changes = own_changes(flat(*extra), sharing_of(flat(), [APPLICATION]), 19.0)
+    told = [(each.resource, each.date, each.capacity) for each in changes]
+    fractions = ((0, 0.5), (2, 1.0), (4, 0.7), (6, 0.1), (8, 4), (18, 0.5))
+    assert told == [
+        *[("a", date, fraction * 1e6) for date, fraction in fractions],
+        *[("b", date, on * 1e6) for date, on in ((1, 0), (2, 1), (11, 0), (12, 1))],
+        *[("a_link", date, value) for date, value in ((2, 2e6), (4, 3e6), (12, 2e6), (14, 3e6))],
+    ]
