@@ -11,7 +11,6 @@ import pytest
 
 import simplugin.formats.check
 import simplugin.regression.comparison
-import simplugin.regression.explanation
 import simplugin.regression.fixtures
 
 # Sessions of pytester forget what they import, and numpy cannot be imported twice.
