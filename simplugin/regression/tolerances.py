@@ -23,7 +23,7 @@ _GENERAL = (*_LIMITS, "activities", "metrics")
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far two values may be apart.
+    """The largest distance of two values that agree.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Tolerance:
     absolute : float
         In the metric's unit; the larger one of both limits holds.
     named : bool
-        Whether it was given for this metric: only then it holds for counts too.
+        True if it was given for this metric: only then it holds for counts too.
     """
 
     relative: float = RELATIVE
@@ -40,7 +40,7 @@ class Tolerance:
     named: bool = False
 
     def accepts(self, recorded: object, now: object) -> bool:
-        """Whether a value is what is recorded; NaN equals NaN, texts and counts are exact."""
+        """Return True if a value agrees; NaN equals NaN, texts and counts are exact."""
         if not _is_number(recorded) or not _is_number(now):
             return recorded == now
         assert isinstance(recorded, float | int)
@@ -89,7 +89,7 @@ class Tolerances:
 
 
 def is_tolerance(value: object) -> bool:
-    """Whether a value can be a limit: a finite number, 0 or more."""
+    """Return True if a value can be a limit: a finite number, 0 or more."""
     return _is_number(value) and 0 <= value < math.inf  # type: ignore[operator]
 
 
@@ -225,7 +225,7 @@ def load_tolerances(path: str | os.PathLike[str]) -> ToleranceFile:
 
 
 def _is_number(value: object) -> bool:
-    """Whether a value can be compared with a tolerance."""
+    """Return True if a value can be compared with a tolerance."""
     return isinstance(value, float | int) and not isinstance(value, bool)
 
 
@@ -247,7 +247,7 @@ def remarks(
     metrics : mapping of str to collection of str
         Of each scenario that ran, the metrics that it has. What did not run may have any.
     is_whole : bool
-        Whether these are all of the directory; else a metric may be one of the others.
+        True if these are all of the directory; else a metric may be one of the others.
     """
     for name in sorted(set(file.scenarios) - set(present)):
         yield _ending(f"{file.place_of(name)}: there is no scenario {name!r}", name, present)
