@@ -17,7 +17,7 @@ import simplugin.regression.fixtures
 import simplugin.scenarios.actors
 import simplugin.scenarios.scenario
 import simplugin.scenarios.substitutions
-import simplugin.simulation.supervision  # noqa: F401
+import simplugin.simulation.servers  # noqa: F401
 
 pytest_plugins = ("pytester",)
 
