@@ -12,8 +12,8 @@ from simplugin.platforms.sites import MultiCluster
 from simplugin.scenarios import load_scenario, run_scenario
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.outputs import outcome_document
-from simplugin.scenarios.taskgraphs import KIND
 from simplugin.taskgraphs.platform_sites import site_of
+from simplugin.taskgraphs.scenario import KIND
 
 with importable(Path(__file__).parent):
     from changed_scenarios import change, run
