@@ -11,22 +11,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from simplugin.taskgraphs.assessment import Assessment
     from simplugin.taskgraphs.charts import graph_chart, schedule_chart
-    from simplugin.taskgraphs.execution import Execution, execute
+    from simplugin.taskgraphs.execution import execute
     from simplugin.taskgraphs.metrics import slowdown, unfairness
     from simplugin.taskgraphs.platform_sites import site_of
     from simplugin.taskgraphs.policies.allocation import Allocation, scrap_max
     from simplugin.taskgraphs.policies.lists import global_ordering, heft, mheft
-    from simplugin.taskgraphs.policies.mapping import Mapper, OnlineMapper, plan
+    from simplugin.taskgraphs.policies.mapping import OnlineMapper, plan
     from simplugin.taskgraphs.policies.revisions import Rebalanced, Revised
     from simplugin.taskgraphs.policies.shipped import POLICIES, policy_called
     from simplugin.taskgraphs.readings import Readings
-    from simplugin.taskgraphs.schedule import Schedule
+    from simplugin.taskgraphs.schedule import Schedule, violations
+    from simplugin.taskgraphs.trace_check import trace_violations
 
 _HOMES = {
     "Allocation": "policies.allocation",
     "Assessment": "assessment",
-    "Execution": "execution",
-    "Mapper": "policies.mapping",
     "OnlineMapper": "policies.mapping",
     "POLICIES": "policies.shipped",
     "Readings": "readings",
@@ -44,14 +43,14 @@ _HOMES = {
     "scrap_max": "policies.allocation",
     "site_of": "platform_sites",
     "slowdown": "metrics",
+    "trace_violations": "trace_check",
     "unfairness": "metrics",
+    "violations": "schedule",
 }
 __all__ = [
     "POLICIES",
     "Allocation",
     "Assessment",
-    "Execution",
-    "Mapper",
     "OnlineMapper",
     "Readings",
     "Rebalanced",
@@ -68,7 +67,9 @@ __all__ = [
     "scrap_max",
     "site_of",
     "slowdown",
+    "trace_violations",
     "unfairness",
+    "violations",
 ]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from simplugin.errors import WorkloadError
 from simplugin.taskgraphs.actors.conductor import edge_label
-from simplugin.taskgraphs.schedule import violations as schedule_violations
+from simplugin.taskgraphs.schedule import violations
 from simplugin.taskgraphs.timing import redistribution_time, task_times
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SAME = 1e-9
 
 
-def violations(execution: Execution) -> list[str]:
+def trace_violations(execution: Execution) -> list[str]:
     """Return the violations of the model in an execution's trace.
 
     Dates, hosts and amounts are those of the trace, not those of the `Execution`: every task
@@ -57,7 +57,7 @@ def violations(execution: Execution) -> list[str]:
     seen = _seen(execution.schedule, {number: rows[name] for name, number in tasks.items()})
     if isinstance(seen, str):
         return [seen]
-    found += schedule_violations(seen, transfers=False)
+    found += violations(seen, transfers=False)
     found += _amounts(seen, {number: rows[name] for name, number in tasks.items()})
     found += _moves(seen, {number: rows[name] for name, number in edges.items()})
     found += _differences(execution, seen)

@@ -124,6 +124,20 @@ def test_shares_of_ones_own_policy(two):
     assert outcome.listings[0].column("shared") == pytest.approx((8.0, 8.0), rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("function", "parameters", "seconds"),
+    [
+        ("whole", 'decides = "schedule"', 8.0),
+        ("side_by_side", 'decides = "mapping", count = 2', 4.0),
+    ],
+)
+def test_a_user_may_decide_all(two, function, parameters, seconds):
+    chosen = f'"mine:{function}"\nparameters = {{ {parameters} }}'
+    graphs = run(change(two, '"taskgraphs.es"', chosen)).listings[0]
+    assert graphs.column("shared") == pytest.approx((seconds, seconds), rel=1e-6)
+    assert graphs.column("slowdown") == pytest.approx((1.0, 1.0), rel=1e-6)
+
+
 def test_shares_of_ones_own_policy_are_revised(two):
     chosen = '"mine:thrifty"\nparameters = { part = 0.25, revision = "event" }'
     # It gives as little to the one that is left, whose task is mapped anyhow.

@@ -12,7 +12,7 @@ from simplugin.platforms.sites import SUBSETS
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.policies.allocation import scrap_max
 from simplugin.taskgraphs.readings import Readings
-from simplugin.taskgraphs.trace_check import violations
+from simplugin.taskgraphs.trace_check import trace_violations
 from simplugin.workloads.graph_generators import combination
 from simplugin.workloads.graph_sets import GraphSet
 
@@ -44,7 +44,7 @@ def run(site, family, count, *, beta=0.5, release=None, **how):
     ],
 )
 def test_campaign_keeps_within_the_model(site, family, how):
-    assert violations(run(site, family, 3, **how)) == []
+    assert trace_violations(run(site, family, 3, **how)) == []
 
 
 @pytest.mark.parametrize("mode", ["online", "planned"])
@@ -62,7 +62,7 @@ def test_no_schedule_is_shorter_than_what_nothing_disturbs(mode):
 def done():
     """Return an execution that is right, with data between different hosts."""
     found = run("lille", "random", 2, beta=0.2)
-    assert violations(found) == []
+    assert trace_violations(found) == []
     return found
 
 
@@ -74,7 +74,7 @@ def tampered(done, label, **columns):
     for name, value in columns.items():
         changed[name][place] = value
     result = replace(done.result, trace=replace(trace, **changed))
-    return violations(replace(done, result=result))
+    return trace_violations(replace(done, result=result))
 
 
 def task_of(done, which=0):
@@ -133,7 +133,7 @@ def test_wrong_dates_are_seen(done):
 def test_executions_that_say_something_else_are_seen(done):
     start = done.schedule.start + 1e-3
     told = replace(done, schedule=replace(done.schedule, start=start))
-    assert violations(told) == ["the execution has another start than its trace"]
+    assert trace_violations(told) == ["the execution has another start than its trace"]
 
 
 @pytest.mark.parametrize("back_end", ["coroutines", "threads"])
@@ -158,7 +158,7 @@ def test_without_a_trace_nothing_can_be_said(done):
     empty = run("lille", "random", 1).result.trace
     result = replace(done.result, trace=replace(empty, **dict.fromkeys(_COLUMNS, ())))
     with pytest.raises(WorkloadError, match="trace=True"):
-        violations(replace(done, result=result))
+        trace_violations(replace(done, result=result))
 
 
 _COLUMNS = (
