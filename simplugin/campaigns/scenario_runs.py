@@ -10,7 +10,7 @@ from typing import Any
 from simplugin.campaigns.jobs import Measured
 from simplugin.errors import ScenarioError
 from simplugin.inputs.kinds import Outcome
-from simplugin.scenarios.contents import contents_of
+from simplugin.scenarios.outputs import contents_of
 from simplugin.scenarios.scenario import Scenario, run_scenario, scenario_from
 from simplugin.scenarios.sections import DEFAULT_FILES
 
@@ -40,7 +40,7 @@ def run(arguments: Mapping[str, Any]) -> Measured:
         return _measured(arguments)
     except ScenarioError as error:
         # Only here, so that what tells lines has no part in what a run computes.
-        from simplugin.campaigns.campaign_lines import with_line
+        from simplugin.campaigns.campaign_checks import with_line
 
         told = with_line(error, arguments)
         if told is error:

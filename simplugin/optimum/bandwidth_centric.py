@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.platforms.graphs import Tree
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simplugin.platforms.graphs import Tree
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +53,7 @@ def bandwidth_centric(
     byte : float
         Data of a task [byte]; may be 0.
     port : {"single", "multi"}
-        Whether the sends of a host share one port, or each link is used apart.
+        ``single``: the sends of a host share one port; ``multi``: each link is used apart.
 
     Returns
     -------

@@ -7,17 +7,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from simplugin.errors import InfeasibleError
+from simplugin.workloads.sharing import Sharing
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
     from scipy.sparse import csc_array
 
-    from simplugin.workloads.sharing import Sharing
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 # By how much a way may be too cheap, relative to what a task is worth, and still be seen.
@@ -96,7 +96,7 @@ class Flows:
         self._check(reached)
 
     def _check(self, reached: NDArray[np.bool_]) -> None:
-        """Refuse an application that reaches no host."""
+        """Raise if an application reaches no host."""
         sharing = self.sharing
         for number in np.flatnonzero(~self.useful[sharing.masters]):
             own = sharing.application == number
@@ -244,7 +244,7 @@ class Flows:
         scale : float64, shape (n_applications,)
             Throughputs to expect [tasks/s], all positive.
         capped : bool
-            Whether a column's unit is at most what can pass there.
+            True if a column's unit is at most what can pass there.
         """
         from scipy.sparse import coo_array
 

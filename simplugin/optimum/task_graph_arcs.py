@@ -1,27 +1,21 @@
-"""Which processors tasks may get, and the least time that they and their data then take."""
+"""Choices of processors for task graphs, and the events and windows that bound any schedule."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from simplugin.platforms.sites import Site
+from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import TaskGraph
 
-    from numpy.typing import NDArray
-
-    from simplugin.platforms.sites import Site
-    from simplugin.workloads.graph_sets import GraphSet
-    from simplugin.workloads.task_graphs import TaskGraph
-
-    Floats = NDArray[np.float64]
-    from collections.abc import Sequence
-
-    Integers = NDArray[np.int64]
-    Entries = tuple[NDArray[np.intp], NDArray[np.intp], Floats]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Entries = tuple[NDArray[np.intp], NDArray[np.intp], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +32,7 @@ class Choices:
     site : Site
         The clusters.
     transfers : bool
-        Whether data take time on their way.
+        True if data take time on their way.
     """
 
     graphs: GraphSet
@@ -47,12 +41,12 @@ class Choices:
 
     @cached_property
     def processors(self) -> Floats:
-        """The numbers of processors that the last axis stands for; shape (n_most,)."""
+        """The numbers of processors of the last axis; shape (n_most,)."""
         return np.arange(1.0, float(np.max(self.site.processors)) + 1)
 
     @cached_property
     def allowed(self) -> NDArray[np.bool_]:
-        """Whether the cluster has that many; shape (n_clusters, n_most)."""
+        """True if the cluster has that many; shape (n_clusters, n_most)."""
         allowed: NDArray[np.bool_] = self.processors <= self.site.processors[:, None]
         return allowed
 
@@ -120,7 +114,7 @@ class Choices:
 
     @cached_property
     def rest(self) -> Floats:
-        """How long its graph goes on after the end of each task, at least [s]; (n_tasks,)."""
+        """Least time that its graph takes after the end of each task [s]; (n_tasks,)."""
         return np.concatenate(
             [
                 graph.bottom_levels(time, transfer) - time

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
@@ -16,10 +15,10 @@ from simplugin.scenarios.substitutions import canonical_json
 
 # The package of the paper of each capability.
 CAPABILITIES = {
-    "pricing": "simplugin.pricing.claims",
-    "bags": "simplugin.bags.claims",
+    "pricing": "simplugin.papers.bertin",
+    "bags": "simplugin.papers.beaumont",
     "taskgraphs": "simplugin.papers.ntakpe",
-    "market": "simplugin.market.claims",
+    "market": "simplugin.papers.zheng",
 }
 ALL = "all"
 
@@ -73,6 +72,16 @@ class ReproductionJobs:
         """How many parts there are."""
         return sum(1 for _ in self._parts())
 
+    @property
+    def target(self) -> str:
+        """The target of all jobs."""
+        return TARGET
+
+    @property
+    def recipe(self) -> None:
+        """No recipe: each part is stored with its arguments."""
+        return None
+
     def jobs(self) -> Iterator[Job]:
         """Make the jobs: claims first, then figures."""
         for position, (name, kind, part) in enumerate(self._parts()):
@@ -90,9 +99,6 @@ class ReproductionJobs:
         """Yield the capability, the kind and the name of each part."""
         for name in self.names:
             paper = CAPABILITIES[name]
-            if not hasattr(importlib.import_module(paper), "__path__"):
-                yield from ((name, "PARTS", part) for part in table(paper, "PARTS"))
-                continue
             measured = {each.experiment for each in chosen_statements(paper, quick=self.quick)}
             parts = [part for part in table(paper, "EXPERIMENTS") if part in measured]
             yield from ((name, "EXPERIMENTS", part) for part in parts)

@@ -61,7 +61,7 @@ class Zone:
     Raises
     ------
     PlatformError
-        SimGrid has no such routing in platform files, or hosts stand beside zones.
+        SimGrid has no such routing in platform files, or hosts are beside zones.
     """
 
     id: Name
@@ -91,7 +91,7 @@ class Zone:
         )
 
     def _require_one_kind(self) -> None:
-        """Raise if what only zones of hosts hold stands beside what only zones of zones hold."""
+        """Raise if what only zones of hosts hold is beside what only zones of zones hold."""
         parts = (*self.elements, *self.routes)
         inner = next((part for part in parts if isinstance(part, _INNER)), None)
         leaf = next((part for part in parts if isinstance(part, _LEAF)), None)
@@ -242,19 +242,24 @@ class Platform:
     def host_names(self) -> Iterator[str]:
         """Yield the name of every host, those of clusters included."""
         for element, _ in self.walk():
-            if isinstance(element, Host | Peer):
-                yield element.id
-            elif isinstance(element, Cluster | Cabinet):
-                yield from element.host_names()
+            yield from host_names(element)
 
     @property
     def host_count(self) -> int:
-        """How many hosts there are, without listing those of clusters."""
+        """Number of hosts, without listing those of clusters."""
         return sum(
             element.host_count if isinstance(element, Cluster | Cabinet) else 1
             for element, _ in self.walk()
             if isinstance(element, Host | Peer | Cluster | Cabinet)
         )
+
+
+def host_names(element: ZoneElement) -> Iterator[str]:
+    """Yield the names of the hosts that an element is or holds; none of a zone."""
+    if isinstance(element, Host | Peer):
+        yield element.id
+    elif isinstance(element, Cluster | Cabinet):
+        yield from element.host_names()
 
 
 _Element = TypeVar("_Element")

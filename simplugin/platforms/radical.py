@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 # SimGrid reads the number at the start of each bound and overlooks what follows it; we do not.
 _GROUP = re.compile(r"\s*(\d{1,10})\s*(?:-\s*(\d{1,10})\s*)?", re.ASCII)
@@ -18,7 +15,7 @@ _REMEDY = "write numbers and ascending ranges, e.g. '0-99,105'"
 
 
 def ranges(radical: str) -> list[range]:
-    """Return the ranges of numbers that a radical stands for, in its order.
+    """Return the ranges of numbers of a radical, in its order.
 
     Parameters
     ----------
@@ -53,7 +50,7 @@ def ranges(radical: str) -> list[range]:
 
 
 def require_radical(what: str, radical: str) -> None:
-    """Refuse a radical that is malformed or names a host twice."""
+    """Raise if a radical is malformed or names a host twice."""
     try:
         parts = ranges(radical)
     except PlatformError as error:

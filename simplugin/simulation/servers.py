@@ -1,29 +1,51 @@
-"""The caller's warm servers: one per back end, started when first needed."""
+"""The caller's side of simulations: its warm fork servers, and the supervision of each simulation.
+
+There is one server per back end, started when first needed.
+"""
 
 from __future__ import annotations
 
 import atexit
+import codecs
 import contextlib
 import os
 import pickle
+import select
 import socket
 import subprocess
 import sys
 import sysconfig
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TextIO
 
-from simplugin.errors import SetupError
-from simplugin.simulation.failures import tail
-from simplugin.simulation.surroundings import Surroundings, lead_to, same_environment
+from simplugin.errors import CrashError, SetupError, SimulationError, WallClockLimitError
+from simplugin.simulation.failures import crash, place, platform_error_of_abort, tail
+from simplugin.simulation.protocol import (
+    ENDED,
+    ERROR,
+    LOADED,
+    NOT_STARTED,
+    PROGRESS,
+    STARTED,
+    STATUS,
+    WHERE_ARE_YOU,
+    Settings,
+    read_outcome,
+    write_job,
+)
+from simplugin.simulation.surroundings import Surroundings
+from simplugin.simulation.travel import unpack_error
 
 _STOP_TIMEOUT = 5.0
-_CHUNK = 200
-# Surroundings that do not fit into one message: modules are not loaded in advance [byte].
-_LARGEST = 150_000
+_SHOWN_AT_ONCE = 1 << 20
+# A server that loads a module answers late, and kills then [s].
+_KILL_TIMEOUT = 10.0
+# What it takes to write a traceback, on a busy machine [s].
+_ANSWER_TIMEOUT = 0.5
 # Modules there are replaced by installing, not by editing: a running program keeps what it has.
 _INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
 
@@ -43,31 +65,26 @@ class WarmServer:
         ``module:class`` that it has loaded.
     control : socket
         Closing it ends the server and everything that it runs.
-    warm : dict of str to (str, int)
+    warm : dict of str to [str, int]
         File of each module that is loaded for the children's sake, and when it was changed.
     """
 
     back_end: str
     control: socket.socket
     process: subprocess.Popen[bytes]
-    warm: dict[str, tuple[str, int]] = field(default_factory=dict)
-    surroundings: bytes = b""
+    warm: dict[str, list[Any]] = field(default_factory=dict)
+    surroundings: Surroundings | None = None
 
     @classmethod
-    def start(cls, back_end: str, where: bytes) -> WarmServer:
+    def start(cls, back_end: str, where: Surroundings) -> WarmServer:
         """Start a server and wait until it is ready."""
         mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        # -P: a file of the current directory must not pass for one of our modules.
+        command = [sys.executable, "-P", "-m", "simplugin.simulation.server"]
+        command += [str(its.fileno()), back_end]
         with its, tempfile.TemporaryFile() as log:
             process = subprocess.Popen(
-                # -P: a file of the current directory must not pass for one of our modules.
-                [
-                    sys.executable,
-                    "-P",
-                    "-m",
-                    "simplugin.simulation.server",
-                    str(its.fileno()),
-                    back_end,
-                ],
+                command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=log,
@@ -94,13 +111,16 @@ class WarmServer:
             if answer == b"ready":
                 return
             if answer:
-                text = answer.removeprefix(b"failed ").decode()
-                raise SetupError(_cannot_load(self.back_end, text))
+                module = self.back_end.partition(":")[0]
+                reason = answer.decode().strip().splitlines()[-1]
+                raise SetupError(
+                    f"the back end {module} cannot be loaded: {reason}; `make install` builds it"
+                )
         log.seek(0)
         raise SetupError(f"the simulation server did not start: {tail(log.read())}")
 
     def run(self, descriptors: Sequence[int]) -> None:
-        """Have a simulation started on the given descriptors (job, watch, stdout, stderr).
+        """Have a simulation started on the given descriptors (see `start_simulation`).
 
         Raises
         ------
@@ -109,39 +129,38 @@ class WarmServer:
         """
         socket.send_fds(self.control, [pickle.dumps({"do": "run"})], list(descriptors))
 
-    def adopt(self, where: bytes) -> None:
+    def adopt(self, where: Surroundings) -> bool:
         """Give the server its caller's surroundings, which its children then have already."""
-        self.surroundings = where
-        self._say({"do": "adopt", "surroundings": where})
+        if self.surroundings != where and self._say({"do": "adopt", "surroundings": where}):
+            self.surroundings = where
+        return self.surroundings == where
 
-    def warm_up(self, modules: Sequence[tuple[str, str, int]], where: bytes) -> None:
+    def warm_up(self, modules: Sequence[tuple[str, str, int]], where: Surroundings) -> None:
         """Have modules loaded in advance, as they would be in `where`."""
-        if len(where) > _LARGEST:
-            return
-        fresh = [each for each in modules if each[0] not in self.warm]
-        if self.surroundings != where:
-            self.adopt(where)
-        for start in range(0, len(fresh), _CHUNK):
-            names = [name for name, _, _ in fresh[start : start + _CHUNK]]
-            self._say({"do": "warm", "modules": names})
-        self.warm.update({name: (file, changed) for name, file, changed in fresh})
+        fresh = {name: origin for name, *origin in modules if name not in self.warm}
+        if fresh and self.adopt(where) and self._say({"do": "warm", "modules": list(fresh)}):
+            self.warm.update(fresh)
 
-    def is_fit(self, where: bytes) -> bool:
-        """Whether its modules are still what a child in `where` would import itself."""
-        if not self.warm:
-            return True
-        if self.surroundings != where and not self._is_near(where):
-            return False
-        return all(
-            _changed(file) == changed
-            for file, changed in self.warm.values()
-            if not file.startswith(_INSTALLED)
+    def is_fit(self, where: Surroundings) -> bool:
+        """Return True if its modules are still what a child in `where` would import itself."""
+        return not self.warm or (
+            (self.surroundings == where or self._is_near(where))
+            and all(
+                _changed(file) == changed
+                for file, changed in self.warm.values()
+                if not file.startswith(_INSTALLED)
+            )
         )
 
-    def _is_near(self, where: bytes) -> bool:
-        """Whether its modules are those of its caller, whose path or directory has changed."""
-        files = ((name, file) for name, (file, _) in self.warm.items())
-        return same_environment(self.surroundings, where) and lead_to(files)
+    def _is_near(self, where: Surroundings) -> bool:
+        """Return True if only path or directory changed, and lead to the same modules."""
+        mine = self.surroundings
+        if mine is None or mine.environment != where.environment:
+            return False
+        places = {name: _places_of(name) for name in {each.split(".")[0] for each in self.warm}}
+        return all(
+            file.startswith(places[name.split(".")[0]]) for name, (file, _) in self.warm.items()
+        )
 
     def retire(self) -> None:
         """Let it end when its last simulation has ended."""
@@ -161,23 +180,27 @@ class WarmServer:
         self.control.close()
         self.process.returncode = 0  # not our child: nothing to wait for, nothing to warn about
 
-    def _say(self, order: dict[str, Any]) -> None:
-        """Send a message; a server that is gone shows when it is next used."""
-        with contextlib.suppress(OSError):
+    def _say(self, order: dict[str, Any]) -> bool:
+        """Send a message; False if it is too long, or if the server is gone."""
+        try:
             self.control.send(pickle.dumps(order))
+        except OSError:
+            return False
+        return True
 
 
-def start_simulation(back_end: str, where: bytes, descriptors: Sequence[int]) -> WarmServer:
+def start_simulation(back_end: str, where: Surroundings, descriptors: Sequence[int]) -> WarmServer:
     """Have a fit server start a simulation; return the server.
 
     Parameters
     ----------
     back_end : str
         ``module:class``.
-    where : bytes
-        The caller's surroundings.
+    where : Surroundings
+        The caller's.
     descriptors : sequence of int
-        The simulation's ends of: job socket, watch socket, standard output, standard error.
+        The file of the job; the simulation's ends of the news socket, the watch socket and standard
+        output; the file of its standard error.
     """
     with _lock:
         _bury_retired()
@@ -192,7 +215,7 @@ def start_simulation(back_end: str, where: bytes, descriptors: Sequence[int]) ->
     raise SetupError("the simulation server ends as soon as it is started")
 
 
-def _fit_server(back_end: str, where: bytes) -> WarmServer:
+def _fit_server(back_end: str, where: Surroundings) -> WarmServer:
     """Return a server whose modules are up to date, replacing the one there is if need be."""
     server = _servers.get(back_end)
     if server is not None and server.process.poll() is not None:
@@ -209,7 +232,7 @@ def warm_up(server: WarmServer, modules: Sequence[tuple[str, str, int]]) -> None
     """Have a server load modules for the simulations to come."""
     with _lock:
         if server in _servers.values():
-            server.warm_up(modules, Surroundings.current().packed())
+            server.warm_up(modules, Surroundings.current())
 
 
 def stop_servers() -> None:
@@ -228,10 +251,20 @@ def server_processes() -> list[int]:
 
 
 def _bury_retired() -> None:
-    """Close the books on retired servers that have ended."""
+    """Forget retired servers that have ended."""
     for server in [each for each in _retired if each.process.poll() is not None]:
         server.control.close()
         _retired.remove(server)
+
+
+def _places_of(package: str) -> tuple[str, ...]:
+    """Return the file of a module, or the directories of a package, that an import would find."""
+    for finder in sys.meta_path:
+        spec = finder.find_spec(package, None)
+        if spec is not None:
+            inside = spec.submodule_search_locations
+            return (spec.origin or "",) if inside is None else tuple(f"{each}/" for each in inside)
+    return ()
 
 
 def _server_environment() -> dict[str, str]:
@@ -250,39 +283,12 @@ def _server_environment() -> dict[str, str]:
     }
 
 
-def _cannot_load(back_end: str, text: str) -> str:
-    """Say that a back end's module is missing, and what makes it."""
-    module = back_end.partition(":")[0]
-    reason = text.strip().splitlines()[-1]
-    return f"the back end {module} cannot be loaded: {reason}; `make install` builds it"
-
-
 def _changed(file: str) -> int | None:
     """Return when a file was changed, as no program can set it; None if it is gone."""
     try:
         return os.stat(file).st_ctime_ns
     except OSError:
         return None
-
-
-@contextlib.contextmanager
-def no_fork() -> Iterator[None]:
-    """Keep other threads from forking, here also from starting simulations.
-
-    A process that inherits the server's end of a socket would hide the server's death.
-    """
-    with _lock:
-        yield
-
-
-def _before_fork() -> None:
-    """Wait until no thread is within `no_fork`."""
-    _lock.acquire()
-
-
-def _after_fork_in_parent() -> None:
-    """Go on."""
-    _lock.release()
 
 
 def _after_fork() -> None:
@@ -295,7 +301,246 @@ def _after_fork() -> None:
     _retired.clear()
 
 
+# A fork waits until no thread holds the lock.
 os.register_at_fork(
-    before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork
+    before=lambda: _lock.acquire() and None,
+    after_in_parent=lambda: _lock.release(),
+    after_in_child=_after_fork,
 )
 atexit.register(stop_servers)
+
+
+# ---- one simulation -----------------------------------------------------------------------------
+
+
+class Supervision:
+    """One simulation in a process of its own.
+
+    Parameters
+    ----------
+    settings, packed_actors
+        The job.
+    wall_limit : float, optional
+        Real time that it may take [s].
+    progress : callable, optional
+        Called with the simulated date and the number of actors alive.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        packed_actors: bytes,
+        wall_limit: float | None,
+        progress: Callable[[float, int], None] | None,
+    ) -> None:
+        self._settings = settings
+        self._packed_actors = packed_actors
+        self._wall_limit = wall_limit
+        self._progress = progress
+        self._pid: int | None = None
+        self._clock: float | None = None
+        self._loaded = False
+        self._status: int | None = None
+        self._ended = False
+        self._text = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def run(self) -> bytes:
+        """Simulate; return the body of the result.
+
+        Raises
+        ------
+        SimulationError, PlatformError, DeploymentError
+            There is none.
+        """
+        # A file, not a pipe: what SimGrid says before it dies can be megabytes.
+        with contextlib.ExitStack() as stack, tempfile.TemporaryFile(buffering=0) as stderr:
+            self._stderr = stderr.fileno()
+            self._open(stack)
+            try:
+                self._converse()
+            except BaseException:
+                self._abandon()
+                raise
+            return self._conclude()
+
+    def _open(self, stack: contextlib.ExitStack) -> None:
+        """Make the channels and have the process started."""
+        limit = self._wall_limit
+        self._deadline = None if limit is None else time.monotonic() + limit
+        self._file = os.memfd_create("simplugin")
+        stack.callback(os.close, self._file)
+        write_job(self._file, self._settings, self._packed_actors)
+        # A process that another thread forks meanwhile would inherit the server's end of a socket,
+        # and hide the server's death.
+        with _lock, contextlib.ExitStack() as theirs:
+            sockets = []
+            for _ in range(2):
+                mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                sockets.append(stack.enter_context(mine))
+                sockets.append(theirs.enter_context(its))
+            self._news, its_news, self._watch, its_watch = sockets
+            self._news.setblocking(False)
+            self._stdout, its_stdout = os.pipe()
+            stack.callback(os.close, self._stdout)
+            theirs.callback(os.close, its_stdout)
+            os.set_blocking(self._stdout, False)
+            self._server = start_simulation(
+                self._settings.back_end,
+                self._settings.surroundings,
+                [self._file, its_news.fileno(), its_watch.fileno(), its_stdout, self._stderr],
+            )
+
+    def _converse(self) -> None:
+        """Take what comes until the process has ended."""
+        take = {
+            self._watch.fileno(): self._hear_server,
+            self._news.fileno(): self._hear_simulation,
+            self._stdout: self._relay,
+        }
+        poll = select.poll()
+        for descriptor in take:
+            poll.register(descriptor, select.POLLIN)
+        while not self._ended:
+            for descriptor, _ in poll.poll(self._patience()):
+                if not take[descriptor]():
+                    poll.unregister(descriptor)
+        while self._hear_simulation():
+            pass
+        self._relay()
+
+    def _patience(self) -> int | None:
+        """Return how long to wait for an event [ms]; raise if time is over."""
+        if self._deadline is None:
+            return None
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise self._too_slow()
+        # Rounded up: a wait of 0 ms would spin.
+        return int(left * 1000) + 1
+
+    def _too_slow(self) -> WallClockLimitError:
+        """Return the error for a simulation that takes too long."""
+        message = f"the simulation took more than {self._wall_limit:g} s of real time"
+        if self._clock is not None:
+            message += f"; the simulated date was {self._clock:g} s"
+        stderr = self._ask_where()
+        if place(stderr):
+            message += f"; it was at {place(stderr)}"
+        error = WallClockLimitError(message)
+        error.limit = self._wall_limit or 0.0
+        error.clock = self._clock
+        error.stderr = stderr
+        return error
+
+    def _ask_where(self) -> str:
+        """Return the end of its standard error, with the place where it is now if it says so."""
+        before = tail(self._errors_written())
+        if self._pid is None or self._ended:
+            return before
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pid, WHERE_ARE_YOU)
+        patience = time.monotonic() + _ANSWER_TIMEOUT
+        while (after := tail(self._errors_written())) == before:
+            if time.monotonic() > patience:
+                break
+            time.sleep(0.01)
+        return after
+
+    def _hear_simulation(self) -> bool:
+        """Read a message of the simulation; False when there is none."""
+        try:
+            message = self._news.recv(PROGRESS.size)
+        except OSError:
+            return False
+        if message == LOADED:
+            self._loaded = True
+        elif message:
+            self._clock, alive = PROGRESS.unpack(message)
+            if self._progress is not None:
+                self._progress(self._clock, alive)
+        return bool(message)
+
+    def _hear_server(self) -> bool:
+        """Read what the server says about the process; False if that is the last."""
+        try:
+            message = self._watch.recv(STATUS.size)
+        except OSError:
+            message = b""
+        kind, number = STATUS.unpack(message) if message else (b"", 0)
+        if kind == STARTED:
+            self._pid = number
+        elif kind == NOT_STARTED:
+            reason = os.strerror(number)
+            raise SimulationError(f"the simulation's process cannot be started: {reason}")
+        else:
+            self._ended = True
+            self._status = number if kind == ENDED else None
+        return not self._ended
+
+    def _relay(self) -> bool:
+        """Show what the actors printed; False when there will be no more."""
+        # Not more than a pipe holds, or an actor that prints without end would keep us here.
+        try:
+            data = os.read(self._stdout, 1 << 16)
+        except BlockingIOError:
+            return True
+        _show(sys.stdout, self._text.decode(data))
+        return bool(data)
+
+    def _abandon(self) -> None:
+        """Have the process killed, and wait until it is gone."""
+        with contextlib.suppress(OSError):
+            # Not `close`: a process forked from this one meanwhile may hold the socket too.
+            self._watch.shutdown(socket.SHUT_WR)
+        self._watch.settimeout(_KILL_TIMEOUT)
+        with contextlib.suppress(SimulationError):
+            while self._hear_server():
+                pass
+
+    def _conclude(self) -> bytes:
+        """Turn what is known about the ended process into a result or an exception."""
+        stderr = self._errors_written()
+        kind, parts = read_outcome(self._file)
+        if not kind:
+            raise self._died(tail(stderr))
+        modules, body = parts
+        warm_up(self._server, modules)
+        if kind == ERROR:
+            error = unpack_error(body)
+            if isinstance(error, SimulationError):
+                error.stderr = tail(stderr)
+            if stderr:
+                error.add_note(f"The simulation wrote to its standard error:\n{tail(stderr)}")
+            raise error
+        if stderr:
+            _show(sys.stderr, stderr.decode("utf-8", "replace"))
+        found: bytes = body
+        return found
+
+    def _errors_written(self) -> bytes:
+        """Return what the process wrote to its standard error, or the end of it."""
+        size = os.fstat(self._stderr).st_size
+        start = max(0, size - _SHOWN_AT_ONCE)
+        return os.pread(self._stderr, size - start, start)
+
+    def _died(self, stderr: str) -> Exception:
+        """Return the error for a process that said nothing before its end."""
+        if self._status is None:
+            lost = CrashError("the simulation server was killed, and the simulation with it")
+            lost.stderr = stderr
+            return lost
+        if not self._loaded and os.WIFSIGNALED(self._status):
+            refused = platform_error_of_abort(stderr, self._settings.platform)
+            if refused is not None:
+                return refused
+        where = "it ran its actors" if self._loaded else "it loaded modules and platform"
+        error = crash(self._status, stderr, where)
+        error.clock = self._clock
+        return error
+
+
+def _show(stream: TextIO | None, text: str) -> None:
+    """Write to a stream of the caller's, which a program without terminal may lack."""
+    if stream is not None:
+        stream.write(text)
+        stream.flush()

@@ -10,26 +10,27 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from simplugin.errors import NeverAwaitedError, PlatformError, SimpluginError, SimulationError
-from simplugin.simulation import guard
-from simplugin.simulation.job import ActorJob, Settings
 from simplugin.simulation.options import SimGridOptions
-from simplugin.simulation.placement import Placement, placements
+from simplugin.simulation.placement import placements
+from simplugin.simulation.protocol import BACK_ENDS, ActorJob, Settings
+from simplugin.simulation.surroundings import Surroundings, check_simulations_may_start
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform
     from simplugin.simulation.placement import Actors
     from simplugin.simulation.result import Result
-    from simplugin.simulation.supervision import Supervision
+    from simplugin.simulation.servers import Supervision
 
-# Module and class of each back end.
-_BACK_ENDS = {
-    "coroutines": "simplugin.simulation.coroutines:CoroutinesBackEnd",
-    "threads": "simplugin.simulation.threads.engine:ThreadsBackEnd",
-}
+# The fields of an ActorJob, of a Placement.
+_JOB_OF = attrgetter(
+    *("function", "args", "host", "actor_name", "start_time", "kill_time"),
+    *("restart", "daemon", "properties"),
+)
 # SimGrid announces each option, figures and each change of a governor on standard error otherwise.
 _QUIET = [
     f"--log={category}.threshold:warning"
@@ -52,7 +53,7 @@ def simulate(
     seed: int = 0,
     progress: Callable[[float, int], None] | None = None,
 ) -> Result:
-    """Run actors on a platform in a process of its own; return what happened.
+    """Run actors on a platform in a process of its own; return the result.
 
     Whatever goes wrong in the simulation is an exception here and leaves no process behind. It
     may be called from several threads at a time, from scripts, notebooks and tests; functions
@@ -62,9 +63,9 @@ def simulate(
     Parameters
     ----------
     platform : Platform, or path
-        Where; a path is that of a SimGrid XML file.
+        The platform; a path is that of a SimGrid XML file.
     actors : sequence of Placement or of tuples, Deployment, or path
-        What: placements, tuples ``(host, function, *args)``, or a deployment (or its file).
+        Placements, tuples ``(host, function, *args)``, or a deployment (or its file).
     functions : mapping of str to callable, optional
         With a deployment: the async function that each of its function names stands for.
     options : SimGridOptions, optional
@@ -78,9 +79,9 @@ def simulate(
     memory_limit : int, optional
         Address space that the simulation may add to that of an empty one [byte].
     trace : bool
-        Whether to record activities.
+        True to record activities.
     energy : bool
-        Whether to account for energy. All hosts of the platform need the property
+        True to account for energy. All hosts of the platform need the property
         ``wattage_per_state``, those that run nothing, too: they consume energy while they idle.
     seed : int
         Seed of the actors' random numbers, 0 or more.
@@ -114,14 +115,14 @@ def simulate(
     SetupError
         SimGrid is missing.
     """
-    guard.check()
+    check_simulations_may_start()
     chosen = SimGridOptions() if options is None else options
     if not isinstance(chosen, SimGridOptions):
         raise SimpluginError(f"options is {options!r}; give SimGridOptions")
     _check_limits(until, wall_limit, memory_limit, seed)
-    jobs = [_job(each) for each in placements(actors, functions)]
+    jobs = [ActorJob(*_JOB_OF(each)) for each in placements(actors, functions)]
     with _platform_file(platform) as file:
-        settings = _settings(
+        settings = Settings(
             platform=file,
             arguments=[*_QUIET, *chosen.arguments()],
             back_end=_place_of(back_end),
@@ -132,6 +133,7 @@ def simulate(
             seed=seed,
             # Asked for also for the sake of the date in the message about the wall-clock limit.
             reports_progress=progress is not None or wall_limit is not None,
+            surroundings=Surroundings.current(),
         )
         return _run(settings, jobs, chosen, back_end, wall_limit, progress)
 
@@ -146,8 +148,8 @@ def _run(
 ) -> Result:
     """Simulate, and join the outcome to its provenance."""
     # Loaded late: `import simplugin` must be quick.
-    from simplugin.simulation import provenance
-    from simplugin.simulation.supervision import Supervision
+    from simplugin.simulation import digests
+    from simplugin.simulation.servers import Supervision
     from simplugin.simulation.travel import pack_actors
 
     choices: dict[str, Any] = {
@@ -157,9 +159,9 @@ def _run(
         "energy": settings.energy,
         "trace": settings.trace,
     }
-    platform_sha256 = provenance.platform_hash(settings.platform)
+    platform_sha256 = digests.platform_hash(settings.platform)
     packed = pack_actors(jobs)
-    content = provenance.content_hash(
+    content = digests.content_hash(
         platform_sha256, jobs, choices | {"arguments": options.arguments()}
     )
     try:
@@ -174,7 +176,6 @@ def _run(
     return _result(
         parts,
         {
-            "simplugin": provenance.simplugin_version(),
             **parts["versions"],
             **choices,
             "platform_sha256": platform_sha256,
@@ -185,7 +186,7 @@ def _run(
 
 
 def _located(error: NeverAwaitedError, again: Supervision) -> NeverAwaitedError:
-    """Return the error with the line of the call, if the simulation tells when it runs again."""
+    """Return the error with the line of the call, if a second run of the simulation finds it."""
     try:
         again.run()
     except NeverAwaitedError as located:
@@ -215,34 +216,12 @@ def _result(parts: dict[str, Any], provenance: dict[str, Any]) -> Result:
     )
 
 
-def _job(placement: Placement) -> ActorJob:
-    """Put a placement into the form in which it travels."""
-    return ActorJob(
-        function=placement.function,
-        args=placement.args,
-        host=placement.host,
-        name=placement.actor_name,
-        start_time=placement.start_time,
-        kill_time=placement.kill_time,
-        restart=placement.restart,
-        daemon=placement.daemon,
-        properties=dict(placement.properties),
-    )
-
-
-def _settings(**chosen: Any) -> Settings:
-    """Add the caller's surroundings to what it chose."""
-    from simplugin.simulation.surroundings import Surroundings
-
-    return Settings(**chosen, surroundings=Surroundings.current().packed())
-
-
 def _place_of(back_end: str) -> str:
     """Return ``module:class`` of a back end."""
-    if back_end not in _BACK_ENDS:
-        known = " or ".join(repr(name) for name in _BACK_ENDS)
+    if back_end not in BACK_ENDS:
+        known = " or ".join(repr(name) for name in BACK_ENDS)
         raise SimpluginError(f"back_end is {back_end!r}; choose {known}")
-    return _BACK_ENDS[back_end]
+    return BACK_ENDS[back_end]
 
 
 @contextlib.contextmanager
@@ -274,14 +253,14 @@ def _platform_file(platform: Platform | str | os.PathLike[str]) -> Iterator[str]
 
 
 def _no_platform(given: object) -> PlatformError:
-    """Say that something is no platform."""
+    """Return the error for something that is not a platform."""
     return PlatformError(
         f"platform is {given!r}", remedy="give a Platform, or the path of a platform file as a text"
     )
 
 
 def _check_limits(until: object, wall_limit: object, memory_limit: object, seed: object) -> None:
-    """Refuse limits that limit nothing, and seeds that numpy refuses."""
+    """Raise for limits that limit nothing, and for seeds that numpy refuses."""
     if until is not None and not (_is_real(until) and until >= 0):
         raise SimpluginError(f"until is {until!r}; give a date of 0 s or more")
     if wall_limit is not None and not (
@@ -295,5 +274,5 @@ def _check_limits(until: object, wall_limit: object, memory_limit: object, seed:
 
 
 def _is_real(value: object) -> TypeGuard[float]:
-    """Whether a value is a number that compares with 0."""
+    """Return True if a value is a number that compares with 0."""
     return isinstance(value, Real) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""Functions and values on their way to and from a simulation's process.
+"""Pickles of functions, values and errors that go to or come from a simulation's process.
 
 Modules that a fresh interpreter finds are named and imported there; functions and classes of any
 other module (a notebook, a script, a test module imported under another name) travel whole.
@@ -11,6 +11,7 @@ import os
 import pickle
 import sys
 import threading
+import traceback
 import types
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
@@ -18,12 +19,12 @@ from typing import Any
 
 import cloudpickle  # type: ignore[import-untyped]
 
-from simplugin.errors import SimulationError
-from simplugin.simulation.job import ActorJob
+from simplugin.errors import SimpluginError, SimulationError
+from simplugin.simulation.protocol import ActorJob
 
 # cloudpickle keeps the modules to be sent whole in one list for the whole process.
 _sending = threading.Lock()
-# Whether a module can be found again, by sys.path and by name.
+# True if a module can be found again, by sys.path and by name.
 _found: dict[tuple[str, ...], dict[str, bool]] = {}
 _PROTOCOL = 5
 
@@ -37,11 +38,13 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         self._known = _found.setdefault(tuple(sys.path), {})
 
     def reducer_override(self, obj: Any) -> Any:
-        """Look at the module of each function and class before it is written."""
+        """Look at functions, classes and exceptions before they are written."""
         if isinstance(obj, type | types.FunctionType):
             self._consider(obj.__module__)
         elif isinstance(obj, types.ModuleType):
             self._consider(obj.__name__)
+        elif isinstance(obj, BaseException) and type(obj).__reduce__ is BaseException.__reduce__:
+            return _rebuilt, (type(obj), obj.args, obj.__dict__)
         return super().reducer_override(obj)
 
     def _consider(self, name: str | None) -> None:
@@ -128,7 +131,7 @@ def pack_returned(values: Sequence[Any], names: Sequence[str], hosts: Sequence[s
 
 
 def _travels(value: object) -> bool:
-    """Whether a value can be pickled."""
+    """Return True if a value can be pickled."""
     try:
         pack(value)
     except Exception:
@@ -137,7 +140,7 @@ def _travels(value: object) -> bool:
 
 
 def _is_findable(name: str) -> bool:
-    """Whether a fresh interpreter with this sys.path would import the same module."""
+    """Return True if a fresh interpreter with this sys.path would import the same module."""
     module = sys.modules.get(name)
     if module is None or name.partition(".")[0] in sys.stdlib_module_names:
         return True
@@ -170,3 +173,94 @@ def _find(name: str) -> ModuleSpec | None:
         if spec is not None:
             return spec
     return None
+
+
+# ---- errors -----------------------------------------------------------------------------------
+
+
+class OriginalError(Exception):
+    """Stands for an exception of an actor that could not leave the simulation's process.
+
+    Attributes
+    ----------
+    type_name : str
+        Its type, with module.
+    text : str
+        Its ``repr``.
+    """
+
+    def __init__(self, type_name: str, text: str) -> None:
+        super().__init__(f"{type_name}: {text}")
+        self.type_name = type_name
+        self.text = text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rebuild from the parts."""
+        return OriginalError, (self.type_name, self.text)
+
+
+def pack_error(error: BaseException) -> bytes:
+    """Write an exception and its cause so that at least their texts arrive."""
+    if not isinstance(error, SimpluginError):
+        error = _unexpected(error)
+    try:
+        body = pack(error)
+    except Exception:  # an attribute that does not pickle
+        error = SimulationError(str(error))
+        body = pack(error)
+    cause = error.__cause__
+    stand_in = b""
+    if cause is not None:
+        kind = type(cause)
+        stand_in = pack(OriginalError(f"{kind.__module__}.{kind.__qualname__}", _repr(cause)))
+    return pickle.dumps((body, stand_in, _packed_or_empty(cause)))
+
+
+def _packed_or_empty(value: object) -> bytes:
+    """Pickle a value; nothing if it cannot be."""
+    try:
+        return pack(value)
+    except Exception:
+        return b""
+
+
+def unpack_error(data: bytes) -> SimpluginError:
+    """Undo `pack_error`; the exception has its `__cause__` again, or a stand-in."""
+    body, stand_in, cause = pickle.loads(data)
+    error: SimpluginError = pickle.loads(body)
+    if stand_in:
+        try:
+            error.__cause__ = pickle.loads(cause)
+        except Exception:  # an attribute that does not unpickle
+            error.__cause__ = pickle.loads(stand_in)
+    return error
+
+
+def _rebuilt(
+    kind: type[BaseException], arguments: tuple[Any, ...], attributes: dict[str, Any]
+) -> BaseException:
+    """Make an exception whose `__init__` may take other arguments than it hands on."""
+    error: BaseException
+    try:
+        error = kind(*arguments)
+    except Exception:
+        error = kind.__new__(kind, *arguments)
+    error.args = arguments
+    error.__dict__.update(attributes)
+    return error
+
+
+def _unexpected(error: BaseException) -> SimulationError:
+    """Wrap an exception that no actor raised."""
+    text = "".join(traceback.format_exception(error)).rstrip()
+    wrapped = SimulationError(f"the simulation failed: {_repr(error)}\n\n{text}")
+    wrapped.__cause__ = error
+    return wrapped
+
+
+def _repr(error: BaseException) -> str:
+    """Return the repr of an exception, even of one that has none."""
+    try:
+        return repr(error)
+    except Exception:
+        return f"<{type(error).__qualname__} without repr>"

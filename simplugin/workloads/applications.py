@@ -1,19 +1,15 @@
-"""Bags of tasks: applications of independent tasks of equal size."""
+"""Applications of independent tasks, and bags of tasks that start at one host."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +35,7 @@ class Application:
     end : float
         When it leaves [s].
     count : int, optional
-        How many tasks it has; None for as many as are wanted.
+        Number of tasks it has; None for as many as are wanted.
 
     Raises
     ------
@@ -88,6 +84,15 @@ class Application:
             object.__setattr__(self, "hosts", tuple(self.hosts))
 
 
+# The applications on `simplugin.platforms.topologies.shapes.five_hosts` in R. Bertin, A. Legrand,
+# C. Touati (2007), section 5.1.3.
+FIVE_HOSTS_APPLICATIONS = (
+    Application("1", "D", flop=5000.0, byte=1000.0),
+    Application("2", "A", flop=800.0, byte=2000.0),
+    Application("3", "C", flop=1500.0, byte=1500.0),
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Bags:
     """Applications of independent tasks whose data all start at the root of one tree.
@@ -103,7 +108,7 @@ class Bags:
     weight : float64, shape (n_applications,)
         Priority weight: throughputs are to be in these proportions.
     count : int64, shape (n_applications,)
-        How many tasks there are.
+        Number of tasks there are.
 
     Raises
     ------
@@ -184,7 +189,7 @@ class Bags:
 
     @property
     def n_applications(self) -> int:
-        """How many applications there are."""
+        """Number of applications."""
         return len(self.names)
 
     @property

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
-from simplugin.workloads.task_graphs import Adjacency
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from simplugin.workloads.task_graphs import TaskGraph
+from simplugin.workloads.task_graphs import Adjacency, TaskGraph
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,12 +64,12 @@ class GraphSet:
 
     @property
     def n_graphs(self) -> int:
-        """How many graphs there are."""
+        """Number of graphs."""
         return len(self.graphs)
 
     @property
     def n_tasks(self) -> int:
-        """How many tasks they have together."""
+        """Number of tasks of all graphs."""
         return int(self.first[-1])
 
     @cached_property
@@ -111,7 +105,7 @@ class GraphSet:
 
     @cached_property
     def predecessors(self) -> Adjacency:
-        """Whom each task gets data from."""
+        """The tasks from which each task gets data."""
         return self._joined([graph.predecessors for graph in self.graphs])
 
     @cached_property

@@ -1,19 +1,15 @@
-"""Task graphs of the fast Fourier transform."""
+"""Task graphs of regular shape: fast Fourier transform, Strassen, chains, forks and joins."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from simplugin.errors import WorkloadError
 from simplugin.workloads.parameter_ranges import one_of, whole
 from simplugin.workloads.task_costs import CostLaw, TaskCosts, complexity
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from simplugin.workloads.task_graphs import TaskGraph
+from simplugin.workloads.task_graphs import TaskGraph
 
 
 def fft(
@@ -133,7 +129,7 @@ def strassen(
     generator : numpy.random.Generator
         Of the costs.
     counting : {"real", "scaled", "drawn"}
-        Whether the size d of a quadrant is drawn for the graph, an addition takes d flop, and a
+        True if the size d of a quadrant is drawn for the graph, an addition takes d flop, and a
         product 2 d^1.5; or additions take a d instead, a drawn for each; or every task is drawn
         like one of a random graph. Alpha is drawn for each task.
     sums : {"chain", "tree"}
@@ -182,7 +178,7 @@ def chain(
     Parameters
     ----------
     n_tasks : int
-        How many tasks.
+        Number of tasks.
     generator : numpy.random.Generator
         Of the costs.
     costs : CostLaw, optional
@@ -218,7 +214,7 @@ def fork_join(
     generator : numpy.random.Generator
         Of the costs.
     stages : int
-        How many times they fork and join.
+        Number of times they fork and join.
     costs : CostLaw, optional
         Of costs; the default one without.
     name : str

@@ -1,20 +1,17 @@
-"""What data-parallel tasks cost: data, computation, and the part that stays sequential."""
+"""Costs of data-parallel tasks: data, computation, and the sequential part."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.elementary import log2
 from simplugin.workloads.parameter_ranges import one_of, part
 from simplugin.workloads.task_graphs import TaskGraph
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 Complexity = Literal["linear", "log", "power"]
 Sizes = Literal["daggen", "uniform"]
@@ -115,7 +112,7 @@ class TaskCosts:
 
 @dataclass(frozen=True)
 class CostLaw:
-    """How costs of tasks are drawn, section 2 of [1]_.
+    """The law of the costs of tasks, section 2 of [1]_.
 
     Attributes
     ----------
@@ -157,7 +154,7 @@ class CostLaw:
         Parameters
         ----------
         count : int
-            How many tasks.
+            Number of tasks.
         generator : numpy.random.Generator
             Of all draws.
         """

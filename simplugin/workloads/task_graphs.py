@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 _COLUMNS = (("flop", "task"), ("alpha", "task"), ("byte", "task"), ("edge_byte", "edge"))
 
@@ -118,7 +115,7 @@ class TaskGraph:
         _ = self.order
 
     def _check_ends(self) -> None:
-        """Refuse edges that are no pairs of tasks."""
+        """Raise unless edges are pairs of tasks."""
         edges = np.asarray(self.edges)
         if not edges.size:
             edges = np.zeros((0, 2), dtype=np.int64)
@@ -159,7 +156,7 @@ class TaskGraph:
         object.__setattr__(self, column, values)
 
     def _check_twice(self) -> None:
-        """Refuse edges that are there twice."""
+        """Raise if an edge occurs twice."""
         numbers = self.edges[:, 0] * self.n_tasks + self.edges[:, 1]
         pairs, counts = np.unique(numbers, return_counts=True)
         if np.any(counts > 1):
@@ -189,12 +186,12 @@ class TaskGraph:
 
     @property
     def n_tasks(self) -> int:
-        """How many tasks it has."""
+        """Number of tasks."""
         return len(self.tasks)
 
     @property
     def n_edges(self) -> int:
-        """How many edges it has."""
+        """Number of edges."""
         return len(self.edges)
 
     @property
@@ -209,7 +206,7 @@ class TaskGraph:
 
     @cached_property
     def predecessors(self) -> Adjacency:
-        """Whom each task gets data from."""
+        """The tasks from which each task gets data."""
         return self._adjacency(1)
 
     def _adjacency(self, side: int) -> Adjacency:

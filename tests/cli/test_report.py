@@ -14,7 +14,7 @@ from simplugin.claims import Claim
 from simplugin.figures import Figure
 from simplugin.papers import reproduction_runs
 from simplugin.rows import Best, Metric, Row
-from simplugin.scenarios.contents import claim_document, figure_document
+from simplugin.scenarios.outputs import claim_document, figure_document
 
 
 @dataclass
@@ -24,6 +24,8 @@ class Source:
     total: int
     file: str = ""
     text: str = ""
+    target: str = "module:function"
+    recipe: None = None
 
     def jobs(self):
         return iter(())
@@ -67,12 +69,12 @@ def store(tmp_path_factory):
                 continue
             metrics = {"makespan": (20.0 + at, "s"), "tasks": (4, "")}
             writer.append(number, record(at, varied, metrics, kept if at == 2 else None))
-        claims = Source("reproduction of bags, quick", "2" * 64, 2)
+        claims = Source("reproduction of bags, quick", "2" * 64, 2, target=reproduction_runs.TARGET)
         number = writer.begin(claims)
         claim = claim_document(Claim("c", 1.0, 2.0, False, "why", "Table 1"))
         figure = figure_document(Figure("f", "t", "x", "y", {"s": ([0, 1], [1, 2])}))
         metrics = {"claims": (1, "")}
-        about = {"module": "simplugin.bags.claims"}
+        about = {"module": "simplugin.papers.beaumont"}
         writer.append(number, record(20, {}, metrics, {"claims": [claim]}, **about))
         writer.append(number, record(21, {}, metrics, {"figures": [figure]}, **about))
         writer.begin(Source("Nothing", "3" * 64, 5))

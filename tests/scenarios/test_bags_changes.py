@@ -11,9 +11,8 @@ from simplugin.formats.platform_xml import read_platform, write_platform
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms import Platform, Profile, ProfileUse
 from simplugin.platforms.graphs import Graph
-from simplugin.pricing.agents.changes import intervals
-from simplugin.pricing.deployment import deploy
-from simplugin.pricing.platform_trees import sharing_of
+from simplugin.pricing.changes import intervals
+from simplugin.pricing.deployment import deploy, sharing_of
 from simplugin.scenarios import load_scenario, run_scenario
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.outputs import outcome_document
@@ -192,8 +191,8 @@ def test_never_is_a_dash(line):
     [
         ('period = "20ms", until = 16', "rounds = 9", 14, "scheduler] a parameter period"),
         ('start = "4s"\n', "end = 20\n", 15, None),
-        ('period = "20ms", until', "until", 14, "scheduler] a parameter period"),
-        (", until = 16", "", 34, "'scheduler.parameters.until' is missing"),
+        ('period = "20ms", until', "until", 34, "scheduler] a parameter period"),
+        (", until = 16", "", 34, "'until' is missing; add it"),
         ("until = 16", "until = 16, rounds = 3", 34, "both rounds and a period"),
         ('"20ms"', '"20mb"', 34, "unknown unit 'mb'"),
         ('"20ms"', "0", 34, "period is 0"),
@@ -201,7 +200,7 @@ def test_never_is_a_dash(line):
         ("until = 16", "until = 0.01", 34, "not after the first period"),
         ("until = 16", "until = inf", 34, "until is inf"),
         ("until = 16", "until = 16, patience = 0", 34, "patience is 0"),
-        ("until = 16", "until = 16, steps = 3", 34, "it takes period, until, patience, relax"),
+        ("until = 16", "until = 16, steps = 3", 34, "'pricing.market' takes patience, period"),
         ("until = 16", "until = 12", 28, "a change of 'b' is at 12 s, at or after the end"),
         ("until = 16", "until = 3", 20, "'y' starts at 4 s, when the run is over"),
         ('"pricing.market"', '"pricing.market_accelerated"', 33, "pricing.market or pricing.sc"),

@@ -1,17 +1,18 @@
-"""Names in a federation: those of clusters and switches against each other and against routers'."""
+"""Federations: sites of clusters, switches, and a backbone between them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING
 
-from simplugin.platforms.federations.draws import DrawnSwitch, Draws, drawn_sites
-from simplugin.platforms.federations.network import Network, pool, turned
+from simplugin.platforms.federations.draws import DrawnCluster, DrawnSwitch, Draws, drawn_sites
+from simplugin.platforms.federations.network import Network, pool
 from simplugin.platforms.federations.parts import (
     MOST_CLUSTERS,
     MOST_ROUTED_SITES,
+    ClusterGroup,
     FederationError,
     SiteBackbone,
     SiteGroup,
@@ -25,13 +26,7 @@ from simplugin.platforms.links import Link, LinkUse, ZoneRoute
 from simplugin.platforms.platform import Platform, Zone
 from simplugin.platforms.validation import require_name
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simplugin.platforms.federations.draws import DrawnCluster
-    from simplugin.platforms.federations.parts import ClusterGroup
-
-_Claim = tuple[str, tuple[str, ...], tuple[str | int, ...]]
+_Claim = tuple[str, str, tuple[str | int, ...]]
 
 # Host 3 of cluster c at s is c-3.s.
 _HOST = re.compile(r"-([1-9][0-9]*)\.")
@@ -40,7 +35,7 @@ _HOST = re.compile(r"-([1-9][0-9]*)\.")
 def require_clear_names(
     name: str, sites: tuple[SiteGroup, ...], backbone: SiteBackbone | None
 ) -> None:
-    """Refuse names that come to the same in the platform, where site and cluster are joined.
+    """Raise if two parts would have the same name in the platform.
 
     Parameters
     ----------
@@ -56,12 +51,12 @@ def require_clear_names(
     FederationError
         Two parts would have the same name, such as cluster ``router`` of a site and its router.
     """
-    seen: dict[str, tuple[str, ...]] = {}
+    seen: dict[str, str] = {}
     claims = [*_of_network(name, sites, backbone), *_of_sites(sites)]
     for claim, what, about in claims:
         if claim in seen:
             raise FederationError(
-                f"{_said(what)} and {_said(seen[claim])} would both be called {claim!r}",
+                f"{what} and {seen[claim]} would both be called {claim!r}",
                 *about,
                 remedy="rename one of them",
             )
@@ -70,7 +65,7 @@ def require_clear_names(
 
 
 def _require_unlike_hosts(claims: list[_Claim], sites: tuple[SiteGroup, ...]) -> None:
-    """Refuse names that a host has; of a cluster whose size is drawn, any number may be one."""
+    """Raise if a part has the name of a host; a cluster of drawn size may have any number."""
     hosts: dict[tuple[str, str], ClusterGroup] = {
         (cluster, site): group
         for sited in sites
@@ -86,7 +81,7 @@ def _require_unlike_hosts(claims: list[_Claim], sites: tuple[SiteGroup, ...]) ->
                 continue
             if isinstance(group.hosts, Law) or int(match[1]) <= group.hosts:
                 raise FederationError(
-                    f"{_said(what)} would be called {claim!r}, as a host of cluster "
+                    f"{what} would be called {claim!r}, as a host of cluster "
                     f"{cluster!r} of site {site!r}",
                     *about,
                     remedy="rename one of them",
@@ -96,45 +91,42 @@ def _require_unlike_hosts(claims: list[_Claim], sites: tuple[SiteGroup, ...]) ->
 def _of_network(
     name: str, sites: tuple[SiteGroup, ...], backbone: SiteBackbone | None
 ) -> Iterator[_Claim]:
-    """Say what routers and zones are called whose names nobody chose, then the federation's."""
+    """Yield the names of routers and zones that are made, then the federation's."""
     star = backbone is not None and backbone.kind == "star"
     if star:
         for end in ("", "-in", "-out"):
-            yield f"hub{end}", ("the hub",), ("backbone", "hub")
+            yield f"hub{end}", "the hub", ("backbone", "hub")
     for at, group in enumerate(sites):
         about = ("sites", at, "name")
         for site in group.names:
-            yield f"router.{site}", ("the router", site), about
+            yield f"router.{site}", f"the router of site {site!r}", about
             if group.switch is not None and group.one_switch:
                 for end in ("", "-router", "-in", "-out"):
-                    yield f"switch.{site}{end}", ("the switch", site), about
+                    yield f"switch.{site}{end}", f"the switch of site {site!r}", about
             if group.uplink is not None and not star:
-                yield f"edge.{site}", ("the router at the end of the uplink", site), about
-    yield name, ("the federation",), ("name",)
-    yield f"{name}-network", ("the zone of the federation's routers",), ("name",)
+                yield f"edge.{site}", f"the router at the end of the uplink of site {site!r}", about
+    yield name, "the federation", ("name",)
+    yield f"{name}-network", "the zone of the federation's routers", ("name",)
 
 
 def _of_sites(sites: tuple[SiteGroup, ...]) -> Iterator[_Claim]:
-    """Say what switches and clusters are called, and what comes with them."""
+    """Yield the names of switches and clusters, and of their routers."""
     for at, sited in enumerate(sites):
         for site in sited.names:
             for number, switch in enumerate(sited.switches):
                 about = ("sites", at, "switches", number, "name")
                 for end in ("", "-router", "-in", "-out"):
-                    yield f"{switch.name}.{site}{end}", ("switch", switch.name, site), about
+                    yield (
+                        f"{switch.name}.{site}{end}",
+                        f"switch {switch.name!r} of site {site!r}",
+                        about,
+                    )
             for number, group in enumerate(sited.clusters):
                 about = ("sites", at, "clusters", number, "name")
                 for cluster in group.names:
-                    what = ("cluster", cluster, site)
+                    what = f"cluster {cluster!r} of site {site!r}"
                     yield f"{cluster}.{site}", what, about
-                    yield f"{cluster}-router.{site}", ("the router of cluster", *what[1:]), about
-
-
-def _said(what: tuple[str, ...]) -> str:
-    """Say what bears a name: kind, perhaps own name, perhaps site."""
-    kind, *names = what
-    own = "".join(f" {name!r}" for name in names[:-1])
-    return kind + own + (f" of site {names[-1]!r}" if names else "")
+                    yield f"{cluster}-router.{site}", f"the router of {what}", about
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +186,7 @@ class Federation:
     def platform(self) -> Platform:
         """Return the platform.
 
-        Clusters stand around one zone of routers, that of all switches and cables between them;
+        Clusters are around one zone of routers, that of all switches and cables between them;
         so SimGrid has as few zones as there can be, whose number times that of the hosts is what
         loading takes. Each transfer passes each switch and each cable on its way once.
 
@@ -261,7 +253,7 @@ class _Layout:
         """Place a switch below the routers for coming in to and going out of the one above it."""
         limits = switch.bandwidth is not None
         alone = len(switch.switches) + len(switch.clusters) == 1
-        # Below a switch that limits, only what must pass it may stand at its two routers.
+        # Below a switch that limits, only what must pass it may be at its two routers.
         merges = above is not None and (alone or above[0] == above[1])
         if above is not None and not switch.switches and (limits or alone):
             self._attach(switch, switch.clusters, above)
@@ -320,7 +312,7 @@ class _Layout:
             network.join(inner[0], above[0], up, latency)
             return
         network.lead(inner[1], above[0], up, latency)
-        network.lead(above[1], inner[0], turned(up), latency)
+        network.lead(above[1], inner[0], up.back(), latency)
 
     def _attach(
         self,
@@ -344,7 +336,7 @@ class _Layout:
         if routers[0] == routers[1]:
             add(ZoneRoute(zone.id, self._network_id, gateway, routers[0], [up]))
             return link
-        down = [turned(up)]
+        down = [up.back()]
         add(ZoneRoute(zone.id, self._network_id, gateway, routers[0], [up], symmetrical=False))
         add(ZoneRoute(self._network_id, zone.id, routers[1], gateway, down, symmetrical=False))
         return link
@@ -399,7 +391,7 @@ def site_links(backbone: SiteBackbone, sites: list[str]) -> list[SiteLink]:
 def _check_backbone(
     backbone: SiteBackbone, groups: tuple[SiteGroup, ...], sites: dict[str, int]
 ) -> None:
-    """Refuse a backbone that does not join the sites, each given with the position of its group."""
+    """Raise unless a backbone joins the sites, each given with the position of its group."""
     if backbone.kind == "star":
         if backbone.wire is None:
             for at, group in enumerate(groups):
@@ -421,7 +413,7 @@ def _check_backbone(
 
 
 def _check_links(backbone: SiteBackbone, sites: dict[str, int]) -> None:
-    """Refuse cables that join nothing, or not all sites."""
+    """Raise unless the cables join all sites."""
     joined: dict[str, set[str]] = {site: set() for site in sites}
     for at, link in enumerate(backbone.links):
         _check_link(link, at, joined)
@@ -445,7 +437,7 @@ def _check_links(backbone: SiteBackbone, sites: dict[str, int]) -> None:
 
 
 def _check_link(link: SiteLink, at: int, joined: dict[str, set[str]]) -> None:
-    """Refuse a cable to nowhere, and a second one."""
+    """Raise if a cable ends nowhere, or is the second between two sites."""
     about = ("backbone", "links", at, "between")
     for end in (link.source, link.destination):
         if end not in joined:

@@ -1,16 +1,15 @@
-"""Clusters whose hosts hang from one switch with a bandwidth: a star of all their hosts."""
+"""The network of a federation: switches with their hosts, routers, links and routes."""
 
 from __future__ import annotations
 
-import heapq
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from simplugin.platforms.federations.draws import DrawnCluster, DrawnSwitch
+from simplugin.platforms.graphs import quickest
 from simplugin.platforms.hosts import Cabinet, Host, Router
 from simplugin.platforms.links import (
     FATPIPE,
-    SHARED,
     SPLITDUPLEX,
     Backbone,
     HostLink,
@@ -18,13 +17,7 @@ from simplugin.platforms.links import (
     LinkUse,
     Route,
 )
-from simplugin.platforms.platform import Zone
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simplugin.platforms.federations.draws import DrawnCluster, DrawnSwitch, DrawnWire
-    from simplugin.platforms.platform import ZoneElement
+from simplugin.platforms.platform import Zone, ZoneElement
 
 
 def pool(switch: DrawnSwitch, clusters: list[DrawnCluster]) -> tuple[Zone, str, str]:
@@ -47,39 +40,31 @@ def pool(switch: DrawnSwitch, clusters: list[DrawnCluster]) -> tuple[Zone, str, 
     gateway = f"{switch.id}-router"
     elements: list[ZoneElement] = [Backbone(switch.id, switch.bandwidth, switch.latency)]
     for cluster in clusters:
-        elements += [_cabinet(cluster)] if cluster.cores == 1 else _hosts(cluster)
+        cabinet = Cabinet(
+            cluster.id,
+            f"1-{cluster.hosts}",
+            cluster.speed,
+            cluster.bandwidth,
+            cluster.latency,
+            prefix=f"{cluster.name}-",
+            suffix=f".{cluster.site}",
+        )
+        if cluster.cores == 1:
+            elements.append(cabinet)
+            continue
+        for name in cabinet.host_names():
+            link = f"link_{name}"
+            elements += [
+                Host(name, cluster.speed, cluster.cores),
+                Link(link, cluster.bandwidth, cluster.latency, SPLITDUPLEX),
+                HostLink(name, f"{link}_UP", f"{link}_DOWN"),
+            ]
     return Zone(switch.id, "Cluster", (Router(gateway), *elements)), gateway, switch.id
-
-
-def _cabinet(cluster: DrawnCluster) -> Cabinet:
-    """Return a cluster of hosts of one core."""
-    return Cabinet(
-        cluster.id,
-        f"1-{cluster.hosts}",
-        cluster.speed,
-        cluster.bandwidth,
-        cluster.latency,
-        prefix=f"{cluster.name}-",
-        suffix=f".{cluster.site}",
-    )
-
-
-def _hosts(cluster: DrawnCluster) -> list[ZoneElement]:
-    """Return the hosts of a cluster with their links, named as those of a cabinet."""
-    parts: list[ZoneElement] = []
-    for number in range(1, cluster.hosts + 1):
-        name = f"{cluster.name}-{number}.{cluster.site}"
-        link = f"link_{name}"
-        parts += [
-            Host(name, cluster.speed, cluster.cores),
-            Link(link, cluster.bandwidth, cluster.latency, SPLITDUPLEX),
-            HostLink(name, f"{link}_UP", f"{link}_DOWN"),
-        ]
-    return parts
 
 
 # Latencies are compared in whole units of this many seconds, so that rounding decides nothing.
 _TICK = 1e-15
+_MOST_LINKS = 2**32
 _CABLE = "cable"
 
 
@@ -96,7 +81,7 @@ class Edge:
     latency : float
         Of the link [s].
     both_ways : bool
-        Whether it serves the way back too.
+        True if it serves the way back too.
     """
 
     source: str
@@ -107,7 +92,7 @@ class Edge:
 
     def back(self) -> Edge:
         """Return the way back."""
-        return Edge(self.destination, self.source, turned(self.use), self.latency, True)
+        return Edge(self.destination, self.source, self.use.back(), self.latency, True)
 
 
 @dataclass(slots=True)
@@ -136,11 +121,10 @@ class Network:
     widest: float = 0.0
     has_cable: bool = False
 
-    def add_wire(self, wire: DrawnWire) -> LinkUse:
+    def add_wire(self, wire: Link) -> LinkUse:
         """Add a cable; return its use on the way up, towards the hub."""
-        policy = SPLITDUPLEX if wire.duplex else SHARED
-        self.links.append(Link(wire.id, wire.bandwidth, wire.latency, policy))
-        return LinkUse(wire.id, "UP" if wire.duplex else "NONE")
+        self.links.append(wire)
+        return LinkUse(wire.id, "UP" if wire.sharing_policy == SPLITDUPLEX else "NONE")
 
     def cable(self) -> LinkUse:
         """Return the use of a cable that limits nothing: each transfer has all of it."""
@@ -163,7 +147,7 @@ class Network:
         name : str
             Name of the zone.
         is_tree : bool
-            Whether there is but one way between any two routers. SimGrid then composes routes of
+            True if there is but one way between any two routers. SimGrid then composes routes of
             those between neighbours; else it is given each, since it counts links, not latencies.
         """
         # No transfer is faster than the link of its host.
@@ -180,50 +164,23 @@ class Network:
 
     def _all_routes(self) -> list[Route]:
         """Return the routes from each entry to each exit, those of the least latency."""
-        onward: defaultdict[str, list[Edge]] = defaultdict(list)
+        onward: defaultdict[str, list[tuple[str, int, Edge]]] = defaultdict(list)
         for edge in self.edges:
-            onward[edge.source].append(edge)
-            if edge.both_ways:
-                onward[edge.destination].append(edge.back())
+            for step in (edge, edge.back())[: 1 + edge.both_ways]:
+                # Of equal latency, the way of the fewest links.
+                cost = round(step.latency / _TICK) * _MOST_LINKS + 1
+                onward[step.source].append((step.destination, cost, step))
         routes = []
         done: set[tuple[str, str]] = set()
         for entry in self.entries:
-            ways = _quickest(entry, onward)
+            ways = quickest(entry, onward)
             for leaving in self.exits:
                 if leaving == entry or (entry, leaving) in done:
                     continue
-                uses, both_ways = ways[leaving]
+                uses = [edge.use for edge in ways[leaving]]
+                both_ways = all(edge.both_ways for edge in ways[leaving])
                 symmetrical = both_ways and leaving in self.entries and entry in self.exits
                 if symmetrical:
                     done.add((leaving, entry))
                 routes.append(Route(entry, leaving, uses, symmetrical=symmetrical))
         return routes
-
-
-def turned(use: LinkUse) -> LinkUse:
-    """Return the use of a link on the way back."""
-    return LinkUse(use.link, {"UP": "DOWN", "DOWN": "UP"}.get(use.direction, use.direction))
-
-
-_Way = tuple[tuple[LinkUse, ...], bool]
-
-
-def _quickest(start: str, onward: Mapping[str, list[Edge]]) -> dict[str, _Way]:
-    """Return the ways of the least latency, the fewest links, the first names, in this order.
-
-    With each, whether it serves the way back too.
-    """
-    ways: dict[str, _Way] = {}
-    queue: list[tuple[int, int, tuple[str, ...], _Way]] = [(0, 0, (start,), ((), True))]
-    while queue:
-        latency, count, path, (uses, both_ways) = heapq.heappop(queue)
-        at = path[-1]
-        if at in ways:
-            continue
-        ways[at] = uses, both_ways
-        for edge in onward[at]:
-            if edge.destination not in ways:
-                further = latency + round(edge.latency / _TICK)
-                way = (*uses, edge.use), both_ways and edge.both_ways
-                heapq.heappush(queue, (further, count + 1, (*path, edge.destination), way))
-    return ways

@@ -1,18 +1,29 @@
-"""Errors of federations, and the checks that several parts of them need."""
+"""Descriptions of federations: groups of clusters and sites, switches, cables, a backbone.
+
+A quantity is a number or a law; of a law, each cluster, switch and cable has a draw of its own.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.laws import Law
 from simplugin.platforms.names import MOST_HOSTS
-from simplugin.platforms.validation import require_name, require_not_negative, require_positive
+from simplugin.platforms.validation import (
+    Name,
+    check_fields,
+    require_name,
+    require_not_negative,
+    require_positive,
+)
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+
 
 # Assumed: loading takes SimGrid their number times that of the hosts, a minute for 1,000 with
 # 100,000 hosts.
@@ -29,14 +40,14 @@ class FederationError(PlatformError):
     Parameters
     ----------
     message : str
-        What is wrong, naming the culprit.
+        The fault, naming the culprit.
     *about : str or int
         The fields and positions that lead to the culprit from the object that was to be made, such
         as ``"sites", 1, "clusters", 0, "hosts"``; none for the object itself.
     remedy : str, optional
-        How to right it.
+        The remedy.
     file, line : path and int, optional
-        Where it stands.
+        The field concerned.
     """
 
     def __init__(
@@ -57,13 +68,13 @@ def require_at_most(what: str, value: float, most: int, field: str) -> None:
     Parameters
     ----------
     what : str
-        What it is.
+        The dimension.
     value : float
         The number.
     most : int
         Its bound.
     field : str
-        Where it stands.
+        The field concerned.
 
     Raises
     ------
@@ -72,7 +83,7 @@ def require_at_most(what: str, value: float, most: int, field: str) -> None:
     """
     if value > most:
         raise FederationError(
-            f"{what} is {in_digits(value)}, more than the {most:,} that are made",
+            f"{what} cannot be {in_digits(value)}, more than the {most:,} that are made",
             field,
             remedy=f"give a number up to {most:,}",
         )
@@ -84,7 +95,7 @@ def require_apart(what: str, names: Iterable[tuple[str, tuple[str | int, ...]]])
     Parameters
     ----------
     what : str
-        What bears the names, in the plural.
+        The parts that have the names, in the plural.
     names : iterable of (str, tuple)
         Each with what an error about it is about.
     """
@@ -104,6 +115,34 @@ def in_digits(number: float) -> str:
 
 Quantity = float | Law
 
+
+def _numbers(check: Callable[[str, float], None]) -> Callable[[str, Quantity], None]:
+    """Return a check of numbers that accepts every law."""
+
+    def checked(what: str, value: Quantity) -> None:
+        if not isinstance(value, Law):
+            check(what, value)
+
+    return checked
+
+
+def _count_to(most: int, plural: str) -> Callable[[str, Quantity], None]:
+    """Return a check of whole numbers from 1 to a bound, or of laws whose draws are rounded."""
+
+    def check(what: str, value: float) -> None:
+        if not (value >= 1 and float(value).is_integer()):
+            raise FederationError(
+                f"{what} cannot be {value!r}", remedy="give a whole number from 1 on"
+            )
+        require_at_most(what, value, most, plural)
+
+    return _numbers(check)
+
+
+Rate = Annotated[Quantity, _numbers(partial(require_positive, unit="byte/s"))]
+Delay = Annotated[Quantity, _numbers(partial(require_not_negative, unit="s"))]
+Repeat = Annotated[int, _count_to(MOST_CLUSTERS, "repeat")]
+
 BACKBONES = ("star", "mesh", "ring", "chain", "links")
 
 
@@ -114,21 +153,20 @@ class Wire:
     Attributes
     ----------
     bandwidth : float or Law
-        What it carries at most [byte/s].
+        Capacity [byte/s].
     latency : float or Law
-        How long a byte takes through it [s].
+        Latency [s].
     duplex : bool
-        Whether each direction has the bandwidth of its own; both share it otherwise.
+        True if each direction has the bandwidth of its own; both share it otherwise.
     """
 
-    bandwidth: Quantity
-    latency: Quantity = 0.0
+    bandwidth: Rate
+    latency: Delay = 0.0
     duplex: bool = True
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        _require_quantity("the bandwidth of a cable", self.bandwidth, "byte/s")
-        _require_quantity("the latency of a cable", self.latency, "s", zero=True)
+        check_fields(self, "a cable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +181,7 @@ class Switch:
     bandwidth : float or Law, optional
         What all transfers through it share [byte/s]; None for a switch that limits nothing.
     latency : float or Law
-        How long a byte takes through it [s].
+        Latency [s].
     uplink : Wire, optional
         To the switch above it; None where only the two switches limit what passes.
     to : str
@@ -151,17 +189,15 @@ class Switch:
     """
 
     name: str = ""
-    bandwidth: Quantity | None = None
-    latency: Quantity = 0.0
+    bandwidth: Rate | None = None
+    latency: Delay = 0.0
     uplink: Wire | None = None
     to: str = ""
 
     def __post_init__(self) -> None:
         """Check the fields."""
         what = f"switch {self.name!r}" if self.name else "a switch"
-        if self.bandwidth is not None:
-            _require_quantity(f"the bandwidth of {what}", self.bandwidth, "byte/s")
-        _require_quantity(f"the latency of {what}", self.latency, "s", zero=True)
+        check_fields(self, what)
         if self.bandwidth is None and self.latency != 0:
             raise FederationError(
                 f"{what} has a latency without a bandwidth", remedy="give both or none"
@@ -177,7 +213,7 @@ class ClusterGroup:
     name : str
         Unlike that of any other cluster of the site; of several, the name before the number.
     hosts : int or Law
-        How many hosts; a draw is rounded, to 1 at least.
+        Number of hosts; a draw is rounded, to 1 at least.
     speed : float or Law
         Of each core [flop/s].
     bandwidth, latency : float or Law
@@ -191,34 +227,24 @@ class ClusterGroup:
     switch : str
         The switch that it hangs from; empty for the site's one, or else its router.
     repeat : int, optional
-        How many clusters: ``<name>1`` and so on. None for one that is called as the group.
+        Number of clusters: ``<name>1`` and so on. None for one that is called as the group.
     """
 
-    name: str
-    hosts: float | Law
-    speed: Quantity
-    bandwidth: Quantity
-    latency: Quantity
-    cores: float | Law = 1
+    kind: ClassVar[str] = "cluster"
+    name: Name
+    hosts: Annotated[Quantity, _count_to(MOST_HOSTS, "hosts")]
+    speed: Annotated[Quantity, _numbers(partial(require_positive, unit="flop/s"))]
+    bandwidth: Rate
+    latency: Delay
+    cores: Annotated[Quantity, _count_to(MOST_CORES, "cores")] = 1
     backbone: Switch | None = None
     uplink: Wire | None = None
     switch: str = ""
-    repeat: int | None = None
+    repeat: Repeat | None = None
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        require_name("a cluster", self.name)
-        what = f"cluster {self.name!r}"
-        _require_count(f"the number of hosts of {what}", self.hosts)
-        _require_count(f"the number of cores of {what}", self.cores)
-        _require_quantity(f"the speed of {what}", self.speed, "flop/s")
-        _require_quantity(f"the bandwidth of {what}", self.bandwidth, "byte/s")
-        _require_quantity(f"the latency of {what}", self.latency, "s", zero=True)
-        if not isinstance(self.hosts, Law):
-            require_at_most(f"the number of hosts of {what}", self.hosts, MOST_HOSTS, "hosts")
-        if not isinstance(self.cores, Law):
-            require_at_most(f"the number of cores of {what}", self.cores, MOST_CORES, "cores")
-        _require_repeat(f"the number of clusters {self.name!r}", self.repeat)
+        what = check_fields(self)
         _require_capacity(f"the backbone of {what}", self.backbone, "backbone")
 
     @property
@@ -240,32 +266,31 @@ class SiteGroup:
     switch : Switch, optional
         That of all clusters, or of each: bandwidth and latency; and if of each, the uplink.
     one_switch : bool
-        Whether all hosts of the site hang from one switch, or those of each cluster from another.
+        True if all hosts of the site hang from one switch, or those of each cluster from another.
     switches : tuple of Switch
         Instead of `switch`: a tree of switches, to which clusters refer by name.
     uplink : Wire, optional
         Between the site and the backbone; in a star, instead of the backbone's own cable.
     repeat : int, optional
-        How many sites: ``<name>1`` and so on. None for one that is called as the group.
+        Number of sites: ``<name>1`` and so on. None for one that is called as the group.
     """
 
-    name: str
+    kind: ClassVar[str] = "site"
+    name: Name
     clusters: tuple[ClusterGroup, ...]
     switch: Switch | None = None
     one_switch: bool = True
     switches: tuple[Switch, ...] = ()
     uplink: Wire | None = None
-    repeat: int | None = None
+    repeat: Repeat | None = None
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        require_name("a site", self.name)
+        what = check_fields(self)
         object.__setattr__(self, "clusters", tuple(self.clusters))
         object.__setattr__(self, "switches", tuple(self.switches))
-        what = f"site {self.name!r}"
         if not self.clusters:
             raise FederationError(f"{what} has no cluster", remedy="give it one at least")
-        _require_repeat(f"the number of sites {self.name!r}", self.repeat)
         require_at_most(
             f"the number of clusters of {what}", self.cluster_count, MOST_CLUSTERS, "clusters"
         )
@@ -295,11 +320,11 @@ class SiteGroup:
 
     @property
     def cluster_count(self) -> int:
-        """How many clusters each of its sites has."""
+        """Number of clusters of each of its sites."""
         return sum(group.repeat or 1 for group in self.clusters)
 
     def _check_switches(self, what: str) -> None:
-        """Refuse switches that are no tree, or from which nothing hangs."""
+        """Raise unless the switches form a tree and something hangs from each."""
         above = {switch.name: switch.to for switch in self.switches}
         require_apart(
             f"switches of {what}",
@@ -332,7 +357,7 @@ class SiteGroup:
                 at = above[at] if above[at] in above else ""
 
     def _check_switch_of(self, group: ClusterGroup, at: int) -> None:
-        """Refuse a cluster that hangs from an unknown switch, or has two of its own."""
+        """Raise if a cluster hangs from an unknown switch, or has two of its own."""
         what = f"cluster {group.name!r} of site {self.name!r}"
         names = [switch.name for switch in self.switches]
         if group.switch and group.switch not in names:
@@ -370,7 +395,7 @@ class SiteLink:
 
 @dataclass(frozen=True, slots=True)
 class SiteBackbone:
-    """What joins the sites.
+    """The network between the sites.
 
     Attributes
     ----------
@@ -432,27 +457,8 @@ def _numbered(name: str, repeat: int | None) -> tuple[str, ...]:
     return (name,) if repeat is None else tuple(f"{name}{at + 1}" for at in range(repeat))
 
 
-def _require_quantity(what: str, value: Quantity, unit: str, *, zero: bool = False) -> None:
-    """Refuse a number out of its range; laws see to themselves."""
-    if not isinstance(value, Law):
-        (require_not_negative if zero else require_positive)(what, value, unit)
-
-
-def _require_count(what: str, value: float | Law) -> None:
-    """Refuse what is no whole number of at least 1; draws are rounded."""
-    if not isinstance(value, Law) and not (value >= 1 and float(value).is_integer()):
-        raise FederationError(f"{what} is {value!r}", remedy="give a whole number of at least 1")
-
-
-def _require_repeat(what: str, repeat: int | None) -> None:
-    """Refuse groups without members, and those of too many."""
-    if repeat is not None:
-        _require_count(what, repeat)
-        require_at_most(what, repeat, MOST_CLUSTERS, "repeat")
-
-
 def _require_capacity(what: str, switch: Switch | None, field: str) -> None:
-    """Refuse a switch that would limit nothing where one was asked for."""
+    """Raise if a switch that is given has no bandwidth."""
     if switch is not None and switch.bandwidth is None:
         message = f"{what} has no bandwidth"
         raise FederationError(message, field, remedy="give it one, or leave it out")

@@ -1,4 +1,4 @@
-"""What is known of Grid'5000: sites, clusters of identical hosts, switches, the backbone.
+"""Facts of Grid'5000: sites, clusters of identical hosts, switches, the backbone.
 
 Rates are in bit/s and speeds in flop/s, as the reference repository has them [1]_; there are no
 latencies in it.
@@ -12,16 +12,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, ClassVar
 
 from simplugin.errors import PlatformError
 from simplugin.platforms import radical
-from simplugin.platforms.validation import require_name
+from simplugin.platforms.validation import (
+    Checked,
+    Name,
+    Speed,
+    check_fields,
+    require_count,
+    require_positive,
+)
 
 ETHERNET = "Ethernet"
+Rate = Annotated[float, partial(require_positive, unit="bit/s")]
 
 
 @dataclass(frozen=True, slots=True)
-class Adapter:
+class Adapter(Checked):
     """A network adapter that is in use.
 
     Attributes
@@ -34,14 +44,10 @@ class Adapter:
         Uid of the equipment that it hangs from; empty where the reference names none.
     """
 
-    interface: str
-    rate: float
+    kind: ClassVar[str] = "adapter"
+    interface: Name
+    rate: Rate
     switch: str = ""
-
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        require_name("the interface of an adapter", self.interface)
-        _require_rate(f"an {self.interface} adapter", self.rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +69,19 @@ class NodeGroup:
     """
 
     numbers: str
-    cores: int
-    speed: float
+    cores: Annotated[int, partial(require_count, least=1)]
+    speed: Speed
     adapter: Adapter
     fast_adapter: Adapter | None = None
 
     def __post_init__(self) -> None:
         """Check the fields."""
         radical.require_radical("the radical of a group of nodes", self.numbers)
-        if self.cores < 1 or not 0 < self.speed < math.inf:
-            raise PlatformError(
-                f"nodes {self.numbers} have {self.cores!r} cores of {self.speed!r} flop/s",
-                remedy="give positive numbers",
-            )
+        check_fields(self, f"nodes {self.numbers}")
 
     @property
     def count(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return radical.count(self.numbers)
 
 
@@ -100,13 +102,13 @@ class ClusterFacts:
 
     @property
     def node_count(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return sum(group.count for group in self.groups)
 
 
 @dataclass(frozen=True, slots=True)
-class Uplink:
-    """How a switch is joined to what is between it and the router.
+class Uplink(Checked):
+    """The cables from a switch towards the router.
 
     Attributes
     ----------
@@ -118,13 +120,9 @@ class Uplink:
         Of all cables between the two together, in each direction [bit/s].
     """
 
-    switch: str
+    switch: Name
     towards: str
-    rate: float
-
-    def __post_init__(self) -> None:
-        """Check the rate."""
-        _require_rate(f"the uplink of switch {self.switch!r}", self.rate)
+    rate: Rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,19 +148,19 @@ class SiteFacts:
 
     @property
     def node_count(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return sum(cluster.node_count for cluster in self.clusters)
 
     @property
     def core_count(self) -> int:
-        """How many cores there are."""
+        """Number of cores."""
         return sum(
             group.count * group.cores for cluster in self.clusters for group in cluster.groups
         )
 
     @property
     def speed(self) -> float:
-        """What all cores compute together [flop/s]."""
+        """Speed of all cores together [flop/s]."""
         return math.fsum(
             group.count * group.cores * group.speed
             for cluster in self.clusters
@@ -182,17 +180,17 @@ class BackboneLink:
     rate : float
         In each direction [bit/s].
     assumed : bool
-        Whether the reference lacks it, and it stands here so that the site can be reached.
+        True if the reference lacks it, and it is assumed so that the site can be reached.
     """
 
     ends: tuple[str, str]
-    rate: float
+    rate: Rate
     assumed: bool = False
 
     def __post_init__(self) -> None:
         """Check the fields."""
         object.__setattr__(self, "ends", tuple(self.ends))
-        _require_rate(f"the backbone link {' - '.join(self.ends)}", self.rate)
+        check_fields(self, f"the backbone link {' - '.join(self.ends)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,18 +216,18 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Grid5000:
-    """What is known of Grid'5000 at one date.
+    """Facts of Grid'5000 at one date.
 
     Attributes
     ----------
     date : str
-        Of the facts, for instance ``"2026-03"``; empty where nothing tells it.
+        Of the facts, for instance ``"2026-03"``; empty if unknown.
     sites : tuple of SiteFacts
         In the order of their names; those without nodes are left out.
     backbone : tuple of BackboneLink
         The links between points of presence, and between these and sites.
     places : tuple of Place
-        Where sites and points of presence are, as far as the reference tells it; also of those
+        Where sites and points of presence are, as far as the reference has it; also of those
         that have no nodes or were not selected.
     """
 
@@ -241,7 +239,7 @@ class Grid5000:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What was found missing or contradictory, and what was done about it.
+    """A missing or contradictory fact, and how it was resolved.
 
     Attributes
     ----------
@@ -270,7 +268,7 @@ class Remark:
 
 
 def require_place(name: str, latitude: float, longitude: float) -> None:
-    """Refuse what is no place on the globe.
+    """Raise unless a place is on the globe.
 
     Parameters
     ----------
@@ -289,9 +287,3 @@ def require_place(name: str, latitude: float, longitude: float) -> None:
             f"the place of {name!r} is {latitude!r}, {longitude!r}",
             remedy="give latitude and longitude in degrees",
         )
-
-
-def _require_rate(what: str, rate: float) -> None:
-    """Refuse a rate that is no positive number."""
-    if not 0 < rate < math.inf:
-        raise PlatformError(f"the rate of {what} is {rate!r}", remedy="give bit/s above 0")

@@ -1,4 +1,4 @@
-"""Latencies of Grid'5000, of which its reference tells none: a table with the sources of each.
+"""Latencies of Grid'5000, which its reference lacks: a table with the sources of each.
 
 All are one way. They are estimates: no published round-trip times of today's backbone were found to
 hold them against.
@@ -20,17 +20,12 @@ References
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.grid5000.facts import ETHERNET, require_place
+from simplugin.platforms.grid5000.facts import ETHERNET, Adapter, BackboneLink, Place, require_place
 from simplugin.platforms.validation import require_not_negative, require_positive
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from simplugin.platforms.grid5000.facts import Adapter, BackboneLink, Place
 
 # From a host to the middle of the switch that it hangs from [s], by interface and rate [bit/s].
 ADAPTERS: dict[str, dict[float, float]] = {
@@ -81,7 +76,7 @@ _PREFIX = "renater-"
 
 @dataclass(frozen=True, slots=True)
 class Latencies:
-    """How long data take through each part of the network.
+    """Latencies of each part of the network.
 
     Attributes
     ----------

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError
 from simplugin.near_names import perhaps
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from simplugin.platforms.grid5000.facts import BackboneLink, Grid5000, Remark, SiteFacts, Uplink
+from simplugin.platforms.grid5000.facts import BackboneLink, Grid5000, Remark, SiteFacts, Uplink
 
 
 def selected(
@@ -175,7 +171,7 @@ def concerning(
 
 
 class _Left:
-    """What is left after a selection, as remarks name it."""
+    """Parts left after a selection, as remarks name them."""
 
     def __init__(self, facts: Grid5000, clusters: Collection[str]) -> None:
         self._clusters = clusters
@@ -190,7 +186,7 @@ class _Left:
         self._switches |= {(site, switch) for site, switch, _ in self._uplinks}
 
     def has(self, about: tuple[str, ...]) -> bool:
-        """Whether there is what a remark is about, or was before it was left out."""
+        """Return True if the subject of a remark is left, or was before it was left out."""
         match about:
             case ("grid",):
                 return False

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.elementary import log, power
 from simplugin.errors import PlatformError
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.validation import require_between, require_count, require_not_negative
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from numpy.typing import NDArray
-
-    Edges = NDArray[np.int64]
-    Shape = Callable[[int, np.random.Generator], Edges]
-    Floats = NDArray[np.float64]
+Edges = NDArray[np.int64]
+Shape = Callable[[int, np.random.Generator], Edges]
+Floats = NDArray[np.float64]
 
 # Geometric mean of speeds [flop/s] and bandwidths [byte/s].
 MEAN = 5e8
@@ -36,7 +32,7 @@ def recursive_tree(n_hosts: int, generator: np.random.Generator) -> Edges:
     Parameters
     ----------
     n_hosts : int
-        How many hosts.
+        Number of hosts.
     generator : numpy.random.Generator
         Source of the draws.
 
@@ -125,9 +121,9 @@ def preferential_attachment(n_hosts: int, links: int, generator: np.random.Gener
     Parameters
     ----------
     n_hosts : int
-        How many hosts.
+        Number of hosts.
     links : int
-        How many neighbours each host joins, from 1 to `n_hosts` - 1.
+        Number of neighbours each host joins, from 1 to `n_hosts` - 1.
     generator : numpy.random.Generator
         Source of the seed that networkx is given.
 
@@ -168,9 +164,9 @@ def rewired_ring(
     Parameters
     ----------
     n_hosts : int
-        How many hosts.
+        Number of hosts.
     neighbours : int
-        How many of the nearest hosts on the ring each is joined to: even, from 2 on.
+        Number of nearest hosts on the ring that each is joined to: even, from 2 on.
     rewired : float
         The probability that an edge gets another end.
     generator : numpy.random.Generator
@@ -240,7 +236,7 @@ def random_graph(
     shape : str
         A key of `SHAPES`.
     n_hosts : int
-        How many hosts, from 2 on; named ``h0``, ``h1``...
+        Number of hosts, from 2 on; named ``h0``, ``h1``...
     generator : numpy.random.Generator
         Source of the draws.
     decades : float
@@ -338,7 +334,7 @@ def geometric_graph(
     Parameters
     ----------
     n_hosts : int
-        How many hosts.
+        Number of hosts.
     generator : numpy.random.Generator
         Source of the positions.
     radius : float, optional

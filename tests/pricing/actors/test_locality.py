@@ -1,0 +1,253 @@
+"""Agents and managers know what a message brought, and nothing else.
+
+Decisions run here without SimGrid, on their own: each is asked when the messages that it waits
+for have come, and every message takes one step.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from collections import defaultdict
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from simplugin.pricing.actors import gradient
+from simplugin.pricing.actors.delivery import CLOCK, SENSOR
+from simplugin.pricing.actors.neighbourhood import inbox, neighbourhoods
+from simplugin.pricing.actors.roles import cast, ticking_cast
+from simplugin.pricing.policies.acceleration import AcceleratedMarket
+from simplugin.pricing.policies.gradient import Gradient, Reading, Steps
+from simplugin.pricing.policies.market import Market
+from simplugin.workloads import AlphaFair
+
+# Close to where they end, as rates that are all 0 would not differ.
+STEPS = Steps(start_rate=5e5, start_host_price=1e-9, start_link_price=1e-9, host=0.2, link=0.2)
+SMALL = replace(STEPS, host=1e-19, link=1e-19)
+METHODS = {
+    "unscaled": Gradient(scaled=False, steps=SMALL),
+    "scaled": Gradient(steps=STEPS),
+    "seidel": Gradient(steps=STEPS, reading=Reading(seidel=True)),
+    "market": Market(),
+    "accelerated": AcceleratedMarket(),
+}
+ROUNDS = 7
+PERIODS = 25
+
+
+class Stage:
+    """All roles of a deployment, and the messages on their way."""
+
+    def __init__(self, sharing, method):
+        self.capacity = np.concatenate([sharing.speed, sharing.bandwidth])
+        self.n_agents = sharing.n_agents
+        if not hasattr(self, "cast"):
+            self.cast = cast(method, AlphaFair(1.0), ROUNDS)
+        around = neighbourhoods(sharing)
+        self.states = {seat.number: self.cast.agent(seat) for seat in around.agents}
+        self.states |= {seat.number: self.cast.manager(seat) for seat in around.managers}
+        self.partners = {
+            seat.number: [
+                each.number
+                for each in (
+                    seat.father,
+                    seat.host_manager,
+                    seat.link_manager,
+                    seat.relay,
+                    *seat.sons,
+                    *seat.served,
+                )
+                if each
+            ]
+            for seat in around.agents
+        }
+        self.partners |= {
+            seat.number: [each.number for each in seat.members] for seat in around.managers
+        }
+
+    def decide(self, number, messages):
+        decide = self.cast.agent_decides
+        if number >= self.n_agents:
+            decide = self.cast.manager_decides
+            messages = [*messages, (SENSOR, 0, float(self.capacity[number - self.n_agents]))]
+        return decide, self.states[number], messages
+
+    def steps(self):
+        """Yield what happens: step, decision, state before (pickled), messages, posts."""
+        boxes = defaultdict(list)
+        ready = dict.fromkeys(self.states, ())
+        step = 0
+        while ready:
+            posted = []
+            for number, given in ready.items():
+                decide, state, messages = self.decide(number, list(given))
+                before = pickle.dumps(state)
+                self.states[number], posts = decide(state, messages)
+                yield step, number, decide, before, messages, posts
+                posted += posts
+            for address, message in posted:
+                boxes[address.name].append(message)
+            ready, step = {}, step + 1
+            for number, state in self.states.items():
+                box = boxes[inbox(number, state.side)]
+                needed = state.local + state.remote
+                if not state.over and needed and len(box) >= needed:
+                    ready[number] = tuple(box[:needed])
+                    del box[:needed]
+
+    def distances(self, sources):
+        """Return over how many messages each role is from the nearest of some."""
+        found = dict.fromkeys(sources, 0)
+        queue = list(sources)
+        for number in queue:
+            for other in self.partners[number]:
+                if other not in found:
+                    found[other] = found[number] + 1
+                    queue.append(other)
+        return found
+
+
+class PeriodicStage(Stage):
+    """The same where all decide in each step, on what has come by then."""
+
+    def __init__(self, sharing, method):
+        self.cast = ticking_cast(method, AlphaFair(1.0), 5)
+        super().__init__(sharing, method)
+
+    def steps(self):
+        boxes = defaultdict(list)
+        for step in range(PERIODS):
+            posted = []
+            for number in self.states:
+                given = [*boxes.pop(number, ()), (CLOCK, 0, float(step))]
+                decide, state, messages = self.decide(number, given)
+                before = pickle.dumps(state)
+                self.states[number], posts = decide(state, messages)
+                yield step, number, decide, before, messages, posts
+                posted += posts
+            for address, message in posted:
+                boxes[address.number].append(message)
+
+
+PERIODIC = {"periodic scaled": METHODS["scaled"], "periodic market": Market(0.5)}
+
+
+@pytest.fixture(params=[*METHODS, *PERIODIC])
+def stage_of(request):
+    """Return what puts the roles of a deployment on a stage."""
+    if request.param in PERIODIC:
+        return partial(PeriodicStage, method=PERIODIC[request.param])
+    return partial(Stage, method=METHODS[request.param])
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_all_roles_come_to_their_end(deployment, name):
+    _, _, sharing = deployment
+    stage = Stage(sharing, METHODS[name])
+    assert len(list(stage.steps())) > len(stage.states)
+    assert all(state.over and state.round == ROUNDS for state in stage.states.values())
+
+
+def posted(stage):
+    """Return what each role posted at each step."""
+    return {
+        (step, number): [(address.name, message) for address, message in posts]
+        for step, number, _, _, _, posts in stage.steps()
+    }
+
+
+def assert_heard_in_time(stage, seen, other, sources):
+    """Nobody speaks otherwise before a message can have told them of the difference."""
+    assert seen.keys() == other.keys()
+    distance = stage.distances(sources)
+    reached = set()
+    for (step, number), posts in seen.items():
+        if posts != other[step, number]:
+            assert step >= distance[number]
+            reached.add(number)
+    # The difference does reach others than neighbours, else this would show nothing.
+    assert max(distance[number] for number in reached) >= 2
+
+
+def test_a_capacity_is_news_no_earlier_than_messages_travel(deployment, stage_of):
+    _, _, sharing = deployment
+    last = int(sharing.host[np.flatnonzero(sharing.computes)[-1]])
+    speed = sharing.speed.copy()
+    speed[last] *= 0.01
+    stage = stage_of(sharing)
+    other = stage_of(replace(sharing, speed=speed))
+    assert_heard_in_time(stage, posted(stage), posted(other), [sharing.n_agents + last])
+
+
+def test_an_application_is_news_no_earlier_than_messages_travel(deployment, stage_of):
+    _, _, sharing = deployment
+    weight = sharing.weight.copy()
+    weight[-1] *= 3.0
+    flop = sharing.flop.copy()
+    flop[-1] *= 1.5
+    stage = stage_of(sharing)
+    other = stage_of(replace(sharing, weight=weight, flop=flop))
+    agents = np.flatnonzero(sharing.application == sharing.n_applications - 1).tolist()
+    assert_heard_in_time(stage, posted(stage), posted(other), agents)
+
+
+ALONE = """
+import importlib, json, pickle, sys
+wrong = 0
+for module, name, before, messages, after in pickle.load(sys.stdin.buffer):
+    decide = getattr(importlib.import_module(module), name)
+    if decide(pickle.loads(before), messages) != pickle.loads(after):
+        wrong += 1
+json.dump(wrong, sys.stdout)
+"""
+
+
+def decisions_that_need_more(records):
+    """Return how many decisions come out otherwise in a process of their own, in any order."""
+    order = np.random.default_rng(0).permutation(len(records))
+    run = subprocess.run(
+        [sys.executable, "-c", ALONE],
+        input=pickle.dumps([records[i] for i in order]),
+        capture_output=True,
+        check=True,
+        timeout=600,
+    )
+    return json.loads(run.stdout)
+
+
+def record(stage):
+    """Return each decision as a fresh process can make it again: names and pickled values."""
+    return [
+        (
+            decide.__module__,
+            decide.__qualname__,
+            before,
+            messages,
+            pickle.dumps((stage.states[number], posts)),
+        )
+        for _, number, decide, before, messages, posts in stage.steps()
+    ]
+
+
+def test_decisions_need_only_their_state_and_messages(uneven, stage_of):
+    records = record(stage_of(uneven))
+    assert len(records) > 100
+    assert decisions_that_need_more(records) == 0
+
+
+def test_a_decision_that_looks_elsewhere_is_found_out(monkeypatch, uneven):
+    method = METHODS["scaled"]
+    honest = gradient.inverse_marginal
+    seen = []
+
+    def peeking(throughput, weight, alpha):
+        seen.append(throughput)
+        return honest(max(seen), weight, alpha)
+
+    monkeypatch.setattr(gradient, "inverse_marginal", peeking)
+    assert decisions_that_need_more(record(Stage(uneven, method))) > 0

@@ -1,0 +1,156 @@
+"""Actors go through the same rounds as the pure iterations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from simplugin.errors import ActorError, SimpluginError, WorkloadError
+from simplugin.platforms.graphs import Graph
+from simplugin.pricing.actors.delivery import Envelope
+from simplugin.pricing.deployment import deploy
+from simplugin.pricing.execution import negotiate
+from simplugin.pricing.instances import instances
+from simplugin.pricing.iteration import iterate
+from simplugin.pricing.policies.acceleration import AcceleratedMarket
+from simplugin.pricing.policies.gradient import Gradient, Reading
+from simplugin.pricing.policies.market import Market
+from simplugin.simulation import SimGridOptions
+from simplugin.workloads import AlphaFair, Application
+
+METHODS = {
+    "unscaled": (Gradient(scaled=False), 1.0, 120),
+    "scaled": (Gradient(), 1.0, 120),
+    "scaled, alpha 2": (Gradient(), 2.0, 120),
+    "late": (Gradient(reading=Reading(late=True)), 1.0, 120),
+    "fresh": (Gradient(reading=Reading(late=True, fresh=True)), 1.0, 120),
+    "seidel": (Gradient(reading=Reading(seidel=True, late=True)), 1.0, 120),
+    "plain": (Gradient(reading=Reading(normalised=False, counted=False)), 0.5, 120),
+    "market": (Market(), 1.0, 80),
+    "market, alpha 2": (Market(relaxation=1.2), 2.0, 80),
+    "accelerated": (AcceleratedMarket(), 1.0, 80),
+    "accelerated, alpha 1/2": (AcceleratedMarket(), 0.5, 80),
+}
+
+
+def assert_same(sharing, seen, pure):
+    scale = np.abs(pure.rates).max(axis=1, keepdims=True) + 1e-300
+    assert seen.rates.shape == pure.rates.shape
+    assert np.max(np.abs(seen.rates - pure.rates) / scale) <= 1e-9
+    np.testing.assert_allclose(seen.throughput, pure.throughput, rtol=1e-9, atol=1e-9)
+    used = np.unique(sharing.host[sharing.computes])
+    np.testing.assert_allclose(seen.host_price[:, used], pure.host_price[:, used], rtol=1e-9)
+    used = np.unique(sharing.link[sharing.link >= 0])
+    np.testing.assert_allclose(seen.link_price[:, used], pure.link_price[:, used], rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_rounds_are_those_of_the_pure_iteration(deployment, name):
+    platform, _, sharing = deployment
+    method, alpha, rounds = METHODS[name]
+    utility = AlphaFair(alpha)
+    pure = iterate(method, sharing, utility, rounds, rates=True)
+    assert_same(sharing, negotiate(platform, sharing, method, rounds, utility).trajectory, pure)
+
+
+@pytest.mark.parametrize("method", [Market(), AcceleratedMarket()], ids=["market", "accelerated"])
+def test_rounds_are_the_same_on_random_platforms(method):
+    small = [each for each in instances(30) if each.sharing.n_hosts <= 20][:3]
+    assert len(small) == 3
+    for each in small:
+        pure = iterate(method, each.sharing, AlphaFair(1.0), 20, rates=True)
+        seen = negotiate(each.graph, each.sharing, method, 20, AlphaFair(1.0)).trajectory
+        assert_same(each.sharing, seen, pure)
+
+
+def test_rounds_are_the_same_on_the_reference_back_end(deployment):
+    platform, _, sharing = deployment
+    first, second = (
+        negotiate(platform, sharing, Market(), 3, AlphaFair(1.0), back_end=back_end).trajectory
+        for back_end in ("coroutines", "threads")
+    )
+    np.testing.assert_allclose(second.rates, first.rates, rtol=1e-9)
+    np.testing.assert_allclose(second.date, first.date, rtol=1e-9)
+
+
+def chain(latency=0.25, byte=1000.0):
+    """Three hosts in a row, and one application from the first."""
+    graph = Graph.duplex("abc", np.full(3, 1e9), [(0, 1), (1, 2)], 1e6, latency)
+    applications = [Application("k", "a", 1000.0, byte)]
+    return graph, deploy(graph, applications)
+
+
+def test_a_round_lasts_as_long_as_its_messages_travel():
+    graph, sharing = chain()
+    envelope = Envelope(header=100.0, number=10.0)
+    seen = negotiate(graph, sharing, Gradient(), 3, AlphaFair(1.0), envelope=envelope).trajectory
+    # Up: a flow and, in round 1, a count. Down: a price and a throughput.
+    up, first_up, down = 110e-6, 120e-6, 120e-6
+    per_round = 4 * 0.25 + 2 * up + 2 * down
+    expected = np.arange(4) * per_round + np.where(np.arange(4), 2 * (first_up - up), 0.0)
+    np.testing.assert_allclose(seen.date, expected, rtol=1e-9)
+    assert seen.bytes_sent == 2 * (120 + 110 + 110) + 2 * 3 * 120
+
+
+def test_sons_answer_at_the_same_time():
+    graph = Graph.duplex(
+        ["m", *"abcdefgh"], np.full(9, 1e9), [(0, i) for i in range(1, 9)], 1e9, 0.5
+    )
+    sharing = deploy(graph, [Application("k", "m", 1000.0, 1000.0)])
+    seen = negotiate(graph, sharing, Gradient(), 1, AlphaFair(1.0)).trajectory
+    assert seen.date[1] == pytest.approx(1.0, abs=1e-5)
+
+
+def test_messages_compete_for_the_links_that_they_price():
+    graph, sharing = chain(latency=0.0)
+    alone = negotiate(graph, sharing, Gradient(), 1, AlphaFair(1.0)).trajectory
+    both = deploy(graph, [Application(k, "a", 1000.0, 1000.0) for k in "kl"])
+    shared = negotiate(graph, both, Gradient(), 1, AlphaFair(1.0)).trajectory
+    assert shared.date[1] == pytest.approx(2 * alone.date[1], rel=1e-6)
+
+
+def test_managers_read_the_platform_and_not_the_deployment():
+    graph, sharing = chain()
+    faster = replace(graph, speed=graph.speed * 3)
+    pure = iterate(Market(), replace(sharing, speed=faster.speed), AlphaFair(1.0), 20)
+    seen = negotiate(faster, sharing, Market(), 20, AlphaFair(1.0)).trajectory
+    np.testing.assert_allclose(seen.throughput, pure.throughput, rtol=1e-12)
+
+
+def test_dates_follow_the_network_model():
+    graph, sharing = chain()
+    options = SimGridOptions(network_model="LV08", crosstraffic=False)
+    linear = negotiate(graph, sharing, Gradient(), 1, AlphaFair(1.0)).trajectory
+    slow = negotiate(graph, sharing, Gradient(), 1, AlphaFair(1.0), options=options).trajectory
+    assert slow.date[1] > 10 * linear.date[1]
+
+
+def test_a_link_without_a_way_back_is_refused():
+    graph = Graph(("a", "b"), np.ones(2), np.array([0]), np.array([1]), np.ones(1), np.zeros(1))
+    sharing = deploy(graph, [Application("k", "a", 1.0, 1.0)])
+    with pytest.raises(WorkloadError, match="no link goes from 'b' back to 'a'"):
+        negotiate(graph, sharing, Gradient(), 1, AlphaFair(1.0))
+
+
+def test_what_has_no_agents_is_refused():
+    graph, sharing = chain()
+    with pytest.raises(ActorError, match="no agents for object"):
+        negotiate(graph, sharing, object(), 1, AlphaFair(1.0))
+
+
+def test_a_reading_that_needs_a_third_sweep_is_refused():
+    graph, sharing = chain()
+    method = Gradient(reading=Reading(seidel=True, fresh=True))
+    with pytest.raises(SimpluginError, match="third sweep"):
+        negotiate(graph, sharing, method, 1, AlphaFair(1.0))
+
+
+def test_masters_that_no_tree_joins_cannot_accelerate():
+    graph, _ = chain()
+    applications = [Application("k", "a", 1.0, 1.0), Application("l", "c", 1.0, 1.0)]
+    sharing = deploy(graph, applications, {"k": {"b": "a"}, "l": {"b": "c"}})
+    negotiate(graph, sharing, Market(), 1, AlphaFair(1.0))
+    with pytest.raises(SimpluginError, match="hosts of all masters"):
+        negotiate(graph, sharing, AcceleratedMarket(), 1, AlphaFair(1.0))
