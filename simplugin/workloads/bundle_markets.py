@@ -1,4 +1,4 @@
-"""What tasks of a bundle are worth on each computing peer, and how many peers want at a price."""
+"""Values of the tasks of a bundle on each computing peer, and demands at a price."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class BundleMarket:
     values : float64, shape (n_peers,)
         What its first task is worth to each peer, V_i^b [price].
     m : int
-        How many tasks there are, fewer than 2^53.
+        Number of tasks there are, fewer than 2^53.
     caps : int64, shape (n_peers,)
-        How many each peer takes at most, N_max; one number for all will do.
+        Most tasks that each peer takes, N_max; one number for all will do.
     q : float64, shape (n_peers,)
         1 - alpha with the discount rate alpha of each peer; one number for all will do.
 
@@ -91,7 +91,7 @@ class BundleMarket:
 
     @property
     def n_peers(self) -> int:
-        """How many computing peers there are."""
+        """Number of computing peers."""
         return len(self.values)
 
     @property

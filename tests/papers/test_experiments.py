@@ -11,7 +11,9 @@ from simplugin.papers.statements import judged, statements
 
 # Of each paper the experiments that take under a few seconds.
 SHORT = {
+    "beaumont": ("enough tasks", "negotiation", "slices", "natural periods"),
     "bertin": ("unscaled", "other steps", "tasks", "platforms, scaled"),
+    "ntakpe": ("biCPA", "sites", "mapping"),
     # Its own tests have smaller inputs.
     "zheng": (),
 }
