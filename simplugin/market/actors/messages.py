@@ -1,17 +1,15 @@
-"""What the actors of a market tell each other besides what they negotiate."""
+"""Messages between the actors of a market, besides those of negotiations."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from simplugin.errors import WorkloadError
-from simplugin.market.negotiations.protocol import message_size
-
-if TYPE_CHECKING:
-    from simplugin.workloads.bundles import Bundle
+from simplugin.market.policies.negotiation import message_size
+from simplugin.workloads.bundles import Bundle
 
 _NUMBERS = (int, float, np.number)
 

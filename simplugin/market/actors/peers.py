@@ -1,13 +1,12 @@
-"""A computing peer: it negotiates for itself, then fetches and computes what it has bought."""
+"""Computing peers: each negotiates for itself, then fetches and computes its tasks."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from simplugin.market.agents.messages import (
+from simplugin.market.actors.messages import (
     CAPACITY,
     Announcement,
     Award,
+    Question,
     capacity_of,
     ends_at,
     inbox_of,
@@ -15,13 +14,9 @@ from simplugin.market.agents.messages import (
     replies_of,
     tasks_for,
 )
-from simplugin.market.negotiations.protocol import message_size
-
-if TYPE_CHECKING:
-    from simplugin.market.agents.messages import Question
-    from simplugin.market.agents.stations import Ledger, PeerStation
-    from simplugin.market.negotiations.protocol import Negotiation, Peer
-    from simplugin.simulation.api import Actor
+from simplugin.market.actors.stations import Ledger, PeerStation
+from simplugin.market.policies.negotiation import Negotiation, Peer, message_size
+from simplugin.simulation.api import Actor
 
 
 async def computing_peer(

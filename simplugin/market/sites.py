@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,13 +15,7 @@ from simplugin.platforms.hosts import Host
 from simplugin.platforms.links import WIFI
 from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.platform import Platform
-from simplugin.simulation.resolve import resolve
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping, Sequence
-
-    from simplugin.simulation.resolve import ResolvedLink, ResolvedRoute
+from simplugin.simulation.resolve import ResolvedLink, ResolvedRoute, resolve
 
 SCHEDULER = "scheduler"
 

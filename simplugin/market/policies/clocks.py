@@ -1,24 +1,25 @@
-"""A rising clock at which peers clinch tasks, as messages; each peer has a payment of its own."""
+"""Clocks: prices that rise until peers clinch all tasks, or move with the excess demand."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 
 from simplugin.elementary import exp
-from simplugin.errors import WorkloadError
-from simplugin.market.negotiations.answering_peers import answering_peer
-from simplugin.market.negotiations.brackets import Bracket, ask_all, counts_of
-from simplugin.market.negotiations.protocol import Agreement, Call, Message, Negotiation
-
-if TYPE_CHECKING:
-    from simplugin.market.negotiations.protocol import Scheduler
-    from simplugin.workloads.bundle_markets import Amounts
-
-    Start = Generator[Call, list[Message], tuple[float, Amounts]]
+from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.market.policies.clearing import Bracket, ask_all, counts_of
+from simplugin.market.policies.negotiation import (
+    Agreement,
+    AnsweringPeer,
+    Call,
+    Message,
+    Negotiation,
+    Scheduler,
+)
+from simplugin.workloads.bundle_markets import Amounts
 
 # How finely the start is looked for: widest bracket of the logarithm of its price.
 START = 0.01
@@ -65,7 +66,7 @@ def clinching(tick: float | None = None) -> Negotiation:
        Economic Review 94(5).
     """
     if tick is None:
-        return Negotiation("clinching", _exact, answering_peer)
+        return Negotiation("clinching", _exact, AnsweringPeer)
     if not LEAST_TICK <= tick < math.inf:
         raise WorkloadError(f"tick is {tick!r}; each is a round: give a number from {LEAST_TICK:g}")
     step = tick
@@ -79,7 +80,7 @@ def clinching(tick: float | None = None) -> Negotiation:
             sale.leave(_rationed(sale.demand - counts_of(counts), sale.excess), log_price)
         return sale.agreement()
 
-    return Negotiation("ticking", ticking, answering_peer)
+    return Negotiation("ticking", ticking, AnsweringPeer)
 
 
 def _exact(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
@@ -132,7 +133,7 @@ def clinched(demand: Amounts, m: int) -> Amounts:
     return np.maximum(0, left)
 
 
-def _start(n_peers: int, m: int) -> Start:
+def _start(n_peers: int, m: int) -> Generator[Call, list[Message], tuple[float, Amounts]]:
     """Find a price below which nothing is clinched; return its logarithm and the demand there."""
     (caps,) = yield from ask_all(n_peers, ("open", m))
     Bracket.everything(m, counts_of(caps))  # refuses what does not fit
@@ -162,3 +163,59 @@ def _rationed(leaving: Amounts, excess: int) -> Amounts:
 
 
 CLINCHING = clinching()
+
+
+STEP, ROUNDS = 0.1, 20_000
+
+
+def clock(step: float = STEP, start: float = 0.0, rounds: int = ROUNDS) -> Negotiation:
+    r"""Return tatonnement with a fixed step: ln p grows by step (D - m) / m in each round.
+
+    It ends when demand D is m, at whichever price that clears the market it has come to. Demand is
+    whole numbers, so that it may jump from above m to below and the price go up and down for ever.
+    The sum of all D - m tells the price; once it has been there before, all that follows is known,
+    and the negotiation fails.
+
+    Parameters
+    ----------
+    step : float
+        Part of the relative excess demand by which the price's logarithm moves.
+    start : float
+        Logarithm of the first price.
+    rounds : int
+        After how many to give up.
+    """
+    scheduler = partial(_clock, step=step, start=start, rounds=rounds)
+    return Negotiation(f"clock {step:g}", scheduler, AnsweringPeer)
+
+
+def _clock(
+    n_peers: int,
+    m: int,
+    generator: np.random.Generator,  # noqa: ARG001
+    step: float,
+    start: float,
+    rounds: int,
+) -> Scheduler:
+    """Move the price until demand is m; fail if it repeats itself."""
+    (caps,) = yield from ask_all(n_peers, ("open", m))
+    Bracket.everything(m, counts_of(caps))  # refuses what does not fit
+    # A whole number, so that a price that comes again is the same to the last bit.
+    excess = 0
+    seen: dict[int, int] = {}
+    while excess not in seen and len(seen) < rounds:
+        seen[excess] = len(seen)
+        price = start + step * excess / m
+        (counts,) = yield from ask_all(n_peers, ("price", price))
+        wanted = counts_of(counts)
+        if wanted.sum() == m:
+            return Agreement(wanted, exp(price))
+        excess += int(wanted.sum()) - m
+    if excess in seen:
+        raise InfeasibleError(
+            f"a clock of step {step:g} never ends: its prices of round {seen[excess] + 1} on come"
+            f" again every {len(seen) - seen[excess]} rounds; negotiate by bisection"
+        )
+    raise InfeasibleError(
+        f"a clock of step {step:g} has not ended after {rounds} rounds; negotiate by bisection"
+    )

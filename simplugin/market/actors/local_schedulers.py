@@ -1,46 +1,53 @@
-"""A local scheduler: it sells bundles to its peers, one after the other, and sends the tasks."""
+"""Local schedulers: they sell bundles to their peers and answer for them to a global one."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simplugin.errors import WorkloadError
-from simplugin.market.agents.draws import negotiation_seed
-from simplugin.market.agents.messages import (
+from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.market.actors.messages import (
     ANNOUNCEMENT,
     AWARD,
+    ESTIMATE,
     REPORT,
     Announcement,
     Award,
+    Capacity,
+    Estimate,
     Question,
+    Submission,
     bundles_for,
+    capacity_of,
     ends_at,
+    estimates_of,
     inbox_of,
     plain,
+    questions_for,
     replies_of,
     reports_of,
     tasks_for,
 )
-from simplugin.market.negotiations.protocol import message_size, own_generator
-from simplugin.market.outcomes import checked_payments
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simplugin.market.agents.messages import Submission
-    from simplugin.market.agents.stations import SchedulerStation
-    from simplugin.market.negotiations.protocol import (
-        Agreement,
-        Call,
-        Message,
-        Negotiation,
-        Scheduler,
-    )
-    from simplugin.simulation.api import Actor
-    from simplugin.workloads.bundles import Bundle
+from simplugin.market.actors.stations import SchedulerStation
+from simplugin.market.model import checked_payments, task_time
+from simplugin.market.policies.dispatch import completion_of_best
+from simplugin.market.policies.negotiation import (
+    Agreement,
+    Call,
+    Message,
+    Negotiation,
+    Scheduler,
+    message_size,
+    negotiation_seed,
+    own_generator,
+)
+from simplugin.simulation.api import Actor
+from simplugin.workloads.bundle_markets import BundleMarket
+from simplugin.workloads.bundles import Bundle
 
 
 @dataclass
@@ -221,3 +228,56 @@ async def _deliver(
     for each in ends:
         await each
     return me.now
+
+
+async def estimator(me: Actor, station: SchedulerStation) -> None:
+    """Hear what each peer can do, then answer all questions, beside what else the site does.
+
+    Parameters
+    ----------
+    me : Actor
+        On the local scheduler's host.
+    station : SchedulerStation
+        Whom it serves.
+    """
+    questions = me.mailbox(questions_for(station.host))
+    answers = me.mailbox(estimates_of(station.host))
+    # Questions are under way while peers still speak.
+    asking = questions.get_async()
+    telling = [me.mailbox(capacity_of(peer)).get_async() for peer in station.peers]
+    capacities: list[Capacity] = [await each for each in telling]
+    while True:
+        asked: Announcement = await asking
+        asking = questions.get_async()
+        estimate = Estimate(asked.number, station.site, seconds(capacities, asked))
+        answers.put_detached(estimate, ESTIMATE, label="estimate")
+
+
+def seconds(capacities: Sequence[Capacity], asked: Announcement) -> float:
+    """Return how long peers would take for a bundle, if no discounts of earlier ones are left.
+
+    Parameters
+    ----------
+    capacities : sequence of Capacity, shape (n_peers,)
+        What they said of themselves.
+    asked : Announcement
+        The bundle.
+
+    Returns
+    -------
+    float
+        What the assignment of the largest benefit takes by their estimated completion times [s];
+        inf if they cannot take the bundle.
+    """
+    columns = [
+        (each.speed, each.bandwidth, each.setup, each.price_unit, each.q, each.n_max)
+        for each in capacities
+    ]
+    speed, bandwidth, setup, price_unit, q, n_max = np.array(columns, dtype=np.float64).T
+    times = task_time(asked.flop, asked.byte, speed, bandwidth, setup)
+    caps = np.minimum(n_max, asked.m).astype(np.int64)
+    try:
+        market = BundleMarket(price_unit / times, asked.m, caps, q)
+    except InfeasibleError:
+        return math.inf
+    return completion_of_best(market, times)

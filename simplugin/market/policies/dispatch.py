@@ -1,16 +1,13 @@
-"""How a global scheduler chooses the site that a bundle goes to."""
+"""Rules by which a global scheduler chooses the site of a bundle."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from simplugin.optimum.bundle_benefit import largest_benefit
-
-if TYPE_CHECKING:
-    from simplugin.workloads.bundle_markets import BundleMarket, Floats
+from simplugin.workloads.bundle_markets import BundleMarket, Floats
 
 
 @dataclass(frozen=True, slots=True)

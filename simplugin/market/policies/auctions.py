@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from simplugin.elementary import exp, log
-from simplugin.market.agents.draws import own_generator
-from simplugin.market.dealing import one_by_one
+from simplugin.errors import WorkloadError
+from simplugin.market.policies.clearing import Bracket, ask_all, counts_of
+from simplugin.market.policies.negotiation import (
+    Agreement,
+    Call,
+    Message,
+    Negotiation,
+    OwnTasks,
+    Scheduler,
+    negotiate,
+    own_generator,
+)
+from simplugin.market.policies.shares import one_by_one
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket
 
@@ -32,9 +43,8 @@ def double_auction(
     all m tasks are sold. A peer at its cap does not bid.
 
     The uniform draws of the scheduler (who arrives, then its ask) and those of each peer, one a
-    bid, come from generators of their own, `simplugin.market.agents.draws.own_generator`, so that
-    peers that draw for themselves trade the same. [2]_ only cites double auctions; this is one
-    reading.
+    bid, come from generators of their own, see `own_generator`. [2]_ only cites double auctions;
+    this is one reading.
 
     Parameters
     ----------
@@ -64,22 +74,8 @@ def double_auction(
     .. [2] M. Zheng, Z. Hu, P. Xiao, M. Zheng, K. Zhang (2011). A Global Benefit Maximization
        Task-Bundle Allocation. NPC 2011.
     """
-    market = BundleMarket(values, m, caps, q)
-    scheduler, *peers = _draws(seed, market.n_peers)
-    amounts = [0] * market.n_peers
-    limits, falls = market.caps.tolist(), market.log_q.tolist()
-    first, worth = market.log_value.tolist(), market.log_value.tolist()
-    open_ = [peer for peer in range(market.n_peers) if limits[peer] > 0]
-    paid = 0.0
-    for _ in range(market.m):
-        top = max(worth[peer] for peer in open_)
-        winner, log_price = _trade(scheduler, peers, worth, open_, top)
-        paid += exp(log_price)
-        amounts[winner] += 1
-        worth[winner] = first[winner] + amounts[winner] * falls[winner]
-        if amounts[winner] == limits[winner]:
-            open_.remove(winner)
-    return np.array(amounts, dtype=np.int64), paid / market.m
+    agreed = negotiate(DOUBLE_AUCTION, values, m, caps, q, seed)
+    return agreed.amounts, agreed.price
 
 
 def double_auction_rounds(
@@ -138,30 +134,6 @@ def arriving(draw: float, open_: list[int]) -> int | None:
     if draw > 0.5:
         return None
     return open_[min(int(2 * draw * len(open_)), len(open_) - 1)]
-
-
-def _trade(
-    scheduler: Iterator[float],
-    peers: list[Iterator[float]],
-    worth: list[float],
-    open_: list[int],
-    top: float,
-) -> tuple[int, float]:
-    """Return who buys the next task, and the logarithm of its price."""
-    bid, ask, bidder = -math.inf, math.inf, -1
-    while True:
-        peer = arriving(next(scheduler), open_)
-        if peer is None:
-            asked = top + log(next(scheduler))
-            if asked <= bid:
-                return bidder, bid
-            ask = min(ask, asked)
-        else:
-            offered = worth[peer] + log(next(peers[peer]))
-            if offered >= ask:
-                return peer, ask
-            if offered > bid:
-                bid, bidder = offered, peer
 
 
 def double_auction_marginal(
@@ -237,3 +209,76 @@ def double_auction_dearest(
     market = BundleMarket(values, m, caps, q)
     amounts = one_by_one(market.m, market.caps, np.argsort(-market.values, kind="stable"))
     return amounts, float(market.values[amounts > 0].min())
+
+
+class BiddingPeer(OwnTasks):
+    """A peer that bids any price up to the value of its next task, by numbers of its self."""
+
+    def __init__(self, value: float, cap: int, q: float, generator: np.random.Generator) -> None:
+        super().__init__(value, cap, q)
+        self._draws = uniform_draws(generator)
+        self._bought = 0
+
+    def reply(self, message: Message, /) -> Message:
+        """Return its cap and first value, a bid, or the next value after a sale; logarithms.
+
+        ``("begin", m)`` is answered by its cap and the first task's value, ``("bid",)`` by a bid,
+        ``("sold",)`` by the next task's value.
+        """
+        match message[0]:
+            case "begin":
+                return ("limit", self.limit(message[1]), self.log_worth(1))
+            case "bid":
+                worth = self.log_worth(self._bought + 1)
+                return ("bid", worth + log(next(self._draws)))
+            case "sold":
+                self._bought += 1
+                return ("limit", self.log_worth(self._bought + 1))
+        raise WorkloadError(f"a peer is asked {message[0]!r}, which it does not understand")
+
+
+def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:
+    """Ask a peer that arrives for its bid, and tell it when it has bought.
+
+    The highest ask is what any peer would pay, which peers therefore tell: once at the beginning,
+    and after each task that they buy. There are as many rounds as bids and sales, and one.
+    """
+    limits, first = yield from ask_all(n_peers, ("begin", m))
+    caps = counts_of(limits)
+    Bracket.everything(m, caps)  # raises if the caps leave tasks over
+    draws, worth = uniform_draws(generator), first.tolist()
+    amounts = np.zeros_like(caps)
+    open_ = np.flatnonzero(caps).tolist()
+    paid = 0.0
+    for _ in range(m):
+        top = max(worth[peer] for peer in open_)
+        winner, log_price = yield from _trade(draws, open_, top)
+        paid += exp(log_price)
+        amounts[winner] += 1
+        ((_, worth[winner]),) = yield Call((winner,), ("sold",))
+        if amounts[winner] == caps[winner]:
+            open_.remove(winner)
+    return Agreement(amounts, paid / m)
+
+
+def _trade(
+    draws: Iterator[float], open_: list[int], top: float
+) -> Generator[Call, list[Message], tuple[int, float]]:
+    """Return who buys the next task, and the logarithm of its price."""
+    bid, ask, bidder = -math.inf, math.inf, -1
+    while True:
+        peer = arriving(next(draws), open_)
+        if peer is None:
+            asked = top + log(next(draws))
+            if asked <= bid:
+                return bidder, bid
+            ask = min(ask, asked)
+        else:
+            ((_, offered),) = yield Call((peer,), ("bid",))
+            if offered >= ask:
+                return peer, ask
+            if offered > bid:
+                bid, bidder = offered, peer
+
+
+DOUBLE_AUCTION = Negotiation("double_auction", _scheduler, BiddingPeer)
