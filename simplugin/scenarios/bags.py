@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from simplugin.bags.policies import POLICIES as TREE_POLICIES
+from simplugin.bags.policies.shipped import POLICIES as TREE_POLICIES
 from simplugin.inputs.kinds import Kind, Outcome, Progress
 from simplugin.pricing.policies.shipped import POLICIES
 from simplugin.workloads.bag_sections import BagsWorkload

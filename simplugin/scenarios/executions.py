@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.bags.assessment import Assessment
-from simplugin.bags.classics import first_request_delays
 from simplugin.bags.execution import execute
 from simplugin.bags.measurement import measure, with_errors
-from simplugin.bags.nodes import BUFFER, Policy
-from simplugin.bags.platform_trees import tree_of
-from simplugin.bags.policies import POLICIES
+from simplugin.bags.policies.classics import first_request_delays
+from simplugin.bags.policies.shipped import POLICIES
+from simplugin.bags.policy import BUFFER, Policy
+from simplugin.bags.trees import tree_of
 from simplugin.errors import InfeasibleError, SimpluginError, UnitError, WorkloadError
 from simplugin.inputs.kinds import Outcome, Progress
 from simplugin.inputs.messages import suggestion
@@ -29,7 +29,7 @@ from simplugin.units import parse_time
 from simplugin.workloads.applications import Bags
 
 if TYPE_CHECKING:
-    from simplugin.bags.policies import PolicyMaker
+    from simplugin.bags.policies.shipped import PolicyMaker
     from simplugin.platforms import Platform
     from simplugin.platforms.graphs import Tree
     from simplugin.scenarios.scenario import Scenario
@@ -184,7 +184,7 @@ def _policy(scenario: Scenario, tree: Tree, bags: Bags) -> Policy:
         raise scenario.error(message, *place) from error
     if not isinstance(policy, Policy):
         message = f"{section.name!r} returned {type(policy).__name__}, not a Policy"
-        remedy = "applications with a count are handed out by simplugin.bags.nodes.Policy"
+        remedy = "applications with a count are handed out by simplugin.bags.policy.Policy"
         raise scenario.error(message, "scheduler", "name", remedy=remedy)
     return policy
 
