@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from simplugin.reports.platform_part import Part
-from simplugin.reports.platform_sheet import Block, Disc, Stroke, Words, measured
+from simplugin.reports.platforms.part import Part
+from simplugin.reports.platforms.sheet import Block, Disc, Stroke, Words, measured
 
 _BETWEEN = 0.07
 _LABEL, _LABEL_COLOUR = 6.2, "#3b5b78"

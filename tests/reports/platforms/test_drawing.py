@@ -13,9 +13,9 @@ from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms import BypassZoneRoute, LinkUse, Route, Router, ZoneRoute
 from simplugin.platforms.grid5000.platform import grid5000_platform
 from simplugin.platforms.peers import PeerGrid, PeerSite
-from simplugin.reports.platform_drawing import draw_platform, platform_figure
-from simplugin.reports.platform_items import Detail, Survey
-from simplugin.reports.platform_part import Part
+from simplugin.reports.platforms.drawing import draw_platform, platform_figure
+from simplugin.reports.platforms.items import Detail, Survey
+from simplugin.reports.platforms.part import Part
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "platforms_xml").glob("*.xml"))

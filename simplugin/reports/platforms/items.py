@@ -17,8 +17,8 @@ from simplugin.platforms.links import (
     ZoneRoute,
 )
 from simplugin.platforms.platform import Platform, PlatformElement, Zone
-from simplugin.reports.platform_contents import Contents, Group, contents, group_of, stem
-from simplugin.reports.platform_network import Line, Network, Step, Way, network
+from simplugin.reports.platforms.contents import Contents, Group, contents, group_of, stem
+from simplugin.reports.platforms.network import Line, Network, Step, Way, network
 
 Point = Host | Peer | Router | Zone | Cluster | Cabinet
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.reports.platform_network import Line, Way, network
+from simplugin.reports.platforms.network import Line, Way, network
 
 
 def ways_over(graph, terminals, *, directed):

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from simplugin.reports.platform_boxes import one_box
-from simplugin.reports.platform_columns import columns
-from simplugin.reports.platform_dendrogram import dendrogram
-from simplugin.reports.platform_discs import discs
-from simplugin.reports.platform_items import Item, Survey
-from simplugin.reports.platform_layouts import apart, layout, parts
-from simplugin.reports.platform_part import Part
-from simplugin.reports.platform_sheet import Block, Box, Stroke, Words, measured
+from simplugin.reports.platforms.boxes import one_box
+from simplugin.reports.platforms.columns import columns
+from simplugin.reports.platforms.dendrogram import dendrogram
+from simplugin.reports.platforms.discs import discs
+from simplugin.reports.platforms.items import Item, Survey
+from simplugin.reports.platforms.layouts import apart, layout, parts
+from simplugin.reports.platforms.part import Part
+from simplugin.reports.platforms.sheet import Block, Box, Stroke, Words, measured
 
 # As wide as a sheet may get without need [inch]: 1,600 dots.
 WIDTH = 10.4

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.reports.platform_layouts import apart, layout, parts
+from simplugin.reports.platforms.layouts import apart, layout, parts
 
 
 def laid(graph):

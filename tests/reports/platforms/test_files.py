@@ -8,8 +8,8 @@ import pytest
 
 from simplugin.errors import PlatformError
 from simplugin.formats.platform_xml import read_platform
-from simplugin.reports.platform_drawing import platform_figure
-from simplugin.reports.platform_items import Detail, Survey
+from simplugin.reports.platforms.drawing import platform_figure
+from simplugin.reports.platforms.items import Detail, Survey
 
 FILES = sorted((Path(__file__).parents[2] / "platforms_xml").glob("*.xml"))
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from simplugin.errors import SimpluginError
 from simplugin.reports.image_files import image_file, save
-from simplugin.reports.platform_blocks import WIDTH, blocks
-from simplugin.reports.platform_ink import figure_of
-from simplugin.reports.platform_items import Detail, Item, Survey
+from simplugin.reports.platforms.blocks import WIDTH, blocks
+from simplugin.reports.platforms.ink import figure_of
+from simplugin.reports.platforms.items import Detail, Item, Survey
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from simplugin.platforms.platform import Platform
-    from simplugin.reports.platform_sheet import Block
+    from simplugin.reports.platforms.sheet import Block
 
 DetailName = Literal["auto", "hosts", "clusters", "sites"]
 # What fits on a sheet [inch].

@@ -7,11 +7,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.reports.platform_contents import speed_words
-from simplugin.reports.platform_items import Item
-from simplugin.reports.platform_layouts import Layout, layout
-from simplugin.reports.platform_part import Part, wish_along
-from simplugin.reports.platform_sheet import Block, Disc, Stroke, Wish, Words, cut, measured
+from simplugin.reports.platforms.contents import speed_words
+from simplugin.reports.platforms.items import Item
+from simplugin.reports.platforms.layouts import Layout, layout
+from simplugin.reports.platforms.part import Part, wish_along
+from simplugin.reports.platforms.sheet import Block, Disc, Stroke, Wish, Words, cut, measured
 
 _FONT = 6.5
 _LARGEST, _SMALLEST = 0.17, 0.012

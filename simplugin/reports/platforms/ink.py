@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from simplugin.reports.platform_boxes import BAR
-from simplugin.reports.platform_contents import rate_words, speed_words
-from simplugin.reports.platform_sheet import Block, Box, Disc, Stroke, Words, measured
+from simplugin.reports.platforms.boxes import BAR
+from simplugin.reports.platforms.contents import rate_words, speed_words
+from simplugin.reports.platforms.sheet import Block, Box, Disc, Stroke, Words, measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

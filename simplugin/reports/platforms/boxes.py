@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from simplugin.reports.platform_contents import Group
-from simplugin.reports.platform_items import Item
-from simplugin.reports.platform_sheet import Block, Box, Words, cut, measured
+from simplugin.reports.platforms.contents import Group
+from simplugin.reports.platforms.items import Item
+from simplugin.reports.platforms.sheet import Block, Box, Words, cut, measured
 
 _HEAD, _ROW = 7.5, 6.2
 _GREY = "#4a4a4a"

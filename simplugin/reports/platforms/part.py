@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from simplugin.reports.platform_contents import rate_words
-from simplugin.reports.platform_items import Item, Survey
-from simplugin.reports.platform_network import Line
-from simplugin.reports.platform_sheet import Point, Wish, Words
+from simplugin.reports.platforms.contents import rate_words
+from simplugin.reports.platforms.items import Item, Survey
+from simplugin.reports.platforms.network import Line
+from simplugin.reports.platforms.sheet import Point, Wish, Words
 
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _LABEL, _LABEL_COLOUR = 6.2, "#3b5b78"
