@@ -17,7 +17,7 @@ from simplugin.reports.platforms.drawing import draw_platform, platform_figure
 from simplugin.reports.platforms.items import Detail, Survey
 from simplugin.reports.platforms.part import Part
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FILES = sorted((ROOT / "platforms_xml").glob("*.xml"))
 SIGNATURES = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 DETAILS = ("auto", "hosts", "clusters", "sites")

@@ -11,7 +11,7 @@ from simplugin.formats.platform_xml import read_platform
 from simplugin.reports.platforms.drawing import platform_figure
 from simplugin.reports.platforms.items import Detail, Survey
 
-FILES = sorted((Path(__file__).parents[2] / "platforms_xml").glob("*.xml"))
+FILES = sorted((Path(__file__).parents[3] / "platforms_xml").glob("*.xml"))
 
 
 @cache
