@@ -168,11 +168,6 @@ class JobTrace:
         return f"<JobTrace of {len(self)} jobs>"
 
     @property
-    def n_jobs(self) -> int:
-        """Number of jobs."""
-        return len(self.job)
-
-    @property
     def is_sorted(self) -> bool:
         """True if no job was submitted before the one above it."""
         return bool(np.all(self.submit[1:] >= self.submit[:-1]))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -362,30 +361,4 @@ class TaskGraph:
             self.byte[kept],
             number[self.edges[edges]],
             self.edge_byte[edges],
-        )
-
-    def with_single_ends(self) -> TaskGraph:
-        """Return the graph with one entry and one exit: tasks of no work where there were more."""
-        graph = self
-        if len(self.entries) > 1:
-            graph = graph._with_end(self.entries, "entry")
-        if len(self.exits) > 1:
-            graph = graph._with_end(self.exits, "exit")
-        return graph
-
-    def _with_end(self, ends: NDArray[np.int64], name: Literal["entry", "exit"]) -> TaskGraph:
-        """Return the graph with one more task, before its entries or after its exits."""
-        new = np.full(len(ends), self.n_tasks)
-        pairs = (new, ends) if name == "entry" else (ends, new)
-        task: str = name
-        while task in self.tasks:
-            task += "'"
-        return replace(
-            self,
-            tasks=(*self.tasks, task),
-            flop=np.append(self.flop, 0.0),
-            alpha=np.append(self.alpha, 0.0),
-            byte=np.append(self.byte, 0.0),
-            edges=np.concatenate([self.edges, np.stack(pairs, axis=1)]),
-            edge_byte=np.append(self.edge_byte, np.zeros(len(ends))),
         )
