@@ -108,7 +108,7 @@ def test_the_shipped_one_is_small_with_a_line_a_group() -> None:
     [
         ('"cores": 18,', '"cores": 18.5,', "cores", "18.5 is no whole number"),
         ('"cores": 18,', '"cores": true,', "cores", "True is no whole number"),
-        ('"cores": 18,', '"cores": 0,', "numbers", "0 cores"),
+        ('"cores": 18,', '"cores": 0,', "numbers", "cores of nodes"),
         ('"cores": 18,', "", "numbers", "there is no 'cores'"),
         ('"cores": 18,', '"cores": 18, "disks": 2,', "numbers", "'disks' is not known"),
         ('"cores": 18,', '"cores": 18, "cores": 18,', "cores", "there are two of this name"),
