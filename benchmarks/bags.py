@@ -119,7 +119,7 @@ class Timed:
 def run_cell(policy: str, hosts: int, directory: Path) -> dict[str, float]:
     """Plan and execute; return what it took, and write when tasks ended."""
     from simplugin.bags import execution
-    from simplugin.bags.policies import policy_called
+    from simplugin.bags.policies.shipped import policy_called
 
     tree, bags = problem(hosts)
     maker = policy_called(policy)

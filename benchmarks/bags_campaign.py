@@ -1,8 +1,8 @@
 """The campaign of bags of tasks on trees: every reading, seed, tree and policy, kept in a file.
 
-Each line of the file is a measurement (`simplugin.bags.campaign.Measurement`) as JSON. What is
-there is not measured again, so that a run can be stopped and goes on where it was. At the end,
-tables are printed: the paper's numbers by reading, and policies by reading and seed.
+Each line of the file is a `simplugin.papers.beaumont.campaign.Measurement` as JSON. An interrupted
+run goes on where it was. At the end, tables are printed: the paper's numbers and policies, by
+reading and seed.
 
     .venv/bin/python benchmarks/bags_campaign.py [--readings A B C D] [--seeds 2008] [--trees 150]
         [--groups paper own larger longer errors lasting changes slows parts] [--jobs 2]
@@ -16,24 +16,18 @@ import json
 import sys
 import time
 from collections import defaultdict
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 from joblib import Parallel, delayed
 
-from simplugin.bags.campaign import ORDERS, Measurement, Setting, rows
-from simplugin.bags.campaign_summary import (
-    POLICIES,
-    policies_listing,
-    quantities,
-    readings_listing,
-)
-from simplugin.bags.deviation_claims import LARGER, LONGER
-from simplugin.bags.instances import READINGS, SEEDS, TASKS, TREES
-from simplugin.bags.past_claims import CHANGES, ERRORS, PARTS_OF_LAG, PARTS_OF_PRICES
-from simplugin.bags.realism import SLOWS
+from simplugin.papers.beaumont.campaign import ORDERS, Measurement, Setting, measured
+from simplugin.papers.beaumont.comparisons import ratios
+from simplugin.papers.beaumont.conditions import SLOWS
+from simplugin.papers.beaumont.heuristics import LARGER, LONGER, POLICIES, section_6_2
+from simplugin.papers.beaumont.instances import READINGS, SEEDS, TASKS, TREES
+from simplugin.papers.beaumont.own_policies import CHANGES, ERRORS, OURS, PARTS
 
-OURS = ("prices", "lag")
 PAPER = tuple(Setting(name, orders=ORDERS if name == "fcfs" else 1) for name in POLICIES)
 GROUPS = {
     "paper": PAPER,
@@ -47,9 +41,7 @@ GROUPS = {
     "changes": tuple(Setting(name, conditions=CHANGES) for name in (*POLICIES[:3], *OURS)),
     "slows": tuple(Setting(name, conditions=SLOWS) for name in (*POLICIES[:3], *OURS)),
     "parts": tuple(
-        Setting(policy, without)
-        for policy, parts in (("prices", PARTS_OF_PRICES), ("lag", PARTS_OF_LAG))
-        for without in parts.values()
+        Setting(policy, without) for policy, parts in PARTS.items() for without in parts.values()
     ),
 }
 
@@ -75,9 +67,9 @@ def main() -> None:
     start = time.perf_counter()
     workers = Parallel(asked.jobs, return_as="generator_unordered", batch_size=1)
     with asked.file.open("a", encoding="utf-8") as out:
-        for count, measured in enumerate(workers(jobs), 1):
-            found += measured
-            out.writelines(json.dumps(asdict(each)) + "\n" for each in measured)
+        for count, done in enumerate(workers(jobs), 1):
+            found += done
+            out.writelines(json.dumps(asdict(each)) + "\n" for each in done)
             out.flush()
             if count % 50 == 0 or count == len(jobs):
                 passed = time.perf_counter() - start
@@ -97,6 +89,11 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def rows(reading: str, seed: int, number: int, chosen: list[Setting]) -> list[Measurement]:
+    """Return the measurements of each setting on one instance."""
+    return [measured(reading, seed, number, each) for each in chosen]
+
+
 def place(measurement: Measurement) -> tuple[str, int, int, str]:
     """Return what a measurement is of."""
     return measurement.reading, measurement.seed, measurement.number, measurement.setting
@@ -111,40 +108,29 @@ def read(path: Path) -> list[Measurement]:
 
 
 def print_tables(found: list[Measurement], asked: argparse.Namespace) -> None:
-    """Print the tables of what was asked for, as Markdown."""
+    """Print the paper's numbers by reading, and LP over each setting, as Markdown."""
     table: dict[tuple[str, int], dict[str, list[Measurement]]] = defaultdict(dict)
     for each in sorted(found, key=place):
         if each.number < asked.trees:
             table[each.reading, each.seed].setdefault(each.setting, []).append(each)
-    for seed in asked.seeds:
-        by_reading = {}
-        for reading in asked.readings:
-            here = {each.policy: table[reading, seed].get(each.key) for each in PAPER}
-            if all(here.values()):
-                by_reading[reading] = quantities(here)
-        if by_reading:
-            print_markdown(replace(readings_listing(by_reading), title=f"Readings, seed {seed}"))
-        for reading in asked.readings:
-            if "lp" in table[reading, seed]:
-                title = f"Policies, reading {reading}, seed {seed}"
-                print_markdown(policies_listing(table[reading, seed], title))
-
-
-def print_markdown(listing) -> None:
-    """Print a listing."""
-    print(f"\n### {listing.title}\n")
-    print("| " + " | ".join(name for name, _ in listing.columns) + " |")
-    print("|" + "---|" * len(listing.columns))
-    for line in listing.lines:
-        print("| " + " | ".join(map(written, line)) + " |")
-    print(f"\n{listing.note}")
-
-
-def written(cell) -> str:
-    """Write a value of a listing."""
-    if cell is None:
-        return "-"
-    return f"{cell:.3f}" if isinstance(cell, float) else str(cell)
+    for (reading, seed), settings in table.items():
+        print(f"\n### Reading {reading}, seed {seed}\n")
+        paper = {each.policy: settings.get(each.key) for each in PAPER}
+        if all(paper.values()):
+            for name, value in section_6_2(paper).items():
+                print(f"- {name}: {value:.3f}")
+        lp = {one.number: one for one in settings.get("lp", ())}
+        print("\n| setting | trees | LP / it | large trees | by the slope | undone |")
+        print("|---|---|---|---|---|---|")
+        for key, each in settings.items():
+            pairs = [one for one in each if one.number in lp]
+            if not pairs:
+                continue
+            high = [lp[one.number] for one in pairs]
+            ratio, slope = ratios(high, pairs), ratios(high, pairs, by="slope")
+            undone = sum(not one.all_done for one in pairs)
+            numbers = f"{ratio.written()} | {ratio.large:.3f} | {slope.written()} | {undone}"
+            print(f"| {key} | {len(pairs)} | {numbers} |")
 
 
 if __name__ == "__main__":

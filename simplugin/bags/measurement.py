@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simplugin.bags.nodes import Place
+from simplugin.bags.policy import Place
 from simplugin.errors import PlatformError
 from simplugin.platforms.graphs import Tree
 from simplugin.simulation import SimGridOptions, simulate

@@ -47,6 +47,8 @@ class Quantity:
         The best possible value.
     provenance : dict
         Seed, platform, reading: what determines the measurement.
+    over : str
+        The dimension that the interval is over.
     """
 
     value: Value
@@ -54,6 +56,7 @@ class Quantity:
     note: str = ""
     optimum: float | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    over: str = "seeds"
 
 
 class Criterion(BaseModel):
@@ -183,11 +186,16 @@ class Statement(BaseModel):
 
     def judge(self, measured: Quantity) -> Claim:
         """Return the verdict on a measurement."""
-        ends = measured.interval or (measured.value,)
+        ends: tuple[Value, ...] = measured.interval or (measured.value,)
+        if measured.interval and not isinstance(self.paper, str):
+            # An interval may include the paper's value, though it and its ends are too far off.
+            low, high = measured.interval
+            ends = (low, high, min(max(self.paper, low), high))
         verdicts = {self.criterion.holds(value, self.paper) for value in (measured.value, *ends)}
         reasons = [self.criterion.words(), self.why, measured.note]
         if measured.interval:
-            reasons.append("from {:.3g} to {:.3g} over seeds".format(*measured.interval))
+            low, high = measured.interval
+            reasons.append(f"from {low:.3g} to {high:.3g} over {measured.over}")
         return Claim(
             self.claim,
             self.paper,
@@ -266,4 +274,5 @@ def _shown(value: Value) -> float | str:
     """Return a value as a table shows it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return value
+    # JSON has no infinity.
+    return value if isinstance(value, str) or math.isfinite(value) else str(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from simplugin.bags.policies import POLICIES as TREE_POLICIES
+from simplugin.bags.policies.shipped import POLICIES as TREE_POLICIES
 from simplugin.inputs.kinds import Kind, Outcome, Progress
 from simplugin.pricing.policies.shipped import POLICIES
 from simplugin.workloads.bag_sections import BagsWorkload
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # The module with the functions `check` and `run` of the schedulers whose names start so.
 FAMILIES = {
     "bags": "simplugin.scenarios.executions",
-    "pricing": "simplugin.scenarios.pricing",
+    "pricing": "simplugin.pricing.scenario",
 }
 # The keys of the workload, and of its applications, that only one family has.
 _KEYS = {

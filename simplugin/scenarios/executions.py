@@ -11,26 +11,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.bags.assessment import Assessment
-from simplugin.bags.classics import first_request_delays
 from simplugin.bags.execution import execute
 from simplugin.bags.measurement import measure, with_errors
-from simplugin.bags.nodes import BUFFER, Policy
-from simplugin.bags.platform_trees import tree_of
-from simplugin.bags.policies import POLICIES
+from simplugin.bags.policies.classics import first_request_delays
+from simplugin.bags.policies.shipped import POLICIES
+from simplugin.bags.policy import BUFFER, Policy
+from simplugin.bags.trees import tree_of
 from simplugin.errors import InfeasibleError, SimpluginError, UnitError, WorkloadError
 from simplugin.inputs.kinds import Outcome, Progress
 from simplugin.inputs.messages import suggestion
 from simplugin.inputs.parameters import policy_of
 from simplugin.optimum.steady_state import steady_state
 from simplugin.rows import Row
-from simplugin.scenarios.negotiations import arguments
 from simplugin.scenarios.tree_changes import changing
 from simplugin.simulation.metrics import metrics
 from simplugin.units import parse_time
 from simplugin.workloads.applications import Bags
 
 if TYPE_CHECKING:
-    from simplugin.bags.policies import PolicyMaker
+    from simplugin.bags.policies.shipped import PolicyMaker
     from simplugin.platforms import Platform
     from simplugin.platforms.graphs import Tree
     from simplugin.scenarios.scenario import Scenario
@@ -67,7 +66,9 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     """Hand out all tasks on the simulated platform, and compare with the optimum."""
     wishes = _wishes(scenario)
     bags = _bags(scenario)
-    given = arguments(scenario)
+    given = scenario.simulation.arguments() | {
+        "trace": scenario.has_traced_output("trace", "gantt")
+    }
     platform = scenario.make_platform()
     tree = _tree(scenario, platform)
     made = changing(scenario, platform, tree)
@@ -183,7 +184,7 @@ def _policy(scenario: Scenario, tree: Tree, bags: Bags) -> Policy:
         raise scenario.error(message, *place) from error
     if not isinstance(policy, Policy):
         message = f"{section.name!r} returned {type(policy).__name__}, not a Policy"
-        remedy = "applications with a count are handed out by simplugin.bags.nodes.Policy"
+        remedy = "applications with a count are handed out by simplugin.bags.policy.Policy"
         raise scenario.error(message, "scheduler", "name", remedy=remedy)
     return policy
 

@@ -107,7 +107,7 @@ class BagsWorkload(Section):
         What happens to hosts and links, besides profiles of the platform.
     parents : dict of str to str
         The parent of each host of the tree but the master; by default as in
-        `simplugin.bags.platform_trees.tree_of`.
+        `simplugin.bags.trees.tree_of`.
     distributors : list of str
         Hosts that compute no tasks.
     """

@@ -15,6 +15,8 @@ Floats = NDArray[np.float64]
 Amounts = NDArray[np.int64]
 # A task whose value is the price but for rounding is taken; relative.
 TOLERANCE = 1e-12
+# A share within this relative distance of a whole number is one, at most the second in tasks.
+WHOLE_SHARE, MOST_OFF = 1e-12, 1e-6
 # From here on floats do not tell numbers of tasks apart, and integers cannot add up caps.
 _MOST, _MOST_TOGETHER = 2**53, 2.0**63
 
@@ -91,6 +93,11 @@ class BundleMarket:
     def n_peers(self) -> int:
         """Number of computing peers."""
         return len(self.values)
+
+    @property
+    def arguments(self) -> tuple[Floats, int, Amounts, Floats]:
+        """Values, m, caps and q, as a policy takes them."""
+        return self.values, self.m, self.caps, self.q
 
     @cached_property
     def log_value(self) -> Floats:
@@ -174,6 +181,25 @@ class BundleMarket:
         if int(given.sum()) != self.m:
             raise WorkloadError(f"{int(given.sum())} tasks are placed; place all {self.m}")
         return given.astype(np.int64)
+
+
+def largest_share(m: int, n_peers: int, factor: float) -> int:
+    """Return N_max as a multiple, lambda, of the mean number of tasks of a peer.
+
+    The paper rounds the mean down, which leaves tasks over at lambda 1 unless n divides m; here it
+    is rounded up.
+
+    Parameters
+    ----------
+    m, n_peers : int
+        How many tasks and peers there are.
+    factor : float
+        Lambda, from 1 on.
+    """
+    if not 1 <= factor < np.inf:
+        raise WorkloadError(f"lambda is {factor!r}; give a number from 1 on")
+    share = factor * -(-m // n_peers)
+    return int(np.floor(share + min(WHOLE_SHARE * share, MOST_OFF)))
 
 
 def _numbers(name: str, given: ArrayLike) -> Floats:

@@ -8,7 +8,7 @@ import pytest
 
 from simplugin.bags.assessment import Assessment
 from simplugin.bags.execution import Execution, execute
-from simplugin.bags.policies import POLICIES
+from simplugin.bags.policies.shipped import POLICIES
 from simplugin.optimum.steady_state import steady_state
 from simplugin.platforms.graphs import Tree
 from simplugin.simulation.result import HostTotals, LinkTotals, Result

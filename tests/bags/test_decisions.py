@@ -7,8 +7,8 @@ from collections import deque
 
 import pytest
 
-from simplugin.bags.decisions import balanced, bandwidth_centric, first_come_first_served
-from simplugin.bags.nodes import Known, NodePlan, NodeState, servable
+from simplugin.bags.policies.classics import balanced, bandwidth_centric, first_come_first_served
+from simplugin.bags.policy import Known, NodePlan, NodeState, servable
 
 
 def state(

@@ -11,15 +11,20 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from simplugin.bags.agents.stations import Deeds
-from simplugin.bags.classics import fcfs, first_request_delays
-from simplugin.bags.decisions import balanced, bandwidth_centric, first_come_first_served
+from simplugin.bags.actors.messages import Deeds
 from simplugin.bags.execution import Execution, execute
-from simplugin.bags.instances import instance
 from simplugin.bags.measurement import measure
-from simplugin.bags.nodes import NodePlan, Policy
-from simplugin.bags.trace_check import violations
+from simplugin.bags.policies.classics import (
+    balanced,
+    bandwidth_centric,
+    fcfs,
+    first_come_first_served,
+    first_request_delays,
+)
+from simplugin.bags.policy import NodePlan, Policy
 from simplugin.errors import ActorError, InfeasibleError, WorkloadError
+from simplugin.papers.beaumont.instances import instance
+from simplugin.papers.beaumont.trace_check import violations
 from simplugin.platforms.graphs import Tree
 from simplugin.platforms.topologies.random_trees import random_tree
 from simplugin.workloads.applications import Bags

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from simplugin.bags.decisions import balanced
 from simplugin.bags.execution import execute
-from simplugin.bags.nodes import Choice, Known, NodePlan, NodeState, Place, Policy, servable
-from simplugin.bags.policies import POLICIES
+from simplugin.bags.policies.classics import balanced
+from simplugin.bags.policies.shipped import POLICIES
+from simplugin.bags.policy import Choice, Known, NodePlan, NodeState, Place, Policy, servable
 from simplugin.platforms.graphs import Tree
 from simplugin.platforms.profiles import Profile, ProfileUse
 from simplugin.platforms.topologies.random_trees import random_tree

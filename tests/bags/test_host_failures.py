@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from simplugin.bags.agents.mortal import Notice, Report
-from simplugin.bags.decisions import balanced, bandwidth_centric, first_come_first_served
+from simplugin.bags.actors.mortal import Notice, Report
 from simplugin.bags.execution import Execution, execute
-from simplugin.bags.nodes import Known, NodePlan, Place, Policy
-from simplugin.bags.policies import POLICIES
+from simplugin.bags.policies.classics import balanced, bandwidth_centric, first_come_first_served
+from simplugin.bags.policies.shipped import POLICIES
+from simplugin.bags.policy import Known, NodePlan, Place, Policy
 from simplugin.errors import WorkloadError
 from simplugin.platforms.graphs import Tree
 from simplugin.platforms.profiles import Profile, ProfileUse

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from simplugin.bags.assessment import experimental, fair
 from simplugin.bags.execution import execute
-from simplugin.bags.lag import Steering, lag, lagging, prices
-from simplugin.bags.nodes import Known, NodeState
-from simplugin.bags.throughput import experimental, fair
+from simplugin.bags.policies.lag import Steering, lag, lagging, prices
+from simplugin.bags.policy import Known, NodeState
 from simplugin.errors import WorkloadError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.platforms.graphs import Tree

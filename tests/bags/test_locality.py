@@ -21,11 +21,11 @@ import numpy as np
 import pytest
 
 from simplugin.bags import execution
-from simplugin.bags.agents.actors import host
-from simplugin.bags.agents.mortal_actors import mortal_host
+from simplugin.bags.actors.hosts import host
+from simplugin.bags.actors.mortal import mortal_host
 from simplugin.bags.execution import execute
-from simplugin.bags.nodes import Known, NodePlan, NodeState, Place, Policy, servable
-from simplugin.bags.policies import POLICIES
+from simplugin.bags.policies.shipped import POLICIES
+from simplugin.bags.policy import Known, NodePlan, NodeState, Place, Policy, servable
 from simplugin.platforms.topologies.random_trees import random_tree
 from simplugin.workloads.applications import Bags
 

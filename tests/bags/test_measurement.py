@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from simplugin.bags.decisions import first_come_first_served
 from simplugin.bags.execution import execute
 from simplugin.bags.measurement import measure, with_errors
-from simplugin.bags.nodes import Choice, NodeState, Policy
+from simplugin.bags.policies.classics import first_come_first_served
+from simplugin.bags.policy import Choice, NodeState, Policy
 from simplugin.errors import ActorError, PlatformError
 from simplugin.platforms.graphs import Tree
 from simplugin.platforms.topologies.random_trees import random_tree

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simplugin.bags.nodes import Known, NodePlan, NodeState, owed
+from simplugin.bags.policy import Known, NodePlan, NodeState, owed
 
 
 def state(rates, given):

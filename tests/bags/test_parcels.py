@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.bags.parcels import Supply
+from simplugin.bags.actors.messages import Supply
 from simplugin.workloads.applications import Bags
 
 

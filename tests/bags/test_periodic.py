@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simplugin.bags.execution import PeriodicExecution, execute_periodic
 from simplugin.bags.periodic import PeriodicSchedule, natural_period, periodic_schedule
-from simplugin.bags.periodic_execution import PeriodicExecution, execute_periodic
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.exact_steady_state import exact_steady_state
 from simplugin.platforms.graphs import Tree

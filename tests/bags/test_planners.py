@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from simplugin.bags.decisions import balanced
 from simplugin.bags.execution import execute
-from simplugin.bags.nodes import Known, NodePlan, Place, Policy, time_between_looks
+from simplugin.bags.policies.classics import balanced
+from simplugin.bags.policy import Known, NodePlan, Place, Policy, time_between_looks
 from simplugin.errors import WorkloadError
 from simplugin.platforms import Platform, Profile, ProfileUse
 from simplugin.platforms.graphs import Tree

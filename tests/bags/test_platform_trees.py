@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from simplugin.bags.platform_trees import tree_of
+from simplugin.bags.trees import tree_of
 from simplugin.errors import PlatformError, WorkloadError
 from simplugin.formats.platform_xml import write_platform
 from simplugin.platforms import Cluster, Host, Link, Platform, Route, Zone

@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simplugin.bags.classics import SPREAD, cgbc, fcfs, first_request_delays
+from simplugin.bags.assessment import experimental, fair
 from simplugin.bags.execution import Execution, execute
-from simplugin.bags.nodes import Choice, NodeState, servable
-from simplugin.bags.planned import lp
-from simplugin.bags.policies import POLICIES, policy_called
-from simplugin.bags.throughput import experimental, fair
+from simplugin.bags.policies.classics import SPREAD, cgbc, fcfs, first_request_delays
+from simplugin.bags.policies.load_balancing import lp
+from simplugin.bags.policies.shipped import POLICIES, policy_called
+from simplugin.bags.policy import Choice, NodeState, servable
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.platforms.graphs import Tree
@@ -205,9 +205,11 @@ class TestNames:
         assert policy_called("fcfs") is fcfs
 
     def test_own(self) -> None:
-        assert policy_called("simplugin.bags.planned:lp") is lp
+        assert policy_called("simplugin.bags.policies.load_balancing:lp") is lp
 
-    @pytest.mark.parametrize("name", ["fifo", "no_such_module:lp", "simplugin.bags.planned:none"])
+    @pytest.mark.parametrize(
+        "name", ["fifo", "no_such_module:lp", "simplugin.bags.policies.load_balancing:none"]
+    )
     def test_unknown(self, name: str) -> None:
         with pytest.raises(WorkloadError, match=name):
             policy_called(name)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from simplugin.bags.assessment import experimental, fair, slope
 from simplugin.bags.execution import Execution
-from simplugin.bags.throughput import experimental, fair, slope
 from simplugin.errors import WorkloadError
 from simplugin.workloads.applications import Bags
 

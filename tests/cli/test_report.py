@@ -14,7 +14,7 @@ from simplugin.claims import Claim
 from simplugin.figures import Figure
 from simplugin.papers import reproduction_runs
 from simplugin.rows import Best, Metric, Row
-from simplugin.scenarios.contents import claim_document, figure_document
+from simplugin.scenarios.outputs import claim_document, figure_document
 
 
 @dataclass
@@ -74,7 +74,7 @@ def store(tmp_path_factory):
         claim = claim_document(Claim("c", 1.0, 2.0, False, "why", "Table 1"))
         figure = figure_document(Figure("f", "t", "x", "y", {"s": ([0, 1], [1, 2])}))
         metrics = {"claims": (1, "")}
-        about = {"module": "simplugin.bags.claims"}
+        about = {"module": "simplugin.papers.beaumont"}
         writer.append(number, record(20, {}, metrics, {"claims": [claim]}, **about))
         writer.append(number, record(21, {}, metrics, {"figures": [figure]}, **about))
         writer.begin(Source("Nothing", "3" * 64, 5))

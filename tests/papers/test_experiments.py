@@ -10,7 +10,13 @@ from simplugin.papers.reproductions import CAPABILITIES
 from simplugin.papers.statements import judged, statements
 
 # Of each paper the experiments that take under a few seconds.
-SHORT = {"bertin": ("unscaled", "other steps", "tasks", "platforms, scaled")}
+SHORT = {
+    "beaumont": ("enough tasks", "negotiation", "slices", "natural periods"),
+    "bertin": ("unscaled", "other steps", "tasks", "platforms, scaled"),
+    "ntakpe": ("biCPA", "sites", "mapping"),
+    # Its own tests have smaller inputs.
+    "zheng": (),
+}
 
 
 @pytest.mark.parametrize(

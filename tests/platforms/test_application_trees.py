@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.bags.platform_trees import tree_of
+from simplugin.bags.trees import tree_of
 from simplugin.errors import DeploymentError
 from simplugin.formats.deployment_xml import read_deployment, write_deployment
 from simplugin.formats.platform_xml import read_platform

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simplugin.bags.policies import POLICIES
+from simplugin.bags.policies.shipped import POLICIES
 from simplugin.errors import SimulatedTimeLimitError
 from simplugin.formats.platform_xml import write_platform
 from simplugin.platforms.graphs import Graph
@@ -58,7 +58,7 @@ SPEED = np.array([1e6, 4e6, 3e6])
 # Links are wide: the CPUs bound x and y, whose throughputs are 1 to 3.
 FAIR = SPEED.sum() / (1e6 + 3 * 2e6)
 POLICY = """
-from simplugin.bags.nodes import Policy, servable
+from simplugin.bags.policy import Policy, servable
 
 
 def smallest(state):

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from simplugin.bags.data_centric import trade
-from simplugin.bags.data_centric.rates import ORDERS
-from simplugin.bags.instances import instance
+from simplugin.bags.policies.data_centric import trade
+from simplugin.bags.policies.trading import ORDERS
+from simplugin.papers.beaumont.instances import instance
 
 
 class OneByOne:

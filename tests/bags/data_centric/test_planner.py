@@ -13,13 +13,13 @@ from functools import partial
 
 import numpy as np
 import pytest
+from simplugin.bags.policies.data_centric.planner import SIZE, data_centric_planner
 
-from simplugin.bags.data_centric import data_centric, roles, trade
-from simplugin.bags.data_centric.planner import SIZE, data_centric_planner
+from simplugin.bags.assessment import experimental, fair, slope
 from simplugin.bags.execution import execute
-from simplugin.bags.instances import instance
-from simplugin.bags.nodes import Known, Place
-from simplugin.bags.throughput import experimental, fair, slope
+from simplugin.bags.policies.data_centric import data_centric, roles, trade
+from simplugin.bags.policy import Known, Place
+from simplugin.papers.beaumont.instances import instance
 from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Tree
 from simplugin.platforms.profiles import Profile, ProfileUse
@@ -155,7 +155,7 @@ def steps(tree, work, order="fast"):
 
 ALONE = """
 import json, pickle, sys
-from simplugin.bags.data_centric import roles
+from simplugin.bags.policies.data_centric import roles
 wrong = 0
 for before, source, message, after in pickle.load(sys.stdin.buffer):
     state = pickle.loads(before)

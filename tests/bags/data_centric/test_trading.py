@@ -10,25 +10,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.bags.data_centric import data_centric, trade
-from simplugin.bags.data_centric.rates import (
+from simplugin.bags.policies.data_centric import data_centric, trade
+from simplugin.bags.policies.trading import (
     NO_OFFER,
     ORDERS,
     Offer,
+    Operation,
+    Question,
     Rates,
+    choose,
     cpu_room,
     first_offers,
+    new_trader,
+    next_question,
+    opens,
     port_room,
     pour,
     sequence,
     tradable,
 )
-from simplugin.bags.data_centric.roles import new_trader, opens
-from simplugin.bags.data_centric.root import Operation, Question, choose, next_question
-from simplugin.bags.instances import instance
-from simplugin.bags.nodes import Known
+from simplugin.bags.policy import Known
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.steady_state import steady_state
+from simplugin.papers.beaumont.instances import instance
 from simplugin.platforms.graphs import Tree
 from simplugin.platforms.topologies.random_trees import random_tree
 from simplugin.workloads.applications import Bags

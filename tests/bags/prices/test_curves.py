@@ -9,9 +9,18 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from simplugin.bags.prices.curves import FIRST, at, condensed, worker_points, worth
-from simplugin.bags.prices.messages import Posted
-from simplugin.bags.prices.tracing import best_response, node_curve, replayed, total_of
+from simplugin.bags.policies.price_curves import (
+    FIRST,
+    at,
+    best_response,
+    condensed,
+    node_curve,
+    replayed,
+    total_of,
+    worker_points,
+    worth,
+)
+from simplugin.bags.policies.price_negotiation import Posted
 
 EVERYTHING = 10**6
 

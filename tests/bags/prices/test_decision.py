@@ -6,8 +6,8 @@ from collections import deque
 
 import pytest
 
-from simplugin.bags.nodes import Known, NodePlan, NodeState
-from simplugin.bags.prices.decision import LEAD, priced, slots_for
+from simplugin.bags.policies.prices import LEAD, priced, slots_for
+from simplugin.bags.policy import Known, NodePlan, NodeState
 
 
 def state(rates, stock, asked, given=None, *, root=False, **fields):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simplugin.bags.nodes import Known
-from simplugin.bags.prices.filter import Sieve
+from simplugin.bags.policies.price_negotiation import Sieve
+from simplugin.bags.policy import Known
 
 
 def known(byte, bandwidth, weight=None):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from simplugin.bags.prices.game import solve_game
+from simplugin.bags.policies.price_negotiation import solve_game
 
 
 def test_a_game_of_two_by_two():

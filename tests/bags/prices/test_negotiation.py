@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from simplugin.bags.instances import instance
-from simplugin.bags.nodes import Known
-from simplugin.bags.prices import negotiate_prices, prices
-from simplugin.bags.prices.filter import Sieve
-from simplugin.bags.prices.root import Terms
+from simplugin.bags.policies.price_negotiation import Sieve, Terms
+from simplugin.bags.policies.prices import negotiate_prices, prices
+from simplugin.bags.policy import Known
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.steady_state import steady_state
+from simplugin.papers.beaumont.instances import instance
 from simplugin.platforms.graphs import Tree
 from simplugin.platforms.topologies.random_trees import random_tree
 from simplugin.workloads.applications import Bags

@@ -12,20 +12,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simplugin.bags.data_centric import data_centric
+from simplugin.bags.actors.planning import negotiate
+from simplugin.bags.assessment import experimental, fair
 from simplugin.bags.execution import execute
-from simplugin.bags.instances import instance
-from simplugin.bags.nodes import Known, Place
-from simplugin.bags.planned import lp
-from simplugin.bags.prices import negotiate_prices, prices
-from simplugin.bags.prices import roles as prices_roles
-from simplugin.bags.prices import root as prices_root
-from simplugin.bags.prices.filter import Sieve
-from simplugin.bags.prices.messages import Offer, Posted, size_of
-from simplugin.bags.prices.planner import negotiate
-from simplugin.bags.prices.root import Terms
-from simplugin.bags.throughput import experimental, fair
+from simplugin.bags.policies.data_centric import data_centric
+from simplugin.bags.policies.load_balancing import lp
+from simplugin.bags.policies.price_negotiation import Offer, Posted, Sieve, Terms, size_of
+from simplugin.bags.policies.prices import negotiate_prices, prices
+from simplugin.bags.policies.prices import roles as prices_roles
+from simplugin.bags.policies.prices import root as prices_root
+from simplugin.bags.policy import Known, Place
 from simplugin.optimum.steady_state import steady_state
+from simplugin.papers.beaumont.instances import instance
 from simplugin.platforms import Platform, Profile, ProfileUse
 from simplugin.platforms.graphs import Tree
 from simplugin.simulation import SimGridOptions, simulate
@@ -164,8 +162,8 @@ def decisions(tree, work, sieve):
 
 ALONE = """
 import json, pickle, sys
-from simplugin.bags.prices.roles import answer, hear
-from simplugin.bags.prices.root import react
+from simplugin.bags.policies.price_negotiation import answer, hear
+from simplugin.bags.policies.price_negotiation import react
 functions = {"answer": answer, "hear": hear, "react": react}
 with open(sys.argv[1], "rb") as file:
     cases = pickle.load(file)

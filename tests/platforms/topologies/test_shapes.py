@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from simplugin.bags.platform_trees import tree_of
+from simplugin.bags.trees import tree_of
 from simplugin.errors import PlatformError
 from simplugin.formats.platform_xml import platform_text
 from simplugin.platforms.graphs import GRAPH_ROUTINGS, Graph

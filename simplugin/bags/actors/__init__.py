@@ -1,0 +1,1 @@
+"""Actors of the nodes of a tree, on SimGrid."""

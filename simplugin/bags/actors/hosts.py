@@ -1,0 +1,239 @@
+"""Actors of a host: scheduler, worker, sender, receiver, and those that carry requests."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from simplugin.bags.actors.messages import changes_at, look_of, requests_of, tasks_for
+from simplugin.bags.actors.node import Node
+from simplugin.bags.policy import message_size
+from simplugin.errors import ActivityError, TimeoutException
+
+if TYPE_CHECKING:
+    from simplugin.bags.actors.messages import Deeds, Station
+    from simplugin.bags.policy import Known, Policy
+    from simplugin.simulation.api import Activity, Actor
+
+# How many turns the shortest of the transfers under way gets.
+TURNS = 4
+
+
+class Port:
+    """Takes turns between the transfers of several senders, one at a time.
+
+    SimGrid would share links by bytes, and has no ports. Here each transfer goes at the full
+    bandwidth of its link during its turn, and rests in the others'.
+
+    Parameters
+    ----------
+    me : Actor
+        On its host.
+    deeds : Deeds
+        Where to count how long it was sending.
+    """
+
+    def __init__(self, me: Actor, deeds: Deeds) -> None:
+        self.under_way: list[tuple[Activity, float]] = []
+        self.entered = me.semaphore(0)
+        self._me, self._deeds, self._since = me, deeds, 0.0
+
+    async def share(self, transfer: Activity, needed: float) -> None:
+        """Wait for a transfer that takes turns with others.
+
+        Parameters
+        ----------
+        transfer : Activity
+            It has just been started.
+        needed : float
+            How long it would take alone [s].
+        """
+        if needed <= 0:
+            # Nothing that would take a turn.
+            await transfer
+            return
+        if self.under_way:
+            transfer.suspend()
+        else:
+            self._since = self._me.now
+        self.under_way.append((transfer, needed))
+        self.entered.release()
+        try:
+            await transfer
+        finally:
+            self.under_way = [each for each in self.under_way if each[0] is not transfer]
+            if len(self.under_way) == 1:
+                self.under_way[0][0].resume()
+            elif not self.under_way:
+                self._deeds.port_busy += self._me.now - self._since
+
+    async def take_turns(self, me: Actor) -> None:
+        """Let the transfers that are under way go on in turn."""
+        while True:
+            await self.entered.acquire()
+            while len(self.under_way) > 1:
+                for turn in list(self.under_way):
+                    if turn in self.under_way and len(self.under_way) > 1:
+                        await self._turn(me, turn[0])
+
+    async def _turn(self, me: Actor, transfer: Activity) -> None:
+        """Let one transfer go on alone for a while."""
+        for each, _ in self.under_way:
+            if each is not transfer:
+                each.suspend()
+        transfer.resume()
+        length = min(needed for _, needed in self.under_way) / TURNS
+        try:
+            await transfer.wait(timeout=length)
+        except TimeoutException:
+            return
+        except ActivityError:
+            # Its sender deals with it.
+            pass
+        # Let its sender note that it is over.
+        await me.yield_()
+
+
+async def run_host(me: Actor, stations: tuple[Station, ...], policy: Policy) -> list[Deeds]:
+    """Run the nodes of a host, one for each line; they share its port and CPU and nothing else."""
+    nodes = [Node(me, station, policy) for station in stations]
+    port = Port(me, nodes[0].deeds)
+    if policy.parallel:
+        me.spawn(port.take_turns, name=f"{me.host.name} takes turns", daemon=True)
+    for node in nodes:
+        _start(me, node, port)
+    for node in nodes:
+        await node.over.acquire()
+    return [node.deeds for node in nodes]
+
+
+def _start(me: Actor, node: Node, port: Port) -> None:
+    """Start the actors of a node."""
+    name = node.station.place.name
+    if node.policy.planner is not None:
+        me.spawn(_plan, node, name=f"{name} plans", daemon=True)
+    me.spawn(_schedule, node, name=f"{name} schedules", daemon=True)
+    me.spawn(work, node, name=f"{name} works", daemon=True)
+    if node.station.place.children:
+        me.spawn(_send, node, port, name=f"{name} sends", daemon=True)
+    for target, child in enumerate(node.station.place.children, 1):
+        me.spawn(_hear, node, target, child, name=f"{name} hears {child}", daemon=True)
+    if node.station.place.parent is not None:
+        me.spawn(_receive, node, name=f"{name} receives", daemon=True)
+
+
+async def _plan(me: Actor, node: Node) -> None:
+    """Negotiate the node's plan, now and whenever something has changed somewhere in the tree."""
+    policy = node.policy
+    assert policy.planner is not None
+    while True:
+        known = node.state.known
+        planned = replace(known, bandwidth=list(known.bandwidth))
+        node.adopt(await policy.planner(me, node.station.place, planned))
+        if math.isinf(policy.period):
+            return
+        await _wait_for_changes(me, node, planned)
+
+
+async def _wait_for_changes(me: Actor, node: Node, planned: Known) -> None:
+    """Return when the root has heard that plans, made with `planned`, are out of date."""
+    place = node.station.place
+    is_outdated = False
+    while not is_outdated:
+        if place.parent is None:
+            await me.sleep_for(node.policy.period)
+            is_outdated = await _look(me, node, planned)
+            continue
+        is_outdated = await me.mailbox(look_of(place.name)).get()
+        if not is_outdated:
+            changed = await _look(me, node, planned)
+            await me.mailbox(changes_at(place.name)).put(changed, message_size(1), label="plan")
+    await _tell_children(me, node, is_outdated)
+
+
+async def _look(me: Actor, node: Node, planned: Known) -> bool:
+    """Return whether something has changed in the subtree."""
+    # Before messages of its own get in the way of what it measures. One change is enough.
+    if node.state.known.differs(planned, node.policy.tolerance):
+        return True
+    await _tell_children(me, node, False)
+    boxes = [me.mailbox(changes_at(child)) for child in node.station.place.children]
+    return any([await box.get() for box in boxes])
+
+
+async def _tell_children(me: Actor, node: Node, is_outdated: bool) -> None:
+    """Tell children that they are to negotiate anew, or to look for changes."""
+    for child in node.station.place.children:
+        await me.mailbox(look_of(child)).put(is_outdated, message_size(1), label="plan")
+
+
+async def _schedule(me: Actor, node: Node) -> None:
+    """Open the node when it has its plan, then carry its requests to the parent."""
+    station = node.station
+    if node.policy.planner is not None:
+        await node.ready.acquire()
+    await me.sleep_for(station.delay)
+    node.is_asking = station.place.parent is None
+    node.open()
+    if station.place.parent is None:
+        return
+    box = me.mailbox(requests_of(station.place.name, station.line))
+    while True:
+        await node.ask.acquire()
+        asked = node.requested()
+        await box.put(asked, message_size(len(asked)), label="request")
+        node.is_asking = False
+        node.look()
+
+
+async def _hear(me: Actor, node: Node, target: int, child: str) -> None:
+    """Note what a child requests."""
+    box = me.mailbox(requests_of(child, node.station.line))
+    while True:
+        node.hear(target, await box.get())
+
+
+async def _receive(me: Actor, node: Node) -> None:
+    """Take in tasks, and the news that types have ended."""
+    box = me.mailbox(tasks_for(node.station.place.name, node.station.line))
+    while not all(node.state.ended):
+        node.receive(await box.get())
+
+
+async def _send(me: Actor, node: Node, port: Port) -> None:
+    """Send tasks to children, one at a time."""
+    while True:
+        await node.port.acquire()
+        node.sent(await ship(me, node, port))
+
+
+async def ship(me: Actor, node: Node, port: Port) -> float:
+    """Send the task that is to leave; return for how long, 0 where the port counts that."""
+    assert node.outgoing is not None
+    station, policy = node.station, node.policy
+    target, byte = node.outgoing.target, node.outgoing.parcel.byte
+    box = me.mailbox(tasks_for(station.place.children[target - 1], station.line))
+    start = me.now
+    node.transfer = box.put_async(node.outgoing, byte, label="task")
+    try:
+        if policy.parallel:
+            # Of transfers side by side, each lasts longer than the port is busy for it.
+            await port.share(node.transfer, byte / node.state.known.bandwidth[target - 1])
+        else:
+            await node.transfer
+    finally:
+        node.transfer = None
+    return 0.0 if policy.parallel else me.now - start
+
+
+async def work(me: Actor, node: Node) -> None:
+    """Compute tasks, one at a time."""
+    while True:
+        await node.work.acquire()
+        assert node.in_hand is not None
+        start = me.now
+        for application, number, flop in node.in_hand.parts:
+            await me.execute(flop, label=str(application))
+            node.deeds.done.append((application, number, me.now))
+        node.worked(me.now - start)

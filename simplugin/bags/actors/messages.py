@@ -1,0 +1,222 @@
+"""Parcels that travel through the tree, and the messages and records of nodes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from simplugin.bags.policy import Known
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from simplugin.bags.policy import NodePlan, Place
+    from simplugin.workloads.applications import Bags
+
+# What a request is for that names no type.
+ANY = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """A task, or a macro-task.
+
+    Attributes
+    ----------
+    kind : int
+        Its type.
+    number : int
+        Which one of its type, from 0 on.
+    parts : tuple of (int, int, float)
+        Of each task in it: its application, its number there and its computation [flop].
+    byte : float
+        Its data [byte].
+    tag : tuple of float
+        What the root put on it.
+    """
+
+    kind: int
+    number: int
+    parts: tuple[tuple[int, int, float], ...]
+    byte: float
+    tag: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Supply:
+    """What the root hands out, type by type.
+
+    Attributes
+    ----------
+    bags : Bags
+        All applications.
+    applications : tuple of int
+        The application of each type; all of them for a single type of macro-tasks.
+    bundled : bool
+        Whether there is a single type, of macro-tasks.
+    """
+
+    bags: Bags
+    applications: tuple[int, ...]
+    bundled: bool = False
+
+    @classmethod
+    def lines(cls, bags: Bags, *, bundled: bool, parallel: bool) -> tuple[Supply, ...]:
+        """Return the supplies of the trees of schedulers that run side by side: one, or K."""
+        everything = tuple(range(bags.n_applications))
+        if parallel:
+            return tuple(cls(bags, (each,)) for each in everything)
+        return (cls(bags, everything, bundled),)
+
+    @property
+    def stock(self) -> list[int]:
+        """How many parcels of each type there are at the start."""
+        count = self.bags.count
+        if self.bundled:
+            return [max(map(math.ceil, (count / self._share).tolist()))]
+        return [int(count[each]) for each in self.applications]
+
+    def known(self, speed: float, bandwidth: list[float]) -> Known:
+        """Return what a node knows that has measured these."""
+        bags = self.bags
+        if self.bundled:
+            share = self._share
+            flop, byte = float((share * bags.flop).sum()), float((share * bags.byte).sum())
+            return Known([flop], [byte], [1.0], speed, bandwidth)
+        chosen = list(self.applications)
+        flops, bytes_ = bags.flop[chosen].tolist(), bags.byte[chosen].tolist()
+        return Known(flops, bytes_, bags.weight[chosen].tolist(), speed, bandwidth)
+
+    def parcel(self, kind: int, number: int, tag: tuple[float, ...]) -> Parcel:
+        """Return the parcel of a type with a number from 0 on."""
+        if not self.bundled:
+            application = self.applications[kind]
+            flop, byte = float(self.bags.flop[application]), float(self.bags.byte[application])
+            return Parcel(kind, number, ((application, number, flop),), byte, tag)
+        parts: list[tuple[int, int, float]] = []
+        byte = 0.0
+        for application, share in enumerate(self._share.tolist()):
+            most = int(self.bags.count[application])
+            # What rounds to whole tasks over all macro-tasks so far.
+            before, after = (min(math.floor(n * share), most) for n in (number, number + 1))
+            if number + 1 == self.stock[0]:
+                after = most
+            flop = float(self.bags.flop[application])
+            parts += [(application, task, flop) for task in range(before, after)]
+            byte += float(self.bags.byte[application]) * (after - before)
+        return Parcel(kind, number, tuple(parts), byte, tag)
+
+    @property
+    def _share(self) -> NDArray[np.float64]:
+        """Return how many tasks of each application a macro-task holds on average."""
+        share: NDArray[np.float64] = self.bags.weight / self.bags.weight.min()
+        return share
+
+
+@dataclass(frozen=True)
+class Station:
+    """What a node's actors are given when they start.
+
+    Attributes
+    ----------
+    place : Place
+        Its neighbours.
+    line : int
+        Which of the trees of schedulers that run side by side it belongs to.
+    known : Known
+        What was measured before.
+    capacity : int
+        Slots of its buffer.
+    supply : Supply, optional
+        What the root hands out; None for all others.
+    bias : tuple of float, shape (1 + n_children,)
+        What its measurements of its speed and bandwidths are multiplied by.
+    delay : float
+        When it sends its first request [s].
+    plan : NodePlan, optional
+        What it is told in advance.
+    disk : list of NodePlan
+        What outlives a failure of its host: the plan that it has negotiated.
+    """
+
+    place: Place
+    line: int
+    known: Known
+    capacity: int
+    supply: Supply | None
+    bias: tuple[float, ...]
+    delay: float
+    plan: NodePlan | None
+    disk: list[NodePlan] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Shipment:
+    """A task on its way to a child.
+
+    Attributes
+    ----------
+    target : int
+        The child.
+    asked : int
+        The type that the child's request named, `ANY` if none: what is no longer requested.
+    parcel : Parcel
+        The task.
+    passed : int
+        How many later tasks have left before it on its way, see `NodeState.passed`.
+    """
+
+    target: int
+    asked: int
+    parcel: Parcel
+    passed: int = 0
+
+
+@dataclass
+class Deeds:
+    """What a node has done.
+
+    Attributes
+    ----------
+    done : list of (int, int, float)
+        Of each task computed here: its application, its number there, and when it ended [s].
+    port_busy : float
+        How long its port was sending [s].
+    first : float
+        When it handed out its first task [s]; inf for never.
+    most : int
+        Most parcels that its buffer held.
+    dropped : list of int, shape (n_types,)
+        Of the root: parcels that its plan gives to nobody.
+    again : int
+        Of the root: parcels that it has handed out again.
+    """
+
+    done: list[tuple[int, int, float]] = field(default_factory=list)
+    port_busy: float = 0.0
+    first: float = float("inf")
+    most: int = 0
+    dropped: list[int] = field(default_factory=list)
+    again: int = 0
+
+
+def tasks_for(name: str, line: int) -> str:
+    """Return the mailbox in which a node gets its tasks."""
+    return f"tasks for {name}" if not line else f"tasks for {name}, {line}"
+
+
+def requests_of(name: str, line: int) -> str:
+    """Return the mailbox in which a parent gets a node's requests."""
+    return f"requests of {name}" if not line else f"requests of {name}, {line}"
+
+
+def look_of(name: str) -> str:
+    """Return the mailbox in which a node is told to look for changes, or to negotiate anew."""
+    return f"look of {name}"
+
+
+def changes_at(name: str) -> str:
+    """Return the mailbox in which a parent hears whether a node has seen changes."""
+    return f"changes at {name}"

@@ -1,0 +1,539 @@
+"""Nodes and actors of hosts that may go off and come back."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from simplugin.bags.actors.hosts import Port, ship, work
+from simplugin.bags.actors.messages import ANY, requests_of, tasks_for
+from simplugin.bags.actors.node import Node
+from simplugin.bags.policy import NodePlan, message_size
+from simplugin.errors import ActivityError, TimeoutException
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from simplugin.bags.actors.messages import Deeds, Parcel, Shipment, Station
+    from simplugin.bags.policy import Policy
+    from simplugin.simulation.api import Actor
+
+# A parcel: its type and its number.
+Identity = tuple[int, int]
+
+# What each life of a host has done: an account of the experiment's, which no node reads.
+Book = list[tuple[str, list["Deeds"]]]
+_BOOK = "book of deeds"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """That a parcel has been computed.
+
+    Attributes
+    ----------
+    identity : (int, int)
+        Which one.
+    host : str
+        Where.
+    parts : tuple of (int, int, float)
+        The application of each task in it, its number there, and when it ended [s].
+    """
+
+    identity: Identity
+    host: str
+    parts: tuple[tuple[int, int, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a node tells its parent.
+
+    Attributes
+    ----------
+    asked : list of int
+        What it requests, see `Node.needs`.
+    done : tuple of Notice
+        What has been computed in its subtree.
+    lost : tuple of Identity
+        What its subtree had been given and has no more.
+    holds : frozenset of Identity, optional
+        All that is in its subtree, as far as it knows. Its requests are then all that it has:
+        earlier ones do not count any more.
+    closed : bool
+        Whether nobody computes there: it does not, and none of its children is on and asks.
+    date : float
+        When it was written [s].
+    """
+
+    asked: list[int]
+    done: tuple[Notice, ...]
+    lost: tuple[Identity, ...]
+    holds: frozenset[Identity] | None
+    closed: bool
+    date: float
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers there are in it; an identity counts as one."""
+        parts = sum(2 + len(each.parts) for each in self.done)
+        return 2 + len(self.asked) + parts + len(self.lost) + len(self.holds or ())
+
+
+class MortalNode(Node):
+    """A node that keeps account of what its children's subtrees hold.
+
+    Only the root keeps tasks that it has handed out: it hands out again what it hears is lost. The
+    others know only which tasks are below them, so that their buffers stay what they are.
+
+    Attributes
+    ----------
+    below : list of dict of Identity to float
+        What each child's subtree holds, and when the child got it [s]; the worker's place stays
+        empty.
+    off : list of bool
+        Whether each child is thought to be off. What it requests does not count then.
+    takes : list of bool
+        Whether each child is on and has asked for tasks.
+    shut : list of bool
+        Whether each child has said that it is closed.
+    notices : dict of Identity to Notice
+        Of the root: all that has been computed.
+    """
+
+    def __init__(self, me: Actor, station: Station, policy: Policy, *, is_new: bool) -> None:
+        super().__init__(me, station, policy)
+        targets, types = len(self.state.asked), len(self.told)
+        self.whole_plan = self.state.plan
+        self.below: list[dict[Identity, float]] = [{} for _ in range(targets)]
+        # One who comes back knows nothing of its children, nor its parent of what it has.
+        self.off = [False] + [not is_new] * (targets - 1)
+        self.takes, self.shut = [False] * targets, [False] * targets
+        self.is_closed = not self.state.is_root and station.known.speed <= 0
+        self.tells_all = not is_new and not self.state.is_root
+        self.done: list[Notice] = []
+        self.lost: list[Identity] = []
+        self.heard = [me.now] * targets
+        self.notices: dict[Identity, Notice] = {}
+        self.again: list[deque[int]] = [deque() for _ in range(types)]
+        self.left = list(self.state.stock)
+        self.counted = me.semaphore(0)
+        self._plan_for_the_living()
+
+    # ---- what happens ----
+
+    def adopt(self, plan: NodePlan) -> None:
+        """Follow a new plan."""
+        super().adopt(plan)
+        self.whole_plan = self.state.plan
+        self._plan_for_the_living()
+
+    def worked(self, duration: float) -> None:
+        """Note that the worker is idle, and what it has computed."""
+        parcel = self.in_hand
+        assert parcel is not None
+        parts = tuple(self.deeds.done[len(self.deeds.done) - len(parcel.parts) :])
+        self._note(Notice((parcel.kind, parcel.number), self.station.place.name, parts))
+        super().worked(duration)
+
+    def arrive(self, shipment: Shipment) -> None:
+        """Take in a task from the parent."""
+        super().arrive(shipment)
+        self._close_or_open()
+
+    def sent(self, duration: float) -> None:
+        """Note that the port is free, and who has the task now."""
+        assert self.outgoing is not None
+        parcel = self.outgoing.parcel
+        self.below[self.outgoing.target][parcel.kind, parcel.number] = self.me.now
+        super().sent(duration)
+
+    def undelivered(self) -> None:
+        """Take back what could not be sent."""
+        assert self.outgoing is not None
+        target, parcel = self.outgoing.target, self.outgoing.parcel
+        kind, state, passed = parcel.kind, self.state, self.outgoing.passed
+        self.outgoing = None
+        state.port_free = True
+        state.given[target][kind] -= 1
+        if state.is_root:
+            self._restock((kind, parcel.number))
+        else:
+            self.parcels[kind].appendleft(parcel)
+            state.stock[kind] += 1
+            state.arrivals.appendleft(kind)
+            state.passed.appendleft(passed)
+        self.distrust(target)
+
+    def distrust(self, target: int) -> None:
+        """Hold a child to be off: all that is below it may be lost."""
+        self.off[target], self.takes[target] = True, False
+        self._forget_requests(target)
+        missing, self.below[target] = self.below[target], {}
+        self._miss(sorted(missing))
+        if self.outgoing is not None and self.outgoing.target == target and self.transfer:
+            self.transfer.cancel()
+        self._plan_for_the_living()
+        self._close_or_open()
+        self.look()
+
+    def learn_of(self, target: int, report: Report) -> None:
+        """Take note of what a child tells."""
+        self.heard[target] = self.me.now
+        for notice in report.done:
+            self._note(notice)
+        for identity in report.lost:
+            self.below[target].pop(identity, None)
+        self._miss(report.lost)
+        asked = report.asked
+        if report.holds is not None:
+            asked = self._recount(target, report, report.holds)
+        if report.closed != self.shut[target]:
+            self.shut[target] = report.closed
+            self._plan_for_the_living()
+        if not self.off[target]:
+            self.takes[target] = not report.closed and (self.takes[target] or any(report.asked))
+            self._close_or_open()
+            self.hear(target, asked)
+        else:
+            self.look()
+
+    def _recount(self, target: int, report: Report, holds: frozenset[Identity]) -> list[int]:
+        """Take note of all that a child has, and return what it requests besides."""
+        self._forget_requests(target)
+        before = self.below[target]
+        # What has reached it since takes the place of what is asked for, as does what is on its
+        # way.
+        late = {
+            identity: date
+            for identity, date in before.items()
+            if date >= report.date and identity not in holds
+        }
+        self.below[target] = dict.fromkeys(holds - self.notices.keys(), report.date) | late
+        self._find(holds)
+        self._miss(sorted(before.keys() - self.below[target].keys()))
+        asked = report.asked
+        coming = self.outgoing is not None and self.outgoing.target == target
+        for _ in range(len(late) + coming):
+            asked = _without_one(asked, self.outgoing.asked if self.outgoing else ANY)
+        if self.off[target]:
+            self.off[target] = False
+            self.counted.release()
+            self._plan_for_the_living()
+        return asked
+
+    def called(self, tells_all: bool) -> None:
+        """Answer the parent's call, which may ask for all that is here."""
+        if tells_all:
+            self.tells_all = True
+            self.look()
+
+    # ---- what it tells ----
+
+    def report(self) -> Report:
+        """Return what to tell the parent now."""
+        holds = None
+        if self.tells_all:
+            self.tells_all, self.pending = False, [0] * len(self.pending)
+            holds = frozenset(self._holds())
+        news = tuple(self.done), tuple(self.lost)
+        told = Report(self.requested(), *news, holds, self.is_closed, self.me.now)
+        self.done, self.lost = [], []
+        return told
+
+    def unsaid(self, report: Report) -> None:
+        """Keep what could not be told."""
+        self.done = [*report.done, *self.done]
+        self.lost = [*report.lost, *self.lost]
+        self.tells_all = True
+
+    def _has_to_ask(self) -> bool:
+        """Whether there is something to tell the parent."""
+        return bool(self.done or self.lost or self.tells_all) or super()._has_to_ask()
+
+    # ---- what it does ----
+
+    def _take(self, kind: int) -> Parcel:
+        """Return the oldest task of a type; the root hands out first what was lost."""
+        supply = self.station.supply
+        if supply is None:
+            return super()._take(kind)
+        if self.policy.tag is not None:
+            self.state.tag = tuple(self.policy.tag(self.state))
+        if self.again[kind]:
+            self.deeds.again += 1
+            return supply.parcel(kind, self.again[kind].popleft(), self.state.tag)
+        self.handed[kind] += 1
+        return supply.parcel(kind, self.handed[kind] - 1, self.state.tag)
+
+    def _is_over(self) -> bool:
+        """Whether all tasks have been computed, as far as the root has heard."""
+        return self.state.is_root and all(self.state.ended)
+
+    def _note(self, notice: Notice) -> None:
+        """Pass on that a task has been computed; at the root it counts, once."""
+        for held in self.below:
+            held.pop(notice.identity, None)
+        if not self.state.is_root:
+            self.done.append(notice)
+            return
+        if notice.identity in self.notices:
+            return
+        self.notices[notice.identity] = notice
+        self._find([notice.identity])
+        kind = notice.identity[0]
+        self.left[kind] -= 1
+        if not self.left[kind]:
+            self.state.ended[kind] = True
+
+    def _miss(self, missing: Iterable[Identity]) -> None:
+        """Pass on that tasks are lost; the root takes them back into its stock."""
+        held = self._holds()
+        for identity in missing:
+            if identity in held:
+                continue
+            if self.state.is_root:
+                self._restock(identity)
+            else:
+                self.lost.append(identity)
+
+    def _restock(self, identity: Identity) -> None:
+        """Take a task back into the root's stock."""
+        kind, number = identity
+        if identity not in self.notices and number not in self.again[kind]:
+            self.again[kind].append(number)
+            self.state.stock[kind] += 1
+
+    def _find(self, found: Iterable[Identity]) -> None:
+        """Take tasks that were not lost, or are done, out of the root's stock again."""
+        for kind, number in found:
+            if number in self.again[kind]:
+                self.again[kind].remove(number)
+                self.state.stock[kind] -= 1
+
+    def _holds(self) -> set[Identity]:
+        """Return all that is here and below, as far as is known."""
+        held = set().union(*self.below)
+        here = [parcel for parcels in self.parcels for parcel in parcels]
+        if self.in_hand is not None:
+            here.append(self.in_hand)
+        if self.outgoing is not None:
+            here.append(self.outgoing.parcel)
+        return held | {(parcel.kind, parcel.number) for parcel in here}
+
+    def _close_or_open(self) -> None:
+        """Give up all tasks, and say so, where nobody is left who computes."""
+        state = self.state
+        if state.is_root or state.known.speed > 0:
+            return
+        was_closed, self.is_closed = self.is_closed, not any(self.takes)
+        self.was_asked = not self.is_closed
+        if self.is_closed and (not was_closed or any(state.stock)):
+            here = [parcel for parcels in self.parcels for parcel in parcels]
+            self.lost += [(parcel.kind, parcel.number) for parcel in here]
+            for parcels in self.parcels:
+                parcels.clear()
+            state.stock = [0] * len(state.stock)
+            state.arrivals.clear()
+            state.passed.clear()
+            self.tells_all = True
+            self.look()
+
+    def _forget_requests(self, target: int) -> None:
+        """Forget what a child has requested."""
+        state = self.state
+        state.asked[target] = 0
+        state.wanted[target] = [0] * len(self.told)
+        self.loose[target].clear()
+        state.queue = deque(each for each in state.queue if each != target)
+
+    def _plan_for_the_living(self) -> None:
+        """Leave children that are off, or closed, out of the plan: their turn might never come."""
+        state = self.state
+        state.away = [off or shut for off, shut in zip(self.off, self.shut, strict=True)]
+        plan = self.whole_plan
+        if plan is None:
+            return
+        nothing = (0.0,) * len(self.told)
+        rates = tuple(
+            nothing if away else row for row, away in zip(plan.rates, state.away, strict=True)
+        )
+        self.state.plan = NodePlan(rates, plan.slots)
+        self.state.given = [[0] * len(row) for row in rates]
+
+    def _drop_what_nobody_gets(self) -> None:
+        """Do without the tasks of the root that its plan has no rate for."""
+        super()._drop_what_nobody_gets()
+        self.left = [
+            left - dropped for left, dropped in zip(self.left, self.deeds.dropped, strict=True)
+        ]
+
+
+def _without_one(asked: list[int], kind: int) -> list[int]:
+    """Return requests without one, of a type if there is one."""
+    fewer = list(asked)
+    place = kind if kind != ANY and len(asked) > 1 and asked[kind] else asked.index(max(asked))
+    fewer[place] = max(fewer[place] - 1, 0)
+    return fewer
+
+
+async def mortal_host(
+    me: Actor, stations: tuple[Station, ...], policy: Policy, patience: float
+) -> tuple[Book, list[Notice]] | None:
+    """Run the nodes of a host, one for each line, for as long as it is on.
+
+    The root's returns when it has heard of the end of all tasks; nobody waits for the others.
+    """
+    book: Book = []
+    is_root = stations[0].place.parent is None
+    if is_root:
+        me.spawn(_keep, book, name="keeps book", daemon=True)
+    is_new = me.now == 0
+    nodes = [MortalNode(me, station, policy, is_new=is_new) for station in stations]
+    port = Port(me, nodes[0].deeds)
+    me.message_queue(_BOOK).put_detached((me.host.name, [node.deeds for node in nodes]))
+    if policy.parallel:
+        me.spawn(port.take_turns, name=f"{me.host.name} takes turns", daemon=True)
+    for node in nodes:
+        _start(me, node, port, patience, is_new=is_new)
+    for node in nodes:
+        await node.over.acquire()
+    return (book, [each for node in nodes for each in node.notices.values()]) if is_root else None
+
+
+def _start(me: Actor, node: MortalNode, port: Port, patience: float, *, is_new: bool) -> None:
+    """Start the actors of a node."""
+    place = node.station.place
+    name = place.name
+    if node.policy.planner is not None:
+        me.spawn(_plan, node, name=f"{name} plans", daemon=True)
+    me.spawn(_schedule, node, patience, is_new, name=f"{name} schedules", daemon=True)
+    me.spawn(work, node, name=f"{name} works", daemon=True)
+    if place.children:
+        me.spawn(_send, node, port, name=f"{name} sends", daemon=True)
+    for target, child in enumerate(place.children, 1):
+        me.spawn(_hear, node, target, child, name=f"{name} hears {child}", daemon=True)
+        me.spawn(_watch, node, target, child, patience, name=f"{name} calls {child}", daemon=True)
+    if place.parent is not None:
+        me.spawn(_receive, node, name=f"{name} receives", daemon=True)
+        me.spawn(_answer, node, name=f"{name} answers", daemon=True)
+
+
+async def _keep(me: Actor, book: Book) -> None:
+    """Keep book of the deeds of each life."""
+    while True:
+        book.append(await me.message_queue(_BOOK).get())
+
+
+async def _plan(me: Actor, node: MortalNode) -> None:
+    """Negotiate the node's plan, once; who comes back finds it on its disk."""
+    disk, known = node.station.disk, node.state.known
+    if not disk:
+        assert node.policy.planner is not None
+        place = node.station.place
+        told = replace(known, bandwidth=list(known.bandwidth))
+        disk.append(await node.policy.planner(me, place, told))
+    node.adopt(disk[0])
+
+
+async def _schedule(me: Actor, node: MortalNode, patience: float, is_new: bool) -> None:
+    """Open the node when it has its plan and knows its children, then report to the parent."""
+    place = node.station.place
+    if node.policy.planner is not None:
+        await node.ready.acquire()
+    if is_new:
+        await me.sleep_for(node.station.delay)
+    else:
+        await _take_stock(me, node, patience)
+    node.is_asking = place.parent is None
+    node.open()
+    box = me.mailbox(requests_of(place.name, node.station.line))
+    while place.parent is not None:
+        await node.ask.acquire()
+        report = node.report()
+        try:
+            await box.put(report, message_size(report.numbers), label="request")
+        except ActivityError:
+            node.unsaid(report)
+            await me.sleep_for(patience)
+        node.is_asking = False
+        node.look()
+
+
+async def _take_stock(me: Actor, node: MortalNode, patience: float) -> None:
+    """Wait until all children have told what they hold, but not for ever."""
+    end = me.now + patience
+    for _ in node.station.place.children:
+        try:
+            await node.counted.acquire(timeout=max(end - me.now, 0.0))
+        except TimeoutException:
+            return
+
+
+async def _hear(me: Actor, node: MortalNode, target: int, child: str) -> None:
+    """Take note of what a child tells."""
+    box = me.mailbox(requests_of(child, node.station.line))
+    while True:
+        try:
+            report = await box.get()
+        except ActivityError:
+            continue
+        node.learn_of(target, report)
+
+
+async def _watch(me: Actor, node: MortalNode, target: int, child: str, patience: float) -> None:
+    """Call a child from which nothing has been heard."""
+    box = me.mailbox(_calls_for(child, node.station.line))
+    while True:
+        away = node.off[target]
+        quiet = me.now - node.heard[target] >= patience
+        busy = bool(node.below[target]) or (
+            node.outgoing is not None and node.outgoing.target == target
+        )
+        if away or (quiet and busy):
+            try:
+                await box.put(away, message_size(1), timeout=patience, label="call")
+                node.heard[target] = me.now
+            except ActivityError:
+                if not node.off[target]:
+                    node.distrust(target)
+        await me.sleep_for(patience)
+
+
+async def _answer(me: Actor, node: MortalNode) -> None:
+    """Answer the parent's calls."""
+    box = me.mailbox(_calls_for(node.station.place.name, node.station.line))
+    while True:
+        try:
+            node.called(await box.get())
+        except ActivityError:
+            continue
+
+
+async def _receive(me: Actor, node: MortalNode) -> None:
+    """Take in tasks, and the news that types have ended."""
+    box = me.mailbox(tasks_for(node.station.place.name, node.station.line))
+    while True:
+        try:
+            got = await box.get()
+        except ActivityError:
+            continue
+        node.receive(got)
+
+
+async def _send(me: Actor, node: MortalNode, port: Port) -> None:
+    """Send tasks to children, one at a time."""
+    while True:
+        await node.port.acquire()
+        try:
+            duration = await ship(me, node, port)
+        except ActivityError:
+            node.undelivered()
+        else:
+            node.sent(duration)
+
+
+def _calls_for(name: str, line: int) -> str:
+    """Return the mailbox in which a node is called."""
+    return f"calls for {name}" if not line else f"calls for {name}, {line}"

@@ -1,0 +1,331 @@
+"""A node of the tree: its buffer, its requests and its choices; its actors share it."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from simplugin.bags.actors.messages import ANY, Deeds, Shipment, tasks_for
+from simplugin.bags.policy import WORKER, NodePlan, NodeState, message_size, owed
+from simplugin.errors import WorkloadError
+
+if TYPE_CHECKING:
+    from simplugin.bags.actors.messages import Parcel, Station
+    from simplugin.bags.policy import Policy
+    from simplugin.simulation.api import Activity, Actor
+
+
+class Node:
+    """The scheduler of a node: whatever happens, it looks whom it can serve.
+
+    Its actors tell it what happens and wait on its semaphores. Nobody else touches it.
+    """
+
+    def __init__(self, me: Actor, station: Station, policy: Policy) -> None:
+        self.station, self.policy, self.me = station, policy, me
+        supply = station.supply
+        types = len(station.known.flop)
+        stock = [0] * types if supply is None else supply.stock
+        self.state = NodeState(station.known, supply is not None, station.capacity, stock)
+        self.deeds = Deeds(dropped=[0] * types)
+        self.parcels: list[deque[Parcel]] = [deque() for _ in range(types)]
+        self.handed = [0] * types
+        # Requested and not arrived, by type; the last stands for requests without one.
+        self.pending = [0] * (types + 1)
+        # Of each target, the types of the requests that any type serves.
+        self.loose: list[deque[int]] = [deque() for _ in self.state.asked]
+        self.in_hand: Parcel | None = None
+        self.outgoing: Shipment | None = None
+        self.transfer: Activity | None = None
+        self.told = [False] * types
+        self.is_open = False
+        self.work, self.port, self.ask, self.over, self.ready = (me.semaphore(0) for _ in range(5))
+        self.is_asking, self.was_asked = True, False
+        if station.plan is not None:
+            self.state.plan = fitted(station.plan, station.capacity)
+
+    # ---- what happens ----
+
+    def open(self) -> None:
+        """Begin: the worker asks for its first task."""
+        self.is_open = True
+        if self.state.known.speed > 0:
+            self._request(WORKER)
+        self._drop_what_nobody_gets()
+        self.look()
+
+    def adopt(self, plan: NodePlan) -> None:
+        """Follow a new plan."""
+        state = self.state
+        state.given = [[-each for each in row] for row in owed(state)]
+        state.plan = fitted(plan, state.capacity)
+        for target in range(1, len(state.asked)):
+            self._loosen(target)
+        if self.is_open:
+            self.look()
+        else:
+            self.ready.release()
+
+    def hear(self, target: int, asked: list[int]) -> None:
+        """Note what a child requests: a number of tasks, or one for each type."""
+        typed = len(asked) > 1
+        for kind, number in enumerate(asked):
+            if typed and self.told[kind]:
+                continue
+            for _ in range(number):
+                self._request(target)
+            if typed:
+                self.state.wanted[target][kind] += number
+            else:
+                self.loose[target].extend([ANY] * number)
+        self._loosen(target)
+        self.look()
+
+    def receive(self, got: Shipment | int) -> None:
+        """Take in a task, or the news that a type has ended."""
+        if isinstance(got, int):
+            self.end(got)
+        else:
+            self.arrive(got)
+
+    def arrive(self, shipment: Shipment) -> None:
+        """Take in a task from the parent."""
+        state = self.state
+        parcel = shipment.parcel
+        # A request for a type that has ended is forgotten at both ends; one can have been served.
+        self.pending[shipment.asked] = max(self.pending[shipment.asked] - 1, 0)
+        self.parcels[parcel.kind].append(parcel)
+        state.stock[parcel.kind] += 1
+        state.arrivals.append(parcel.kind)
+        state.passed.append(shipment.passed)
+        state.tag = parcel.tag
+        self.deeds.most = max(self.deeds.most, self._held())
+        self.look()
+
+    def end(self, kind: int) -> None:
+        """Take note that no task of a type will come any more."""
+        self.state.ended[kind] = True
+        self.pending[kind] = 0
+        self.look()
+
+    def worked(self, duration: float) -> None:
+        """Note that the worker is idle."""
+        parcel = self.in_hand
+        assert parcel is not None
+        self.in_hand = None
+        flop = sum(part[2] for part in parcel.parts)
+        if duration > 0 and not self.policy.parallel:
+            self.state.known.speed = flop / duration * self.station.bias[WORKER]
+        self._request(WORKER)
+        self.look()
+
+    def sent(self, duration: float) -> None:
+        """Note that the port is free."""
+        assert self.outgoing is not None
+        target, parcel = self.outgoing.target, self.outgoing.parcel
+        self.outgoing = None
+        self.state.port_free = True
+        self.deeds.port_busy += duration
+        if duration > 0 and parcel.byte > 0 and not self.policy.parallel:
+            measured = parcel.byte / duration * self.station.bias[target]
+            self.state.known.bandwidth[target - 1] = measured
+        self.look()
+
+    # ---- what it does ----
+
+    def look(self) -> None:
+        """Serve whom it can, ask for what there is room for, and see whether all is over."""
+        state = self.state
+        state.now = self.me.now
+        if self.is_open:
+            while any(state.stock) and (choice := self.policy.decide(state)) is not None:
+                self._serve(*choice)
+            if not self.is_asking and self._has_to_ask():
+                self.is_asking = True
+                self.ask.release()
+        self._tell_ends()
+        if self._is_over():
+            self.over.release()
+
+    def needs(self) -> list[int]:
+        """Return how many tasks to request: a single number, or one for each type."""
+        state = self.state
+        # Who cannot compute asks only for others, so that no task goes where nobody computes.
+        if all(state.ended) or not (state.known.speed > 0 or self.was_asked):
+            return [0]
+        room = state.capacity - self._held() - sum(self.pending)
+        slots = self._slots()
+        if not slots:
+            return [max(room, 0)]
+        held = list(state.stock)
+        if self.outgoing is not None:
+            held[self.outgoing.parcel.kind] += 1
+        asked = []
+        for kind, slot in enumerate(slots):
+            free = 0 if state.ended[kind] else slot - held[kind] - self.pending[kind]
+            asked.append(max(min(free, room), 0))
+            room -= asked[kind]
+        return asked
+
+    def requested(self) -> list[int]:
+        """Return what to request now, and count it as requested."""
+        needs = self.needs()
+        if len(needs) == 1:
+            self.pending[ANY] += needs[0]
+            return needs
+        for kind, number in enumerate(needs):
+            self.pending[kind] += number
+        return needs
+
+    def _has_to_ask(self) -> bool:
+        """Whether there is something to tell the parent."""
+        return any(self.needs())
+
+    def _serve(self, target: int, kind: int) -> None:
+        """Hand a task of a type to the worker or to the port."""
+        state = self.state
+        free = target == WORKER or state.port_free
+        if not (state.stock[kind] and state.asked[target] and free):
+            raise WorkloadError(
+                f"policy {self.policy.name!r} gives target {target} of"
+                f" {self.station.place.name!r} a task of type {kind}, which it cannot have now;"
+                " let it choose one of servable(state), or None"
+            )
+        parcel = self._take(kind)
+        state.stock[kind] -= 1
+        passed = 0 if state.is_root else self._pass(kind)
+        state.asked[target] -= 1
+        state.queue.remove(target)
+        state.given[target][kind] += 1
+        self.deeds.first = min(self.deeds.first, state.now)
+        if target == WORKER:
+            self.in_hand = parcel
+            self.work.release()
+            return
+        state.port_free = False
+        self.outgoing = Shipment(target, self._asked_for(target, kind), parcel, passed)
+        self.port.release()
+
+    def _pass(self, kind: int) -> int:
+        """Let the oldest task of a type pass earlier ones; return how often it was passed."""
+        state = self.state
+        place = state.arrivals.index(kind)
+        for earlier in range(place):
+            state.passed[earlier] += 1
+        passed = state.passed[place]
+        del state.arrivals[place], state.passed[place]
+        return passed
+
+    def _take(self, kind: int) -> Parcel:
+        """Return the oldest task of a type; the root makes it."""
+        supply = self.station.supply
+        if supply is None:
+            return self.parcels[kind].popleft()
+        if self.policy.tag is not None:
+            self.state.tag = tuple(self.policy.tag(self.state))
+        self.handed[kind] += 1
+        if self.state.stock[kind] == 1:
+            self.state.ended[kind] = True
+        return supply.parcel(kind, self.handed[kind] - 1, self.state.tag)
+
+    def _asked_for(self, target: int, kind: int) -> int:
+        """Return, and forget, the type of the child's request that a task of a type serves."""
+        wanted = self.state.wanted[target]
+        if wanted[kind]:
+            wanted[kind] -= 1
+            return kind
+        if self.loose[target]:
+            return self.loose[target].popleft()
+        other = wanted.index(max(wanted))
+        wanted[other] -= 1
+        return other
+
+    def _loosen(self, target: int) -> None:
+        """Let any type serve a child's requests for types that the plan does not give it.
+
+        Both change their plans, but not at the same moment.
+        """
+        plan, wanted = self.state.plan, self.state.wanted[target]
+        if plan is None:
+            return
+        for kind, rate in enumerate(plan.rates[target]):
+            if wanted[kind] and rate <= 0:
+                self.loose[target].extend([kind] * wanted[kind])
+                wanted[kind] = 0
+
+    def _tell_ends(self) -> None:
+        """Tell the children which types have ended, once the last task of each has left."""
+        state = self.state
+        sending = -1 if self.outgoing is None else self.outgoing.parcel.kind
+        for kind, over in enumerate(state.ended):
+            if over and not self.told[kind] and not state.stock[kind] and kind != sending:
+                self.told[kind] = True
+                for target, child in enumerate(self.station.place.children, 1):
+                    self._withdraw(target, kind)
+                    box = self.me.mailbox(tasks_for(child, self.station.line))
+                    box.put_detached(kind, message_size(1))
+
+    def _withdraw(self, target: int, kind: int) -> None:
+        """Forget a child's requests for a type that has ended, as the child itself does."""
+        loose = self.loose[target]
+        for _ in range(self.state.wanted[target][kind] + loose.count(kind)):
+            self.state.asked[target] -= 1
+            self.state.queue.remove(target)
+        self.state.wanted[target][kind] = 0
+        self.loose[target] = deque(each for each in loose if each != kind)
+
+    def _is_over(self) -> bool:
+        """Whether there is nothing to do here any more."""
+        return self.in_hand is None and self.outgoing is None and all(self.told)
+
+    def _request(self, target: int) -> None:
+        """Count a request."""
+        self.state.asked[target] += 1
+        self.state.queue.append(target)
+        self.was_asked = self.was_asked or target != WORKER
+
+    def _held(self) -> int:
+        """Return how many slots of the buffer are taken; a task being sent takes one."""
+        return sum(self.state.stock) + (self.outgoing is not None)
+
+    def _slots(self) -> list[int]:
+        """Return the slots of each type; those of types that have ended go to the others.
+
+        Where no type with slots is left, requests do not name types: an earlier plan can have left
+        tasks of other types above.
+        """
+        plan, ended = self.state.plan, self.state.ended
+        slots = [] if plan is None else list(plan.slots)
+        going = [kind for kind, room in enumerate(slots) if room and not ended[kind]]
+        if not going:
+            return []
+        if any(ended):
+            spare = sum(room for room, over in zip(slots, ended, strict=True) if over)
+            for number in range(spare):
+                slots[going[number % len(going)]] += 1
+        return slots
+
+    def _drop_what_nobody_gets(self) -> None:
+        """Do without the tasks of the root that its plan has no rate for."""
+        state = self.state
+        if not state.is_root or state.plan is None:
+            return
+        for kind, column in enumerate(zip(*state.plan.rates, strict=True)):
+            if not any(rate > 0 for rate in column):
+                self.deeds.dropped[kind], state.stock[kind] = state.stock[kind], 0
+                state.ended[kind] = True
+
+
+def fitted(plan: NodePlan, capacity: int) -> NodePlan:
+    """Return a plan whose slots are not more than a buffer has.
+
+    Where there is not one slot for each type that had one, requests will not name types: a type
+    without a slot would never be asked for.
+    """
+    slots = list(plan.slots)
+    if sum(map(bool, slots)) > capacity:
+        return replace(plan, slots=())
+    while sum(slots) > capacity:
+        slots[slots.index(max(slots))] -= 1
+    return replace(plan, slots=tuple(slots))

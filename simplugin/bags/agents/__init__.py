@@ -1,1 +1,0 @@
-"""The actors of a tree's nodes."""

@@ -1,0 +1,161 @@
+"""Policies of Beaumont et al. that need no plan: FCFS, CGBC and BCS.
+
+A decision takes a `NodeState` and returns one of its `servable` pairs, None if there is none.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from simplugin.bags.policy import WORKER, Policy, message_size
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from simplugin.bags.policy import Choice, NodeState
+    from simplugin.platforms.graphs import Tree
+    from simplugin.workloads.applications import Bags
+
+# How many times the slowest request all first requests are spread over.
+SPREAD = 100.0
+
+
+def first_come_first_served(state: NodeState) -> Choice | None:
+    """Choose the oldest request and the oldest task, section 5.2: FCFS.
+
+    The root takes types in turn, in proportion to their weights. While the port sends, the oldest
+    request that can be served is the worker's, if it asks.
+    """
+    if not any(state.stock) or not (state.port_free or state.asked[WORKER]):
+        return None
+    for target in state.queue:
+        if target == WORKER or state.port_free:
+            return target, _next_type(state)
+    return None
+
+
+def bandwidth_centric(state: NodeState) -> Choice | None:
+    """Choose the request that comes from nearest, section 5.3: CGBC and BCS.
+
+    The worker first, as a child of infinite bandwidth, then children by decreasing bandwidth;
+    ties go to the first.
+    """
+    if not any(state.stock):
+        return None
+    if state.asked[WORKER]:
+        return WORKER, _next_type(state)
+    if not state.port_free:
+        return None
+    best, widest = None, -math.inf
+    for child, bandwidth in enumerate(state.known.bandwidth, 1):
+        if state.asked[child] and bandwidth > widest:
+            best, widest = child, bandwidth
+    return None if best is None else (best, _next_type(state))
+
+
+def _next_type(state: NodeState) -> int:
+    """Return the type of the oldest task; at the root, types take turns by their weights."""
+    if not state.is_root:
+        return state.arrivals[0]
+    handed = [sum(column) for column in zip(*state.given, strict=True)]
+    kinds = [kind for kind, tasks in enumerate(state.stock) if tasks]
+    return min(kinds, key=lambda kind: (handed[kind] + 1) / state.known.weight[kind])
+
+
+def fcfs(tree: Tree, bags: Bags) -> Policy:
+    """Return first come, first served, section 5.2 of [1]_: the root takes types in turn.
+
+    Results can depend twofold on the order of the first requests, see `first_request_delays`.
+
+    Parameters
+    ----------
+    tree : Tree
+        Not used: the policy expects nothing of the platform.
+    bags : Bags
+        Not used.
+
+    References
+    ----------
+    .. [1] O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert (2008).
+       Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
+    """
+    del tree, bags
+    return Policy("fcfs", first_come_first_served)
+
+
+def cgbc(tree: Tree, bags: Bags) -> Policy:
+    """Return coarse-grained bandwidth-centric scheduling, section 5.3 of [1]_.
+
+    Tasks travel bundled, one of each application (in proportion to weights), to whoever asks over
+    the widest link.
+
+    Parameters
+    ----------
+    tree : Tree
+        As measured; says which throughput to expect.
+    bags : Bags
+        The tasks.
+
+    Raises
+    ------
+    InfeasibleError
+        No host computes.
+
+    References
+    ----------
+    .. [1] O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert (2008).
+       Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
+    """
+    from simplugin.optimum.bandwidth_centric import bandwidth_centric as best
+
+    # A bundle per second is this many tasks per second and unit of weight.
+    share = bags.weight / bags.weight.min()
+    flop, byte = float((share * bags.flop).sum()), float((share * bags.byte).sum())
+    bundles = best(tree, flop, byte).throughput
+    theory = bundles / float(bags.weight.min())
+    return Policy("cgbc", bandwidth_centric, bundled=True, theory=theory)
+
+
+def bcs(tree: Tree, bags: Bags) -> Policy:
+    """Return bandwidth-centric scheduling of each application by itself, section 5.4 of [1]_.
+
+    Each has its own schedulers and workers; they share ports and CPUs in equal time.
+
+    Parameters
+    ----------
+    tree : Tree
+        Not used: no throughput is expected.
+    bags : Bags
+        Not used.
+
+    References
+    ----------
+    .. [1] O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert (2008).
+       Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
+    """
+    del tree, bags
+    return Policy("bcs", bandwidth_centric, parallel=True)
+
+
+def first_request_delays(tree: Tree, generator: np.random.Generator) -> NDArray[np.float64]:
+    """Return dates of first requests that put them in a random order, for `execute`.
+
+    They are spread over a hundred times what the slowest request takes, so that transfers do not
+    undo the order; next to tasks of more than some seconds this is nothing.
+
+    Parameters
+    ----------
+    tree : Tree
+        The platform.
+    generator : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    float64, shape (n_hosts,)
+        Delays [s].
+    """
+    slowest = float((tree.latency + message_size(1) / tree.bandwidth).max())
+    return generator.uniform(0.0, SPREAD * slowest, tree.n_hosts)

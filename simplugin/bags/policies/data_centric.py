@@ -1,0 +1,209 @@
+"""DATA-CENTRIC: rates by trading applications between neighbours, section 5.5 of the paper."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.bags.actors.planning import planned
+from simplugin.bags.policies.load_balancing import balanced
+from simplugin.bags.policies.trading import ORDERS, Operation, Trader
+from simplugin.bags.policy import Known, NodePlan, Policy, converse, time_between_looks
+from simplugin.errors import InfeasibleError, WorkloadError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from simplugin.bags.policies.trading import Order
+    from simplugin.platforms.graphs import Tree
+    from simplugin.workloads.applications import Bags
+
+# The paper's "tunable balance", and when to give up.
+BALANCE, LIMIT = 0.05, 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Traded:
+    """Rates found by trading.
+
+    Attributes
+    ----------
+    compute : float64, shape (n_hosts, n_applications)
+        Tasks that each host computes [tasks/s].
+    sent : float64, shape (n_hosts, n_applications)
+        Tasks that each host gets from its parent [tasks/s]; the root's row is all that it releases.
+    throughput : float64, shape (n_applications,)
+        Of each application [tasks/s].
+    fair : float
+        The smallest throughput over weight [tasks/s].
+    plans : tuple of NodePlan, shape (n_hosts,)
+        The same rates as each node has them.
+    operations : dict of str to int
+        How often each operation was done: "trade", "fill", "scale", "root".
+    messages : int
+        How many it took between neighbours.
+    stopped : str
+        Why it ended: "balanced", "stuck" (no operation applies any more) or "limit".
+    """
+
+    compute: NDArray[np.float64]
+    sent: NDArray[np.float64]
+    throughput: NDArray[np.float64]
+    fair: float
+    plans: tuple[NodePlan, ...]
+    operations: dict[str, int]
+    messages: int
+    stopped: str
+
+    @property
+    def rounds(self) -> int:
+        """How many operations were done."""
+        return sum(self.operations.values())
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether throughputs came as close to each other as was asked."""
+        return self.stopped == "balanced"
+
+
+def trade(
+    tree: Tree,
+    bags: Bags,
+    *,
+    balance: float = BALANCE,
+    order: Order = "fast",
+    limit: int = LIMIT,
+) -> Traded:
+    """Compute the rates of DATA-CENTRIC, section 5.5 of [1]_, by the messages of its nodes.
+
+    The tree is filled with the application of the highest CCR, bandwidth-centric. Then, with H
+    and L the applications of the highest and the lowest throughput over weight, the root does the
+    first of these that changes anything: communication trading, gap filling, bus desaturation,
+    task trading on the root; until the two are balanced.
+
+    What the paper leaves open, and what is done otherwise: nodes take part in an operation depth
+    first, by decreasing bandwidth, see `order`. Of equally low applications the one of lowest CCR
+    is L. One operation is one propagation over the whole tree, which equals one trade after the
+    other along that order. The amount of H that a node has bounds what it trades. Bus
+    desaturation takes at most half of the imbalance away, as with ten per cent each time H and L
+    can take turns for ever, and it empties branches with less than 0.1 % of all H. The paper
+    desaturates "if the bus is saturated by tasks with a high CCR"; here it is done whenever
+    trading and filling change nothing and some branch of the root computes H.
+
+    It ends as soon as throughputs are balanced, at whatever level, even where all of them could
+    still be raised.
+
+    Parameters
+    ----------
+    tree : Tree
+        The platform.
+    bags : Bags
+        The applications.
+    balance : float
+        Relative difference between the highest and the lowest throughput over weight.
+    order : {"fast", "breadth", "slow"}
+        Which nodes come first: behind fast links (depth first), near the root, or behind slow
+        links. The start is by fast links in any case.
+    limit : int
+        Most operations.
+
+    Returns
+    -------
+    Traded
+        Feasible rates; of unequal throughputs if it is not `is_balanced`.
+
+    Raises
+    ------
+    InfeasibleError
+        No host computes.
+    WorkloadError
+        A parameter is out of its range.
+
+    References
+    ----------
+    .. [1] O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert (2008).
+       Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
+    """
+    _check(tree, balance, order, limit)
+    traders = [
+        Trader(
+            Known.of(tree, bags, host), is_root=host == 0, balance=balance, order=order, limit=limit
+        )
+        for host in range(tree.n_hosts)
+    ]
+    messages = converse(tree, traders)
+    compute = np.array([trader.rates.compute for trader in traders])
+    sent = np.zeros_like(compute)
+    for children, trader in zip(tree.children, traders, strict=True):
+        if children:
+            sent[list(children)] = trader.rates.sent
+    sent[0] = compute[0] + sent[list(tree.children[0])].sum(axis=0)
+    counts = dict(zip(Operation, traders[0].counts, strict=True))
+    return Traded(
+        compute,
+        sent,
+        sent[0].copy(),
+        float((sent[0] / bags.weight).min()),
+        tuple(trader.rates.plan() for trader in traders),
+        {op.name.lower(): counts[op] for op in Operation if op},
+        messages,
+        traders[0].stopped,
+    )
+
+
+def data_centric(
+    tree: Tree,
+    bags: Bags,
+    *,
+    balance: float = BALANCE,
+    order: Order = "fast",
+    limit: int = LIMIT,
+    decentralised: bool = True,
+    period: float | None = None,
+) -> Policy:
+    """Return the policy DATA-CENTRIC: traded rates, followed by load balancing.
+
+    Parameters
+    ----------
+    tree, bags
+        The platform and the applications, from which `Policy.theory` follows.
+    balance, order, limit
+        See `trade`.
+    decentralised : bool
+        Whether nodes trade by messages, with what they have measured; else they are told the
+        rates that `trade` returns for the tree.
+    period : float, optional
+        After how long nodes look whether anything has changed [s], inf for never. If any of them
+        measures its speed, or a child's bandwidth, to differ by more than `Policy.tolerance` from
+        what the rates were made with, they trade anew, from scratch, with what they have measured
+        last. Without, a twentieth of the time that all tasks take at the expected throughput.
+
+    Raises
+    ------
+    InfeasibleError
+        No host computes.
+    WorkloadError
+        A parameter is out of its range.
+    """
+    traded = trade(tree, bags, balance=balance, order=order, limit=limit)
+    if not decentralised:
+        return Policy("data_centric", balanced, plans=traded.plans, theory=traded.fair)
+    make = partial(Trader, balance=balance, order=order, limit=limit)
+    planner = partial(planned, make=make)
+    often = time_between_looks(period, bags, traded.fair)
+    return Policy("data_centric", balanced, planner=planner, period=often, theory=traded.fair)
+
+
+def _check(tree: Tree, balance: float, order: Order, limit: int) -> None:
+    """Raise an error if there is nothing to compute with, or a parameter is wrong."""
+    if not np.any(tree.speed > 0):
+        raise InfeasibleError("no host of the tree computes; give at least one of them a speed")
+    if not balance > 0:
+        raise WorkloadError(f"balance is {balance}; give a positive relative difference")
+    if order not in ORDERS:
+        raise WorkloadError(f"order is {order!r}; give one of {', '.join(map(repr, ORDERS))}")
+    if limit < 1:
+        raise WorkloadError(f"limit is {limit}; give 1 operation or more")

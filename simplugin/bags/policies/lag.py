@@ -1,0 +1,310 @@
+"""LAG: a policy without rates or rounds, steered by how far each application lags."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from simplugin.bags.policy import WORKER, Policy
+from simplugin.elementary import exp
+from simplugin.errors import WorkloadError
+
+if TYPE_CHECKING:
+    from simplugin.bags.policy import Choice, NodeState
+    from simplugin.platforms.graphs import Tree
+    from simplugin.workloads.applications import Bags
+
+# Exponents beyond this would tell prices apart that no port can.
+STEEPEST = 60.0
+
+# Buffers keep children going while the port serves others, as long as it does so for less than all
+# but this part of the time; a child that the port left less counts as starved.
+LEFT = 0.1
+
+
+@dataclass(frozen=True)
+class Steering:
+    """How strongly what is observed steers.
+
+    Attributes
+    ----------
+    eta : float
+        By how much the logarithm of a type's price grows with each task that it lags.
+    lead : float
+        By how many tasks a type may be ahead of the one most behind for the root to send it, and
+        how many later tasks may pass a task on its way through the other nodes; inf for any.
+    crowding : float
+        What the time of a child's subtree is worth, next to the port's.
+    window : float
+        How many of the longest transfers a child is given tasks to live on; inf: any stock.
+    spare : int
+        How many tasks a child is given besides.
+    refuses : bool
+        Whether transfers that starve other children are refused.
+    """
+
+    eta: float = 0.3
+    lead: float = 8.0
+    crowding: float = 0.75
+    window: float = 1.5
+    spare: int = 3
+    refuses: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        for name, least in (
+            ("eta", 0),
+            ("lead", 0),
+            ("crowding", 0),
+            ("window", 0),
+            # Without a spare task no child would ever get its first.
+            ("spare", 1),
+        ):
+            if not getattr(self, name) >= least:
+                given = getattr(self, name)
+                raise WorkloadError(f"{name} is {given!r}; give a number from {least} on")
+
+
+def lag(
+    tree: Tree,
+    bags: Bags,
+    *,
+    eta: float = Steering.eta,
+    lead: float = Steering.lead,
+    crowding: float = Steering.crowding,
+    window: float = Steering.window,
+    spare: int = Steering.spare,
+    refuses: bool = Steering.refuses,
+) -> Policy:
+    """Return scheduling by lags: no rates, no rounds of messages, untyped requests.
+
+    The root prices each type by how far it lags behind the others; prices ride on the tasks. A
+    node knows these, its own speed, its children's bandwidths, and what its children have
+    requested so far, from which it reads how fast their subtrees consume.
+
+    Parameters
+    ----------
+    tree : Tree
+        Not used: nothing is planned.
+    bags : Bags
+        Not used.
+    eta, lead, crowding, window, spare, refuses
+        See `Steering`.
+
+    Raises
+    ------
+    WorkloadError
+        A parameter is out of its range.
+    """
+    del tree, bags
+    steering = Steering(eta, lead, crowding, window, spare, refuses)
+    return Policy("lag", partial(lagging, steering), tag=partial(prices, steering))
+
+
+def prices(steering: Steering, state: NodeState) -> tuple[float, ...]:
+    """Return what the root puts on a task: the price of each type.
+
+    Parameters
+    ----------
+    steering : Steering
+        Uses `eta`.
+    state : NodeState
+        The root's.
+
+    Returns
+    -------
+    tuple of float, shape (n_types,)
+        exp(eta lag), where a type's lag is how many tasks, per unit of weight, it was handed
+        out less than the type that is most ahead of those that have not ended; under 1 for types
+        that have ended further ahead.
+    """
+    handed = _handed(state)
+    left = [each for each, tasks in zip(handed, state.stock, strict=True) if tasks]
+    top = max(left or handed)
+    return tuple(exp(min(max(steering.eta * (top - each), -STEEPEST), STEEPEST)) for each in handed)
+
+
+def lagging(steering: Steering, state: NodeState) -> Choice | None:
+    """Choose by prices, port time, and how fast children work off what they have.
+
+    The worker comes first. At the root it takes the type of largest price per flop, in a tie the
+    one of largest CCR; elsewhere the one of largest CCR: by an exchange of tasks between a node
+    and its subtree, what is hard to send is best computed where it is.
+
+    Below the root, a task is due that `lead` later ones have passed on its way, at whatever nodes.
+    The oldest of these is the worker's next one, and its type the first that the port sends. If
+    not, the nodes of a long chain could each keep tasks of the same type back, and complete that
+    type last, though the root handed out as many of it as of others.
+
+    The port sends the pair of child u and type k with the largest
+
+        free_u price_k / (b_k / b_u + crowding (stock_u / (1 + free_u)) c_k / v_u),
+
+    where free_u and stock_u are the free and taken slots of the child's buffer, and v_u is the
+    speed at which its subtree has consumed tasks. So a child that runs dry gets what is quickest
+    to send, and one that is always full what earns most per flop. It does not send
+
+    * to a child that has enough to live on for `window` of the longest transfers made here,
+    * at the root, a type more than `lead` tasks ahead,
+    * a task whose transfer would starve the children of more than it is worth, as long as the
+      node itself or a child has something to compute.
+
+    Children that are thought to be off count for nothing. So whenever the port rests, a worker at
+    or below the node has work, and what it does next has the node look again: nothing can freeze.
+    Ties go to the first child and type.
+
+    Parameters
+    ----------
+    steering : Steering
+        How strongly.
+    state : NodeState
+        The node's.
+    """
+    kinds = [kind for kind, tasks in enumerate(state.stock) if tasks]
+    if not kinds:
+        return None
+    price = prices(steering, state) if state.is_root else state.tag
+    price = price or (1.0,) * len(state.stock)
+    waiting = zip(state.arrivals, state.passed, strict=True)
+    due = next((kind for kind, passed in waiting if passed >= steering.lead), None)
+    if state.asked[WORKER]:
+        return WORKER, _own(state, kinds, price) if due is None else due
+    if not state.port_free or not any(state.asked):
+        return None
+    if state.is_root:
+        handed = _handed(state)
+        most = min(handed[kind] for kind in kinds) + steering.lead
+        kinds = [kind for kind in kinds if handed[kind] <= most]
+    return _sent(steering, state, kinds, price, due)
+
+
+def _handed(state: NodeState) -> list[float]:
+    """Return how many tasks of each type were handed out, if all had the smallest weight."""
+    weight = state.known.weight
+    least = min(weight)
+    return [
+        sum(column) * least / each
+        for column, each in zip(zip(*state.given, strict=True), weight, strict=True)
+    ]
+
+
+def _own(state: NodeState, kinds: list[int], price: tuple[float, ...]) -> int:
+    """Return the type for the node's own worker."""
+    flop, byte = state.known.flop, state.known.byte
+    worth = price if state.is_root else (0.0,) * len(price)
+    return max(kinds, key=lambda kind: (worth[kind] / flop[kind], byte[kind] / flop[kind]))
+
+
+def _sent(
+    steering: Steering,
+    state: NodeState,
+    kinds: list[int],
+    price: tuple[float, ...],
+    due: int | None,
+) -> Choice | None:
+    """Return the child and the type to send, None to let the port rest."""
+    known = state.known
+    sent = _sending(state)
+    children = [
+        _Child(state, target, sent)
+        for target, away in enumerate(state.away)
+        if target != WORKER and not away
+    ]
+    longest = max((child.longest for child in children), default=0.0)
+    offers = []
+    for child in children:
+        if (
+            not child.free
+            or child.stock + 1 > steering.spare + steering.window * child.rate * longest
+        ):
+            continue
+        crowded = steering.crowding * child.stock / (1 + child.free)
+        for kind in kinds:
+            sending = known.byte[kind] / child.bandwidth
+            cost = sending + crowded * known.flop[kind] * child.pace
+            value = child.free * price[kind] / cost if cost > 0 else math.inf
+            offers.append((value, child.target, kind, sending))
+    # The best first, after what is due; the sort is stable, so that ties stay in order.
+    offers.sort(key=lambda offer: (offer[2] != due, -offer[0]))
+    if not steering.refuses or not (known.speed or any(child.stock for child in children)):
+        return offers[0][1:3] if offers else None
+    usual = _usual(state, price)
+    for _, target, kind, sending in offers:
+        starved = sum(child.lacks_after(sending) for child in children)
+        if starved * usual <= price[kind]:
+            return target, kind
+    return None
+
+
+def _usual(state: NodeState, price: tuple[float, ...]) -> float:
+    """Return the mean price, at present, of the tasks that children got so far; 1 for none."""
+    tasks = value = 0.0
+    for row in state.given[1:]:
+        tasks += sum(row)
+        value += sum(map(float.__mul__, map(float, row), price))
+    return value / tasks if tasks else 1.0
+
+
+def _sending(state: NodeState) -> list[float]:
+    """Return how long the port has sent to each target, at present bandwidths [s]."""
+    byte = state.known.byte
+    times = [
+        sum(map(float.__mul__, map(float, row), byte)) / bandwidth
+        for row, bandwidth in zip(state.given[1:], state.known.bandwidth, strict=True)
+    ]
+    return [0.0, *times]
+
+
+class _Child:
+    """What a node can read from a child's requests and from what it was given.
+
+    Attributes
+    ----------
+    free, stock : int
+        Slots of its buffer that are free, and taken.
+    rate : float
+        Tasks that its subtree consumed per time [tasks/s]; 0 before the second.
+    pace : float
+        How long its subtree took per flop [s/flop]; the node's own pace before.
+    appetite, supply : float, int
+        Rate at which it is expected to consume [tasks/s], and what it is expected to have.
+    longest : float
+        The longest transfer to it so far [s].
+    """
+
+    def __init__(self, state: NodeState, target: int, sent: list[float]) -> None:
+        known, row = state.known, state.given[target]
+        self.target, self.bandwidth = target, known.bandwidth[target - 1]
+        self.free = state.asked[target]
+        given = sum(row)
+        # One that never asks, since nobody below it computes, has nothing.
+        self.stock = max(min(state.capacity - self.free, given), 0)
+        # Each slot is requested again once its task is gone.
+        gone = given - self.stock
+        self.rate = (gone - 1) / state.now if gone > 1 and state.now > 0 else 0.0
+        self.pace = 1 / known.speed if known.speed else 0.0
+        if self.rate > 0:
+            work = sum(map(float.__mul__, map(float, row), known.flop)) / given
+            self.pace = 1 / (work * self.rate)
+        # A child that starves is slow for that reason: the time that the port left it is what
+        # counts, or those whom it starved for would be served for ever.
+        left = max(state.now - sum(sent) + sent[target], sent[target]) / LEFT
+        hurry = max(state.now / left, 1.0) if left else 1.0
+        self.appetite, self.supply = self.rate * hurry, self.stock
+        if given and not self.rate:
+            # Nothing is known yet: it counts as fast as its parent, or as the clock allows of one
+            # that took two tasks so far, and as full, so that only what would last for whole
+            # buffers is refused.
+            clock = 2 / state.now if state.now > 0 else 0.0
+            self.appetite = max(known.speed / max(known.flop), clock)
+            self.supply = state.capacity
+        self.longest = max(
+            (size / self.bandwidth for size, tasks in zip(known.byte, row, strict=True) if tasks),
+            default=0.0,
+        )
+
+    def lacks_after(self, duration: float) -> float:
+        """Return how many tasks its subtree would miss if it got none for a while."""
+        return max(self.appetite * duration - self.supply, 0.0)

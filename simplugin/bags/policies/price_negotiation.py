@@ -1,0 +1,727 @@
+"""Negotiation of rates by prices, between nodes that know their neighbours only.
+
+A negotiation is a sequence of sweeps. Prices go down and curves go up until the root has a mix of
+rounds that is good enough; then shares of these rounds go down and verdicts go up; and either all
+begins anew, without the links that were banned, or the mix is settled. A node decides by its own
+knowledge and messages; there is no simulator here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from simplugin.bags.policies.price_curves import (
+    FIRST,
+    Curve,
+    Point,
+    Points,
+    Posted,
+    at,
+    best_response,
+    condensed,
+    node_curve,
+    replayed,
+    worker_points,
+    worth,
+)
+from simplugin.bags.policy import PARENT, NodePlan
+from simplugin.errors import InfeasibleError, WorkloadError
+
+if TYPE_CHECKING:
+    from simplugin.bags.policy import Known, Posts
+
+# Below this, relative to payoffs of about 1, a reduced cost counts as 0.
+_TOLERANCE = 1e-13
+
+# Tasks per second of each type for each target, the worker first.
+Rates = tuple[tuple[float, ...], ...]
+
+# A round, its weight, and the bytes per second for each target.
+Replay = tuple[int, float, tuple[float, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Message to the parent: the curve of a subtree at the prices posted.
+
+    Attributes
+    ----------
+    points : tuple of Point
+        Of its curve.
+    loss : float
+        Most value per second that the subtree lost by leaving out points.
+    """
+
+    points: tuple[Point, ...]
+    loss: float
+
+    @property
+    def numbers(self) -> int:
+        """Return the length of the message in numbers."""
+        return sum(map(len, self.points)) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Award:
+    """Message to a child: the shares of rounds that its subtree gets.
+
+    Attributes
+    ----------
+    shares : tuple of (int, float, float)
+        Rounds, their weights, and the bytes per second of each.
+    inflow : tuple of float, shape (n_types,)
+        Tasks of each type that will arrive [tasks/s].
+    least : tuple of float, shape (n_types,)
+        Smaller flows are not worth having [tasks/s].
+    last : bool
+        True if nothing will change any more.
+    """
+
+    shares: tuple[tuple[int, float, float], ...]
+    inflow: tuple[float, ...]
+    least: tuple[float, ...]
+    last: bool
+
+    @property
+    def numbers(self) -> int:
+        """Return the length of the message in numbers."""
+        return 3 * len(self.shares) + 2 * len(self.inflow) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Message to the parent: the judgement of the links of a subtree on an award.
+
+    Attributes
+    ----------
+    lost : tuple of float, shape (n_types,)
+        Tasks of each type that will be lost there, as transfers last too long [tasks/s].
+    banned : bool
+        True if a type was banned from a link there, so that another negotiation is needed.
+    """
+
+    lost: tuple[float, ...]
+    banned: bool
+
+    @property
+    def numbers(self) -> int:
+        """Return the length of the message in numbers."""
+        return len(self.lost) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Message to a child: the end.
+
+    Attributes
+    ----------
+    award : int
+        The award to follow, counted from 0.
+    numbers : int
+        Length of the message in numbers.
+    """
+
+    award: int
+    numbers: int = 1
+
+
+Down = Posted | Award | Settled
+Up = Offer | Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Sieve:
+    """How a parent judges its links: those to be banned bring less than they cost.
+
+    A port is busy at most all the time. So where all tasks of a type cross one port, one of them
+    lasts, on the fastest of its links there, no longer than it takes to make as many of each
+    other type, and with `harsh` from 1 on that link is never banned. What goes are small flows
+    over slow links, of types that mostly go elsewhere.
+
+    Attributes
+    ----------
+    buffer : int
+        Tasks that the buffer of a node holds.
+    harsh : float
+        How many times what a flow brings its loss must be for a ban.
+    """
+
+    buffer: int
+    harsh: float = 1.0
+
+    def judge(
+        self, known: Known, rates: Sequence[Sequence[float]]
+    ) -> tuple[tuple[float, ...], frozenset[tuple[int, int]]]:
+        """Return what long transfers cost, and the links to ban.
+
+        While a task of type k travels to a child, no child gets another one, and each uses up the
+        tasks that it has: all slots of its buffer but one, at its planned rate. What it could
+        have used after that is lost.
+
+        Parameters
+        ----------
+        known : Known
+            What the node has measured.
+        rates : sequence of sequence of float, shape (1 + n_children, n_types)
+            What the node is to give each target [tasks/s].
+
+        Returns
+        -------
+        tuple of float, shape (n_types,)
+            Tasks of each type that children lose [tasks/s].
+        frozenset of (int, int)
+            Children, from 0 on, and the types that must not go to them.
+        """
+        flows = [(row, (self.buffer - 1) / sum(row)) for row in rates[1:] if sum(row) > 0]
+        total, found = [0.0] * len(known.flop), set()
+        for child, row in enumerate(rates[1:]):
+            for kind, rate in enumerate(row):
+                if rate <= 0:
+                    continue
+                long = known.byte[kind] / known.bandwidth[child]
+                lost = [0.0] * len(total)
+                for other, lasts in flows:
+                    if long > lasts:
+                        lost = [x + y * (long - lasts) for x, y in zip(lost, other, strict=True)]
+                total = [x + rate * y for x, y in zip(total, lost, strict=True)]
+                worst = max(x / weight for x, weight in zip(lost, known.weight, strict=True))
+                if worst * known.weight[kind] > self.harsh:
+                    found.add((child, kind))
+        return tuple(total), frozenset(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How a negotiation is led.
+
+    Attributes
+    ----------
+    rent : float
+        What a second of port costs, as a fraction of the root's first bound on the fair
+        throughput: the value that the tree makes at the first prices, at least the optimum to
+        what short answers hide, as a rule once or twice it, and more than a hundred times it
+        where they are far off. Of the ways to reach the optimum it selects one with little
+        traffic, and gives up traffic that brings less than its rent.
+    segments : int
+        How many segments an answer has, until the root finds that it must know more.
+    tolerance : float
+        Relative gap to the optimum at which it ends.
+    cut : float
+        Flows below this fraction of their type's throughput are left out.
+    limit : int
+        The most rounds of one negotiation, and the most negotiations.
+
+    Raises
+    ------
+    WorkloadError
+        A field is out of its range.
+    """
+
+    rent: float = 1e-3
+    segments: int = 5
+    tolerance: float = 1e-10
+    cut: float = 1e-9
+    limit: int = 200
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        for name, is_valid, remedy in (
+            ("rent", 0 <= self.rent < math.inf, "a finite number from 0 on"),
+            ("segments", self.segments >= 1, "a number from 1 on"),
+            ("tolerance", 0 < self.tolerance < 1, "a number above 0, under 1"),
+            ("cut", 0 <= self.cut < 0.5, "a share from 0 on, under 0.5"),
+            ("limit", self.limit >= 1, "a number from 1 on"),
+        ):
+            if not is_valid:
+                raise WorkloadError(f"{name} is {getattr(self, name)!r}; give {remedy}")
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A round, as the root keeps it.
+
+    Attributes
+    ----------
+    does : Point
+        What the tree would do.
+    shares : list of float, shape (1 + n_children,)
+        Bytes per second for each target.
+    parts : sequence of sequence of Point
+        Curves of the targets.
+    """
+
+    does: Point
+    shares: list[float]
+    parts: Sequence[Points]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What a node keeps of a round: how it would serve what it offered.
+
+    Attributes
+    ----------
+    curve : Curve
+        All that it can do.
+    kept : tuple of int
+        The points of it that it told.
+    """
+
+    curve: Curve
+    kept: tuple[int, ...]
+
+
+# The curves of the targets, by round.
+Parts = Mapping[int, Sequence[Points]]
+
+
+class _Negotiator:
+    """A node between two messages; a `simplugin.bags.policy.Negotiator`.
+
+    Parameters
+    ----------
+    known : Known
+        Its knowledge.
+    sieve : Sieve, optional
+        Its judgement of links; None to use them all.
+    typed_slots : int
+        Slots of its buffer if requests name types; 0 if not.
+    """
+
+    together = True
+
+    def __init__(self, known: Known, sieve: Sieve | None = None, *, typed_slots: int = 0) -> None:
+        self.known, self.sieve, self.typed_slots = known, sieve, typed_slots
+        # Its children, from 0 on, and the types that must not go to them.
+        self.bans: frozenset[tuple[int, int]] = frozenset()
+        # The rates by each award so far, and the award that it follows; -1 before the end.
+        self.awards: list[Rates] = []
+        self.settled = -1
+        self.waiting: list[int] = []
+        self.answers: dict[int, Up] = {}
+
+    @property
+    def rates(self) -> Rates:
+        """Return the rates that were settled."""
+        return self.awards[self.settled]
+
+    @property
+    def plan(self) -> NodePlan | None:
+        """Return the plan; None before the end."""
+        if self.settled < 0:
+            return None
+        slots = slots_for(self.rates, self.typed_slots) if self.typed_slots else ()
+        return NodePlan(self.rates, slots)
+
+    @property
+    def awaits(self) -> int:
+        """Return the neighbour whose message it needs next."""
+        return self.waiting[0] if self.waiting else PARENT
+
+    def _down(self, messages: Sequence[Down]) -> Posts:
+        """Return messages to the children, whose answers are awaited unless it is settled."""
+        posts = list(enumerate(messages, 1))
+        self.waiting = [] if self.settled >= 0 else [child for child, _ in posts]
+        return list(posts)
+
+    def _ask(self, posted: Posted) -> Posts:
+        """Return prices for each child, 0 for types that must not go there."""
+        messages = []
+        for child, bandwidth in enumerate(self.known.bandwidth):
+            prices = tuple(
+                0.0 if (child, kind) in self.bans else price
+                for kind, price in enumerate(posted.prices)
+            )
+            messages.append(replace(posted, prices=prices, most=bandwidth))
+        return self._down(messages)
+
+    def _share(self, award: Award, replays: Sequence[Replay], parts: Parts) -> Posts:
+        """Adopt the rates of an award, and return the share of each child."""
+        rates = scaled(mixed(replays, parts), award.inflow, award.least)
+        self.awards.append(rates)
+        if award.last:
+            self.settled = len(self.awards) - 1
+        messages = []
+        for target in range(1, len(rates)):
+            shares = tuple((number, weight, shares[target]) for number, weight, shares in replays)
+            messages.append(replace(award, shares=shares, inflow=rates[target]))
+        return self._down(messages)
+
+    def _take_answers(self, source: int, message: Up) -> list[Up] | None:
+        """Store the answer of a child; return all of them if it was the last one."""
+        self.waiting.remove(source)
+        self.answers[source] = message
+        if self.waiting:
+            return None
+        return [self.answers.pop(child) for child in sorted(self.answers)]
+
+    def _judge(self, verdicts: Sequence[Up]) -> Verdict:
+        """Ban links by the last award, and return the verdict of the subtree."""
+        assert self.sieve is not None
+        lost, found = self.sieve.judge(self.known, self.awards[-1])
+        below = [each for each in verdicts if isinstance(each, Verdict)]
+        banned = bool(found - self.bans) or any(each.banned for each in below)
+        self.bans |= found
+        total = zip(lost, *(each.lost for each in below), strict=True)
+        return Verdict(tuple(map(sum, total)), banned)
+
+
+class Follower(_Negotiator):
+    """Any node but the root."""
+
+    def __init__(self, known: Known, sieve: Sieve | None = None, *, typed_slots: int = 0) -> None:
+        super().__init__(known, sieve, typed_slots=typed_slots)
+        self.heard: Down | None = None
+        self.rounds: list[Round] = []
+        # Number of times that it heard prices.
+        self.sweeps = 0
+
+    def begin(self) -> Posts:
+        """Return no message: the root begins."""
+        return []
+
+    def hear(self, source: int, message: Down | Up) -> Posts:
+        """Return the messages that follow from one of its parent, or of a child."""
+        posts: Posts = []
+        answers: list[Up] | None = []
+        if isinstance(message, Offer | Verdict):
+            answers = self._take_answers(source, message)
+        else:
+            posts = self._obey(message)
+        if self.settled < 0 and not self.waiting and answers is not None:
+            posts.append((PARENT, self._answer(answers)))
+        return posts
+
+    def _obey(self, message: Down) -> Posts:
+        """Follow the parent, and return the messages to the children."""
+        self.heard = message
+        if isinstance(message, Posted):
+            self.sweeps += 1
+            if not message.round:
+                self.rounds = []
+            return self._ask(message)
+        if isinstance(message, Settled):
+            self.settled = message.award
+            return self._down([message] * len(self.known.bandwidth))
+        parts = {number: self.rounds[number].curve.parts for number, _, _ in message.shares}
+        return self._share(message, self._replays(message), parts)
+
+    def _answer(self, answers: Sequence[Up]) -> Up:
+        """Return the curve of a round with its best points, or the verdict on an award."""
+        if not isinstance(self.heard, Posted):
+            return self._judge(answers)
+        known, posted = self.known, self.heard
+        offers = [each for each in answers if isinstance(each, Offer)]
+        worker = worker_points(known.speed, known.flop, known.byte, posted)
+        curve = node_curve(worker, [each.points for each in offers], known.bandwidth, posted)
+        kept, loss = condensed(curve.points, posted)
+        self.rounds.append(Round(curve, tuple(kept)))
+        points = tuple(curve.points[place] for place in kept)
+        return Offer(points, loss + sum(each.loss for each in offers))
+
+    def _replays(self, award: Award) -> list[Replay]:
+        """Return the parts of an award, round by round."""
+        replays: dict[tuple[int, tuple[float, ...]], float] = {}
+        for number, weight, received in award.shares:
+            done = self.rounds[number]
+            for part, shares in replayed(done.curve, done.kept, received):
+                key = (number, tuple(shares))
+                replays[key] = replays.get(key, 0.0) + weight * part
+        return [(number, weight, shares) for (number, shares), weight in replays.items()]
+
+
+class Leader(_Negotiator):
+    """The root: it posts prices, mixes the answers, and sets the next prices.
+
+    The first prices are the time that a task takes its CPU and its fastest link.
+
+    Attributes
+    ----------
+    sweeps : int
+        Number of times that it posted prices.
+    gaps : list of float
+        Relative distance of each mix from the optimum that is still possible, rent counted.
+    hopes : list of float
+        Fair throughput of each mix [task/s], less the losses of long transfers.
+    """
+
+    def __init__(
+        self,
+        known: Known,
+        sieve: Sieve | None = None,
+        *,
+        terms: Terms | None = None,
+        typed_slots: int = 0,
+    ) -> None:
+        super().__init__(known, sieve, typed_slots=typed_slots)
+        self.terms = terms or Terms()
+        fastest = max(known.bandwidth, default=math.inf)
+        speed = known.speed or math.inf
+        times = [
+            flop / speed + byte / fastest for flop, byte in zip(known.flop, known.byte, strict=True)
+        ]
+        if not sum(times):
+            times = list(known.flop)
+        total = sum(time * weight for time, weight in zip(times, known.weight, strict=True))
+        prices = tuple(time / total for time in times)
+        self.posted = Posted(0, prices, 0.0, math.inf, self.terms.segments)
+        self.rounds: list[Answered] = []
+        self.weights: list[float] = []
+        # Fair throughput of the mix less its rent, and the most that it could be [task/s].
+        self.fair, self.bound = -math.inf, math.inf
+        self.sweeps = 0
+        self.gaps: list[float] = []
+        self.hopes: list[float] = []
+
+    def begin(self) -> Posts:
+        """Return the first prices; without children, negotiate to the end."""
+        posts = self._ask(self.posted)
+        while self.settled < 0 and not self.known.bandwidth:
+            self._react([])
+        return posts
+
+    def hear(self, source: int, message: Up) -> Posts:
+        """Return the messages that follow from one of a child."""
+        answers = self._take_answers(source, message)
+        return [] if answers is None else self._react(answers)
+
+    @property
+    def throughput(self) -> list[float]:
+        """Return the throughput of each type in the mix [task/s]."""
+        rates = [each.does[FIRST:] for each in self.rounds]
+        return [
+            sum(weight * rate for weight, rate in zip(self.weights, column, strict=True))
+            for column in zip(*rates, strict=True)
+        ]
+
+    def _react(self, answers: Sequence[Up]) -> Posts:
+        """Return the messages that follow from the answers of all children."""
+        if len(self.awards) == len(self.hopes):
+            return self._next_round([each for each in answers if isinstance(each, Offer)])
+        verdict = self._judge(answers)
+        self.hopes.append(self._least(verdict.lost))
+        if not verdict.banned or len(self.hopes) >= self.terms.limit:
+            return self._follow_best()
+        # Begin anew, without the links that were banned.
+        self.posted = replace(self.posted, round=0, segments=self.terms.segments)
+        self.rounds, self.weights = [], []
+        self.fair, self.bound = -math.inf, math.inf
+        return self._ask(self.posted)
+
+    def _next_round(self, offers: Sequence[Offer]) -> Posts:
+        """Answer prices by the curves; then post new prices, or award."""
+        known, posted, terms = self.known, self.posted, self.terms
+        worker = worker_points(known.speed, known.flop, known.byte, posted)
+        parts = [worker, *(each.points for each in offers)]
+        shares, does = best_response(worker, parts[1:], known.bandwidth, posted)
+        value = worth(does, posted)
+        self.bound = min(self.bound, value + sum(each.loss for each in offers))
+        self.rounds.append(Answered(does, shares, parts))
+        rent = posted.rent
+        if terms.rent and not rent and value > 0:
+            # Before the first value there is no scale. It bounds the optimum, if not always
+            # closely.
+            rent, self.bound = terms.rent * value, math.inf
+        self.weights, prices, self.fair = _mix(self.rounds, known.weight, rent)
+        self.sweeps += 1
+        gap = terms.tolerance * abs(self.fair)
+        if self.bound - self.fair <= gap or len(self.rounds) >= terms.limit:
+            return self._award(prices)
+        segments = posted.segments
+        if posted.round and value <= self.fair + gap:
+            # The answer is nothing new, so what is missing is in the points that were left out.
+            segments *= 2
+        self.posted = Posted(len(self.rounds), prices, rent, math.inf, segments)
+        return self._ask(self.posted)
+
+    def _award(self, prices: tuple[float, ...]) -> Posts:
+        """Return the shares of all children."""
+        throughput = self.throughput
+        if min(throughput) <= 0:
+            if self.hopes:
+                # The bans leave a type no host that computes it.
+                return self._follow_best()
+            raise InfeasibleError(
+                "no host of the tree computes; give the root or one of its descendants a speed"
+            )
+        replays = [
+            (number, weight, tuple(self.rounds[number].shares))
+            for number, weight in enumerate(self.weights)
+            if weight > 0
+        ]
+        parts = {number: self.rounds[number].parts for number, _, _ in replays}
+        shares = tuple((number, weight, 0.0) for number, weight, _ in replays)
+        least = tuple(self.terms.cut * rate for rate in throughput)
+        self.gaps.append((self.bound - self.fair) / abs(self.fair))
+        self.posted = replace(self.posted, prices=prices)
+        if self.sieve is None:
+            self.hopes.append(self._least(()))
+        award = Award(shares, tuple(throughput), least, self.sieve is None)
+        return self._share(award, replays, parts)
+
+    def _follow_best(self) -> Posts:
+        """End with the award that promises most."""
+        self.settled = max(range(len(self.hopes)), key=self.hopes.__getitem__)
+        return self._down([Settled(self.settled)] * len(self.known.bandwidth))
+
+    def _least(self, lost: Sequence[float]) -> float:
+        """Return the fair throughput of the mix, less the losses."""
+        weight = self.known.weight
+        lost = lost or [0.0] * len(weight)
+        left = zip(self.throughput, lost, weight, strict=True)
+        return min((rate - loss) / each for rate, loss, each in left)
+
+
+def mixed(replays: Sequence[Replay], parts: Parts) -> list[list[float]]:
+    """Return the tasks per second of each target: a mix of what it does in each round."""
+    total: list[list[float]] = []
+    for number, weight, shares in replays:
+        for target, (points, share) in enumerate(zip(parts[number], shares, strict=True)):
+            rates = at(points, share)[FIRST:]
+            if len(total) == target:
+                total.append([0.0] * len(rates))
+            for kind, rate in enumerate(rates):
+                total[target][kind] += weight * rate
+    return total
+
+
+def scaled(rates: list[list[float]], inflow: Sequence[float], least: Sequence[float]) -> Rates:
+    """Return rates without the smallest, which for each type sum to what flows in.
+
+    Where all are small, the largest stays: a task that arrives must have somewhere to go.
+    """
+    result = [[0.0] * len(inflow) for _ in rates]
+    for kind, arriving in enumerate(inflow):
+        column = [row[kind] for row in rates]
+        largest = max(column)
+        if arriving <= 0 or largest <= 0:
+            continue
+        bound = min(least[kind], largest)
+        stays = [rate if rate >= bound else 0.0 for rate in column]
+        factor = arriving / sum(stays)
+        for target, rate in enumerate(stays):
+            result[target][kind] = rate * factor
+    return tuple(map(tuple, result))
+
+
+def slots_for(rates: Sequence[Sequence[float]], capacity: int) -> tuple[int, ...]:
+    """Split the slots of a buffer over the types that a node is to get, in proportion.
+
+    Each such type gets one slot; the others are given out one by one, to the type with the most
+    rate per slot that it would then have.
+
+    Parameters
+    ----------
+    rates : sequence of sequence of float, shape (1 + n_children, n_types)
+        What the node is to give each target [tasks/s].
+    capacity : int
+        Slots of its buffer.
+
+    Returns
+    -------
+    tuple of int, shape (n_types,)
+        Slots of each type; empty where there are not enough slots for one each, so that requests
+        must not name a type, or where no type is planned.
+    """
+    inflow = [sum(column) for column in zip(*rates, strict=True)]
+    planned = [kind for kind, rate in enumerate(inflow) if rate > 0]
+    if len(planned) > capacity or not planned:
+        return ()
+    slots = [int(rate > 0) for rate in inflow]
+    for _ in range(capacity - len(planned)):
+        slots[max(planned, key=lambda kind: inflow[kind] / (slots[kind] + 1))] += 1
+    return tuple(slots)
+
+
+def _mix(
+    rounds: Sequence[Answered], weight: Sequence[float], rent: float
+) -> tuple[list[float], tuple[float, ...], float]:
+    """Return the weights of the rounds, the prices of the types, and the fair throughput.
+
+    The best mix is that of a game: one side mixes rounds, the other the types of which the least
+    served counts. The dual of this program, whose columns the tree itself makes, is the next
+    prices [1]_.
+
+    References
+    ----------
+    .. [1] G. B. Dantzig and P. Wolfe (1960). Decomposition principle for linear programs.
+       Operations Research 8(1).
+    """
+    payoffs = [
+        [
+            rate / each - rent * answered.does[1]
+            for rate, each in zip(answered.does[FIRST:], weight, strict=True)
+        ]
+        for answered in rounds
+    ]
+    weights, prices, fair = solve_game(payoffs)
+    return weights, tuple(price / each for price, each in zip(prices, weight, strict=True)), fair
+
+
+def solve_game(payoffs: Sequence[Sequence[float]]) -> tuple[list[float], list[float], float]:
+    """Solve the game in which one side mixes columns to raise the least row.
+
+    By the simplex method on the linear program of the row player, with Bland's rule: exact but for
+    rounding, and quick for a few rows and some dozens of columns.
+
+    Parameters
+    ----------
+    payoffs : sequence of sequence of float, shape (n_columns, n_rows)
+        What each row gets from each column.
+
+    Returns
+    -------
+    weights : list of float, shape (n_columns,)
+        Of the columns; they sum to 1.
+    prices : list of float, shape (n_rows,)
+        Of the rows, the dual; they sum to 1.
+    value : float
+        Of the game.
+
+    References
+    ----------
+    .. [1] G. B. Dantzig (1963). Linear programming and extensions, chapter 13.
+    """
+    low = min(min(column) for column in payoffs)
+    scale = max(max(abs(number) for number in column) for column in payoffs) or 1.0
+    # Payoffs must be positive: then the program max sum(y), y'A <= 1, y >= 0 is bounded.
+    shift = 1e-2 - low / scale if low < 1e-2 * scale else 0.0
+    n_columns, n_rows = len(payoffs), len(payoffs[0])
+    table = [[number / scale + shift for number in column] + [1.0] for column in payoffs]
+    table.append([-1.0] * n_rows + [0.0])
+    # Names: 0 .. n_rows - 1 are the rows' unknowns, from n_rows on the slacks of the columns.
+    outside, inside = list(range(n_rows)), list(range(n_rows, n_rows + n_columns))
+    while True:
+        entering = [each for each in range(n_rows) if table[-1][each] < -_TOLERANCE]
+        if not entering:
+            break
+        column = min(entering, key=outside.__getitem__)
+        rows = [row for row in range(n_columns) if table[row][column] > _TOLERANCE]
+        row = min(rows, key=lambda each: (table[each][-1] / table[each][column], inside[each]))
+        _pivot(table, row, column)
+        outside[column], inside[row] = inside[row], outside[column]
+    total = table[-1][-1]
+    prices, weights = [0.0] * n_rows, [0.0] * n_columns
+    for row, name in enumerate(inside):
+        if name < n_rows:
+            prices[name] = table[row][-1] / total
+    for column, name in enumerate(outside):
+        if name >= n_rows:
+            weights[name - n_rows] = max(0.0, table[-1][column] / total)
+    return weights, prices, (1.0 / total - shift) * scale
+
+
+def _pivot(table: list[list[float]], row: int, column: int) -> None:
+    """Exchange an unknown inside the basis for one outside."""
+    pivot = table[row][column]
+    chosen = [number / pivot for number in table[row]]
+    chosen[column] = 1.0 / pivot
+    for place, line in enumerate(table):
+        if place != row and line[column]:
+            factor = line[column]
+            line[column] = 0.0
+            table[place] = [x - factor * y for x, y in zip(line, chosen, strict=True)]
+    table[row] = chosen

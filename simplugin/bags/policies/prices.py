@@ -1,0 +1,267 @@
+"""PRICES: rates as good as the linear program's, negotiated by nodes that know their neighbours."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.bags.actors.planning import planned
+from simplugin.bags.policies.price_negotiation import Follower, Leader, Sieve, Terms, slots_for
+from simplugin.bags.policy import (
+    BUFFER,
+    Known,
+    NodePlan,
+    Policy,
+    converse,
+    is_unplanned,
+    servable,
+    time_between_looks,
+)
+from simplugin.errors import WorkloadError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from simplugin.bags.policies.price_negotiation import Rates
+    from simplugin.bags.policy import Choice, NodeState
+    from simplugin.platforms.graphs import Tree
+    from simplugin.workloads.applications import Bags
+
+# Tasks that a target of the root may be ahead of the pair most behind; each of its types has its
+# part of them, and one at least.
+LEAD = 30.0
+
+
+def priced(state: NodeState) -> Choice | None:
+    """Choose the pair most behind its planned rate, of those that can be served.
+
+    The next task of a pair of target and type is due at (given + 1) / rate, in planned time. A
+    pair that is ahead of the one most behind is refused, even if it is the only one that asks:
+
+    * At the root, where the others are all pairs, if its next task is due `LEAD` tasks later than
+      that of the one most behind; of these tasks, each type of a target counts its part in what
+      the target gets, and one at least. Otherwise types that are cheap there run away; and a
+      long task that is due much later fills an idle moment, and keeps a worker or the port from
+      those that are due.
+    * Elsewhere, where the others are those of its type, if it is a whole task ahead. Otherwise
+      whoever asks first, mostly the worker, takes what the others need soon.
+
+    This does not block. Below the root, the pair most behind of a type at hand is never refused,
+    and sooner or later asks: its node uses up what it has of any type at hand, by induction from
+    the leaves on. So the pair most behind at the root asks sooner or later, too. But all wait for
+    a host that is much slower than planned: then a new plan is needed.
+
+    Parameters
+    ----------
+    state : NodeState
+        With a plan.
+    """
+    assert state.plan is not None
+    rates, given = state.plan.rates, state.given
+    best, least = None, math.inf
+    for target, kind in servable(state):
+        rate = rates[target][kind]
+        if rate > 0:
+            due = (given[target][kind] + 1) / rate
+            if due < least and not _is_ahead(state, target, kind):
+                best, least = (target, kind), due
+        elif best is None and is_unplanned(state, kind):
+            # Whatever an earlier plan has left here goes to whoever asks, after all else.
+            best = target, kind
+    return best
+
+
+def _is_ahead(state: NodeState, target: int, kind: int) -> bool:
+    """Whether a pair is too far ahead of the one most behind."""
+    assert state.plan is not None
+    rates, given = state.plan.rates, state.given
+    kinds: Sequence[int] = (kind,)
+    lead = 1.0
+    if state.is_root:
+        kinds = [each for each, tasks in enumerate(state.stock) if tasks]
+        lead = max(lead, LEAD * rates[target][kind] / sum(rates[target]))
+    behind = min(
+        (given[other][each] + 1) / row[each]
+        for other, row in enumerate(rates)
+        for each in kinds
+        if row[each] > 0
+    )
+    return given[target][kind] + 1 - rates[target][kind] * behind >= lead
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """What came out of a negotiation.
+
+    Attributes
+    ----------
+    compute : float64, shape (n_hosts, n_applications)
+        Tasks of each application that each host is to compute [tasks/s].
+    sent : float64, shape (n_hosts, n_applications)
+        Tasks of each application that each host is to receive from its parent [tasks/s]; for the
+        root, those of the whole tree.
+    fair : float
+        The least throughput per unit of weight [tasks/s].
+    rounds : int
+        Rounds of all negotiations: sweeps down with prices and up with curves.
+    negotiations : int
+        How many there were; one, and one for each time that links were banned.
+    rent : float
+        What a second of port was charged [tasks/s].
+    gap : float
+        Relative distance from the optimum that the root has proved, the rent counted as a
+        cost, and without the links that are banned.
+    rates : tuple of Rates, shape (n_hosts,)
+        The same rates as each node has them, see `NodePlan`.
+    """
+
+    compute: NDArray[np.float64]
+    sent: NDArray[np.float64]
+    fair: float
+    rounds: int
+    negotiations: int
+    rent: float
+    gap: float
+    rates: tuple[Rates, ...]
+
+
+def negotiator(
+    known: Known,
+    *,
+    is_root: bool,
+    terms: Terms | None = None,
+    sieve: Sieve | None = None,
+    typed_slots: int = 0,
+) -> Leader | Follower:
+    """Return a node that negotiates by prices.
+
+    Parameters
+    ----------
+    known : Known
+        Its knowledge.
+    is_root : bool
+        True for the node that leads.
+    terms, sieve
+        See `negotiate_prices`; the root's terms count.
+    typed_slots : int
+        Slots of the node's buffer if requests name types; 0 if not.
+    """
+    if is_root:
+        return Leader(known, sieve, terms=terms, typed_slots=typed_slots)
+    return Follower(known, sieve, typed_slots=typed_slots)
+
+
+def negotiate_prices(
+    tree: Tree, bags: Bags, *, terms: Terms | None = None, sieve: Sieve | None = None
+) -> Prices:
+    """Let the nodes of a tree negotiate their rates by prices, without simulating messages.
+
+    The linear program (1) of [1]_ is solved by the nodes themselves: the root posts a price for
+    each application, each node answers with the concave curve of what its subtree can make of
+    each byte per second, and the root mixes the answers of all rounds so that the least served
+    application gets most, which gives the next prices.
+
+    Parameters
+    ----------
+    tree : Tree
+        Where; what its nodes know of it are speeds, and bandwidths to children.
+    bags : Bags
+        The applications.
+    terms : Terms, optional
+        Terms of the root.
+    sieve : Sieve, optional
+        Judgement of links that are too slow for a type; None to use them all.
+
+    Raises
+    ------
+    InfeasibleError
+        No host computes.
+
+    References
+    ----------
+    .. [1] O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert (2008).
+       Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
+    """
+    nodes = [
+        negotiator(Known.of(tree, bags, host), is_root=host == 0, terms=terms, sieve=sieve)
+        for host in range(tree.n_hosts)
+    ]
+    converse(tree, nodes)
+    root = nodes[0]
+    assert isinstance(root, Leader)
+    rates = tuple(node.rates for node in nodes)
+    compute = np.array([each[0] for each in rates])
+    sent = np.zeros_like(compute)
+    for host, children in enumerate(tree.children):
+        for target, child in enumerate(children, 1):
+            sent[child] = rates[host][target]
+    sent[0] = np.sum(root.rates, axis=0)
+    fair = float(np.min(compute.sum(axis=0) / np.array(root.known.weight)))
+    gap = root.gaps[root.settled]
+    return Prices(compute, sent, fair, root.sweeps, len(root.awards), root.posted.rent, gap, rates)
+
+
+def prices(
+    tree: Tree,
+    bags: Bags,
+    *,
+    buffer: int = BUFFER,
+    typed: bool = False,
+    sift: bool = True,
+    decentralised: bool = True,
+    period: float | None = None,
+    terms: Terms | None = None,
+) -> Policy:
+    """Return our own policy: rates negotiated by prices.
+
+    Parameters
+    ----------
+    tree : Tree
+        As measured. With `decentralised`, only `Policy.theory` follows from it.
+    bags : Bags
+        The applications.
+    buffer : int
+        Tasks that the buffer of a node holds.
+    typed : bool
+        Whether a node keeps slots for each type that it is to get, and its requests name a type.
+        In the bags measured so far this gains nothing, and costs up to 13 % of the throughput.
+    sift : bool
+        Whether links are banned for types that would keep them busy for too long, see `Sieve`.
+    decentralised : bool
+        Whether the nodes negotiate by messages when they start, with what they have measured;
+        otherwise they are told the same rates.
+    period : float, optional
+        After how long nodes look whether anything has changed [s], inf for never. If any of them
+        measures its speed, or a child's bandwidth, to differ by more than `Policy.tolerance` from
+        what the rates were made with, they negotiate anew with what they have measured last.
+        Without, a twentieth of the time that all tasks take at the expected throughput.
+    terms : Terms, optional
+        How the negotiation is led.
+
+    Raises
+    ------
+    InfeasibleError
+        No host computes.
+    WorkloadError
+        The buffer or the period is not positive.
+    """
+    if not buffer >= 1 or buffer % 1:
+        raise WorkloadError(f"buffer is {buffer!r}; give a number of tasks from 1 on")
+    sieve = Sieve(buffer) if sift else None
+    typed_slots = buffer if typed else 0
+    found = negotiate_prices(tree, bags, terms=terms, sieve=sieve)
+    if decentralised:
+        make = partial(negotiator, terms=terms, sieve=sieve, typed_slots=typed_slots)
+        often = time_between_looks(period, bags, found.fair)
+        planner = partial(planned, make=make)
+        return Policy("prices", priced, planner=planner, period=often, theory=found.fair)
+    plans = tuple(
+        NodePlan(rates, slots_for(rates, buffer) if typed else ()) for rates in found.rates
+    )
+    return Policy("prices", priced, plans=plans, theory=found.fair)

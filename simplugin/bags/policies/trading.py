@@ -1,0 +1,568 @@
+r"""Trading of applications between nodes that know their neighbours only.
+
+Section 5.5 of Beaumont et al. (2008), "Centralized versus distributed schedulers for bag-of-tasks
+applications", IEEE TPDS 19(5). With :math:`\alpha_u^{(k)}` the tasks of type k that node u computes
+and :math:`sent_{u \to v}^{(k)}` those that it sends to its child v [tasks/s], a node knows its own
+row of the former, its own rows of the latter, its speed, the bandwidths to its children and the
+types. H and L are the types of the highest and the lowest throughput, divided by weights.
+
+The root asks which type may take the place of which. Each node answers how much its subtree could
+take, the root chooses an operation, and its amount goes down the tree, each node giving its own
+share to its worker and the rest to its children; the same messages carry the next question. A node
+that is not concerned, and has answered this question already, gets no message.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from simplugin.bags.policy import PARENT, WORKER, NodePlan
+
+if TYPE_CHECKING:
+    from simplugin.bags.policy import Known, Posts
+
+# Orders in which nodes are offered tasks; the paper leaves it open.
+Order = Literal["fast", "breadth", "slow"]
+ORDERS: tuple[Order, ...] = ("fast", "breadth", "slow")
+
+# Free CPU or port below this share is rounding.
+NOISE = 1e-9
+# Bus desaturation scales a branch by this ...
+SCALE = 0.9
+# ... but takes no more than this share of the imbalance away, else H and L can take turns for ever.
+STRIDE = 0.5
+# A branch with less of all tasks of a type than this loses them: scaling alone never ends.
+CUT = 1e-3
+# Operations that change less of the highest throughput than this do nothing.
+LEAST = 1e-9
+
+
+class Offer(NamedTuple):
+    """How much a subtree can take, by the nodes of it that come first.
+
+    Attributes
+    ----------
+    rank : float
+        Breadth first: how many levels below the subtree's root those nodes are. Else 0.
+        inf if there are none.
+    amount : float
+        [tasks/s] of the type that lags, or [byte/s] of the leading type, see `tradable`.
+    """
+
+    rank: float
+    amount: float
+
+
+NO_OFFER = Offer(math.inf, 0.0)
+
+
+@dataclass(slots=True)
+class Rates:
+    """What a node of the tree sends and computes.
+
+    Attributes
+    ----------
+    known : Known
+        What it knows of tasks, and has measured around itself.
+    is_root : bool
+        Whether it has no parent.
+    compute : list of float, shape (n_types,)
+        Tasks of each type that it computes [tasks/s].
+    sent : list of list of float, shape (n_children, n_types)
+        Tasks of each type that each child gets from it [tasks/s].
+    cost : list of list of float, shape (n_types, 1 + n_children)
+        How long its port sends a task to each target [s]; 0 to its own worker.
+    """
+
+    known: Known
+    is_root: bool
+    compute: list[float] = field(init=False)
+    sent: list[list[float]] = field(init=False)
+    cost: list[list[float]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with nothing."""
+        types, bandwidth = range(len(self.known.flop)), self.known.bandwidth
+        self.compute = [0.0 for _ in types]
+        self.sent = [[0.0 for _ in types] for _ in bandwidth]
+        self.cost = [
+            [0.0, *(byte / width if width > 0 else math.inf for width in bandwidth)]
+            for byte in self.known.byte
+        ]
+
+    def throughput(self) -> list[float]:
+        """Return the tasks of each type that the subtree computes [tasks/s], shape (n_types,)."""
+        return [sum(column) for column in zip(self.compute, *self.sent, strict=True)]
+
+    def plan(self) -> NodePlan:
+        """Return the rates as a plan."""
+        return NodePlan((tuple(self.compute), *map(tuple, self.sent)))
+
+
+# ---- what there is room for ----
+
+
+def cpu_room(rates: Rates) -> float:
+    """Return what is free of the node's CPU, c_u (1 - CPU) [flop/s]."""
+    speed, used = rates.known.speed, 0.0
+    for rate, flop in zip(rates.compute, rates.known.flop, strict=True):
+        used += rate * flop
+    return speed - used if speed - used > NOISE * speed else 0.0
+
+
+def port_room(rates: Rates) -> float:
+    """Return which share of the node's port is free, 1 - bus_occupation(u)."""
+    room = 1.0
+    for costs, flow in zip(rates.cost, zip(*rates.sent, strict=True), strict=False):
+        for cost, rate in zip(costs[1:], flow, strict=True):
+            if rate:
+                room -= cost * rate
+    return room if room > NOISE else 0.0
+
+
+def fillable(rates: Rates, low: int) -> float:
+    """Return how many more tasks of a type the node itself can compute [tasks/s]: gap filling."""
+    return cpu_room(rates) / rates.known.flop[low]
+
+
+def has_trade(known: Known, high: int, low: int) -> bool:
+    """Return whether communication trading applies: H has the higher CCR, and L has data."""
+    return known.byte[low] > 0 and (
+        known.byte[high] * known.flop[low] > known.byte[low] * known.flop[high]
+    )
+
+
+def tradable(rates: Rates, high: int, low: int) -> float:
+    r"""Return how many byte/s of the leading type the node can take in the lagging one instead.
+
+    Communication trading keeps the bytes on all links from the root,
+    :math:`\varepsilon_L b^{(L)} = \varepsilon_H b^{(H)} = \beta`, so that only the node's own CPU
+    and tasks limit it. Its load rises by :math:`\beta (c^{(L)}/b^{(L)} - c^{(H)}/b^{(H)})`, which
+    has to fit in; this is the second term of the paper's minimum for :math:`\varepsilon_H`. That
+    minimum lacks :math:`\varepsilon_H \le \alpha_u^{(H)}`, without which rates get negative. The
+    text has tasks of type H sent in place of type L, the formulas the reverse: the latter hold.
+
+    The root gets nothing over a link, so it trades in its own way.
+    """
+    flop, byte = rates.known.flop, rates.known.byte
+    if rates.is_root or not rates.compute[high] or not has_trade(rates.known, high, low):
+        return 0.0
+    denser = flop[low] / byte[low] - flop[high] / byte[high]
+    return min(rates.compute[high] * byte[high], cpu_room(rates) / denser)
+
+
+# ---- how an amount spreads over a node and its subtrees ----
+
+
+def sequence(bandwidth: Sequence[float], order: Order) -> tuple[int, ...]:
+    """Return a node's targets in the order in which they are offered tasks.
+
+    Its own worker counts as a child of infinite bandwidth; ties go to the first child.
+    """
+    children = range(1, 1 + len(bandwidth))
+    if order == "slow":
+        return (*sorted(children, key=lambda child: bandwidth[child - 1]), WORKER)
+    if order == "breadth":
+        return (WORKER, *children)
+    return (WORKER, *sorted(children, key=lambda child: -bandwidth[child - 1]))
+
+
+def pour(
+    amount: float,
+    offers: Sequence[float],
+    cost: Sequence[float],
+    room: float,
+    targets: Sequence[int],
+) -> list[float]:
+    """Give each target in turn all that it can take.
+
+    Parameters
+    ----------
+    amount : float
+        What there is to give; inf to see how much can be given.
+    offers, cost : sequence of float, shape (1 + n_children,)
+        What each target can take, and what each unit of it takes from `room`.
+    room : float
+        Limit of all costs together.
+    targets : sequence of int
+        In their order.
+
+    Returns
+    -------
+    list of float, shape (1 + n_children,)
+    """
+    given = [0.0] * len(offers)
+    for target in targets:
+        take = min(offers[target], amount)
+        if take > 0 and cost[target] > 0:
+            take = min(take, room / cost[target])
+            room = max(room - take * cost[target], 0.0) if take else room
+        given[target] = take
+        amount -= take
+    return given
+
+
+def first_offers(own: float, below: Sequence[Offer], order: Order) -> tuple[float, list[float]]:
+    """Return the rank of those in a subtree that come first, and what each target can take."""
+    if order != "breadth":
+        return 0.0, [own, *(offer.amount for offer in below)]
+    rank = 0.0 if own > 0 else 1 + min((offer.rank for offer in below), default=math.inf)
+    return rank, [
+        0.0 if rank else own,
+        *(offer.amount if offer.rank + 1 == rank else 0.0 for offer in below),
+    ]
+
+
+# ---- the operations, as far as one node goes ----
+
+
+def fill(rates: Rates, low: int, given: Sequence[float]) -> None:
+    """Add tasks of a type for each target [tasks/s]: gap filling."""
+    rates.compute[low] += given[WORKER]
+    for row, amount in zip(rates.sent, given[1:], strict=True):
+        row[low] += amount
+
+
+def swap(rates: Rates, high: int, low: int, given: Sequence[float]) -> None:
+    """Replace byte/s of the leading type for each target: communication trading."""
+    less, more = 1 / rates.known.byte[high], 1 / rates.known.byte[low]
+    for row, amount in zip((rates.compute, *rates.sent), given, strict=True):
+        row[high] = max(row[high] - amount * less, 0.0)
+        row[low] += amount * more
+
+
+def scale(rates: Rates, high: int, factor: float) -> None:
+    """Scale the leading type down: bus desaturation in the branch concerned."""
+    for row in (rates.compute, *rates.sent):
+        row[high] *= factor
+
+
+def swap_at_root(rates: Rates, high: int, low: int, amount: float) -> None:
+    """Replace tasks of the leading type that the root computes by as much work of the other."""
+    flop = rates.known.flop
+    rates.compute[high] = max(rates.compute[high] - amount, 0.0)
+    rates.compute[low] += amount * flop[high] / flop[low]
+
+
+class Operation(IntEnum):
+    """What an order is about."""
+
+    NOTHING = 0
+    TRADE = 1
+    FILL = 2
+    SCALE = 3
+    ROOT = 4
+
+
+class Question(NamedTuple):
+    """Which types are to be traded: `high` for `low`.
+
+    At the start, when only `low` is to fill the tree in the order of bandwidths, `high` is -1.
+    At the end both are.
+    """
+
+    high: int
+    low: int
+
+
+NO_QUESTION = Question(-1, -1)
+
+
+class Choice(NamedTuple):
+    """An operation, how much of it, and the root's child that it is about (0 if all)."""
+
+    operation: Operation
+    amount: float
+    branch: int = 0
+
+
+def opening(known: Known) -> Question:
+    """Return the first question: the tree is filled with the type of the highest CCR."""
+    ratio = [byte / flop for byte, flop in zip(known.byte, known.flop, strict=True)]
+    return Question(-1, ratio.index(max(ratio)))
+
+
+def next_question(known: Known, throughput: list[float], balance: float) -> Question | None:
+    """Return which types are to be traded, None if they are balanced.
+
+    Of several types of equal throughput H is the one of highest and L the one of lowest CCR, as
+    tasks are to be traded for computationally intensive ones.
+    """
+    level = [rate / weight for rate, weight in zip(throughput, known.weight, strict=True)]
+    ratio = [byte / flop for byte, flop in zip(known.byte, known.flop, strict=True)]
+    most, least = max(level), min(level)
+    high = max(_about(most, level), key=lambda kind: ratio[kind])
+    low = min(_about(least, level), key=lambda kind: ratio[kind])
+    if high == low or most - least < balance * least:
+        return None
+    return Question(high, low)
+
+
+def _about(wanted: float, level: list[float]) -> list[int]:
+    """Return the types at a level; operations make throughputs equal up to rounding only."""
+    return [kind for kind, each in enumerate(level) if abs(each - wanted) <= NOISE * wanted]
+
+
+def choose(rates: Rates, question: Question, trade: Offer, gap: Offer) -> Choice | None:
+    """Return the first operation, in the paper's precedence, that changes anything.
+
+    Parameters
+    ----------
+    rates : Rates
+        The root's.
+    question : Question
+        Which types.
+    trade, gap : Offer
+        What the tree can take by communication trading and by gap filling.
+    """
+    high, low = question
+    if high < 0:
+        return Choice(Operation.FILL, gap.amount) if gap.amount > 0 else None
+    known, throughput = rates.known, rates.throughput()
+    least = LEAST * throughput[high] / known.weight[high]
+    excess = throughput[high] / known.weight[high] - throughput[low] / known.weight[low]
+    amount = min(trade.amount, trade_limit(known, question, excess))
+    if amount > least * known.weight[high] * known.byte[high]:
+        return Choice(Operation.TRADE, amount)
+    amount = min(gap.amount, excess * known.weight[low])
+    if amount > least * known.weight[low]:
+        return Choice(Operation.FILL, amount)
+    used = [child for child, row in enumerate(rates.sent, 1) if row[high] > 0]
+    if used:
+        branch = min(used, key=lambda child: known.bandwidth[child - 1])
+        flow = rates.sent[branch - 1][high]
+        return Choice(
+            Operation.SCALE, scale_factor(known, question, excess, flow, throughput), branch
+        )
+    amount = root_limit(rates, question, excess)
+    return Choice(Operation.ROOT, amount) if amount > least * known.weight[high] else None
+
+
+def trade_limit(known: Known, question: Question, excess: float) -> float:
+    r"""Return the byte/s that communication trading may replace until throughputs are equal.
+
+    From :math:`(\alpha^{(L)} + \varepsilon_L) / w^{(L)} \le (\alpha^{(H)} - \varepsilon_H) /
+    w^{(H)}` and :math:`\varepsilon_L b^{(L)} = \varepsilon_H b^{(H)} = \beta`:
+    :math:`\beta (1/(b^{(H)} w^{(H)}) + 1/(b^{(L)} w^{(L)})) \le x^{(H)} - x^{(L)}`. It is 0 unless
+    H has the higher CCR, and if tasks of type L have no bytes that one could trade.
+    """
+    (high, low), byte, weight = question, known.byte, known.weight
+    if not has_trade(known, high, low):
+        return 0.0
+    return excess / (1 / (byte[high] * weight[high]) + 1 / (byte[low] * weight[low]))
+
+
+def scale_factor(
+    known: Known, question: Question, excess: float, flow: float, throughput: list[float]
+) -> float:
+    """Return the factor of bus desaturation for a branch that gets `flow` tasks/s of type H."""
+    high = question.high
+    if flow <= CUT * throughput[high]:
+        return 0.0
+    return max(SCALE, 1 - STRIDE * excess * known.weight[high] / flow)
+
+
+def root_limit(rates: Rates, question: Question, excess: float) -> float:
+    r"""Return how many tasks/s of type H the root may trade for as much work of type L.
+
+    From :math:`\varepsilon_H \le \alpha_{root}^{(H)}`, :math:`\varepsilon_L c^{(L)} =
+    \varepsilon_H c^{(H)}` and throughputs at most equal afterwards.
+    """
+    (high, low), flop, weight = question, rates.known.flop, rates.known.weight
+    equal = excess / (1 / weight[high] + flop[high] / (flop[low] * weight[low]))
+    return min(rates.compute[high], equal)
+
+
+class Instruction(NamedTuple):
+    """Message to a child: an operation on its last answer, and the next question."""
+
+    operation: Operation
+    amount: float
+    question: Question
+
+    @property
+    def numbers(self) -> int:
+        """Return the length of the message in numbers."""
+        return 4
+
+
+class Answer(NamedTuple):
+    """Message to the parent: how much the subtree can take, by trading and by filling."""
+
+    trade: Offer
+    gap: Offer
+
+    @property
+    def numbers(self) -> int:
+        """Return the length of the message in numbers."""
+        return 4
+
+
+class Trader:
+    """A node between two messages; a `simplugin.bags.policy.Negotiator`.
+
+    Parameters
+    ----------
+    known : Known
+        Its knowledge.
+    is_root : bool
+        True if it has no parent.
+    balance : float
+        Of the root: relative distance of throughputs at which it stops.
+    order : {"fast", "breadth", "slow"}
+        The order in which nodes are offered tasks.
+    limit : int
+        Of the root: most operations.
+
+    Attributes
+    ----------
+    rates : Rates
+        Its rates so far.
+    counts : list of int, shape (n_operations,)
+        Of the root: how often it did each operation.
+    stopped : str
+        Empty while it goes on; of the root "balanced", "stuck" (nothing applies) or "limit".
+    """
+
+    together = False
+
+    def __init__(
+        self, known: Known, *, is_root: bool, balance: float, order: Order, limit: int
+    ) -> None:
+        self.rates = Rates(known, is_root)
+        self.balance, self.order, self.limit = balance, order, limit
+        self.question = NO_QUESTION
+        self.answers = [Answer(NO_OFFER, NO_OFFER)] * len(known.bandwidth)
+        # The children whose answers it waits for.
+        self.waiting: list[int] = []
+        self.counts = [0] * len(Operation)
+        self.stopped = ""
+        self._targets = {each: sequence(known.bandwidth, each) for each in {order, "fast"}}
+
+    @property
+    def plan(self) -> NodePlan | None:
+        """Return the rates as a plan; None before the end."""
+        return self.rates.plan() if self.stopped else None
+
+    @property
+    def awaits(self) -> int:
+        """Return the neighbour whose message it needs next."""
+        return self.waiting[0] if self.waiting else PARENT
+
+    def begin(self) -> Posts:
+        """Return the first messages, which only the root has."""
+        if not self.rates.is_root:
+            return []
+        return self._pass_on(Operation.NOTHING, {}, opening(self.rates.known)) or self._choose()
+
+    def hear(self, source: int, message: Instruction | Answer) -> Posts:
+        """Return the messages that follow from one of a neighbour."""
+        posts: Posts = []
+        if isinstance(message, Instruction):
+            given = self._carry_out(message.operation, message.amount)
+            posts = self._pass_on(message.operation, given, message.question)
+            if message.question == NO_QUESTION:
+                self.stopped = "instructed"
+        else:
+            self.answers[source - 1] = message
+            self.waiting.remove(source)
+        if self.stopped or self.waiting:
+            return posts
+        if self.rates.is_root:
+            return self._choose()
+        return [*posts, (PARENT, self._answer())]
+
+    def _answer(self) -> Answer:
+        """Return how much the subtree can take, its own node included."""
+        low, rates = self.question.low, self.rates
+        order, rank, caps = self._gaps()
+        targets = self._targets[order]
+        gap = _offer(rank, pour(math.inf, caps, rates.cost[low], port_room(rates), targets))
+        return Answer(NO_OFFER if self.question.high < 0 else _offer(*self._trades()), gap)
+
+    def _gaps(self) -> tuple[Order, float, list[float]]:
+        """Return order and rank of gap filling, and how much each target can take by it."""
+        order: Order = self.order if self.question.high >= 0 else "fast"
+        room = fillable(self.rates, self.question.low)
+        return order, *first_offers(room, [each.gap for each in self.answers], order)
+
+    def _trades(self) -> tuple[float, list[float]]:
+        """Return the rank of communication trading, and how much each target can take by it."""
+        room = tradable(self.rates, *self.question)
+        return first_offers(room, [each.trade for each in self.answers], self.order)
+
+    def _carry_out(self, operation: Operation, amount: float) -> dict[int, float]:
+        """Do the node's share of an operation; return the amounts of the children concerned."""
+        (high, low), rates = self.question, self.rates
+        if operation is Operation.FILL:
+            order, _, caps = self._gaps()
+            targets = self._targets[order]
+            given = pour(amount, caps, rates.cost[low], port_room(rates), targets)
+            fill(rates, low, given)
+        elif operation is Operation.TRADE:
+            _, caps = self._trades()
+            given = pour(amount, caps, [0.0] * len(caps), math.inf, self._targets[self.order])
+            swap(rates, high, low, given)
+        elif operation is Operation.SCALE:
+            concerned = [child for child, row in enumerate(rates.sent, 1) if row[high] > 0]
+            scale(rates, high, amount)
+            return dict.fromkeys(concerned, amount)
+        else:
+            return {}
+        return {child: each for child, each in enumerate(given) if child and each > 0}
+
+    def _pass_on(self, operation: Operation, given: dict[int, float], question: Question) -> Posts:
+        """Instruct the children that have something to do, or a new question to answer."""
+        posts: Posts = [
+            (child, Instruction(operation, given[child], question))
+            if child in given
+            else (child, Instruction(Operation.NOTHING, 0.0, question))
+            for child in range(1, 1 + len(self.answers))
+            if child in given or question != self.question
+        ]
+        self.question = question
+        self.waiting = [] if question == NO_QUESTION else [child for child, _ in posts]
+        return posts
+
+    def _choose(self) -> Posts:
+        """Choose the root's operations until one, or the next question, needs answers."""
+        posts: Posts = []
+        while not posts and not self.stopped:
+            choice = choose(self.rates, self.question, *self._answer())
+            if choice is None:
+                self.stopped = "stuck"
+                return self._pass_on(Operation.NOTHING, {}, NO_QUESTION)
+            self.counts[choice.operation] += 1
+            given = self._begin(choice)
+            known, throughput = self.rates.known, self.rates.throughput()
+            question = next_question(known, throughput, self.balance)
+            if question is None:
+                self.stopped = "balanced"
+            elif sum(self.counts) >= self.limit:
+                self.stopped = "limit"
+            if question is None or self.stopped:
+                question = NO_QUESTION
+            posts = self._pass_on(choice.operation, given, question)
+        return posts
+
+    def _begin(self, choice: Choice) -> dict[int, float]:
+        """Do the root's share of its choice; return the amounts of the children concerned."""
+        operation, amount, branch = choice
+        high, low = self.question
+        if operation is Operation.ROOT:
+            swap_at_root(self.rates, high, low, amount)
+            return {}
+        if operation is Operation.SCALE:
+            self.rates.sent[branch - 1][high] *= amount
+            return {branch: amount}
+        return self._carry_out(operation, amount)
+
+
+def _offer(rank: float, given: Sequence[float]) -> Offer:
+    """Return the offer of all that is given."""
+    amount = sum(given)
+    return Offer(rank, amount) if amount > 0 else NO_OFFER

@@ -1,0 +1,389 @@
+"""Knowledge and decisions of the nodes of a tree: the protocol of a policy."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from simplugin.errors import WorkloadError
+
+if TYPE_CHECKING:
+    from simplugin.platforms.graphs import Tree
+    from simplugin.simulation.api import Actor
+    from simplugin.workloads.applications import Bags
+
+# The target that is the node's own worker; its children are 1, 2, ... in their order.
+WORKER = 0
+
+# Tasks that a node's buffer holds, section 6.2.1.
+BUFFER = 10
+
+# How often nodes look for changes while all tasks are done, unless they are told otherwise.
+LOOKS = 20
+
+# A target, and the type of the task that it gets.
+Choice = tuple[int, int]
+
+# Headers of a message as TCP and IP have them, and a number [byte].
+HEADERS, NUMBER = 40.0, 8.0
+
+# Where negotiators' messages come from and go to: the parent, or a child as 1, 2, ...
+PARENT = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a node is in the tree: the names of its host and of those next to it.
+
+    Attributes
+    ----------
+    name : str
+        Of its host.
+    parent : str, optional
+        None for the root.
+    children : tuple of str
+        In the order of its targets.
+    """
+
+    name: str
+    parent: str | None
+    children: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Known:
+    """What a node knows of tasks, and has measured around itself.
+
+    Attributes
+    ----------
+    flop, byte, weight : list of float, shape (n_types,)
+        Of a task of each type [flop, byte].
+    speed : float
+        Of its own host [flop/s]; 0 if it only distributes.
+    bandwidth : list of float, shape (n_children,)
+        To each child [byte/s].
+    """
+
+    flop: list[float]
+    byte: list[float]
+    weight: list[float]
+    speed: float
+    bandwidth: list[float]
+
+    @classmethod
+    def of(cls, tree: Tree, bags: Bags, host: int) -> Known:
+        """Return what the node of a tree's host knows, if it measures without error."""
+        return cls(
+            bags.flop.tolist(),
+            bags.byte.tolist(),
+            bags.weight.tolist(),
+            float(tree.speed[host]),
+            tree.bandwidth[list(tree.children[host])].tolist(),
+        )
+
+    def differs(self, other: Known, tolerance: float) -> bool:
+        """Whether its speed, or a bandwidth, is not within a part `tolerance` of another's."""
+        pairs = zip((self.speed, *self.bandwidth), (other.speed, *other.bandwidth), strict=True)
+        return any(abs(new - old) > tolerance * old for new, old in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class NodePlan:
+    """What a node has been told, or has negotiated, before it decides.
+
+    Attributes
+    ----------
+    rates : tuple of tuple of float, shape (1 + n_children, n_types)
+        Tasks of each type that each target is to get [tasks/s].
+    slots : tuple of int, shape (n_types,)
+        With typed requests: how many slots of its buffer the node keeps for each type. Empty:
+        requests do not say which type.
+    """
+
+    rates: tuple[tuple[float, ...], ...]
+    slots: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class NodeState:
+    """What a policy decides on. Policies read it; only the node's actors write.
+
+    Attributes
+    ----------
+    known : Known
+        What it has measured last.
+    is_root : bool
+        Whether it holds all tasks at the start.
+    capacity : int
+        Slots of its buffer; the root's is not bounded.
+    plan : NodePlan, optional
+        If the policy has one.
+    now : float
+        The date [s].
+    stock : list of int, shape (n_types,)
+        Tasks of each type that it has and that are not being sent.
+    arrivals : deque of int
+        The types of the tasks in stock, the oldest first; empty for the root.
+    passed : deque of int
+        For each of these tasks, how many later ones have left before it, here and at the nodes
+        that it came through.
+    asked : list of int, shape (1 + n_children,)
+        Requests of each target that are not served yet; 1 for a worker that is idle.
+    wanted : list of list of int, shape (1 + n_children, n_types)
+        Of these, the requests that name a type; any type serves the others, and the worker's.
+    queue : deque of int
+        The targets of the requests that are not served yet, the oldest first.
+    given : list of list of float, shape (1 + n_children, n_types)
+        Tasks that each target got since the plan in force was made, less the part of one that
+        the plan before it still owed.
+    ended : list of bool, shape (n_types,)
+        Whether no task of a type will come any more.
+    away : list of bool, shape (1 + n_children,)
+        Which targets are thought to be off, or have said that nobody computes there any more. What
+        they asked for is forgotten.
+    port_free : bool
+        Whether nothing is being sent.
+    tag : tuple of float
+        What rode on the task that came last; for the root, what its policy put on the last one.
+    """
+
+    known: Known
+    is_root: bool
+    capacity: int
+    stock: list[int]
+    plan: NodePlan | None = None
+    now: float = 0.0
+    arrivals: deque[int] = field(default_factory=deque)
+    passed: deque[int] = field(default_factory=deque)
+    asked: list[int] = field(default_factory=list)
+    wanted: list[list[int]] = field(default_factory=list)
+    queue: deque[int] = field(default_factory=deque)
+    given: list[list[float]] = field(default_factory=list)
+    ended: list[bool] = field(default_factory=list)
+    away: list[bool] = field(default_factory=list)
+    port_free: bool = True
+    tag: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Fill what is counted."""
+        targets, types = 1 + len(self.known.bandwidth), len(self.known.flop)
+        self.asked = self.asked or [0] * targets
+        self.wanted = self.wanted or [[0] * types for _ in range(targets)]
+        self.given = self.given or [[0] * types for _ in range(targets)]
+        self.ended = self.ended or [False] * types
+        self.away = self.away or [False] * targets
+
+
+def servable(state: NodeState) -> Iterator[Choice]:
+    """Yield the pairs that can be served now: a target that asks, and a type in stock.
+
+    A child can be served only while the port is free. Choosing among these, and never waiting for
+    a choice that cannot be served, is what keeps small buffers from blocking one another.
+    """
+    stock = [kind for kind, tasks in enumerate(state.stock) if tasks]
+    if not stock:
+        return
+    for target, requests in enumerate(state.asked):
+        if not requests or (target != WORKER and not state.port_free):
+            continue
+        wanted = state.wanted[target]
+        if requests > sum(wanted):
+            for kind in stock:
+                yield target, kind
+        else:
+            for kind in stock:
+                if wanted[kind] or is_unplanned(state, kind):
+                    yield target, kind
+
+
+def is_unplanned(state: NodeState, kind: int) -> bool:
+    """Whether the plan has no rate for a type; an earlier plan can have left tasks of it.
+
+    Nobody asks for it then, and any request serves to be rid of it.
+    """
+    return state.plan is not None and not any(row[kind] > 0 for row in state.plan.rates)
+
+
+def owed(state: NodeState) -> list[list[float]]:
+    """Return the part of a task by which each pair is behind its plan, or ahead if negative.
+
+    A new plan goes on from there: where plans are short-lived, a pair that is to get less than a
+    task in the time of each would never get one otherwise.
+
+    Returns
+    -------
+    list of list of float, shape (1 + n_children, n_types)
+        From -1 to 1; 0 without a plan.
+    """
+    if state.plan is None or not sum(map(sum, state.plan.rates)):
+        return [[0.0] * len(row) for row in state.given]
+    progress = sum(map(sum, state.given)) / sum(map(sum, state.plan.rates))
+    return [
+        [min(max(rate * progress - got, -1.0), 1.0) for rate, got in zip(*rows, strict=True)]
+        for rows in zip(state.plan.rates, state.given, strict=True)
+    ]
+
+
+def time_between_looks(period: float | None, bags: Bags, fair: float) -> float:
+    """Return after how long nodes look whether to negotiate anew [s].
+
+    Parameters
+    ----------
+    period : float, optional
+        If it is given, this.
+    bags : Bags
+        Otherwise a twentieth of the time that the slowest of them takes, inf if none is served.
+    fair : float
+        At this fair throughput [tasks/s, per unit of weight].
+
+    Raises
+    ------
+    WorkloadError
+        The period is not positive.
+    """
+    if period is None:
+        most = float((bags.count / bags.weight).max())
+        return most / fair / LOOKS if most > 0 and 0 < fair < math.inf else math.inf
+    if not period > 0:
+        raise WorkloadError(f"period is {period!r}; give a positive time [s], inf for never again")
+    return period
+
+
+def message_size(numbers: int) -> float:
+    """Return the length of a message of some numbers [byte]."""
+    return HEADERS + NUMBER * numbers
+
+
+class Message(Protocol):
+    """A message between negotiators."""
+
+    @property
+    def numbers(self) -> int:
+        """Return its length in numbers."""
+
+
+# Messages, each with its addressee.
+Posts = list[tuple[int, Any]]
+
+
+class Negotiator(Protocol):
+    """A node that negotiates its plan: a state machine, without a simulator.
+
+    Attributes
+    ----------
+    together : bool
+        True if its messages are sent at the same time, False if one after the other.
+    """
+
+    together: bool
+
+    @property
+    def plan(self) -> NodePlan | None:
+        """Return the plan; None before the end."""
+
+    @property
+    def awaits(self) -> int:
+        """Return the neighbour whose message it needs next: `PARENT`, or a child."""
+
+    def begin(self) -> Posts:
+        """Return the first messages, each with its addressee; only the root has some."""
+
+    def hear(self, source: int, message: Any) -> Posts:
+        """Return the messages that follow from one of a neighbour."""
+
+
+def converse(tree: Tree, nodes: Sequence[Negotiator]) -> int:
+    """Carry the messages of negotiators until there are none, without simulating them.
+
+    Parameters
+    ----------
+    tree : Tree
+        The platform.
+    nodes : sequence of Negotiator, shape (n_hosts,)
+        The negotiators of its hosts.
+
+    Returns
+    -------
+    int
+        Number of messages.
+    """
+    # Number of each host among the children of its parent.
+    place = {child: at for row in tree.children for at, child in enumerate(row, 1)}
+    waiting = deque([(0, nodes[0].begin())])
+    count = 0
+    while waiting:
+        host, posts = waiting.popleft()
+        count += len(posts)
+        for target, message in posts:
+            if target == PARENT:
+                to, source = int(tree.parent[host]), place[host]
+            else:
+                to, source = tree.children[host][target - 1], PARENT
+            waiting.append((to, nodes[to].hear(source, message)))
+    return count
+
+
+class Planner(Protocol):
+    """Negotiates a node's plan with its parent and children, by messages."""
+
+    def __call__(self, me: Actor, place: Place, known: Known) -> Awaitable[NodePlan]:
+        """Return the plan of this node.
+
+        All nodes call it once, and with a `Policy.period` again each time that the root has heard
+        of changes. It must not touch anything but its arguments and its messages.
+
+        Parameters
+        ----------
+        me : Actor
+            An actor on the node's host.
+        place : Place
+            Names of the mailboxes can be made of its names.
+        known : Known
+            What the node has measured.
+        """
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How the nodes of a tree decide.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    decide : callable
+        ``(NodeState) -> (target, type) | None``: which of the pairs that can be served gets
+        served, None to wait. A pure function.
+    plans : tuple of NodePlan, shape (n_hosts,)
+        What the nodes are told in advance; empty without.
+    planner : Planner, optional
+        How they negotiate their plans instead.
+    period : float
+        After how long they look whether to negotiate anew [s]; inf for never.
+    tolerance : float
+        They do if any node measures its speed, or a child's bandwidth, to differ by more than this
+        part of it from what the plan in force was made with. Below 0, they do each time.
+    tag : callable, optional
+        ``(NodeState) -> tuple of float``: what the root puts on a task; it rides along.
+    bundled : bool
+        Whether tasks travel as macro-tasks, one of each application (in proportion to weights).
+    parallel : bool
+        Whether each application has schedulers and workers of its own, side by side, which share
+        ports and CPUs in equal time.
+    theory : float
+        Fair throughput that the policy expects [tasks/s, per unit of weight]; nan if unknown.
+    """
+
+    name: str
+    decide: Callable[[NodeState], Choice | None]
+    plans: tuple[NodePlan, ...] = ()
+    planner: Planner | None = None
+    period: float = math.inf
+    tolerance: float = 0.1
+    tag: Callable[[NodeState], tuple[float, ...]] | None = None
+    bundled: bool = False
+    parallel: bool = False
+    theory: float = math.nan

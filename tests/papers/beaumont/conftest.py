@@ -1,0 +1,73 @@
+"""Measurements that no simulation made."""
+
+from dataclasses import replace
+
+import pytest
+
+from simplugin.papers.beaumont import campaign, heuristics
+from simplugin.papers.beaumont.campaign import Measurement
+from simplugin.papers.beaumont.instances import NODES
+from simplugin.papers.statements import Quantity, judged, statements
+
+ROW = Measurement("A", 2008, 0, "lp", 5, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, True)
+# The throughput of an execution that leaves tasks undone.
+UNDONE = 0.123
+
+
+@pytest.fixture
+def row():
+    """Return a measurement of LP on a tree of five hosts, all throughputs 1."""
+    return ROW
+
+
+@pytest.fixture
+def column():
+    """Return a function that makes a list of measurements from fair throughputs."""
+    return _column
+
+
+def _column(*fair, setting="lp", hosts=NODES, **fields):
+    return [
+        replace(
+            ROW, setting=setting, number=number, fair=each, slope=each,
+            n_hosts=hosts[number % len(hosts)], **fields,
+        )
+        for number, each in enumerate(fair)
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    """Replace measurements by a function of reading, number and setting: throughput and theory."""
+
+    def given(fair):
+        def invented(reading, seed, number, setting):
+            value = fair(reading, number, setting)
+            value, theory = value if isinstance(value, tuple) else (value, 1.0)
+            return replace(
+                ROW, reading=reading, seed=seed, number=number, setting=setting.key, fair=value,
+                lowest=value, slope=value, theory=theory, n_hosts=NODES[number % 5],
+                all_done=value != UNDONE,
+            )  # fmt: skip
+
+        monkeypatch.setattr(campaign, "measured", invented)
+        heuristics.campaign.cache_clear()
+
+    yield given
+    heuristics.campaign.cache_clear()
+
+
+@pytest.fixture
+def verdicts():
+    """Return a function that gives verdicts by the ids of the statements of quantities."""
+
+    def given(experiment, quantities: dict[str, Quantity]):
+        chosen = [
+            each
+            for each in statements("simplugin.papers.beaumont")
+            if each.experiment == experiment and each.quantity in quantities
+        ]
+        assert {each.quantity for each in chosen} == set(quantities)
+        return {claim.id: claim.agrees for claim in judged(chosen, quantities)}
+
+    return given

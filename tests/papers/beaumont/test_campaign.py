@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+
+from simplugin.bags.assessment import experimental, slope
+from simplugin.bags.execution import execute
+from simplugin.bags.policies.classics import first_come_first_served, first_request_delays
+from simplugin.bags.policy import Policy
+from simplugin.optimum.steady_state import steady_state
+from simplugin.papers.beaumont.campaign import Setting, measured, measurements
+from simplugin.papers.beaumont.instances import instance
+
+SEED = 2008
+
+
+def test_a_measurement_is_that_of_executions():
+    tree, bags = instance("B", SEED, 0)
+    setting = Setting("fcfs", orders=2)
+    [row] = measurements("B", SEED, [0], setting)
+    policy = Policy("fcfs", first_come_first_served)
+    fair, steady = [], []
+    for order in range(2):
+        delays = first_request_delays(tree, np.random.default_rng([SEED, 0, 4, order]))
+        done = execute(tree, bags, policy, delays=delays)
+        fair.append(experimental(done).min())
+        steady.append(slope(done).min())
+    assert row.fair == pytest.approx(np.mean(fair))
+    assert (row.lowest, row.highest) == (min(fair), max(fair))
+    assert row.slope == pytest.approx(np.mean(steady))
+    assert row.optimum == steady_state(tree, bags).fair
+    assert row.all_done
+    assert row.theory is None
+    assert row.n_hosts == 5
+    assert (row.reading, row.seed, row.number, row.setting) == ("B", SEED, 0, "fcfs orders=2")
+    assert measured("B", SEED, 0, setting) is row
+
+
+def test_what_is_known_is_measured_from_within():
+    # Exact with linear sharing, so that LP expects the optimum.
+    row = measured("A", SEED, 1, Setting("lp"))
+    assert row.theory == pytest.approx(row.optimum, rel=1e-6)
+
+
+def test_errors_are_in_what_policies_expect():
+    exact, wrong = (measured("A", SEED, 0, Setting("lp", errors=each)) for each in (0.0, 0.2))
+    assert exact.theory is not None
+    assert wrong.theory is not None
+    assert 0.01 < abs(wrong.theory / exact.theory - 1) <= 0.2
+    assert wrong.optimum == exact.optimum
+    assert wrong.setting == "lp errors=0.2"
+
+
+def test_all_policies_meet_with_the_same():
+    # The executions under drawn conditions do not depend on those measured before.
+    first, other = (Setting(name, conditions="availability") for name in ("fcfs", "lag"))
+    measured.cache_clear()
+    alone = measured("A", SEED, 0, first)
+    measured.cache_clear()
+    measured("A", SEED, 0, other)
+    assert measured("A", SEED, 0, first) == alone

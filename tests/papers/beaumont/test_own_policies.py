@@ -1,0 +1,187 @@
+import math
+
+import numpy as np
+import pytest
+
+from simplugin.bags.policies.price_negotiation import Terms
+from simplugin.optimum.steady_state import steady_state
+from simplugin.papers.beaumont import own_policies
+from simplugin.papers.beaumont.campaign import Setting
+from simplugin.papers.beaumont.comparisons import Loss, Ratios
+from simplugin.papers.beaumont.conditions import CONDITIONS
+from simplugin.papers.beaumont.instances import instance
+
+SEED = 2008
+
+
+def made(conditions, policy, lost, behind, undone=0):
+    """Return a loss that is the same on two trees."""
+    one, other = (Ratios(np.log([value] * 2), np.array([5, 10])) for value in (lost, behind))
+    return Loss(conditions, policy, one, other, undone)
+
+
+@pytest.fixture
+def give(monkeypatch):
+    """Replace losses by (lost, behind), by policy or by conditions and policy."""
+
+    def given(values):
+        def losses(_reading, _seed, numbers, policies, conditions):
+            assert len(set(numbers)) == len(numbers)
+            return [
+                made(name, policy, *values.get(f"{name}: {policy}", values.get(policy, (1, 1))))
+                for name in conditions
+                for policy in policies
+            ]
+
+        monkeypatch.setattr(own_policies, "losses", losses)
+
+    return given
+
+
+def test_bars_are_those_of_means_and_worst_trees(fake, verdicts):
+    def found(fair):
+        fake(fair)
+        return own_policies.plain(quick=True)
+
+    one = found(lambda _r, number, s: 1.0 if s.policy == "lp" else 0.81 if number == 4 else 1.07)
+    assert one["prices.worst"].value == pytest.approx(1 / 0.81)
+    # The larger mean is that of the seed with fewer trees.
+    assert one["prices.mean"].value == pytest.approx((1 / 0.81 / 1.07**4) ** 0.2)
+    assert one["prices.mean"].optimum == pytest.approx(1.0)
+    assert all(verdicts("prices and lag", one).values())
+    other = found(lambda _r, n, s: 1.0 if s.policy == "lp" else 0.79 if n == 4 else 1.04)
+    agrees = verdicts("prices and lag", other)
+    assert (agrees["prices-worst"], agrees["lag-worst"]) == (False, True)
+    # 0.123 stands for an execution that leaves tasks undone.
+    undone = found(lambda _r, n, s: 0.12 if s.policy == "lp" else 0.123 if n == 4 else 0.13)
+    assert not any(verdicts("prices and lag", undone).values())
+    assert "1 executions left tasks undone" in undone["lag.mean"].note
+
+
+def test_disturbances_are_measured_against_lp_under_the_same(fake, verdicts):
+    fake(
+        lambda _r, _n, setting: (
+            {"lp": 1.0, "prices": 1.02, "lag": 0.9}[setting.policy] * (0.5 if setting.errors else 1)
+        )
+    )
+    found = own_policies.errors(quick=True)
+    assert found["prices.mean"].value == pytest.approx(1 / 1.02)
+    assert found["lag.worst"].value == pytest.approx(1 / 0.9)
+    assert "by -50.0% and that of LP by -50.0%" in found["prices.mean"].note
+    assert all(verdicts("wrong measurements", found).values())
+
+
+def test_full_runs_compare_both_seeds_under_all_disturbances(fake):
+    def fair(_reading, number, setting):
+        worse = bool(setting.lasting or setting.conditions == "one host slows") and number == 149
+        return 0.5 if worse and setting.policy == "lag" else 1.0
+
+    fake(fair)
+    for experiment in (own_policies.errors, own_policies.changes):
+        found = experiment(quick=False)
+        assert found["lag.worst"].value == pytest.approx(2.0)
+        assert found["lag.worst"].note.count("seed 4711") == 2
+
+
+def test_ahead_of_the_rivals_in_other_readings(fake, verdicts):
+    fake(lambda reading, _, s: 0.5 if (reading, s.policy) == ("C", "lag") else 1.0)
+    found = own_policies.other_readings(quick=True)
+    assert found["lag.over_rival"].value == pytest.approx(2)
+    assert verdicts("other readings", found) == {
+        "prices-other-readings": True, "lag-other-readings": False,
+    }  # fmt: skip
+    fake(lambda _r, n, s: (0.0 if s.policy == "prices" else 0.123) if n == 2 else 0.12)
+    found = own_policies.other_readings(quick=True)
+    assert {each.value for each in found.values()} == {math.inf}
+
+
+def test_parts_that_are_worth_nothing_disagree(fake, verdicts):
+    worth = {"sift": 0.98, "crowding": 0.9, "refuses": 0.9, "window": 1.0, "lead": 0.9}
+    fake(lambda _r, _n, s: worth.get(next(iter(dict(s.parameters)), None), 1.0))
+    found = own_policies.ablations(quick=True)
+    assert verdicts("part by part", found) == {"prices-parts": True, "lag-parts": False}
+    # A part is worth something if trees have no throughput without it.
+    fake(lambda _r, number, s: float(not s.parameters or number != 2))
+    found = own_policies.ablations(quick=True)
+    assert {each.value for each in found.values()} == {math.inf}
+
+
+def test_conditions_are_all_judged_once():
+    judged = [*own_policies.NETWORK, *own_policies.CHANGING, *own_policies.FAILING]
+    assert judged == [name for name in CONDITIONS if name != "plain"]
+    assert set(own_policies.QUICK_CONDITIONS) < set(judged)
+
+
+def test_conditions_hold_ours_against_lp(give):
+    give({"prices": (1.25, 0.99), "hosts fail: lag": (0.8, 1.16)})
+    found = own_policies.conditions(own_policies.FAILING, quick=True)
+    assert found["prices"].value == pytest.approx(0.99)
+    assert found["lag"].value == pytest.approx(1.16)
+    # Throughput over 1.25 is 20 % less.
+    assert "prices 20.0% (at most 20.0%), lag -25.0% (at most -25.0%)" in found["prices"].note
+
+
+@pytest.mark.parametrize(("lost", "undone"), [(1.0, 1), (math.inf, 0)])
+def test_a_policy_that_fails_somewhere_is_infinitely_behind(monkeypatch, lost, undone):
+    found = [made("x", "prices", lost, 0.9, undone), made("x", "lag", 1.0, 0.9)]
+    monkeypatch.setattr(own_policies, "losses", lambda *_: found)
+    values = own_policies.conditions(own_policies.FAILING, quick=False)
+    assert (values["prices"].value, values["lag"].value) == (math.inf, pytest.approx(0.9))
+
+
+def test_measured_rates_agree_where_lp_loses_less_with_them(give, verdicts):
+    for known, unknown, agrees in ((1.1, 1.3, True), (1.3, 1.1, False), (math.inf, 1.1, False)):
+        give({"lp": (known, 1.0), "lp, unmeasured": (unknown, 1.0)})
+        found = own_policies.measured_rates(quick=True)
+        assert verdicts("measured rates", found) == {"measured-rates": agrees}
+    give({"lp": (1.25, 1.0), "lp, unmeasured": (2.0, 1.0)})
+    assert own_policies.measured_rates(quick=True)["difference"].value == pytest.approx(0.2 - 0.5)
+
+
+@pytest.mark.parametrize(
+    ("calm", "loaded", "agrees"), [(1.0, 0.8, True), (0.8, 0.85, False), (1.2, 1.1, False)]
+)
+def test_replanning_must_gain_more_than_where_nothing_changes(give, verdicts, calm, loaded, agrees):
+    give(
+        {
+            f"{name}: {policy}": (1.0, behind)
+            for name, behind in (("plain", calm), ("load comes", loaded))
+            for policy in ("data_centric", "prices")
+        }
+    )
+    found = own_policies.replanning(quick=True)
+    assert set(verdicts("replanning", found).values()) == {agrees}
+    assert f"{1 / loaded - 1:+.1%}" in found["prices"].note
+    assert found["prices"].value == pytest.approx(1 / loaded - 1 - max(1 / calm - 1, 0))
+
+
+@pytest.mark.parametrize(("reading", "number"), [("A", 1), ("B", 2), ("C", 0)])
+def test_actors_negotiate_the_optimum(reading, number):
+    tree, bags = instance(reading, SEED, number)
+    found = own_policies.negotiated(tree, bags, Terms(rent=0.0))
+    assert found.fair == pytest.approx(steady_state(tree, bags).fair, rel=1e-9)
+    # Each round has a message down and one up for each link, of more than its headers.
+    assert found.bytes_sent > found.rounds * 2 * (tree.n_hosts - 1) * 40
+    assert found.duration > 0
+
+
+def test_violations_are_counted(monkeypatch):
+    monkeypatch.setattr(
+        own_policies, "violations_of", lambda _r, n, p: ["x"] * (n == 6 and p == "lag")
+    )
+    for quick, runs in ((True, 21), (False, 140)):
+        found = own_policies.traces(quick=quick)["violations"]
+        assert found.value == 1
+        assert found.note == f"{runs} runs; lag, tree 6: x"
+
+
+def test_settings_differ_by_their_keys():
+    settings = [
+        Setting("prices"),
+        Setting("prices", (("typed", True),)),
+        Setting("prices", buffer=100),
+        Setting("prices", orders=2),
+        Setting("prices", conditions="x"),
+    ]
+    assert len({each.key for each in settings}) == len(settings)
+    assert settings[0].key == "prices"

@@ -1,0 +1,94 @@
+"""Traces of shipped policies on instances of the campaign, and traces that were tampered with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from simplugin.bags.execution import Execution, execute
+from simplugin.bags.policies.shipped import POLICIES
+from simplugin.papers.beaumont.instances import SEEDS, instance
+from simplugin.papers.beaumont.own_policies import violations_of
+from simplugin.papers.beaumont.trace_check import violations
+
+BUFFER = 10
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(("reading", "number"), [("A", 1), ("B", 5), ("C", 6), ("D", 10)])
+def test_campaign_keeps_within_the_model(reading, number, policy):
+    assert violations_of(reading, number, policy, count=40) == []
+
+
+@pytest.fixture(scope="module")
+def done() -> Execution:
+    tree, bags = instance("B", SEEDS[0], 6, count=20)
+    found = execute(tree, bags, POLICIES["cgbc"](tree, bags), trace=True)
+    fine = execute(tree, bags, POLICIES["fcfs"](tree, bags), trace=True)
+    assert violations(found, BUFFER, bundled=True) == violations(fine, BUFFER) == []
+    return fine
+
+
+def tampered(done: Execution, kind: str, row: int, **columns: float) -> list[str]:
+    """Return the violations after something was changed of a row of a kind, by order of start."""
+    trace = done.result.trace
+    chosen = np.flatnonzero((trace.kind == kind) & (trace.label != "request"))
+    place = chosen[np.argsort(trace.start[chosen], kind="stable")[row]]
+    changed = {name: np.array(getattr(trace, name)) for name in columns}
+    for name, value in columns.items():
+        changed[name][place] = value
+    result = replace(done.result, trace=replace(trace, **changed))
+    return violations(replace(done, result=result), BUFFER)
+
+
+def test_what_is_used_before_it_arrives_is_seen(done):
+    assert any("that has not arrived" in each for each in tampered(done, "exec", 0, start=0.0))
+
+
+def test_what_is_never_computed_is_seen(done):
+    failed = tampered(done, "exec", 5, state_code=1)
+    assert any("are computed, not 20" in each for each in failed)
+    assert any("flop, not" in each for each in failed)
+
+
+def test_what_is_computed_twice_is_seen(done):
+    # A task of one application in place of one of the other is too many of the one.
+    code = done.result.trace.label_names.index(done.bags.names[0])
+    other = int(np.flatnonzero(_labels(done) != done.bags.names[0])[0])
+    found = tampered(done, "exec", other, label_code=code)
+    assert any("21 tasks of 'a0' are computed, not 20" in each for each in found)
+
+
+def test_what_is_too_fast_is_seen(done):
+    tree = done.tree
+    slow = replace(done, tree=replace(tree, speed=tree.speed / 2))
+    found = violations(slow, BUFFER)
+    assert any("computes a task too fast" in each for each in found)
+    assert any("computes in" in each for each in found)
+    narrow = replace(done, tree=replace(tree, bandwidth=tree.bandwidth / 2))
+    found = violations(narrow, BUFFER)
+    assert any("too fast" in each for each in found)
+    assert any("sends in" in each for each in found)
+
+
+def test_side_by_side_is_not_more_than_a_port_has(done):
+    # Two transfers at the same time, each at the full bandwidth: none of them is too fast.
+    trace = done.result.trace
+    sends = np.flatnonzero((trace.kind == "comm") & (trace.label == "task"))
+    start, end = np.array(trace.start), np.array(trace.end)
+    later = sends[trace.resource[sends] == trace.resource[sends[0]]][1]
+    length = end[later] - start[later]
+    start[later], end[later] = start[sends[0]], start[sends[0]] + length
+    result = replace(done.result, trace=replace(trace, start=start, end=end))
+    found = violations(replace(done, result=result), BUFFER, parallel=True)
+    assert any("sends in" in each for each in found)
+    assert not any("too fast" in each for each in found)
+
+
+def _labels(done: Execution) -> np.ndarray:
+    """Return the applications of computations by order of start."""
+    trace = done.result.trace
+    chosen = np.flatnonzero(trace.kind == "exec")
+    return trace.label[chosen[np.argsort(trace.start[chosen], kind="stable")]]
