@@ -189,7 +189,7 @@ def check_fields(part: Any, what: str = "") -> str:
         A frozen data class. A check in the metadata of an annotation is called with a text for
         messages and the value; if it returns another value, that takes the place of the first.
     what : str, optional
-        What messages call the part; its kind and its first field, a name, without.
+        Words for the part in messages; its kind and first field, a name, without.
 
     Raises
     ------

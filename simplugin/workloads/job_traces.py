@@ -79,7 +79,7 @@ class JobTrace:
     submit, wait : float64
         When it was submitted since the start of the log, and how long it waited then [s].
     run_time : float64
-        How long it ran [s].
+        Run time [s].
     processors : int64
         Number of processors it had.
     average_cpu : float64

@@ -65,13 +65,14 @@ class TaskGraph:
     byte : float64, shape (n_tasks,)
         Size of the data that a task works on [byte]; 0 where it is not known.
     edges : int64, shape (n_edges, 2)
-        Which task hands data to which one.
+        The task that hands on data, and the one that receives them.
     edge_byte : float64, shape (n_edges,)
-        How much [byte].
+        Amount of data [byte].
     assumed_alpha : float, optional
         The `alpha` of tasks of which the file that was read gives none; None if it gives all.
     outside_byte : float
-        What tasks read and no other task writes, by that file [byte]; nothing brings it to them.
+        Data that tasks read and no other task writes, by that file [byte]; nothing brings it to
+        them.
 
     Raises
     ------
