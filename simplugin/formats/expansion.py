@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.hosts import Cluster, Host, Router
@@ -13,7 +13,7 @@ from simplugin.platforms.radical import numbers
 
 if TYPE_CHECKING:
     from simplugin.platforms.hosts import Cluster
-    from simplugin.platforms.platform import PlatformElement, ZoneElement
+    from simplugin.platforms.platform import ZoneElement
 
 
 def expanded(cluster: Cluster) -> Zone:
@@ -78,9 +78,6 @@ def _require_expandable(cluster: Cluster) -> None:
         )
 
 
-_Element = TypeVar("_Element", "PlatformElement", "ZoneElement")
-
-
 def expanded_platform(platform: Platform) -> Platform:
     """Return a platform whose clusters are zones of explicit hosts and links.
 
@@ -104,15 +101,14 @@ def expanded_platform(platform: Platform) -> Platform:
     return replace(platform, elements=tuple(map(_written_out, platform.elements)))
 
 
-def _written_out(element: _Element) -> _Element:
+def _written_out(element: Any) -> Any:
     """Return an element with the clusters in it as zones."""
     if isinstance(element, Zone):
-        inner = tuple(map(_written_out, element.elements))
-        return cast("_Element", replace(element, elements=inner))
+        return replace(element, elements=tuple(map(_written_out, element.elements)))
     if not isinstance(element, Cluster):
         return element
     try:
-        return cast("_Element", expanded(element))
+        return expanded(element)
     except PlatformError as error:
         remedy = "leave the clusters as they are: their links follow no profile then"
         raise PlatformError(error.message, remedy=remedy) from None

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from simplugin.errors import PlatformError
-from simplugin.inputs.files import read_bytes
+from simplugin.inputs.files import read_bytes, write
 from simplugin.platforms.hosts import Host, Peer
 from simplugin.platforms.links import Link
 from simplugin.platforms.platform import Config, Platform, Zone
@@ -18,8 +18,6 @@ from simplugin.platforms.validation import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from simplugin.platforms.platform import PlatformElement, ZoneElement
 
 
 def profile_file_problems(platform: Platform) -> list[Problem]:
@@ -178,50 +176,25 @@ def write_profiles(platform: Platform, directory: str | os.PathLike[str]) -> Pla
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _unwritable(target, error) from None
-    moved = _Moved(target)
-    return replace(platform, elements=tuple(map(moved.top, platform.elements)))
+        remedy = "give a path that you may write"
+        raise PlatformError(str(error.strerror), file=target, remedy=remedy) from None
+    written: set[str] = set()
 
-
-class _Moved:
-    """Writes profiles as it meets them."""
-
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
-        self._written: set[str] = set()
-
-    def top(self, element: PlatformElement) -> PlatformElement:
-        """Return an element of the platform with its profiles in files."""
+    def moved(element: Any) -> Any:
+        """Return an element with its profiles in files."""
         if isinstance(element, Zone):
-            return replace(element, elements=tuple(map(self._inner, element.elements)))
-        return self._profile(element) if isinstance(element, Profile) else element
-
-    def _inner(self, element: ZoneElement) -> ZoneElement:
-        """Return an element of a zone with its profiles in files."""
-        if isinstance(element, Zone):
-            return replace(element, elements=tuple(map(self._inner, element.elements)))
-        return self._profile(element) if isinstance(element, Profile) else element
-
-    def _profile(self, profile: Profile) -> Profile:
-        """Write a profile, unless it is a file already."""
-        if profile.file:
-            return profile
-        name = quote(profile.id, safe="") + SUFFIX
+            return replace(element, elements=tuple(map(moved, element.elements)))
+        if not isinstance(element, Profile) or element.file:
+            return element
+        name = quote(element.id, safe="") + SUFFIX
         # File systems may not tell capital letters from small ones.
-        if name.casefold() in self._written:
+        if name.casefold() in written:
             raise PlatformError(
                 f"two profiles would be written to {name!r}", remedy="give them other ids"
             )
-        self._written.add(name.casefold())
-        path = self._directory / name
-        period = f"PERIODICITY {profile.period!r}\n" if profile.period > 0 else ""
-        try:
-            path.write_text(period + profile.text.lstrip("\n"), encoding="utf-8")
-        except OSError as error:
-            raise _unwritable(path, error) from None
-        return Profile(profile.id, file=str(path))
+        written.add(name.casefold())
+        period = f"PERIODICITY {element.period!r}\n" if element.period > 0 else ""
+        write(period + element.text.lstrip("\n"), target / name, PlatformError)
+        return Profile(element.id, file=str(target / name))
 
-
-def _unwritable(path: Path, error: OSError) -> PlatformError:
-    """Return the error for what cannot be written."""
-    return PlatformError(str(error.strerror), file=path, remedy="give a path that you may write")
+    return replace(platform, elements=tuple(map(moved, platform.elements)))

@@ -5,17 +5,17 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
-import json
 import lzma
 import os
 import re
 import tarfile
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import PlatformError
-from simplugin.inputs.files import read_bytes
+from simplugin.inputs.documents import parse_json
+from simplugin.inputs.files import decoded, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -70,25 +70,7 @@ def read_tree(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bool]:
 
 
 def parse(data: bytes, file: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the JSON object that a file holds.
-
-    Parameters
-    ----------
-    data : bytes
-        What stands in the file.
-    file : path
-        Named in messages.
-
-    Returns
-    -------
-    dict
-        The object.
-
-    Raises
-    ------
-    PlatformError
-        It is no JSON, or no object.
-    """
+    """Return the JSON object that a file in UTF-8 holds; raise PlatformError if it holds none."""
     content = _json_of(data, file)
     if not isinstance(content, dict):
         raise PlatformError("this is no JSON object", file=file, remedy=_FORMS)
@@ -117,22 +99,7 @@ def _dump(content: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _json_of(data: bytes, file: str | os.PathLike[str]) -> Any:
     """Return what a JSON file holds."""
-    try:
-        return json.loads(data.decode("utf-8-sig"), parse_constant=_constant)
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise PlatformError("this is no UTF-8 text", file=file, line=line, remedy=_FORMS) from None
-    except json.JSONDecodeError as error:
-        raise PlatformError(
-            f"this is no JSON: {error.msg[:1].lower()}{error.msg[1:]}",
-            file=file,
-            line=error.lineno,
-            remedy=f"look at column {error.colno}; is the file complete?",
-        ) from None
-    except RecursionError:
-        raise PlatformError("values are nested too deeply", file=file, remedy=_FORMS) from None
-    except ValueError as error:
-        raise PlatformError(str(error), file=file, remedy="give plain numbers") from None
+    return parse_json(decoded(data, file, PlatformError), file, PlatformError).content
 
 
 def _tree(files: Iterable[tuple[str, bytes]], path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -250,8 +217,3 @@ def _is_old_tar(data: bytes) -> bool:
     except tarfile.HeaderError:
         return False
     return True
-
-
-def _constant(name: str) -> NoReturn:
-    """Refuse what Python's parser takes but JSON has not."""
-    raise ValueError(f"{name} is no number of JSON")
