@@ -31,29 +31,29 @@ if TYPE_CHECKING:
 
 # Simulated tasks of each application, unless the caller gives their grain.
 _TASKS = 2000
-# The part of the duration that is not measured, unless the caller says from when.
+# Default part of the duration before the measurement.
 _WARM_UP = 0.25
 
 
 @dataclass(frozen=True, eq=False)
 class Dispatch:
-    """What became of rates when tasks were run.
+    """Throughputs of tasks that were dispatched at given rates.
 
     Attributes
     ----------
     throughput : float64, shape (n_applications,)
         Tasks that ended in the window over its length [tasks/s].
     theoretical : float64, shape (n_applications,)
-        What the rates promise, averaged over the window [tasks/s].
+        Throughputs of the rates, averaged over the window [tasks/s].
     window : tuple of float
         First and last date of what was measured [s].
     grain : float64, shape (n_applications,)
-        How many tasks a simulated task stands for.
+        Number of tasks for which a simulated task stands.
     arrived : int64, shape (n_agents,)
         Simulated tasks that came to each agent over the whole run; a master's are those that it
         released.
     agent, task : int64, shape (n_computed,)
-        Who computed each simulated task, and its number in its application, by date.
+        The agent that computed each simulated task, and the task's number, by date.
     date : float64, shape (n_computed,)
         When that ended [s].
     result : Result
@@ -109,36 +109,37 @@ def dispatch(
     applications compete, equal parts are not the rates. So the master's agent, which has
     all tasks at hand, releases them at the throughput of its application (`paced`), with up to
     `threshold` tasks at a time to catch up. Feasible rates then leave to each agent enough of
-    what is shared in equal parts: whoever is behind has a queue, and takes more than its rate.
+    what is shared in equal parts: an agent that is behind has a queue, and takes more than its
+    rate.
 
     Parameters
     ----------
     platform : Graph, Platform or path
         Where; the hosts of a father and its son must have routes to each other.
     sharing : Sharing
-        Who computes for whom.
+        The deployment.
     rates : float64, shape (n_agents,), or iterable of (float, float64, shape (n_agents,))
         Tasks that each agent computes [tasks/s]; or dates [s], ascending, and the rates from
         then on, for rates that are still being negotiated. Before the first date they are 0.
     duration : float
-        How long to run [s].
+        Length of the run [s].
     warm_up : float, optional
         When the measurement starts [s]; after a quarter of the duration by default.
     grain : float or float64, shape (n_applications,), optional
-        How many tasks a simulated task stands for: it has `grain` times the computation and the
-        data. By default each application releases some 2000 simulated tasks. Latencies do not
-        grow with the grain: what is on its way, a request's way there and a task's way back,
-        should be less than the threshold.
+        Number of tasks for which a simulated task stands: it has `grain` times the computation
+        and the data. By default each application releases some 2000 simulated tasks. Latencies do
+        not grow with the grain: the tasks in transit, during a request's way there and a task's
+        way back, should be fewer than the threshold.
     threshold : int
-        Simulated tasks that an agent wants for each queue in use.
+        Simulated tasks that an agent keeps for each queue in use.
     paced : bool
-        Whether masters release tasks at the throughput of their applications at most.
+        True if masters release tasks at the throughput of their applications at most.
     options : SimGridOptions, optional
         The linear model by default.
     back_end : {"coroutines", "threads"}
         As for `simulate`.
     trace : bool
-        Whether the result has all activities; executions are labelled with their agents.
+        True for a result with all activities; executions are labelled with their agents.
 
     Returns
     -------
@@ -208,7 +209,7 @@ def _lines(
 
 
 def _grain(grain: float | Floats | None, masters: Floats, dates: Floats, duration: float) -> Floats:
-    """Return how many tasks a simulated task of each application stands for."""
+    """Return the grain of each application."""
     if grain is None:
         promised = _average(masters, dates, 0.0, duration) * duration
         return np.where(promised > 0, promised / _TASKS, 1.0)
@@ -247,7 +248,7 @@ def _stations(
     for number in active:
         application, father = sharing.application[number], int(sharing.father[number])
         weights = np.column_stack([rates[:, number], flows[:, sons[number]]])
-        # A line that says the same as the one before it is none.
+        # Only lines that differ from the one before count.
         new = np.append(True, np.any(np.diff(weights, axis=0) != 0, axis=1))
         stations[number] = station(
             name=f"agent {number}",
@@ -270,7 +271,7 @@ def _measure(
     theoretical: Floats,
     window: tuple[float, float],
 ) -> Dispatch:
-    """Count what the agents say that they have computed."""
+    """Count the tasks that agents have computed."""
     arrived = np.zeros(sharing.n_agents, dtype=np.int64)
     rows = []
     for number in agents:

@@ -33,7 +33,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Spread:
-    """How uneven a platform and its applications are.
+    """Heterogeneity of a platform and its applications.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Instance:
     graph : Graph
         The platform.
     applications : tuple of Application
-        What shares it, deployed breadth-first.
+        The applications, deployed breadth-first.
     sharing : Sharing
         The problem.
     """
@@ -94,7 +94,7 @@ def instances(count: int = 200, seed: int = SEED) -> Iterator[Instance]:
     Parameters
     ----------
     count : int
-        How many; fewer are the first of more.
+        Number of problems; fewer are the first of more.
     seed : int
         Of the draws.
 
@@ -138,9 +138,9 @@ def random_applications(
     graph : Graph
         The platform.
     count : int
-        How many applications.
+        Number of applications.
     spread : Spread
-        What their tasks are like.
+        Ranges of their tasks.
     generator : numpy.random.Generator
         Source of the draws.
     first : int

@@ -200,7 +200,7 @@ def test_too_few_rounds_are_said_so(small):
 
 def test_only_markets_say_what_is_kept(small):
     graph, _, sharing = small
-    with pytest.raises(SimpluginError, match="Gradient does not say what is kept"):
+    with pytest.raises(SimpluginError, match="Gradient has no state to keep"):
         churn(graph, sharing, sharing, Gradient())
 
 

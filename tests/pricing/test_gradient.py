@@ -105,11 +105,11 @@ def test_readings_by_hand() -> None:
     )
     steps = replace(EASY, start_host_price=0.25)
     state = Gradient(steps=steps).start(sharing, LOG)
-    state = replace(state, rate=np.array([2.0]), heard=np.array([8.0]))
+    state = replace(state, rate=np.array([2.0]), received=np.array([8.0]))
 
     def after(**choices: bool) -> tuple[float, float]:
         found = Gradient(steps=steps, reading=Reading(**choices)).round(sharing, LOG, state)
-        assert found.heard.tolist() == [2.0]
+        assert found.received.tolist() == [2.0]
         return found.rate[0], found.host_price[0]
 
     # p = 0.5; drawn 0.75 * 2 + 0.25 * 4 = 2.5; new rate 2.5 + 2 (1 - rho_k / 2).

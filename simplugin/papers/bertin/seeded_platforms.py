@@ -107,7 +107,7 @@ def examine(
         True if actors on SimGrid run as well, for as many rounds as the pure iteration needs to
         be exact, and one more. Counts are those of the pure iteration, which `apart` compares.
     start : State, optional
-        Where to begin; the method's own start by default.
+        First state; the method's own start by default.
     """
     sharing = instance.sharing
     best = fair_sharing(sharing)

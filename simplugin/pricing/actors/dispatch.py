@@ -1,4 +1,4 @@
-"""The actors that compute, request and pass on tasks: several for each agent, on its host.
+"""Actors that compute, request and pass on tasks: several for each agent, on its host.
 
 They share the agent's `Desk` and nothing else: tasks, and requests for tasks, are messages.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # A request for tasks: one number, and headers of 40 as TCP and IP have them [byte].
 REQUEST_SIZE = 48.0
-# What SimGrid tells apart [s].
+# Resolution of SimGrid's dates [s].
 INSTANT = 1e-9
 
 
@@ -29,7 +29,7 @@ class Neighbour:
     name : str
         Of the agent.
     here : bool
-        Whether it is on the same host: what passes between them crosses no network.
+        True if it is on the same host: messages between them cross no network.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Station:
-    """What an agent knows when it starts.
+    """Initial knowledge of an agent.
 
     Attributes
     ----------
@@ -53,9 +53,9 @@ class Station:
     proportions : Proportions
         Shares of its queues, in simulated tasks per second.
     threshold : int
-        Tasks that it wants for each queue in use.
+        Tasks that it keeps for each queue in use.
     paced : bool
-        Whether a master releases no more than its application's throughput.
+        True if a master releases no more than its application's throughput.
     end : float
         When it stops [s].
     """
@@ -72,7 +72,7 @@ class Station:
 
 
 class Desk:
-    """An agent's queues and what it has done, shared by its actors.
+    """Queues and finished tasks of an agent, shared by its actors.
 
     Attributes
     ----------
@@ -94,12 +94,12 @@ class Desk:
         self.waits_for_room = False
 
     def wanted(self, now: float) -> int:
-        """Return how many tasks to request now."""
+        """Return the number of tasks to request now."""
         weight = self.station.proportions.at(now)
         return to_request(self.stock, self.requested, self.station.threshold, weight)
 
     def take(self, me: Actor, task: int) -> None:
-        """Put a task that has come into a queue."""
+        """Put an arrived task into a queue."""
         weight = self.station.proportions.for_dispatch(me.now)
         queue, self.deficit = next_queue(self.deficit, weight)
         self.arrived += 1
@@ -111,7 +111,7 @@ class Desk:
             self.send(me, queue)
 
     def send(self, me: Actor, queue: int) -> None:
-        """Send a son what it asked for, as far as its queue has it."""
+        """Send a son the requested tasks that are in its queue."""
         son = self.station.sons[queue - 1]
         while self.asked[queue] and self.queues[queue]:
             self.asked[queue] -= 1
@@ -128,7 +128,7 @@ class Desk:
         return self.queues[queue].popleft()
 
     def look_for_room(self, me: Actor) -> None:
-        """Wake who waits for room if there is some."""
+        """Wake the actor that waits for room if there is some."""
         if self.waits_for_room and self.wanted(me.now):
             self.waits_for_room = False
             self.room.release()
@@ -141,7 +141,14 @@ async def agent(me: Actor, station: Station) -> tuple[int, list[tuple[int, float
     for _ in range(me.host.cores):
         me.spawn(_compute, desk, name=f"{station.name} computes", daemon=True)
     for queue, son in enumerate(station.sons, 1):
-        me.spawn(_hear, desk, queue, son, name=f"{station.name} hears {son.name}", daemon=True)
+        me.spawn(
+            _receive_requests,
+            desk,
+            queue,
+            son,
+            name=f"{station.name} serves {son.name}",
+            daemon=True,
+        )
     if station.father is None:
         me.spawn(_release, desk, name=f"{station.name} releases", daemon=True)
     else:
@@ -169,8 +176,8 @@ async def _follow(me: Actor, desk: Desk) -> None:
         desk.look_for_room(me)
 
 
-async def _hear(me: Actor, desk: Desk, queue: int, son: Neighbour) -> None:
-    """Note what a son requests."""
+async def _receive_requests(me: Actor, desk: Desk, queue: int, son: Neighbour) -> None:
+    """Receive the requests of a son."""
     name = f"requests of {son.name}"
     while True:
         number = await (me.message_queue(name) if son.here else me.mailbox(name)).get()
@@ -222,7 +229,7 @@ async def _release(me: Actor, desk: Desk) -> None:
 
 
 async def _room(me: Actor, desk: Desk) -> int:
-    """Wait for room and return for how many tasks there is."""
+    """Wait for room, and return the number of tasks to request."""
     while not desk.wanted(me.now):
         desk.waits_for_room = True
         await desk.room.acquire()
