@@ -97,7 +97,7 @@ SIZES = 'flop = "1Gf"\nbyte = "100MB"\ncount = 3'
         (SIZES, 'file = "log.swf"', "workload.bundles.0.file", "no 100 jobs of a user"),
         (SIZES, 'log = "lcg"\nleast = 5', "workload.bundles.0", "least says nothing beside log"),
         (SIZES, 'log = "lgc"', "workload.bundles.0.log", "'lcg'"),
-        ('["1Gf", "2Gf"]', '["1Gf"]', "platform.parameters", "give 1 numbers, one a peer"),
+        ('["1Gf", "2Gf"]', '["1Gf"]', "platform.parameters", "bandwidth has shape (2,); give (1,)"),
         ('["1Gf", "2Gf"]', '["1Gf", "2GB"]', "platform.parameters", "unit"),
         ('speed = ["1Gf", "2Gf"], ', "", "platform.parameters", "give both or neither"),
         ('["100MBps", "50MBps"]', '["100MBps", "50MBps"], degree = 1.0', "platform.parameters",
