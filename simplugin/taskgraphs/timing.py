@@ -49,12 +49,17 @@ def task_times(
 
 
 def redistribution_time(
-    site: Site, byte: float, source_cluster: int, source_count: int, cluster: int, count: int
-) -> float:
-    """Return the duration of a redistribution between two tasks that has the network alone.
+    site: Site,
+    byte: ArrayLike,
+    source_cluster: ArrayLike,
+    source_count: ArrayLike,
+    cluster: ArrayLike,
+    count: ArrayLike,
+) -> NDArray[np.float64]:
+    """Return the durations of redistributions between two tasks that have the network alone.
 
     All data pass the network, even between equal sets of processors, spread evenly over the links
-    of either side.
+    of either side. The arguments are broadcast against each other.
 
     Parameters
     ----------
@@ -69,18 +74,15 @@ def redistribution_time(
 
     Returns
     -------
-    float
+    float64
         Latency, and the time of the slowest of the links of the source, those of the target, and
-        what both share [s]; 0 for no data.
+        the shared ones [s]; 0 for no data.
     """
-    if byte == 0:
-        return 0.0
-    slowest = max(
-        byte / (source_count * float(site.bandwidth[source_cluster])),
-        byte / (count * float(site.bandwidth[cluster])),
-        byte / float(site.shared[source_cluster, cluster]),
-    )
-    return float(site.latency[source_cluster, cluster]) + slowest
+    byte, source, target = np.asarray(byte), np.asarray(source_cluster), np.asarray(cluster)
+    sent = byte / (source_count * site.bandwidth[source])
+    received = byte / (count * site.bandwidth[target])
+    slowest = np.maximum(np.maximum(sent, received), byte / site.shared[source, target])
+    return np.where(byte > 0, site.latency[source, target] + slowest, 0.0)
 
 
 def redistribution(
