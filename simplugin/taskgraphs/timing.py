@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from simplugin.errors import WorkloadError
+from simplugin.taskgraphs.readings import check_choices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,7 +124,7 @@ def redistribution(
     WorkloadError
         There is no source or no target, or a choice is unknown.
     """
-    check_choices(pattern, local)
+    check_choices(pattern=(pattern, Pattern), local=(local, Local))
     m, n = len(sources), len(targets)
     if not m or not n:
         raise WorkloadError(f"a redistribution from {m} to {n} processors; give one at least each")
@@ -135,16 +136,6 @@ def redistribution(
     if local == "kept":
         np.fill_diagonal(sizes, 0.0)
     return np.fromiter(place, dtype=np.int64, count=len(place)), sizes
-
-
-def check_choices(pattern: str, local: str) -> None:
-    """Raise WorkloadError if a choice is unknown."""
-    for name, value, choices in (
-        ("pattern", pattern, get_args(Pattern)),
-        ("local", local, get_args(Local)),
-    ):
-        if value not in choices:
-            raise WorkloadError(f"{name} is {value!r}; choose {' or '.join(map(repr, choices))}")
 
 
 @lru_cache(maxsize=4096)
