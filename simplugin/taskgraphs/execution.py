@@ -25,9 +25,9 @@ from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.trace import KINDS
 from simplugin.taskgraphs.actors.conductor import Orders, conduct, misplaced, no_host
 from simplugin.taskgraphs.policies.mapping import Mapper, plan
-from simplugin.taskgraphs.readings import PAPER
+from simplugin.taskgraphs.readings import PAPER, check_choices
 from simplugin.taskgraphs.schedule import Schedule
-from simplugin.taskgraphs.timing import check_choices
+from simplugin.taskgraphs.timing import Local, Pattern
 
 if TYPE_CHECKING:
     import os
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from simplugin.taskgraphs.policies.allocation import Allocation
     from simplugin.taskgraphs.policies.mapping import OnlineMapper, Revision
     from simplugin.taskgraphs.readings import Readings
-    from simplugin.taskgraphs.timing import Local, Pattern
     from simplugin.workloads.graph_sets import GraphSet
 
 Mode = Literal["online", "planned"]
@@ -161,7 +160,7 @@ def execute(
         )
     if mode == "planned" and (mapper is not None or revise is not None):
         raise WorkloadError("mappers and revisions only decide with mode='online'")
-    check_choices(pattern, local)
+    check_choices(mode=(mode, Mode), pattern=(pattern, Pattern), local=(local, Local))
     _check(graphs, site, allocations, schedule, mode, mapper)
     if allocations is not None and schedule is None and mapper is None:
         schedule = plan(graphs, allocations, site, readings=readings, transfers=transfers)
@@ -192,8 +191,6 @@ def _check(
     mapper: Callable[[], OnlineMapper] | None,
 ) -> None:
     """Raise WorkloadError if the arguments do not define an execution."""
-    if mode not in ("online", "planned"):
-        raise WorkloadError(f"mode is {mode!r}; choose 'online' or 'planned'")
     if mode == "online" and schedule is not None:
         raise WorkloadError("a schedule is only executed with mode='planned'")
     if sum(each is not None for each in (allocations, schedule, mapper)) != 1:

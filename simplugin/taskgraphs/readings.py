@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Literal, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
 from simplugin.errors import WorkloadError
+
+
+def check_choices(**choices: tuple[object, Any]) -> None:
+    """Raise WorkloadError if a value is none of the `Literal` type beside it."""
+    for name, (value, kind) in choices.items():
+        known = get_args(kind)
+        if value not in known:
+            raise WorkloadError(f"{name} is {value!r}; choose {' or '.join(map(repr, known))}")
 
 
 @dataclass(frozen=True)
@@ -55,11 +63,9 @@ class Readings:
     def __post_init__(self) -> None:
         """Check the fields."""
         hints = get_type_hints(Readings)
-        for each in fields(self):
-            known, value = get_args(hints[each.name]), getattr(self, each.name)
-            if value not in known:
-                choices = ", ".join(map(repr, known))
-                raise WorkloadError(f"{each.name} is {value!r}; choose one of {choices}")
+        check_choices(
+            **{each.name: (getattr(self, each.name), hints[each.name]) for each in fields(self)}
+        )
 
 
 PAPER = Readings()

@@ -166,25 +166,22 @@ def _early_starts(schedule: Schedule, slack: float, transfers: bool) -> Iterator
             f"task {graphs.name_of(task)!r} starts at {float(schedule.start[task])!r} s, before its"
             f" graph is released at {float(release[task])!r} s"
         )
-    for (source, target), byte in zip(
-        graphs.edges.tolist(), graphs.edge_byte.tolist(), strict=True
-    ):
-        there = float(schedule.finish[source])
-        if transfers:
-            there += redistribution_time(schedule.site, byte, *_place(schedule, source, target))
-        if schedule.start[target] < there - slack:
-            yield (
-                f"task {graphs.name_of(target)!r} starts at {float(schedule.start[target])!r} s,"
-                f" before the data of {graphs.name_of(source)!r} are there at {there!r} s"
-            )
-
-
-def _place(schedule: Schedule, source: int, target: int) -> tuple[int, int, int, int]:
-    """Return the clusters and numbers of processors of two tasks."""
-    first, second = (
-        (int(schedule.cluster[task]), int(schedule.allocation[task])) for task in (source, target)
-    )
-    return *first, *second
+    source, target = graphs.edges.T
+    there = schedule.finish[source]
+    if transfers:
+        cluster, count = schedule.cluster, schedule.allocation
+        there = there + redistribution_time(
+            schedule.site,
+            graphs.edge_byte,
+            *(cluster[source], count[source]),
+            *(cluster[target], count[target]),
+        )
+    for edge in np.flatnonzero(schedule.start[target] < there - slack).tolist():
+        sender, receiver = graphs.edges[edge].tolist()
+        yield (
+            f"task {graphs.name_of(receiver)!r} starts at {float(schedule.start[receiver])!r} s,"
+            f" before the data of {graphs.name_of(sender)!r} are there at {float(there[edge])!r} s"
+        )
 
 
 def _overlaps(schedule: Schedule, slack: float) -> Iterator[str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from simplugin.errors import WorkloadError
+from simplugin.taskgraphs.readings import check_choices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,12 +50,17 @@ def task_times(
 
 
 def redistribution_time(
-    site: Site, byte: float, source_cluster: int, source_count: int, cluster: int, count: int
-) -> float:
-    """Return the duration of a redistribution between two tasks that has the network alone.
+    site: Site,
+    byte: ArrayLike,
+    source_cluster: ArrayLike,
+    source_count: ArrayLike,
+    cluster: ArrayLike,
+    count: ArrayLike,
+) -> NDArray[np.float64]:
+    """Return the durations of redistributions between two tasks that have the network alone.
 
     All data pass the network, even between equal sets of processors, spread evenly over the links
-    of either side.
+    of either side. The arguments are broadcast against each other.
 
     Parameters
     ----------
@@ -69,18 +75,15 @@ def redistribution_time(
 
     Returns
     -------
-    float
+    float64
         Latency, and the time of the slowest of the links of the source, those of the target, and
-        what both share [s]; 0 for no data.
+        the shared ones [s]; 0 for no data.
     """
-    if byte == 0:
-        return 0.0
-    slowest = max(
-        byte / (source_count * float(site.bandwidth[source_cluster])),
-        byte / (count * float(site.bandwidth[cluster])),
-        byte / float(site.shared[source_cluster, cluster]),
-    )
-    return float(site.latency[source_cluster, cluster]) + slowest
+    byte, source, target = np.asarray(byte), np.asarray(source_cluster), np.asarray(cluster)
+    sent = byte / (source_count * site.bandwidth[source])
+    received = byte / (count * site.bandwidth[target])
+    slowest = np.maximum(np.maximum(sent, received), byte / site.shared[source, target])
+    return np.where(byte > 0, site.latency[source, target] + slowest, 0.0)
 
 
 def redistribution(
@@ -121,7 +124,7 @@ def redistribution(
     WorkloadError
         There is no source or no target, or a choice is unknown.
     """
-    check_choices(pattern, local)
+    check_choices(pattern=(pattern, Pattern), local=(local, Local))
     m, n = len(sources), len(targets)
     if not m or not n:
         raise WorkloadError(f"a redistribution from {m} to {n} processors; give one at least each")
@@ -133,16 +136,6 @@ def redistribution(
     if local == "kept":
         np.fill_diagonal(sizes, 0.0)
     return np.fromiter(place, dtype=np.int64, count=len(place)), sizes
-
-
-def check_choices(pattern: str, local: str) -> None:
-    """Raise WorkloadError if a choice is unknown."""
-    for name, value, choices in (
-        ("pattern", pattern, get_args(Pattern)),
-        ("local", local, get_args(Local)),
-    ):
-        if value not in choices:
-            raise WorkloadError(f"{name} is {value!r}; choose {' or '.join(map(repr, choices))}")
 
 
 @lru_cache(maxsize=4096)

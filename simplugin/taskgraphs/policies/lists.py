@@ -19,7 +19,7 @@ import numpy as np
 from simplugin.errors import WorkloadError
 from simplugin.taskgraphs.policies.allocation import check_allocations
 from simplugin.taskgraphs.schedule import Schedule
-from simplugin.taskgraphs.timing import task_times
+from simplugin.taskgraphs.timing import redistribution_time, task_times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,17 +71,15 @@ class Draft:
         before = self._graphs.predecessors.of(task)
         if not before.size:
             return np.full(len(count), release)
-        site, source = self._site, self._cluster[before]
         byte = self._edge_byte[self._graphs.predecessors.edges_of(task)]
-        sent = np.maximum(
-            byte / (self._count[before] * site.bandwidth[source]),
-            byte / site.shared[source, cluster],
+        time = redistribution_time(
+            self._site,
+            byte[:, np.newaxis],
+            self._cluster[before][:, np.newaxis],
+            self._count[before][:, np.newaxis],
+            cluster,
+            count,
         )
-        received = byte[:, np.newaxis] / (count * site.bandwidth[cluster])
-        time = site.latency[source, cluster][:, np.newaxis] + np.maximum(
-            sent[:, np.newaxis], received
-        )
-        time[byte == 0] = 0.0
         there = self._finish[before][:, np.newaxis] + time
         return np.asarray(np.maximum(np.max(there, axis=0), release))
 

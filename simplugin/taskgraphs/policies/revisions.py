@@ -31,7 +31,7 @@ from simplugin.taskgraphs.policies.balanced import (
     starts,
 )
 from simplugin.taskgraphs.policies.shares import checked_shares
-from simplugin.taskgraphs.readings import PAPER, Readings
+from simplugin.taskgraphs.readings import PAPER, Readings, check_choices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -110,8 +110,7 @@ class Revised:
         when: When = "event",
         readings: Readings = PAPER,
     ) -> None:
-        if when not in ("arrival", "event"):
-            raise WorkloadError(f"when is {when!r}; choose 'arrival' or 'event'")
+        check_choices(when=(when, When))
         self._graphs = graphs
         self._site = site
         self._policy = policy
