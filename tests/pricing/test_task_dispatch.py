@@ -15,9 +15,9 @@ from simplugin.errors import WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.deployment import deploy, sharing_of
-from simplugin.pricing.dispatch import Dispatch, dispatch
-from simplugin.pricing.instances import instance
 from simplugin.pricing.policies.task_queues import Pace, Proportions, next_queue, to_request
+from simplugin.pricing.seeded_instances import instance
+from simplugin.pricing.task_dispatch import Dispatch, dispatch
 from simplugin.workloads.applications import Application
 from simplugin.workloads.sharing import Sharing
 
