@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from simplugin.elementary import exp, expm1, log, power
 from simplugin.errors import WorkloadError
-from simplugin.market.agents.counters import Counters, lifetime
+from simplugin.market.actors.stations import Counters, lifetime
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.workloads.bundle_markets import TOLERANCE, Amounts, BundleMarket, Floats
 

@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import InfeasibleError, UnitError, WorkloadError
 from simplugin.inputs.messages import suggestion
-from simplugin.market.dispatch import DISPATCHERS
-from simplugin.market.negotiations.posted import posted
-from simplugin.market.negotiations.shipped import NEGOTIATIONS
-from simplugin.market.policies import POLICIES
+from simplugin.market.policies.dispatch import DISPATCHERS
+from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, posted
 from simplugin.units import parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from simplugin.market.agents.counters import Counters
-    from simplugin.market.negotiations.protocol import Negotiation
+    from simplugin.market.actors.stations import Counters
+    from simplugin.market.policies.negotiation import Negotiation
     from simplugin.scenarios.scenario import Scenario
     from simplugin.workloads.bundle_markets import BundleMarket
 

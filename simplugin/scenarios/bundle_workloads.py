@@ -13,7 +13,7 @@ from simplugin.errors import InfeasibleError, PlatformError, WorkloadError
 from simplugin.formats.swf import read_swf
 from simplugin.inputs.messages import suggestion
 from simplugin.market.model import Terms, completion_times
-from simplugin.market.platform_sites import hosts_beside, site_of
+from simplugin.market.sites import hosts_beside, site_of
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.simulation.resolve import resolve
 from simplugin.workloads.bundle_markets import largest_share
@@ -80,7 +80,7 @@ def _check_tasks(scenario: Scenario, place: int, tasks: int) -> None:
     remedy = (
         f"give {fewer}, or allocate them without simulation, from Python:"
         " simplugin.optimum.bundle_benefit.largest_benefit, or a policy of"
-        " simplugin.market.policies.POLICIES"
+        " simplugin.market.policies.shipped.POLICIES"
     )
     raise scenario.error(message, *_KEY, place, key, remedy=remedy)
 

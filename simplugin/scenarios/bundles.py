@@ -12,8 +12,7 @@ from simplugin.inputs.kinds import Kind, Outcome, Progress
 from simplugin.inputs.quantities import Size, Speed, Time, Work
 from simplugin.inputs.sections import ExistingFile, Section
 from simplugin.market.model import HOUR
-from simplugin.market.negotiations.shipped import NEGOTIATIONS
-from simplugin.market.policies import POLICIES
+from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES
 
 if TYPE_CHECKING:
     from simplugin.scenarios.scenario import Scenario

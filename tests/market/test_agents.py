@@ -5,9 +5,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from simplugin.market.agents.counters import DiscountCounter, lifetime
-from simplugin.market.agents.local_schedulers import local_scheduler
-from simplugin.market.agents.messages import (
+from simplugin.market.actors.local_schedulers import local_scheduler
+from simplugin.market.actors.messages import (
     Announcement,
     Award,
     Question,
@@ -18,12 +17,18 @@ from simplugin.market.agents.messages import (
     replies_of,
     tasks_for,
 )
-from simplugin.market.agents.peers import computing_peer
-from simplugin.market.agents.stations import Ledger, PeerStation, SchedulerStation
+from simplugin.market.actors.peers import computing_peer
+from simplugin.market.actors.stations import (
+    DiscountCounter,
+    Ledger,
+    PeerStation,
+    SchedulerStation,
+    lifetime,
+)
 from simplugin.market.execution import execute
 from simplugin.market.model import Terms
-from simplugin.market.negotiations.protocol import Agreement, Call, Negotiation, own_generator
-from simplugin.market.negotiations.shipped import NEGOTIATIONS
+from simplugin.market.policies.negotiation import Agreement, Call, Negotiation, own_generator
+from simplugin.market.policies.shipped import NEGOTIATIONS
 from simplugin.platforms.peers import PeerSite
 from simplugin.simulation import Placement, SimGridOptions, simulate
 from simplugin.workloads.bundles import Bundle

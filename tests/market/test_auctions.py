@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.market.auctions import (
+from simplugin.market.policies.auctions import (
     arriving,
     double_auction,
     double_auction_dearest,

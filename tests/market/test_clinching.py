@@ -4,12 +4,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.market.clinching import ascending_clock
 from simplugin.market.execution import execute
-from simplugin.market.mechanisms import vickrey_clarke_groves
+from simplugin.market.mechanisms import ascending_clock, vickrey_clarke_groves
 from simplugin.market.model import Terms
-from simplugin.market.negotiations.clinching import CLINCHING
-from simplugin.market.negotiations.protocol import Agreement, Call, Negotiation, negotiate
+from simplugin.market.policies.clocks import CLINCHING
+from simplugin.market.policies.negotiation import Agreement, Call, Negotiation, negotiate
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.platforms.peers import PeerSite
 from simplugin.workloads.bundle_markets import BundleMarket

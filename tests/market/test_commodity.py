@@ -3,8 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.market.commodity import commodity, commodity_cheapest, commodity_equal
-from simplugin.market.negotiations import NEGOTIATIONS, negotiate
+from simplugin.market.policies.negotiation import negotiate
+from simplugin.market.policies.shares import commodity, commodity_cheapest, commodity_equal
+from simplugin.market.policies.shipped import NEGOTIATIONS
 from simplugin.workloads.random_markets import random_market
 
 

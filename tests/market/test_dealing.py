@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError
-from simplugin.market.dealing import one_by_one, round_robin
+from simplugin.market.policies.shares import one_by_one, round_robin
 
 CAPS = st.lists(st.integers(0, 9), min_size=1, max_size=7)
 

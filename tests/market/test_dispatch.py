@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError
-from simplugin.market.agents.estimators import seconds
-from simplugin.market.agents.global_schedulers import Desk, Directory
-from simplugin.market.agents.messages import Announcement, Capacity, Estimate, Submission
-from simplugin.market.dispatch import (
+from simplugin.market.actors.global_schedulers import Desk, Directory
+from simplugin.market.actors.local_schedulers import seconds
+from simplugin.market.actors.messages import Announcement, Capacity, Estimate, Submission
+from simplugin.market.model import Terms, completion_times
+from simplugin.market.policies.dispatch import (
     DISPATCHERS,
     Situation,
     completion_of_best,
@@ -20,7 +21,6 @@ from simplugin.market.dispatch import (
     first_idle,
     round_robin,
 )
-from simplugin.market.model import Terms, completion_times
 from simplugin.platforms.peers import PeerSite
 from simplugin.workloads.bundles import Bundle
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from simplugin.market.agents.draws import own_generator
+from simplugin.market.policies.negotiation import own_generator
 from simplugin.papers.zheng.theorems import made_state, small_market
 from simplugin.platforms.twelve_peers import consistent_site
 from simplugin.workloads.random_markets import random_market

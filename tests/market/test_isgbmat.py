@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.market.isgbmat import (
+from simplugin.market.policies.isgbmat import (
     PRINTED,
     REPAIRED,
     REPAIRS,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simplugin.errors import PlatformError, WorkloadError
-from simplugin.market.platform_sites import hosts_beside, site_of
+from simplugin.market.sites import hosts_beside, site_of
 from simplugin.platforms.peers import PeerSite
 
 STAR = Path(__file__).parents[2] / "platforms_xml" / "star.xml"

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.market.counters import serve
-from simplugin.market.negotiations import NEGOTIATIONS, negotiate
-from simplugin.market.policies import POLICIES, RANDOM, policy_called
+from simplugin.market.policies.negotiation import negotiate
+from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, RANDOM, policy_called
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.workloads.random_markets import random_market
 
@@ -110,11 +110,11 @@ def test_decisions_do_not_depend_on_last_bits_of_the_c_library(monkeypatch):
 
 def test_a_policy_by_its_name(tmp_path, monkeypatch):
     assert policy_called("isgbmat") is POLICIES["isgbmat"]
-    assert policy_called("simplugin.market.policies:optimum") is POLICIES["optimum"]
+    assert policy_called("simplugin.market.policies.shipped:optimum") is POLICIES["optimum"]
     with pytest.raises(WorkloadError, match="no policy is called 'isgb'; give 'module:function'"):
         policy_called("isgb")
     with pytest.raises(WorkloadError, match="cannot be loaded"):
-        policy_called("simplugin.market.policies:nothing")
+        policy_called("simplugin.market.policies.shipped:nothing")
     (tmp_path / "all_to_one.py").write_text(
         "import numpy as np\n"
         "def first(values, m, caps, q):\n"

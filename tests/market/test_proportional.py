@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.market.proportional import in_proportion, proportional_share
+from simplugin.market.policies.shares import in_proportion, proportional_share
 from simplugin.workloads.bundle_markets import BundleMarket
 
 

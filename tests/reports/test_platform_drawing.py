@@ -8,7 +8,7 @@ import pytest
 
 from simplugin import Cluster, Host, Link, Platform, Zone
 from simplugin.errors import SimpluginError
-from simplugin.formats.grid5000_catalogue import shipped_catalogue
+from simplugin.formats.grid5000.catalogue import shipped_catalogue
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms import BypassZoneRoute, LinkUse, Route, Router, ZoneRoute
 from simplugin.platforms.grid5000.platform import grid5000_platform

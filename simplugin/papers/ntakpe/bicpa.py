@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simplugin.platforms.sites import MultiCluster
-from simplugin.taskgraphs.allocation import cpa
 from simplugin.taskgraphs.execution import execute
-from simplugin.taskgraphs.schedules import Schedule
+from simplugin.taskgraphs.policies.allocation import cpa
+from simplugin.taskgraphs.schedule import Schedule
 from simplugin.taskgraphs.timing import redistribution_time, task_times
 from simplugin.workloads.graph_sets import GraphSet
 from simplugin.workloads.task_graphs import TaskGraph
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from simplugin.platforms.sites import Site
     from simplugin.taskgraphs.execution import Execution
-    from simplugin.taskgraphs.redistribution import Local
+    from simplugin.taskgraphs.timing import Local
 
 # As printed: seconds, processor seconds, processors.
 MAKESPAN, AREA, PEAK = 218.630, 3241.080, 20

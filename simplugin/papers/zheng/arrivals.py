@@ -11,11 +11,10 @@ import numpy as np
 from simplugin.elementary import exp
 from simplugin.errors import WorkloadError
 from simplugin.figures import Figure
-from simplugin.market.agents.counters import Counters
+from simplugin.market.actors.stations import Counters
 from simplugin.market.counters import best_in_hindsight, cut, serve
 from simplugin.market.execution import Execution, execute
-from simplugin.market.model import HOUR
-from simplugin.market.outcomes import jain_index
+from simplugin.market.model import HOUR, jain_index
 from simplugin.papers.statements import Quantity
 from simplugin.papers.zheng.settings import ALPHA, EQUAL, ON_SITE, TASKS, TERMS, Quantities
 from simplugin.platforms.peers import PeerGrid, PeerSite

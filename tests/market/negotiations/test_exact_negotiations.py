@@ -9,13 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError
-from simplugin.market.negotiations import NEGOTIATIONS, Negotiation, negotiate
-from simplugin.market.negotiations.answering_peers import AnsweringPeer
-from simplugin.market.negotiations.bisection import bisection_rounds
-from simplugin.market.negotiations.brackets import weighted_median
-from simplugin.market.negotiations.demand_models import DemandModel
-from simplugin.market.negotiations.median import median_rounds
-from simplugin.market.negotiations.secant import secant_rounds
+from simplugin.market.policies.clearing import (
+    DemandModel,
+    bisection_rounds,
+    median_rounds,
+    secant_rounds,
+    weighted_median,
+)
+from simplugin.market.policies.negotiation import AnsweringPeer, Negotiation, negotiate
+from simplugin.market.policies.shipped import NEGOTIATIONS
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.workloads.random_markets import random_market
 
@@ -112,16 +114,12 @@ def test_rounds_stay_below_their_bounds_and_below_25(seed, own_rates):
         assert rounds <= min(bound, 25), name
 
 
-class ListedTasks:
-    """Tasks of a peer whose worths fall in any way; a stand-in for `OwnTasks`."""
+class ListedPeer(AnsweringPeer):
+    """A peer whose worths fall in any way."""
 
     def __init__(self, worths):
+        super().__init__(1.0, len(worths), 0.5)
         self.worths = sorted(map(math.log, worths), reverse=True)
-        self.cap = len(worths)
-
-    def limit(self, m):
-        self.cap = min(self.cap, int(m))
-        return self.cap
 
     def log_worth(self, number):
         return self.worths[number - 1]
@@ -134,7 +132,7 @@ def any_peers(lists):
     """Peers with listed worths, which are told apart by the numbers that they get as values."""
 
     def peer(value, *_):
-        return AnsweringPeer(ListedTasks(lists[int(value) - 1]))
+        return ListedPeer(lists[int(value) - 1])
 
     return peer
 

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.market.isgbmat import run_isgbmat
-from simplugin.market.negotiations import NEGOTIATIONS, negotiate
-from simplugin.market.negotiations.clock import clock
-from simplugin.market.negotiations.posted import posted
-from simplugin.market.policies import POLICIES
+from simplugin.market.policies.clocks import clock
+from simplugin.market.policies.isgbmat import run_isgbmat
+from simplugin.market.policies.negotiation import negotiate
+from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, posted
 from simplugin.workloads.random_markets import random_market
 
 

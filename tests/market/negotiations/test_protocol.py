@@ -7,17 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin.market.negotiations import (
-    NEGOTIATIONS,
+from simplugin.market.policies.negotiation import (
     Agreement,
     Call,
     Negotiation,
+    OwnTasks,
     message_size,
     negotiate,
     own_generator,
-    posted,
 )
-from simplugin.market.negotiations.own_tasks import OwnTasks
+from simplugin.market.policies.shipped import NEGOTIATIONS, posted
 from simplugin.workloads.random_markets import random_market
 
 # Replies in which all numbers are counts of tasks.
