@@ -22,11 +22,11 @@ from simplugin.platforms.graphs import Graph
 from simplugin.pricing.changes import reachable
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.execution import negotiate
-from simplugin.pricing.instances import SPREADS, Instance, instance, random_applications
 from simplugin.pricing.iteration import iterate, settled, throughput_error
 from simplugin.pricing.policies.acceleration import AcceleratedMarket, accelerated
 from simplugin.pricing.policies.gradient import Gradient
 from simplugin.pricing.policies.market import Market, MarketState
+from simplugin.pricing.seeded_instances import SPREADS, Instance, instance, random_applications
 from simplugin.workloads import AlphaFair, Application, Sharing
 
 PROPORTIONAL = AlphaFair(1.0)

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from simplugin.pricing.instances import FAMILIES, SPREADS, instance, instances
+from simplugin.pricing.seeded_instances import FAMILIES, SPREADS, instance, instances
 
 
 def test_all_families_and_spreads_are_there() -> None:

@@ -15,9 +15,9 @@ from simplugin.errors import WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.deployment import deploy, sharing_of
-from simplugin.pricing.dispatch import Dispatch, dispatch
-from simplugin.pricing.instances import instance
 from simplugin.pricing.policies.task_queues import Pace, Proportions, next_queue, to_request
+from simplugin.pricing.seeded_instances import instance
+from simplugin.pricing.task_dispatch import Dispatch, dispatch
 from simplugin.workloads.applications import Application
 from simplugin.workloads.sharing import Sharing
 
@@ -80,29 +80,34 @@ def test_requests_fill_the_queues_in_use() -> None:
 
 
 def test_proportions_hold_from_their_dates_on() -> None:
-    told = Proportions((1.0, 2.0, 3.0), ((1.0, 0.0), (0.0, 0.0), (0.0, 5.0)))
-    assert [told.at(date) for date in (0.5, 1.0, 1.5, 2.0, 7.0)] == [
+    proportions = Proportions((1.0, 2.0, 3.0), ((1.0, 0.0), (0.0, 0.0), (0.0, 5.0)))
+    assert [proportions.at(date) for date in (0.5, 1.0, 1.5, 2.0, 7.0)] == [
         (0.0, 0.0),
         (1.0, 0.0),
         (1.0, 0.0),
         (0.0, 0.0),
         (0.0, 5.0),
     ]
-    assert [told.next_change(date) for date in (0.0, 1.0, 2.5, 3.0)] == [1.0, 2.0, 3.0, math.inf]
-    assert told.for_dispatch(2.5) == (1.0, 0.0)
-    assert told.for_dispatch(3.5) == (0.0, 5.0)
+    assert [proportions.next_change(date) for date in (0.0, 1.0, 2.5, 3.0)] == [
+        1.0,
+        2.0,
+        3.0,
+        math.inf,
+    ]
+    assert proportions.for_dispatch(2.5) == (1.0, 0.0)
+    assert proportions.for_dispatch(3.5) == (0.0, 5.0)
 
 
 def test_a_master_gains_tasks_as_its_throughput_says() -> None:
-    told = Proportions((0.0, 2.0, 3.0), ((1.0, 1.0), (0.0, 0.0), (4.0, 0.0)))
+    proportions = Proportions((0.0, 2.0, 3.0), ((1.0, 1.0), (0.0, 0.0), (4.0, 0.0)))
     pace = Pace(0.0, 0.0)
-    assert pace.until(0.25, told, 9.0) == Pace(0.5, 0.25)
-    assert pace.until(3.5, told, 9.0) == Pace(2 * 2.0 + 4 * 0.5, 3.5)
-    assert pace.until(3.5, told, 2.0) == Pace(2.0, 3.5)
-    assert pace.look_again(told) == 0.5
+    assert pace.until(0.25, proportions, 9.0) == Pace(0.5, 0.25)
+    assert pace.until(3.5, proportions, 9.0) == Pace(2 * 2.0 + 4 * 0.5, 3.5)
+    assert pace.until(3.5, proportions, 2.0) == Pace(2.0, 3.5)
+    assert pace.look_again(proportions) == 0.5
     assert not pace.may_release()
-    assert Pace(0.0, 2.0).look_again(told) == 3.0
-    assert Pace(0.0, 3.0).look_again(told) == 3.25
+    assert Pace(0.0, 2.0).look_again(proportions) == 3.0
+    assert Pace(0.0, 3.0).look_again(proportions) == 3.25
     assert Pace(1.0, 0.5).may_release()
     assert Pace(1.0, 0.5).after_release() == Pace(0.0, 0.5)
 
