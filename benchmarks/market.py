@@ -22,7 +22,7 @@ import time
 import numpy as np
 
 from simplugin.market.balance import is_supported
-from simplugin.market.front import front as whole_front
+from simplugin.market.trade_offs import front as whole_front
 from simplugin.market.model import HOUR
 from simplugin.market.policies.isgbmat import run_isgbmat
 from simplugin.optimum.bundle_benefit import largest_benefit
