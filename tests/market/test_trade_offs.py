@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.market.front import benefit_within, front, least_completion
+from simplugin.market.trade_offs import benefit_within, front, least_completion
 from simplugin.optimum.bundle_benefit import largest_benefit
 
 

@@ -1,23 +1,25 @@
-"""Workloads of kind "bundles": identical tasks that a local scheduler sells to computing peers."""
+"""Bundles as scenarios have them: the ``[workload]`` of kind "bundles"."""
 
 from __future__ import annotations
 
-import importlib
+from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from dataclasses import replace
+from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import Field, PlainValidator, model_validator
 
-from simplugin.inputs.kinds import Kind, Outcome, Progress
+from simplugin.formats.swf import read_swf
+from simplugin.inputs.kinds import Scenario
 from simplugin.inputs.quantities import Size, Speed, Time, Work
 from simplugin.inputs.sections import ExistingFile, Section
 from simplugin.market.model import HOUR
-from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES
+from simplugin.workloads.bundles import CLASSES, MEGA, Bundle, lcg_bundles, trace_bundles
 
-if TYPE_CHECKING:
-    from simplugin.scenarios.scenario import Scenario
-
-_RUN = "simplugin.scenarios.bundle_executions:run"
+_KEY = ("workload", "bundles")
+# Each is simulated: some 10 s and 0.5 GB for so many, on one core.
+MOST_TASKS = 1_000_000
 # What makes a bundle, and the keys that say something to it besides `name` and `release`.
 _KEYS = {
     "file": ("file", "byte", "speed", "gap", "least", "first", "real_sizes"),
@@ -195,31 +197,108 @@ class BundlesWorkload(Section):
         return self
 
 
-def run(scenario: Scenario, progress: Progress | None) -> Outcome:
-    """Sell the bundles and execute them on the simulated platform."""
-    module, _, attribute = _RUN.partition(":")
-    runs: Callable[[Scenario, Progress | None], Outcome]
-    runs = getattr(importlib.import_module(module), attribute)
-    return runs(scenario, progress)
+def bundles_of(scenario: Scenario) -> list[Bundle]:
+    """Return the bundles of a scenario of kind "bundles", by their release dates.
+
+    They are called as their table says, else after their class or file; those of the same name are
+    numbered through.
+
+    Raises
+    ------
+    ScenarioError
+        A log has no bundle, or there are more tasks than can be simulated.
+    WorkloadFileError
+        A log says something wrong.
+    """
+    tables: list[BundleTable] = scenario.workload.bundles
+    bundles: list[Bundle] = []
+    tasks = 0
+    for place, table in enumerate(tables):
+        if table.source in ("class", "sizes"):
+            # Before they are made: copies may be too many, too.
+            _check_tasks(scenario, place, tasks + table.count * table.copies)
+        made = _MAKERS[table.source](scenario, place)
+        tasks += sum(bundle.count for bundle in made)
+        _check_tasks(scenario, place, tasks)
+        bundles += made
+    bundles.sort(key=lambda bundle: bundle.release)
+    counts = Counter(bundle.name for bundle in bundles)
+    used: Counter[str] = Counter()
+    for number, bundle in enumerate(bundles):
+        used[bundle.name] += 1
+        if counts[bundle.name] > 1:
+            bundles[number] = replace(bundle, name=f"{bundle.name}-{used[bundle.name]}")
+    return bundles
 
 
-def _names() -> tuple[str, ...]:
-    """Return the names of all shipped ways to sell a bundle."""
-    found: dict[str, Any] = {**NEGOTIATIONS, **POLICIES}
-    return tuple(f"market.{name}" for name in found)
+def _check_tasks(scenario: Scenario, place: int, tasks: int) -> None:
+    """Refuse more tasks than can be simulated, at the table with which they become too many."""
+    if tasks <= MOST_TASKS:
+        return
+    table: BundleTable = scenario.workload.bundles[place]
+    key = {"file": "file", "log": "log"}.get(table.source, "count")
+    if key not in table.model_fields_set:
+        key = "copies" if table.copies > 1 else table.source
+    message = f"{tasks:,} tasks are too many to simulate each; at most {MOST_TASKS:,} are"
+    fewer = "the first bundles of the log only" if key in ("file", "log") else "fewer"
+    remedy = (
+        f"give {fewer}, or allocate them without simulation, from Python:"
+        " simplugin.optimum.bundle_benefit.largest_benefit, or a policy of"
+        " simplugin.market.policies.shipped.POLICIES"
+    )
+    raise scenario.error(message, *_KEY, place, key, remedy=remedy)
 
 
-def check(scenario: Scenario) -> None:
-    """Raise ScenarioError if a parameter of the scheduler is unknown or invalid."""
-    from simplugin.scenarios.bundle_schedulers import wishes_of
+def _alike(scenario: Scenario, place: int) -> list[Bundle]:
+    """Return one bundle, or copies of it one period after the other."""
+    table: BundleTable = scenario.workload.bundles[place]
+    flop, byte = table.flop or 0.0, table.byte or 0.0
+    if table.class_ is not None:
+        flop, byte = (size * MEGA for size in CLASSES[table.class_])
+    name = table.name or table.class_ or "bundle"
+    dates = [table.release + number * table.period for number in range(table.copies)]
+    return [Bundle(name, table.count, flop, byte, date) for date in dates]
 
-    wishes_of(scenario)
+
+def _from_file(scenario: Scenario, place: int) -> list[Bundle]:
+    """Return the bundles of a trace."""
+    table: BundleTable = scenario.workload.bundles[place]
+    assert table.file is not None
+    found = trace_bundles(read_swf(table.file), gap=table.gap, least=table.least)
+    if not found:
+        message = f"{table.file.name} has no {table.least} jobs of a user close to each other"
+        remedy = "give a smaller least or a longer gap"
+        raise scenario.error(message, *_KEY, place, "file", remedy=remedy)
+    made = [
+        each.bundle(table.speed, table.byte or 0.0, table.real_sizes)
+        for each in found[: table.first]
+    ]
+    return _logged(table, table.file.name.partition(".")[0], made)
 
 
-KIND = Kind(
-    workload=BundlesWorkload,
-    run=run,
-    check=check,
-    schedulers=_names(),
-    outputs=("result", "trace", "gantt", "curves"),
-)
+def _shipped(scenario: Scenario, place: int) -> list[Bundle]:
+    """Return the bundles of the LCG grid."""
+    table: BundleTable = scenario.workload.bundles[place]
+    assert table.log is not None
+    made = []
+    for number, each in enumerate(lcg_bundles()[: table.first]):
+        draws = None
+        if table.real_sizes:
+            draws = np.random.default_rng([scenario.simulation.seed, place, number])
+        made.append(each.bundle(table.speed, table.byte or 0.0, draws))
+    return _logged(table, table.log, made)
+
+
+def _logged(table: BundleTable, name: str, bundles: list[Bundle]) -> list[Bundle]:
+    """Name bundles of a log, and let the first of them be submitted when the table says."""
+    later = table.release - bundles[0].release
+    name = table.name or name
+    return [replace(each, name=name, release=max(each.release + later, 0.0)) for each in bundles]
+
+
+_MAKERS: dict[str, Callable[[Scenario, int], list[Bundle]]] = {
+    "class": _alike,
+    "sizes": _alike,
+    "file": _from_file,
+    "log": _shipped,
+}

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.market.counters import serve
 from simplugin.market.policies.negotiation import negotiate
 from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, RANDOM, policy_called
 from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.papers.zheng.counters import kept_parts, serve
 from simplugin.workloads.random_markets import random_market
 
 EXACT = ("optimum", "isgbmat", "double_auction_marginal", "bisection", "median", "secant")
@@ -85,7 +85,8 @@ def decisions():
             agreed = negotiate(negotiation, values, m, m, q)
             yield agreed.amounts.tolist(), agreed.rounds
         for counters in ("kept", 10.0):
-            yield serve(first, [m, m], None, q, counters, [0.0, 3.0]).amounts.tolist()
+            parts = kept_parts(counters, [0.0, 3.0])
+            yield [best.amounts.tolist() for _, best in serve([first] * 2, [m, m], q, parts)]
 
 
 def test_decisions_do_not_depend_on_last_bits_of_the_c_library(monkeypatch):
