@@ -122,7 +122,7 @@ def placed(program, actors, rounds):
 def run_coroutines(platform, program, actors, rounds):
     """One cell on the compiled driver."""
     from simplugin.simulation.coroutines import CoroutinesBackEnd
-    from simplugin.simulation.job import ActorJob
+    from simplugin.simulation.protocol import ActorJob
 
     back_end = CoroutinesBackEnd(["--log=root.thres:warning"], trace=False, energy=False, seed=0)
     back_end.load_platform(platform)

@@ -76,7 +76,7 @@ class Here:
     def __call__(self, platform, placements, *, options, trace):
         """Do what `simulate` does."""
         from simplugin.simulation.coroutines import CoroutinesBackEnd
-        from simplugin.simulation.job import ActorJob
+        from simplugin.simulation.protocol import ActorJob
         from simplugin.simulation.result import Result, Returned
 
         arguments = ["--log=root.thres:warning", *options.arguments()]
@@ -119,10 +119,10 @@ class Timed:
 def run_cell(policy: str, hosts: int, directory: Path) -> dict[str, float]:
     """Plan and execute; return what it took, and write when tasks ended."""
     from simplugin.bags import execution
-    from simplugin.bags.policies.shipped import policy_called
+    from simplugin.bags.policies.shipped import POLICIES
 
     tree, bags = problem(hosts)
-    maker = policy_called(policy)
+    maker = POLICIES[policy]
     # Loads what it loads late.
     maker(*problem(2))
     begin = time.process_time()

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from simplugin.campaigns.jobs import Job, Measured, Runners
-from simplugin.campaigns.running.coordinator import run_jobs
+from simplugin.campaigns.running.course import run_jobs
 from simplugin.campaigns.running.local import LocalRunners
 from simplugin.rows import Metric, Row
 
@@ -80,6 +80,7 @@ class Trivial:
     """A source of trivial jobs."""
 
     title, file, text = "Trivial", "", ""
+    target, recipe = "campaigns:nothing", None
 
     def __init__(self, total: int) -> None:
         self.total = total

@@ -36,8 +36,7 @@ from simplugin.formats.grid5000_catalogue import read_facts, shipped_catalogue
 from simplugin.formats.platform_xml import read_platform, write_platform
 from simplugin.platforms.census import census_of, telling_pairs
 from simplugin.platforms.grid5000.platform import grid5000_platform
-from simplugin.simulation.loading import load
-from simplugin.simulation.resolve import resolve
+from simplugin.simulation.resolve import load, resolve
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("files", "grid5000", "topologies", "large", "totals")

@@ -1,11 +1,10 @@
 """Decentralised pricing at scale: a round of the pure iterations, the optimum, agents on SimGrid.
 
 Ten applications with masters anywhere share a random recursive tree. Four parts, or those asked
-for: time and memory of a round, in numpy and compiled, beside what the bandwidth of the memory
-allows; the optimum (cvxpy and HiGHS) beside the market methods until every throughput is within
-1e-6; how many rounds the pure market method takes to 1 % as the platform grows; and agents on
-SimGrid until every throughput is within 1 %. Each cell is a process of its own, and medians are
-quoted.
+for: time and memory of a round; the optimum (cvxpy and HiGHS) beside the market methods until every
+throughput is within 1e-6; how many rounds the pure market method takes to 1 % as the platform
+grows; and agents on SimGrid until every throughput is within 1 %. Each cell is a process of its
+own, and medians are quoted.
 
     .venv/bin/python benchmarks/pricing.py [--quick] [--json] [rounds] [optimum] [growth] [agents]
 """
@@ -28,7 +27,7 @@ PARTS = ("rounds", "optimum", "growth", "agents")
 SIZES = {
     "rounds": (1_000, 10_000, 100_000, 1_000_000),
     "optimum": (100, 1_000, 10_000),
-    "growth": (100, 1_000, 10_000, 100_000, 1_000_000),
+    "growth": (100, 1_000, 10_000, 100_000),
     "agents": (10, 100, 1_000, 10_000),
 }
 QUICK_SIZES = {
@@ -38,22 +37,6 @@ QUICK_SIZES = {
     "agents": (10, 100),
 }
 METHODS = ("scaled", "market")
-# What a round as compiled must move per agent, if every array is read or written from memory once
-# a sweep; a write counts twice, since the cache reads what it is to overwrite [byte]. An index has
-# 4 bytes, a number 8.
-#   scaled: up father, flow; down four indices, count, computes, rate, memory, flow, eta.
-#   market: markets 2 (bidder, application, wish, metric, offer); up 2 wishes, 2 offers, middle
-#   twice, father, share, slack, metric; down four indices, middle, slack, share, and of either
-#   slot bound, metric, offer, offer before, wish, paid.
-#   change: of either slot three indices, bound, offer, nu, metric, wish; then slack twice, father,
-#   2 metrics, share.
-LEAST_BYTES = {
-    "scaled": (4 + 16) + (5 * 4 + 1 + 4 * 16),
-    "market": 2 * 40 + (32 + 60) + (16 + 16 + 16 + 2 * (4 * 8 + 2 * 16)),
-}
-# What a state holds per agent, with its arrangement.
-STATE_BYTES = {"scaled": 4 * 8 + 6 * 4 + 1, "market": 15 * 8 + 7 * 4 + 1}
-LEAST_BYTES["change"] = LEAST_BYTES["market"] + 2 * (12 + 24 + 32) + (24 + 4 + 8 + 16 + 16)
 
 
 def problem(hosts: int):
@@ -75,17 +58,12 @@ def problem(hosts: int):
     return graph, applications, deploy(graph, applications)
 
 
-def methods(name: str):
-    """Return an iteration in numpy and compiled."""
-    if name == "scaled":
-        from simplugin.pricing.compiled import CompiledScaled
-        from simplugin.pricing.gradient import Gradient
+def method_called(name: str):
+    """Return an iteration."""
+    from simplugin.pricing.policies.gradient import Gradient
+    from simplugin.pricing.policies.market import Market
 
-        return Gradient(), CompiledScaled()
-    from simplugin.pricing.compiled import CompiledMarket
-    from simplugin.pricing.markets import Market
-
-    return Market(), CompiledMarket()
+    return Gradient() if name == "scaled" else Market()
 
 
 def peak_bytes() -> int:
@@ -93,29 +71,14 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def bandwidth() -> float:
-    """Return what one core reads and writes in memory [byte/s], from numpy.add.
-
-    A write counts twice here too: an addition moves 32 bytes a number.
-    """
-    n = 10_000_000
-    one, other, total = np.ones(n), np.ones(n), np.zeros(n)
-    times = []
-    for _ in range(7):
-        start = time.process_time()
-        np.add(one, other, out=total)
-        times.append(time.process_time() - start)
-    return 32 * n / statistics.median(times)
-
-
 # ---- rounds -------------------------------------------------------------------------------------
 
 
 def round_cell(name: str, hosts: int, rounds: int) -> dict[str, float]:
-    """Measure rounds in numpy and compiled, in turn, and what it takes to get there.
+    """Measure rounds, and the time and memory of the setup.
 
     Rounds are single-threaded and timed in processor time, so that others on the machine matter
-    less.
+    less. The rounds in which the metric of markets changes count by themselves.
     """
     from simplugin.workloads import AlphaFair
 
@@ -126,29 +89,16 @@ def round_cell(name: str, hosts: int, rounds: int) -> dict[str, float]:
         "setup_s": time.perf_counter() - start,
         "setup_peak_bytes": peak_bytes(),
     }
-    utility = AlphaFair()
-    plain, compiled = methods(name)
-    start = time.perf_counter()
-    fast = compiled.start(sharing, utility)
-    row["start_s"] = time.perf_counter() - start
-    row["state_bytes"] = STATE_BYTES[name] * sharing.n_agents
-    slow = plain.start(sharing, utility)
-    times: dict[str, dict[str, list[float]]] = {"numpy": {}, "compiled": {}}
+    utility, method = AlphaFair(), method_called(name)
+    state = method.start(sharing, utility)
+    times: dict[str, list[float]] = {}
     for number in range(1, rounds + 1):
-        kind = "change" if number >= getattr(fast, "next_metric", rounds + 1) else name
+        kind = "change" if number >= getattr(state, "next_metric", rounds + 1) else name
         start = time.process_time()
-        compiled.advance(sharing, utility, fast)
-        middle = time.process_time()
-        slow = plain.round(sharing, utility, slow)
-        times["compiled"].setdefault(kind, []).append(middle - start)
-        times["numpy"].setdefault(kind, []).append(time.process_time() - middle)
+        state = method.round(sharing, utility, state)
+        times.setdefault(kind, []).append(time.process_time() - start)
     row["peak_bytes"] = peak_bytes()
-    row["bandwidth"] = bandwidth()
-    for kind in times["numpy"]:
-        for system, spent in times.items():
-            row[f"{system}_{kind}_s"] = statistics.median(spent[kind])
-        row[f"bound_{kind}_s"] = LEAST_BYTES[kind] * sharing.n_agents / row["bandwidth"]
-    return row
+    return row | {f"numpy_{kind}_s": statistics.median(spent) for kind, spent in times.items()}
 
 
 # ---- the optimum --------------------------------------------------------------------------------
@@ -156,7 +106,7 @@ def round_cell(name: str, hosts: int, rounds: int) -> dict[str, float]:
 
 def settled_rounds(method, sharing, best, levels, rounds: int) -> list[int | None]:
     """Return after how many rounds every throughput is within each level for good."""
-    from simplugin.pricing.trajectory import iterate, settled, throughput_error
+    from simplugin.pricing.iteration import iterate, settled, throughput_error
     from simplugin.workloads import AlphaFair
 
     trajectory = iterate(method, sharing, AlphaFair(), rounds, prices=False)
@@ -167,9 +117,8 @@ def settled_rounds(method, sharing, best, levels, rounds: int) -> list[int | Non
 def optimum_cell(hosts: int, rounds: int) -> dict[str, float | None]:
     """Time the optimum, and the market methods until every throughput is within 1e-6 for good."""
     from simplugin.optimum.fair_sharing import fair_sharing
-    from simplugin.pricing.acceleration import AcceleratedMarket
-    from simplugin.pricing.compiled import CompiledMarket
-    from simplugin.pricing.markets import Market
+    from simplugin.pricing.policies.acceleration import AcceleratedMarket
+    from simplugin.pricing.policies.market import Market
     from simplugin.workloads import AlphaFair
 
     _, _, sharing = problem(hosts)
@@ -182,7 +131,6 @@ def optimum_cell(hosts: int, rounds: int) -> dict[str, float | None]:
     }
     utility = AlphaFair()
     for name, method in (
-        ("market", CompiledMarket()),
         ("market_numpy", Market()),
         ("accelerated_numpy", AcceleratedMarket()),
     ):
@@ -204,7 +152,7 @@ def optimum_cell(hosts: int, rounds: int) -> dict[str, float | None]:
 
 def certified_gap(sharing, throughput, host_price, link_price) -> float:
     """Return how much better an application could be in the mean, by weak duality [log]."""
-    from simplugin.pricing.gradient import task_price
+    from simplugin.pricing.policies.gradient import task_price
 
     price = np.full(sharing.n_applications, np.inf)
     able = sharing.computes
@@ -217,33 +165,19 @@ def certified_gap(sharing, throughput, host_price, link_price) -> float:
 
 def growth_cell(hosts: int, rounds: int) -> dict[str, float | None]:
     """Count the rounds of the pure market method to 1 % of where it ends, which is certified."""
-    from simplugin.pricing.compiled import CompiledMarket
-    from simplugin.pricing.trajectory import settled
+    from simplugin.pricing.iteration import iterate, settled, throughput_error
+    from simplugin.pricing.policies.market import Market
     from simplugin.workloads import AlphaFair
 
     _, _, sharing = problem(hosts)
-    utility, method = AlphaFair(), CompiledMarket()
-    state = method.start(sharing, utility)
-    arrangement = state.arrangement
-    links = np.where(arrangement.trees.link < 0, sharing.n_links, arrangement.trees.link)
-    byte = sharing.byte[sharing.application[arrangement.agents]]
-    throughputs, overloads = [], []
-    for _ in range(rounds):
-        method.advance(sharing, utility, state)
-        flow = state.hosts.offer.copy()
-        arrangement.trees.gather(flow)
-        throughputs.append(flow[arrangement.masters])
-        load = np.bincount(links, byte * flow, sharing.n_links + 1)[:-1]
-        overloads.append(float((load / arrangement.bandwidth).max()) - 1)
-    best = throughputs[-1]
-    error = np.maximum(np.abs(np.array(throughputs) / best - 1).max(axis=1), overloads)
-    found = settled(error, 1e-2)
+    done = iterate(Market(), sharing, AlphaFair(), rounds, prices=False)
+    best = done.throughput[-1]
     return {
         "agents": sharing.n_agents,
         "depth": int(sharing.depth.max()),
-        "rounds_1e-2": None if found is None else found + 1,
-        "last_gap": certified_gap(sharing, best, state.host_price, state.link_price),
-        "last_overload": overloads[-1],
+        "rounds_1e-2": settled(throughput_error(done, best), 1e-2),
+        "last_gap": certified_gap(sharing, best, done.host_price[-1], done.link_price[-1]),
+        "last_overload": float(done.overload[-1]),
     }
 
 
@@ -255,18 +189,16 @@ def agents_cell(hosts: int, rounds: int) -> dict[str, float | None]:
 
     The pure iteration tells how many these are; the simulation must show them again.
     """
-    from simplugin.pricing.agents import negotiate
-    from simplugin.pricing.compiled import CompiledMarket
-    from simplugin.pricing.markets import Market
-    from simplugin.pricing.trajectory import throughput_error
+    from simplugin.pricing.actors import negotiate
+    from simplugin.pricing.iteration import iterate, settled, throughput_error
+    from simplugin.pricing.policies.market import Market
     from simplugin.workloads import AlphaFair
 
     graph, _, sharing = problem(hosts)
-    utility, method = AlphaFair(), CompiledMarket()
-    state = method.start(sharing, utility)
-    method.advance(sharing, utility, state, rounds)
-    best = sharing.throughput(state.rate)
-    (needed,) = settled_rounds(CompiledMarket(), sharing, best, (1e-2,), rounds)
+    utility = AlphaFair()
+    pure = iterate(Market(), sharing, utility, rounds, prices=False)
+    best = pure.throughput[-1]
+    needed = settled(throughput_error(pure, best), 1e-2)
     if needed is None:
         return {"agents": sharing.n_agents, "rounds": None}
     start = time.perf_counter()

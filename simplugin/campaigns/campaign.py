@@ -2,35 +2,150 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, ValidationInfo
 
 from simplugin.campaigns.campaign_checks import (
     checked_section,
     refuse_large_numbers,
     refuse_uncountable,
     refuse_wrong_values,
+    text_digest,
 )
-from simplugin.campaigns.campaign_lines import text_digest
-from simplugin.campaigns.campaign_settings import CampaignSection, CampaignSettings
 from simplugin.campaigns.jobs import Job
 from simplugin.campaigns.keys import Keys, determining
+from simplugin.campaigns.named_files import NamedFiles
 from simplugin.campaigns.running.slurm import SlurmSection
-from simplugin.errors import ScenarioError
+from simplugin.errors import ScenarioError, UnitError
 from simplugin.inputs.messages import Problem, unknown_key
+from simplugin.inputs.sections import AnyPath, Section
 from simplugin.scenarios.scenario import CAMPAIGN_TABLES, SCENARIO_KEYS, read_toml, scenario_error
 from simplugin.scenarios.substitutions import plain
 from simplugin.scenarios.sweep_refusals import SweepError
 from simplugin.scenarios.sweeps import Variations, variations_of
+from simplugin.units import parse_size
 
 TARGET = "simplugin.campaigns.scenario_runs:run"
 _STORE = "campaign.sqlite"
 # Parts of the golden ratio are spread evenly however many there are, and follow no period.
 _GOLDEN = (5**0.5 - 1) / 2
+
+
+def _in_bytes(value: Any) -> Any:
+    """Take a text as an amount of memory."""
+    if not isinstance(value, str):
+        return value
+    try:
+        size = parse_size(value)
+    except UnitError as error:
+        raise ValueError(str(error)) from None
+    if not math.isfinite(size):
+        raise ValueError("leave it out for no limit")
+    return round(size)
+
+
+def _number_or_all(value: Any) -> Any:
+    """Refuse what says not how many."""
+    if value != "all" and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+        raise ValueError("give a number of runs, or 'all'")
+    return value
+
+
+def _matching(value: str, info: ValidationInfo) -> str:
+    """Refuse a path or pattern that names no file."""
+    directory = (info.context or {}).get("directory", Path())
+    if next(NamedFiles(directory).of_path(value), None) is None:
+        raise ValueError(
+            "it names no file: give a path or a pattern such as 'data/*.csv', relative to the "
+            "campaign file; the directory around it, hidden files and stores do not count"
+        )
+    return value
+
+
+def _limited(value: Any) -> Any:
+    """Take None, which programs have and TOML has not, as no limit."""
+    return math.inf if value is None else value
+
+
+class CampaignSection(Section):
+    """``[campaign]`` as it is written.
+
+    Attributes
+    ----------
+    store : path, optional
+        Where results are kept; without, beside the campaign file, with its name.
+    wall_limit : float
+        Real time that a run may take [s]; ``inf`` for no limit.
+    memory_limit : int, optional
+        Memory that a run may occupy with all its processes [byte].
+    retries : int
+        How often a run whose process died is tried again.
+    keep : int or "all"
+        Of how many runs curves and Gantt charts are kept.
+    inputs : list of str
+        Paths and patterns of files, besides those that the scenario names, that runs read.
+    """
+
+    store: AnyPath | None = None
+    wall_limit: Annotated[float, Field(gt=0), BeforeValidator(_limited)] = 3600.0
+    memory_limit: Annotated[int, Field(gt=0), BeforeValidator(_in_bytes)] | None = None
+    retries: Annotated[int, Field(ge=0)] = 1
+    keep: Annotated[int | Literal["all"], PlainValidator(_number_or_all)] = 8
+    inputs: list[Annotated[str, AfterValidator(_matching)]] = Field(default_factory=list)
+
+    def settings(self, store: Path, total: int) -> CampaignSettings:
+        """Return the settings of a campaign.
+
+        Parameters
+        ----------
+        store : Path
+            Where results are kept if the section does not say.
+        total : int
+            How many runs there are.
+        """
+        return CampaignSettings(
+            store=self.store or store,
+            wall_limit=self.wall_limit if math.isfinite(self.wall_limit) else None,
+            memory_limit=self.memory_limit,
+            retries=self.retries,
+            keep=total if self.keep == "all" else min(self.keep, total),
+            inputs=tuple(self.inputs),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignSettings:
+    """Where results go, and how far a run may go.
+
+    Attributes
+    ----------
+    store : Path
+        Where results are kept.
+    wall_limit : float, optional
+        Real time that a run may take [s].
+    memory_limit : int, optional
+        Memory that a run may occupy with all its processes [byte].
+    retries : int
+        How often a run whose process died is tried again.
+    keep : int
+        Of how many runs curves and Gantt charts are kept, spread over the campaign.
+    inputs : tuple of str
+        Paths and patterns of further files that runs read.
+    """
+
+    store: Path
+    wall_limit: float | None
+    memory_limit: int | None
+    retries: int
+    keep: int
+    inputs: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -52,9 +167,13 @@ class Campaign:
     slurm : SlurmSection, optional
         The jobs that a Slurm cluster is asked for.
     source : str
-        SHA-256 of what stands in the file at `place`; empty if there is none. Runs find the lines
-        of their errors by it.
+        SHA-256 of the text of the file at `place`; empty if there is none. Runs find the lines of
+        their errors by it.
+    recipe : mapping
+        The document and the file that it belongs to; `from_recipe` makes the campaign again.
     """
+
+    target = TARGET
 
     title: str
     place: Path
@@ -64,6 +183,19 @@ class Campaign:
     text: str = ""
     slurm: SlurmSection | None = None
     source: str = ""
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_recipe(cls, recipe: Mapping[str, Any], text: str) -> Campaign:
+        """Make a recorded campaign again; its files are not checked.
+
+        Raises
+        ------
+        ScenarioError
+            This version of simplugin refuses the document.
+        """
+        file = Path(recipe["file"])
+        return _campaign(recipe["document"], file, text, by_program=not text, check=False)
 
     @classmethod
     def from_scenario(
@@ -261,6 +393,7 @@ def _campaign(
         text="" if by_program else text,
         slurm=slurm if "slurm" in document else None,
         source=text_digest(text) if text else "",
+        recipe={"document": document, "file": os.path.abspath(file)},
     )
 
 

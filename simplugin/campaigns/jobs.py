@@ -127,9 +127,14 @@ class JobSource(Protocol):
     identity : str
         SHA-256 of what it consists of; a campaign with the same one is the same campaign.
     file, text : str
-        Where it was read and what stood there; empty if a program made it.
+        The path and the text of its file; empty if a program made it.
     total : int
-        How many jobs it has.
+        The number of jobs.
+    target : str
+        The target of all jobs.
+    recipe : mapping or None
+        Plain data from which the arguments of all jobs follow; None if each job is stored with
+        its arguments.
     """
 
     @property
@@ -154,7 +159,17 @@ class JobSource(Protocol):
 
     @property
     def total(self) -> int:
-        """How many jobs it has."""
+        """The number of jobs."""
+        ...
+
+    @property
+    def target(self) -> str:
+        """The target of all jobs."""
+        ...
+
+    @property
+    def recipe(self) -> Mapping[str, Any] | None:
+        """Plain data from which the arguments of all jobs follow."""
         ...
 
     def jobs(self) -> Iterator[Job]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import platform
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import simplugin
 from simplugin.campaigns.named_files import NamedFiles
-from simplugin.campaigns.running.versions import versions
 from simplugin.scenarios.substitutions import IDLE, LIMITS, canonical_json
 
 # Parts of the package that only show results.
@@ -24,8 +25,6 @@ HANDLING = (
     "campaigns/__init__.py",
     "campaigns/campaign.py",
     "campaigns/campaign_checks.py",
-    "campaigns/campaign_lines.py",
-    "campaigns/campaign_settings.py",
     "campaigns/file_states.py",
     "campaigns/keys.py",
     "campaigns/named_files.py",
@@ -42,6 +41,7 @@ HANDLING = (
     "scenarios/sweep_refusals.py",
     "scenarios/sweeps.py",
 )
+_PACKAGES = ("simplugin", "numpy", "scipy", "cvxpy", "highspy", "clarabel")
 _NO_CODE = {".pyc", ".pyi", ".typed"}
 # Packages whose version decides about the last digits.
 _NUMERIC = {"numpy", "scipy", "cvxpy", "highspy", "clarabel"}
@@ -188,3 +188,30 @@ def _asked_version() -> str:
 
     somewhere = Platform((Zone("somewhere", "Full", (Host("anywhere", 1.0),)),))
     return str(simulate(somewhere, [], trace=False).provenance["simgrid"])
+
+
+def versions(provenance: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """Return the versions of Python, this package, numpy, the solvers and SimGrid.
+
+    Parameters
+    ----------
+    provenance : mapping, optional
+        Of the run; it tells SimGrid's version, which is not asked for here.
+    """
+    found = dict(_installed())
+    simgrid = (provenance or {}).get("simgrid")
+    if isinstance(simgrid, str):
+        found["simgrid"] = simgrid
+    return found
+
+
+@cache
+def _installed() -> dict[str, str]:
+    """Return the versions of Python and of the packages that are installed."""
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

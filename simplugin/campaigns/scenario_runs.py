@@ -40,7 +40,7 @@ def run(arguments: Mapping[str, Any]) -> Measured:
         return _measured(arguments)
     except ScenarioError as error:
         # Only here, so that what tells lines has no part in what a run computes.
-        from simplugin.campaigns.campaign_lines import with_line
+        from simplugin.campaigns.campaign_checks import with_line
 
         told = with_line(error, arguments)
         if told is error:

@@ -15,7 +15,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from simplugin.campaigns.running.printable import printable
+from simplugin.campaigns.running.reporting import printable
 from simplugin.cli.stop_signals import BY_SIGNAL, stop_signals
 from simplugin.errors import SimpluginError
 from simplugin.regression.checking import Checked, Limits, Means, check_recorded

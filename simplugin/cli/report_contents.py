@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from simplugin.campaigns.store.exact_json import text_of
+from simplugin.campaigns.store.documents import text_of
 from simplugin.claims import Claim
 from simplugin.cli.paths import short
 from simplugin.figures import Figure

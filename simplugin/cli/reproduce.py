@@ -16,7 +16,7 @@ from simplugin.errors import SimpluginError
 from simplugin.papers.reproduce import Reproduction, reproduce
 
 if TYPE_CHECKING:
-    from simplugin.campaigns.running.summary import Summary
+    from simplugin.campaigns.running.reporting import Summary
 
 # Of the store, unless one is asked for.
 _DIRECTORY = Path("out/reproductions")

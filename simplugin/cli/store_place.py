@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from simplugin.campaigns.store.network_file_systems import network_file_system
+from simplugin.campaigns.store.lock import network_file_system
 from simplugin.cli.paths import short
 
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.platforms.graphs import Tree
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simplugin.platforms.graphs import Tree
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

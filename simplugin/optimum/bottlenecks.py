@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simplugin.optimum.flows import Flows
+from simplugin.optimum.flows import Flows, Program
 from simplugin.optimum.solvers import loaded, solved
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    from simplugin.optimum.flows import Program
+Floats = NDArray[np.float64]
 
 # By how much a way may be dearer than the weight, relative to it, and still be the cheapest.
 EQUAL = 1e-9

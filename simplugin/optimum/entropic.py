@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import UncertifiedError
 from simplugin.optimum.fairest import TINY, damped, longest_step, stepped
 from simplugin.optimum.solvers import TOLERANCES
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 # Share of a bound that it must leave free somewhere not to hold as an equation everywhere.
 IMPLIED = 1e-9

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from simplugin.errors import InfeasibleError, PlatformError, WorkloadError
-from simplugin.optimum.steady_state import SteadyProgram, TreeFlows
+from simplugin.optimum.steady_state import Port, SteadyProgram, TreeFlows
+from simplugin.platforms.graphs import Tree
+from simplugin.workloads.applications import Bags
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from simplugin.optimum.steady_state import Port
-    from simplugin.platforms.graphs import Tree
-    from simplugin.workloads.applications import Bags
-
-    Rates = tuple[tuple[Fraction, ...], ...]
-    Sparse = dict[int, dict[int, Fraction]]
+Rates = tuple[tuple[Fraction, ...], ...]
+Sparse = dict[int, dict[int, Fraction]]
 
 # Of tasks in a period, or a second.
 Number = TypeVar("Number", int, Fraction)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import InfeasibleError, UncertifiedError
 from simplugin.optimum.bottlenecks import Bottleneck, Bottlenecks, largest
@@ -17,16 +19,9 @@ from simplugin.optimum.flows import Flows
 from simplugin.optimum.interior import LITTLE, REGULAR, interior_point
 from simplugin.optimum.solvers import certified
 from simplugin.optimum.ways import Ways
-from simplugin.workloads.sharing import AlphaFair
+from simplugin.workloads.sharing import AlphaFair, Sharing
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
-    from simplugin.workloads.sharing import Sharing
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 # Error of the certificate at which no other method is tried.
 AIM = 1e-9

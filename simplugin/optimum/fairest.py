@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import UncertifiedError
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 # Logarithm of a share of a capacity that is lost in rounding.
 TINY = np.log(1e-20)
@@ -91,10 +89,9 @@ def alpha_fair(bound: Floats, weight: Floats, alpha: float) -> tuple[Floats, Flo
     with np.errstate(divide="ignore"):
         log_bound = np.log(bound)
     log_weight = np.log(weight) + (1 - alpha) * np.log(scale)
-    rho, y = _scaled_start(log_bound, log_weight, alpha)
-    rho, y = _interior_point(bound, log_bound, log_weight, alpha, rho, y)
-    rho, y = _polished(bound, log_bound, log_weight, alpha, rho, y)
-    if not _error(bound, log_bound, log_weight, alpha, rho, y) < 1e-11:
+    problem = _Problem(bound, log_bound, log_weight, alpha)
+    rho, y = problem.polished(*problem.interior_point(*problem.start()))
+    if not problem.error(rho, y) < 1e-11:
         raise UncertifiedError(
             f"the fair throughputs for alpha {alpha!r} were not found to 1e-11; take an alpha"
             " nearer to 1, or inf for max-min fairness"
@@ -102,82 +99,123 @@ def alpha_fair(bound: Floats, weight: Floats, alpha: float) -> tuple[Floats, Flo
     return scale * np.exp(rho), y
 
 
-def _error(
-    bound: Floats, log_bound: Floats, log_weight: Floats, alpha: float, rho: Floats, y: Floats
-) -> float:
-    """Return by how much the conditions of optimality are missed.
+@dataclass(frozen=True)
+class _Problem:
+    """Alpha-fair throughputs under scaled bounds; `rho` and `y` are logarithms everywhere."""
 
-    The price of each throughput is missed relative to the rounding of its logarithm.
-    """
-    price = np.logaddexp.reduce(log_bound + y[:, None], axis=0)
-    slack = 1 - bound @ np.exp(rho)
-    share = np.exp(log_bound + y[:, None] - price).max(axis=1)
-    digits = max(1.0, 0.1 * alpha * np.abs(rho).max(), 0.1 * np.abs(price).max())
-    missed = np.abs(alpha * rho + price - log_weight).max() / digits
-    return float(max(missed, -slack.min(), np.max(share * slack)))
+    bound: Floats
+    log_bound: Floats
+    log_weight: Floats
+    alpha: float
 
+    def price(self, y: Floats) -> Floats:
+        """Return logarithms of the price of each throughput."""
+        return np.asarray(np.logaddexp.reduce(self.log_bound + y[:, None], axis=0))
 
-def _scaled_start(log_bound: Floats, log_weight: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """Return logarithms of throughputs inside of all bounds and of multipliers to start with.
+    def error(self, rho: Floats, y: Floats) -> float:
+        """Return by how much the conditions of optimality are missed.
 
-    Multipliers grow or shrink with the load of their bounds, as in iterative proportional
-    fitting; where each application has a bound of its own this is exact.
-    """
-    y = np.zeros(len(log_bound))
-    for _ in range(100):
-        rho = (log_weight - np.logaddexp.reduce(log_bound + y[:, None], axis=0)) / alpha
-        load = np.logaddexp.reduce(log_bound + rho, axis=1)
-        y = y + alpha * load
-    return rho - load.max() + np.log(1 - 0.5 / (1 + alpha)), y
+        The price of each throughput is missed relative to the rounding of its logarithm.
+        """
+        price = self.price(y)
+        slack = 1 - self.bound @ np.exp(rho)
+        share = np.exp(self.log_bound + y[:, None] - price).max(axis=1)
+        digits = max(1.0, 0.1 * self.alpha * np.abs(rho).max(), 0.1 * np.abs(price).max())
+        missed = np.abs(self.alpha * rho + price - self.log_weight).max() / digits
+        return float(max(missed, -slack.min(), np.max(share * slack)))
 
+    def start(self) -> tuple[Floats, Floats]:
+        """Return logarithms of throughputs inside of all bounds and of multipliers to start with.
 
-def _interior_point(
-    bound: Floats,
-    log_bound: Floats,
-    log_weight: Floats,
-    alpha: float,
-    rho: Floats,
-    y: Floats,
-) -> tuple[Floats, Floats]:
-    """Follow the central path to its end, from logarithms of throughputs and multipliers."""
-    n_bounds, n = bound.shape
-    slack = 1 - bound @ np.exp(rho)
-    # A bound starts with a multiplier that some application feels.
-    price = log_weight - alpha * rho
-    felt = np.min(np.where(bound > 0, price - log_bound, np.inf), axis=1)
-    y = np.maximum(y, felt + np.log(1e-3))
-    target, step = y + np.log(slack), 1.0
-    # Throughputs go with prices to the power of 1 / alpha: what is far for one is near.
-    pace = max(1.0, 0.1 * alpha)
-    best, least, since = (rho, y), np.inf, 0
-    for _ in range(400):
-        price = np.logaddexp.reduce(log_bound + y[:, None], axis=0)
-        residual = alpha * rho + price - log_weight
-        share = np.exp(log_bound + y[:, None] - price)
-        gaps = share.max(axis=1) * slack
-        gap = float(gaps.max())
-        worst = float(np.abs(residual).max())
-        since += 1
-        if max(worst, gap) < least:
-            best, least, since = (rho, y), max(worst, gap), 0
-        if least < 1e-13 or (least < 1e-6 and since > 60):
-            break
-        if worst < 0.5 * pace:
-            target = target - np.where(gaps > 1e-14, pace * (2.3 if step > 0.5 else 1.2), 0.0)
-        usage = bound * np.exp(rho)
-        slope = damped(rho, alpha, residual)
-        change = _newton(usage, share, slope, slack, residual, np.exp(target - y) - slack)
-        if change is None:
-            break
-        d_rho, d_y = change
-        d_slack = -usage @ d_rho
-        step_rho = min(longest_step(slack, d_slack), longest_step(np.ones(n), d_rho, rho > TINY))
-        step_y = longest_step(np.ones(n_bounds), d_y)
-        step = min(step_rho, step_y)
-        rho = stepped(rho, step_rho, d_rho)
-        y = y + np.log1p(step_y * d_y)
-        slack = np.maximum(slack + step_rho * d_slack, 1e-300)
-    return best
+        Multipliers grow or shrink with the load of their bounds, as in iterative proportional
+        fitting; where each application has a bound of its own this is exact.
+        """
+        y = np.zeros(len(self.log_bound))
+        for _ in range(100):
+            rho = (self.log_weight - self.price(y)) / self.alpha
+            load = np.logaddexp.reduce(self.log_bound + rho, axis=1)
+            y = y + self.alpha * load
+        return rho - load.max() + np.log(1 - 0.5 / (1 + self.alpha)), y
+
+    def interior_point(self, rho: Floats, y: Floats) -> tuple[Floats, Floats]:
+        """Follow the central path to its end, from logarithms of throughputs and multipliers."""
+        n_bounds, n = self.bound.shape
+        slack = 1 - self.bound @ np.exp(rho)
+        # A bound starts with a multiplier that some application feels.
+        price = self.log_weight - self.alpha * rho
+        felt = np.min(np.where(self.bound > 0, price - self.log_bound, np.inf), axis=1)
+        y = np.maximum(y, felt + np.log(1e-3))
+        target, step = y + np.log(slack), 1.0
+        # Throughputs go with prices to the power of 1 / alpha: what is far for one is near.
+        pace = max(1.0, 0.1 * self.alpha)
+        best, least, since = (rho, y), np.inf, 0
+        for _ in range(400):
+            price = self.price(y)
+            residual = self.alpha * rho + price - self.log_weight
+            share = np.exp(self.log_bound + y[:, None] - price)
+            gaps = share.max(axis=1) * slack
+            gap = float(gaps.max())
+            worst = float(np.abs(residual).max())
+            since += 1
+            if max(worst, gap) < least:
+                best, least, since = (rho, y), max(worst, gap), 0
+            if least < 1e-13 or (least < 1e-6 and since > 60):
+                break
+            if worst < 0.5 * pace:
+                target = target - np.where(gaps > 1e-14, pace * (2.3 if step > 0.5 else 1.2), 0.0)
+            usage = self.bound * np.exp(rho)
+            slope = damped(rho, self.alpha, residual)
+            change = _newton(usage, share, slope, slack, residual, np.exp(target - y) - slack)
+            if change is None:
+                break
+            d_rho, d_y = change
+            d_slack = -usage @ d_rho
+            step_rho = min(
+                longest_step(slack, d_slack), longest_step(np.ones(n), d_rho, rho > TINY)
+            )
+            step_y = longest_step(np.ones(n_bounds), d_y)
+            step = min(step_rho, step_y)
+            rho = stepped(rho, step_rho, d_rho)
+            y = y + np.log1p(step_y * d_y)
+            slack = np.maximum(slack + step_rho * d_slack, 1e-300)
+        return best
+
+    def polished(self, rho: Floats, y: Floats) -> tuple[Floats, Floats]:
+        """Solve for the bounds that bind as equations, where that is the solution.
+
+        Interior points are off by the square root of their gap where a bound is just reached
+        without a price, and by more where an application uses next to nothing of its bounds.
+        """
+        price = self.price(y)
+        slack = np.maximum(1 - self.bound @ np.exp(rho), 1e-300)
+        strength = np.exp(self.log_bound + y[:, None] - price).max(axis=1) / slack
+        for least in (1.0, 1e3, 1e6, 1e9):
+            polished = self._binding(rho, y, strength > least)
+            if polished and self.error(*polished) < 1e-12:
+                return polished
+        return rho, y
+
+    def _binding(self, rho: Floats, y: Floats, binds: Mask) -> tuple[Floats, Floats] | None:
+        """Solve for given bounds as equations by Newton's method, None if that leads far away."""
+        n = len(rho)
+        y = np.where(binds, y, -np.inf)
+        for _ in range(3):
+            price = self.price(y)
+            if not np.all(np.isfinite(price)):
+                return None
+            residual = self.alpha * rho + price - self.log_weight
+            share = np.exp(self.log_bound[binds] + y[binds, None] - price)
+            usage = self.bound[binds] * np.exp(rho)
+            zero = np.zeros((len(usage), len(usage)))
+            newton = np.block([[self.alpha * np.eye(n), share.T], [usage, zero]])
+            right = np.concatenate([-residual, 1 - usage.sum(axis=1)])
+            change = np.linalg.lstsq(newton, right, rcond=1e-14)[0]
+            if np.any(np.abs(change[:n]) > 1e-3):
+                return None
+            rho = rho + np.log1p(change[:n])
+            with np.errstate(divide="ignore"):
+                y[binds] += np.log1p(np.maximum(change[n:], -1.0))
+        return rho, y
 
 
 def _newton(
@@ -239,57 +277,3 @@ def stepped(rho: Floats, step: float, change: Floats) -> Floats:
     """
     felt = np.log1p(np.where(rho > TINY, step * change, 0.0))
     return rho + np.where(rho > TINY, felt, np.minimum(change, TINY + 5 - rho))
-
-
-def _polished(
-    bound: Floats,
-    log_bound: Floats,
-    log_weight: Floats,
-    alpha: float,
-    rho: Floats,
-    y: Floats,
-) -> tuple[Floats, Floats]:
-    """Solve for the bounds that bind as equations, where that is the solution.
-
-    Interior points are off by the square root of their gap where a bound is just reached
-    without a price, and by more where an application uses next to nothing of its bounds.
-    """
-    price = np.logaddexp.reduce(log_bound + y[:, None], axis=0)
-    slack = np.maximum(1 - bound @ np.exp(rho), 1e-300)
-    strength = np.exp(log_bound + y[:, None] - price).max(axis=1) / slack
-    for least in (1.0, 1e3, 1e6, 1e9):
-        polished = _binding(bound, log_bound, log_weight, alpha, rho, y, strength > least)
-        if polished and _error(bound, log_bound, log_weight, alpha, *polished) < 1e-12:
-            return polished
-    return rho, y
-
-
-def _binding(
-    bound: Floats,
-    log_bound: Floats,
-    log_weight: Floats,
-    alpha: float,
-    rho: Floats,
-    y: Floats,
-    binds: Mask,
-) -> tuple[Floats, Floats] | None:
-    """Solve for given bounds as equations by Newton's method, None if that leads far away."""
-    n = len(rho)
-    y = np.where(binds, y, -np.inf)
-    for _ in range(3):
-        price = np.logaddexp.reduce(log_bound + y[:, None], axis=0)
-        if not np.all(np.isfinite(price)):
-            return None
-        residual = alpha * rho + price - log_weight
-        share = np.exp(log_bound[binds] + y[binds, None] - price)
-        usage = bound[binds] * np.exp(rho)
-        zero = np.zeros((len(usage), len(usage)))
-        newton = np.block([[alpha * np.eye(n), share.T], [usage, zero]])
-        right = np.concatenate([-residual, 1 - usage.sum(axis=1)])
-        change = np.linalg.lstsq(newton, right, rcond=1e-14)[0]
-        if np.any(np.abs(change[:n]) > 1e-3):
-            return None
-        rho = rho + np.log1p(change[:n])
-        with np.errstate(divide="ignore"):
-            y[binds] += np.log1p(np.maximum(change[n:], -1.0))
-    return rho, y

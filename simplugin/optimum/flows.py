@@ -7,17 +7,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from simplugin.errors import InfeasibleError
+from simplugin.workloads.sharing import Sharing
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
     from scipy.sparse import csc_array
 
-    from simplugin.workloads.sharing import Sharing
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 # By how much a way may be too cheap, relative to what a task is worth, and still be seen.

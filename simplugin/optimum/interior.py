@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from simplugin.optimum.ways import Ways
 
-    from simplugin.optimum.ways import Ways
-
-    Floats = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 # Complementarity to start with, and the least; by how much a product may grow in a step.
 FIRST, LAST, GROWTH = 0.1, 1e-17, 100.0

@@ -6,14 +6,15 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import InfeasibleError, UncertifiedError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from scipy.sparse import csc_array
 
-    Floats = NDArray[np.float64]
+
+Floats = NDArray[np.float64]
 
 # Largest relative error of an optimum, as a rule and where quantities are far apart.
 PROMISED = 1e-8

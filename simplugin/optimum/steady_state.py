@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.bandwidth_centric import bandwidth_centric
 from simplugin.optimum.solvers import ACCEPTED, certified, loaded, solved
+from simplugin.platforms.graphs import Tree
+from simplugin.workloads.applications import Bags
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simplugin.platforms.graphs import Tree
-    from simplugin.workloads.applications import Bags
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 Port = Literal["single", "multi"]
 

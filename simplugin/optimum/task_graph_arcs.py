@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from simplugin.platforms.sites import Site
+from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import TaskGraph
 
-    from numpy.typing import NDArray
-
-    from simplugin.platforms.sites import Site
-    from simplugin.workloads.graph_sets import GraphSet
-    from simplugin.workloads.task_graphs import TaskGraph
-
-    Floats = NDArray[np.float64]
-    from collections.abc import Sequence
-
-    Integers = NDArray[np.int64]
-    Entries = tuple[NDArray[np.intp], NDArray[np.intp], Floats]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Entries = tuple[NDArray[np.intp], NDArray[np.intp], Floats]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
 from simplugin.optimum.solvers import loaded, solved
-from simplugin.optimum.task_graph_arcs import Arcs, Choices
+from simplugin.optimum.task_graph_arcs import Arcs, Choices, Window
+from simplugin.platforms.sites import Site
 from simplugin.workloads.graph_sets import GraphSet
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simplugin.optimum.task_graph_arcs import Window
-    from simplugin.platforms.sites import Site
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 # How often choices and windows are added at most; what is known by then is a bound all the same.
 ROUNDS = 200

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from simplugin.optimum.flows import Flows
 
-    from simplugin.optimum.flows import Flows
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.integer]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.integer]
 
 
 class Ways:

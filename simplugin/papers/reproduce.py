@@ -21,8 +21,7 @@ from simplugin.scenarios.contents import claim_from, figure_from, plain
 from simplugin.scenarios.outputs import finite
 
 if TYPE_CHECKING:
-    from simplugin.campaigns.running.progress_of_runs import Progress
-    from simplugin.campaigns.running.summary import Summary
+    from simplugin.campaigns.running.reporting import Progress, Summary
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from simplugin.scenarios.substitutions import canonical_json
 
 # The package of the paper of each capability.
 CAPABILITIES = {
-    "pricing": "simplugin.pricing.claims",
+    "pricing": "simplugin.papers.bertin",
     "bags": "simplugin.papers.beaumont",
     "taskgraphs": "simplugin.taskgraphs.claims",
     "market": "simplugin.market.claims",
@@ -72,6 +72,16 @@ class ReproductionJobs:
     def total(self) -> int:
         """How many parts there are."""
         return sum(1 for _ in self._parts())
+
+    @property
+    def target(self) -> str:
+        """The target of all jobs."""
+        return TARGET
+
+    @property
+    def recipe(self) -> None:
+        """No recipe: each part is stored with its arguments."""
+        return None
 
     def jobs(self) -> Iterator[Job]:
         """Make the jobs: claims first, then figures."""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from simplugin.errors import DeploymentError, PlatformError
 from simplugin.platforms.deployment import DIE, DeployedActor, Deployment
 from simplugin.platforms.deployments import filled
 from simplugin.platforms.validation import require_name
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 # What stands for the parent of a root among the arguments of an actor.
 NO_PARENT = "-"
@@ -47,7 +44,7 @@ class ApplicationTree:
         The host from which all others receive, often that of a master.
     parent : mapping of str to str
         The parent of each host but the root; what `pricing.platform_trees.sharing_of` takes for
-        an application, and `bags.platform_trees.tree_of` as parents. Put into breadth-first
+        an application, and `bags.trees.tree_of` as parents. Put into breadth-first
         order: parents first, the children of a host in the order in which they were given.
 
     Raises

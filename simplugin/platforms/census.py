@@ -5,21 +5,16 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, islice, permutations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer
 from simplugin.platforms.links import SHARED, Backbone, Link
-from simplugin.platforms.platform import Platform, Zone
+from simplugin.platforms.platform import Platform, Zone, ZoneElement
 from simplugin.platforms.radical import ranges
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from simplugin.platforms.platform import ZoneElement
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +136,7 @@ def _part(element: ZoneElement) -> Part | None:
     """Return what is in a zone or cluster; None where there are no hosts."""
     if not isinstance(element, Zone | Cluster):
         return None
-    within = list(_within(element))
+    within = [inner for inner, _ in Platform((element,)).walk()]
     computing = _computing(within)
     if not computing.hosts:
         return None
@@ -153,16 +148,6 @@ def _part(element: ZoneElement) -> Part | None:
         sum(isinstance(inner, Cluster) for inner in within),
         computing,
     )
-
-
-def _within(element: ZoneElement) -> Iterator[ZoneElement]:
-    """Yield an element and all that is in it."""
-    stack = [element]
-    while stack:
-        found = stack.pop()
-        yield found
-        if isinstance(found, Zone):
-            stack += found.elements
 
 
 def _computing(elements: Iterable[ZoneElement]) -> Computing:

@@ -1,198 +1,35 @@
-"""Whether the routes of a zone lead over known links between elements of that zone."""
+"""Checks between the parts of a platform, by the rules by which SimGrid 4.1 loads them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable, Mapping
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer, Router
 from simplugin.platforms.links import (
+    AnyRoute,
     Backbone,
     BypassRoute,
     BypassZoneRoute,
     HostLink,
     Link,
+    LinkUse,
     Route,
     ZoneRoute,
 )
-from simplugin.platforms.names import MOST_HOSTS, ROOT, Broken, Names
-from simplugin.platforms.platform import Platform, Zone
+from simplugin.platforms.names import MOST_HOSTS, ROOT, Broken, Names, Place
+from simplugin.platforms.platform import Platform, Zone, ZoneElement
 from simplugin.platforms.profiles import HOST_KINDS, Profile, ProfileUse, profile_problem
 from simplugin.platforms.reachability import unreachable
 from simplugin.platforms.validation import ERROR, WARNING, Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from simplugin.platforms.links import AnyRoute, LinkUse
-    from simplugin.platforms.names import Place
-    from simplugin.platforms.platform import ZoneElement
 
 _WITHOUT_ROUTES = {"None", "Wifi"}
 _STARS = {"Cluster", "Vivaldi"}
 
 
-class _Say(Protocol):
-    """Notes a problem of a part."""
-
-    def __call__(
-        self, part: object, message: str, remedy: str, severity: str = ERROR, /
-    ) -> None: ...
-
-
-class RouteChecks:
-    """Looks at the routes of one zone after another.
-
-    Parameters
-    ----------
-    names : Names
-        What is declared so far.
-    say : callable
-        Notes a problem: part, message, remedy.
-    """
-
-    def __init__(self, names: Names, say: _Say) -> None:
-        self._names = names
-        self._say = say
-
-    def check(self, zone: Zone) -> None:
-        """Look at all routes of a zone whose elements are declared."""
-        taken: dict[tuple[bool, str, str], AnyRoute] = {}
-        for route in zone.routes:
-            bypass = isinstance(route, BypassRoute | BypassZoneRoute)
-            if (bypass or self._accepts(zone, route)) and self._ends(zone, route, bypass=bypass):
-                self._gateways(route)
-                self._once(zone, route, taken, bypass=bypass)
-            for use in route.links:
-                self._link(route, use)
-
-    def _accepts(self, zone: Zone, route: AnyRoute) -> bool:
-        """Whether the routing of the zone takes such a route."""
-        what = f"zone {zone.id!r} of routing {zone.routing}"
-        if zone.routing in _WITHOUT_ROUTES:
-            self._say(route, f"{what} takes no <{route.tag}>", "remove it, or use routing Full")
-            return False
-        if zone.routing in _STARS and route.source != route.destination:
-            remedy = "write a <host_link> for each host, or use routing Full"
-            self._say(route, f"{what} takes no <{route.tag}> between two elements", remedy)
-            return False
-        return True
-
-    def _ends(self, zone: Zone, route: AnyRoute, *, bypass: bool) -> bool:
-        """Whether both ends are known and where the route may join them."""
-        between_zones = isinstance(route, ZoneRoute | BypassZoneRoute)
-        good = True
-        for end in dict.fromkeys((route.source, route.destination)):
-            place = self._names.place(end)
-            problem = self._end_problem(zone, place, between_zones=between_zones, bypass=bypass)
-            if problem is not None:
-                message, remedy = problem
-                self._say(
-                    route, f"the <{route.tag}> {_ends_text(route)}: {end!r} {message}", remedy
-                )
-                good = False
-        return good
-
-    def _end_problem(
-        self, zone: Zone, place: Place | None, *, between_zones: bool, bypass: bool
-    ) -> tuple[str, str] | None:
-        """Say what is wrong with an end of a route, and the remedy."""
-        kind = "zone or cluster" if between_zones else "host or router"
-        if place is None:
-            return "is unknown", f"name a {kind} that is declared before in zone {zone.id!r}"
-        if place.kind == "broken":
-            return None
-        if (place.kind == "zone") is not between_zones:
-            tag = "a <zoneRoute>" if place.kind == "zone" else "a <route>"
-            return f"is a {place.kind}", f"name a {kind}, or write {tag}"
-        if place.zone != zone.id and not bypass:
-            inside = f"zone {place.zone!r}, not directly in {zone.id!r}"
-            return f"is in {inside}", f"move the route, or name a {kind} of {zone.id!r}"
-        return None
-
-    def _gateways(self, route: AnyRoute) -> None:
-        """Look at where a route between zones leaves and enters them."""
-        if not isinstance(route, ZoneRoute | BypassZoneRoute):
-            return
-        for key, gateway, zone in (
-            ("gw_src", route.gateway_source, route.source),
-            ("gw_dst", route.gateway_destination, route.destination),
-        ):
-            place = self._names.place(gateway)
-            message = None
-            if place is None:
-                message = "is unknown"
-            elif place.kind == "zone":
-                message = "is a zone"
-            elif not self._names.is_inside(gateway, zone):
-                message = f"is in {place.zone!r}, not in {zone!r}"
-            if message is not None:
-                self._say(
-                    route,
-                    f"the <{route.tag}> {_ends_text(route)}: its {key} {gateway!r} {message}",
-                    f"name a host or router of {zone!r}",
-                )
-
-    def _once(
-        self,
-        zone: Zone,
-        route: AnyRoute,
-        taken: dict[tuple[bool, str, str], AnyRoute],
-        *,
-        bypass: bool,
-    ) -> None:
-        """Refuse a second route between the same elements."""
-        ways = [(route.source, route.destination)]
-        loop = route.source == route.destination
-        if getattr(route, "symmetrical", False) and not (
-            loop and zone.routing in {"Full", *_STARS}
-        ):
-            ways.append((route.destination, route.source))
-        if zone.routing in _STARS and not bypass:
-            return
-        for source, destination in ways:
-            before = taken.get((bypass, source, destination))
-            if before is not None:
-                back = before is route or (before.source, before.destination) != ways[0]
-                self._say(
-                    route,
-                    f"there are two routes from {source!r} to {destination!r} in zone {zone.id!r}",
-                    'routes are symmetrical unless they say symmetrical="NO"'
-                    if back
-                    else "remove one of them",
-                )
-                return
-            taken[bypass, source, destination] = route
-
-    def _link(self, route: AnyRoute, use: LinkUse) -> None:
-        """Look at a link of a route."""
-        names, name = self._names, use.link
-        directed = use.direction != "NONE"
-        if names.has_split_link(name) if directed else names.has_link(name):
-            return
-        if directed and names.has_link(name):
-            problem = f"goes {use.direction} over link {name!r}, which is not split-duplex"
-            remedy = "leave the direction out, or make the link SPLITDUPLEX"
-        elif not directed and names.has_split_link(name):
-            problem = f"uses split-duplex link {name!r} without a direction"
-            remedy = 'add direction="UP" or direction="DOWN"'
-        else:
-            problem = f"uses an unknown link {name!r}"
-            remedy = "name a link that is declared before the route"
-        self._say(use, f"the <{route.tag}> {_ends_text(route)} {problem}", remedy)
-
-
-def _ends_text(route: Route | ZoneRoute | BypassRoute | BypassZoneRoute) -> str:
-    """Name a route by its ends."""
-    return f"from {route.source!r} to {route.destination!r}"
-
-
-_ONLY_IN_CLUSTER = (Cabinet, Backbone, HostLink)
-
-
 def find_problems(platform: Platform, broken: Iterable[Broken] = ()) -> list[Problem]:
-    """Say what is wrong between the parts of a platform.
+    """Return the faults between the parts of a platform.
 
     Names that are unknown, declared twice or used before they are declared; routes over unknown
     links or between elements outside their zone; missing and contradictory gateways; elements in
@@ -201,7 +38,7 @@ def find_problems(platform: Platform, broken: Iterable[Broken] = ()) -> list[Pro
     Parameters
     ----------
     platform : Platform
-        What to look at.
+        The platform.
     broken : iterable of Broken
         Elements that are meant to exist although the platform lacks them.
 
@@ -210,7 +47,7 @@ def find_problems(platform: Platform, broken: Iterable[Broken] = ()) -> list[Pro
     list of Problem
         Errors and warnings, in the order of the platform.
     """
-    inspection = _inspected(platform, broken)
+    inspection = _Inspection(platform, broken)
     problems = inspection.problems
     if not inspection.mixed_up and not any(problem.severity == ERROR for problem in problems):
         problems += unreachable(platform, inspection.zone_of)
@@ -218,41 +55,30 @@ def find_problems(platform: Platform, broken: Iterable[Broken] = ()) -> list[Pro
 
 
 def require_consistent(platform: Platform) -> None:
-    """Refuse a platform that SimGrid would refuse.
+    """Raise for the first error that SimGrid would find in a platform.
 
     Parameters
     ----------
     platform : Platform
-        What to look at.
+        The platform.
 
     Raises
     ------
     PlatformError
         For the first error; warnings are passed over.
     """
-    inspection = _inspected(platform, ())
-    for problem in inspection.problems:
+    for problem in _Inspection(platform, ()).problems:
         if problem.severity == ERROR:
             raise PlatformError(problem.message, remedy=problem.remedy)
 
 
-def _inspected(platform: Platform, broken: Iterable[Broken]) -> _Inspection:
-    """Go through a platform."""
-    inspection = _Inspection(broken)
-    for element in platform.elements:
-        inspection.element(element, None)
-    inspection.finish(platform)
-    return inspection
-
-
 class _Inspection:
-    """Goes through a platform in SimGrid's order."""
+    """The checks of a platform, in SimGrid's order."""
 
-    def __init__(self, broken: Iterable[Broken]) -> None:
+    def __init__(self, platform: Platform, broken: Iterable[Broken]) -> None:
         self.problems: list[Problem] = []
-        self.mixed_up = False  # whether a name stands for two things
+        self.mixed_up = False  # True if a name stands for two things
         self._names = Names(broken)
-        self._routes = RouteChecks(self._names, self._say)
         self._profiles: set[str] = set()
         self._profile_sources: set[str] = set()
         self._uses: list[ProfileUse] = []
@@ -260,6 +86,9 @@ class _Inspection:
         self._followers: set[tuple[str, str]] = set()
         self._wifi_links: set[str] = set()
         self._access_points: list[tuple[Zone, str]] = []
+        for element in platform.elements:
+            self._element(element, None)
+        self._finish(platform)
 
     def zone_of(self, name: str) -> str:
         """Return the zone or cluster that a host or router is directly in; empty for none."""
@@ -267,11 +96,11 @@ class _Inspection:
         return "" if place is None else place.zone
 
     def _say(self, part: object, message: str, remedy: str, severity: str = ERROR) -> None:
-        """Note a problem."""
+        """Add a problem."""
         self.problems.append(Problem(message, remedy, part, severity))
 
-    def element(self, element: ZoneElement, zone: Zone | None) -> None:
-        """Look at an element of a zone, or of the platform for None."""
+    def _element(self, element: ZoneElement, zone: Zone | None) -> None:
+        """Check an element of a zone, or of the platform for None."""
         where = ROOT if zone is None else zone.id
         if isinstance(element, Zone):
             self._zone(element, where)
@@ -292,7 +121,7 @@ class _Inspection:
             self._profile_use(element)
         elif zone is None or zone.routing != "Cluster":
             kind = type(element).__name__.lower()
-            message = f"a {kind} stands in {_zone_text(zone)}"
+            message = f"a {kind} is in {_zone_text(zone)}"
             self._say(element, message, "move it into a zone of routing Cluster")
         elif isinstance(element, Cabinet):
             self._hosts(element, where)
@@ -302,25 +131,25 @@ class _Inspection:
             self._declare_link(element, [element.id], None)
 
     def _zone(self, zone: Zone, parent: str) -> None:
-        """Look at a zone and what is in it."""
+        """Check a zone and its elements."""
         before = self._names.declare_zone(zone.id, parent)
         if before is not None:
             self._twice(zone, "zone", zone.id, before.kind)
         self._check_wifi(zone)
         for element in zone.elements:
-            self.element(element, zone)
+            self._element(element, zone)
         if zone.routing == "Cluster":
             self._host_links(zone)
-        self._routes.check(zone)
+        self._check_routes(zone)
 
     def _netpoint(self, part: object, name: str, kind: str, zone: str) -> None:
-        """Enter a host or a router."""
+        """Declare a host or a router."""
         before = self._names.declare(name, kind, zone)
         if before is not None:
             self._twice(part, kind, name, before.kind)
 
     def _twice(self, part: object, kind: str, name: str, other: str) -> None:
-        """Say that a name is borne twice."""
+        """Add the problem of a name that is used twice."""
         # SimGrid lets a host follow a router or a zone of its name, and then mixes them up.
         taken = kind == other or kind != "host"
         self.mixed_up |= not taken
@@ -330,7 +159,7 @@ class _Inspection:
         self._say(part, message, "give each a name of its own", severity)
 
     def _hosts(self, cluster: Cluster | Cabinet, zone: str) -> None:
-        """Enter the hosts of a cluster or cabinet."""
+        """Declare the hosts of a cluster or cabinet."""
         if cluster.host_count > MOST_HOSTS:
             self._say(
                 cluster,
@@ -344,7 +173,7 @@ class _Inspection:
             self._twice(cluster, "host", name, before.kind)
 
     def _cluster(self, cluster: Cluster, zone: Zone | None) -> None:
-        """Enter a cluster with its hosts, links and router."""
+        """Declare a cluster with its hosts, links and router."""
         before = self._names.declare_zone(cluster.id, ROOT if zone is None else zone.id)
         if before is not None:
             self._twice(cluster, "cluster", cluster.id, before.kind)
@@ -357,7 +186,7 @@ class _Inspection:
         self._names.declare_cluster_links(cluster)
 
     def _link(self, link: Link, zone: Zone | None) -> None:
-        """Enter a link."""
+        """Declare and check a link."""
         split = link.id if link.sharing_policy == "SPLITDUPLEX" else None
         self._declare_link(link, link.simgrid_names, split)
         wifi = zone is not None and zone.routing == "Wifi"
@@ -379,22 +208,22 @@ class _Inspection:
             self._wifi_links.add(link.id)
 
     def _declare_link(self, part: object, names: Iterable[str], split: str | None) -> None:
-        """Enter a link under SimGrid's names."""
+        """Declare a link under SimGrid's names."""
         twice = self._names.declare_link(names, split)
         if twice is not None:
             self._say(part, f"link {twice!r} is declared twice", "give each link its own name")
 
     def _peer(self, peer: Peer, zone: Zone | None) -> None:
-        """Enter a peer with its links."""
+        """Declare a peer with its links."""
         self._netpoint(peer, peer.id, "host", ROOT if zone is None else zone.id)
         self._host_profiles(peer)
         if zone is None or zone.routing != "Vivaldi":
-            message = f"peer {peer.id!r} stands in {_zone_text(zone)}"
+            message = f"peer {peer.id!r} is in {_zone_text(zone)}"
             self._say(peer, message, "move it into a zone of routing Vivaldi")
         self._declare_link(peer, [f"link_{peer.id}_UP", f"link_{peer.id}_DOWN"], None)
 
     def _check_wifi(self, zone: Zone) -> None:
-        """Look at what a Wi-Fi zone must have."""
+        """Check the properties that a Wi-Fi zone needs."""
         if zone.routing != "Wifi":
             return
         links = zone.links
@@ -420,7 +249,7 @@ class _Inspection:
                 self._say(host, message, f"write a level of the link: {' or '.join(levels)}")
 
     def _host_links(self, zone: Zone) -> None:
-        """Look at the links between the hosts of a zone and its middle."""
+        """Check the links between the hosts of a zone and its middle."""
         for link in zone.elements:
             if not isinstance(link, HostLink):
                 continue
@@ -439,7 +268,7 @@ class _Inspection:
                     self._say(link, message, _link_remedy(self._names, name))
 
     def _profile(self, profile: Profile) -> None:
-        """Enter a profile."""
+        """Declare and check a profile."""
         if profile.id in self._profiles:
             message = f"profile {profile.id!r} is declared twice; SimGrid keeps the first"
             self._say(profile, message, "give each profile its own id", WARNING)
@@ -453,28 +282,28 @@ class _Inspection:
             self._say(profile, f"profile {profile.id!r}, {wrong}", _PROFILE_REMEDY)
 
     def _host_profiles(self, host: Host | Peer) -> None:
-        """Note the profile files of a host."""
+        """Record the profile files of a host."""
         profiles = {"SPEED": host.speed_profile, "HOST_AVAIL": host.state_profile}
         self._profile_files(host, [host.id], profiles)
 
     def _profile_files(
         self, part: object, elements: Iterable[str], profiles: Mapping[str, str]
     ) -> None:
-        """Note the profile files that elements follow, by kind."""
+        """Record the profile files that elements follow, by kind."""
         for kind, name in profiles.items():
             if name:
                 self._profile_source(part, name)
                 self._followers.update((element, kind) for element in elements)
 
     def _profile_source(self, part: object, name: str) -> None:
-        """Refuse that SimGrid reads a profile of one name twice."""
+        """Add a problem if SimGrid would read a profile of one name twice."""
         if name in self._profile_sources:
             remedy = "declare it once as a <trace>, or copy the file under another name"
             self._say(part, f"profile {name!r} is loaded twice, which SimGrid refuses", remedy)
         self._profile_sources.add(name)
 
     def _profile_use(self, use: ProfileUse) -> None:
-        """Note that an element follows a profile."""
+        """Record that an element follows a profile."""
         if use.profile not in self._profiles and not self._is_broken(use.profile):
             message = f"profile {use.profile!r} is unknown where {use.element!r} is to follow it"
             self._say(use, message, "declare the <trace> before")
@@ -487,12 +316,12 @@ class _Inspection:
         self._uses.append(use)
 
     def _is_broken(self, name: str) -> bool:
-        """Whether an element of this name could not be built."""
+        """Return True if the element of this name could not be built."""
         place = self._names.place(name)
         return place is not None and place.kind == "broken"
 
-    def finish(self, platform: Platform) -> None:
-        """Look at what SimGrid looks at when all is declared."""
+    def _finish(self, platform: Platform) -> None:
+        """Check uses of profiles, access points, actors and disks when all names are known."""
         for use in self._uses:
             place = self._names.place(use.element)
             if use.kind in HOST_KINDS:
@@ -522,7 +351,7 @@ class _Inspection:
         self._remote_disks(platform)
 
     def _remote_disks(self, platform: Platform) -> None:
-        """Look at the disks that hosts use over the network."""
+        """Check the disks that hosts use over the network."""
         hosts = {part.id: part for part, _ in platform.walk() if isinstance(part, Host)}
         for host in hosts.values():
             mount = host.properties.get("remote_disk")
@@ -534,13 +363,144 @@ class _Inspection:
                 message = f"host {host.id!r} uses a remote disk {mount!r}, which does not exist"
                 self._say(host, message, "write mount:disk:host, naming a disk of that host")
 
+    def _check_routes(self, zone: Zone) -> None:
+        """Check all routes of a zone whose elements are declared."""
+        taken: dict[tuple[bool, str, str], AnyRoute] = {}
+        for route in zone.routes:
+            bypass = isinstance(route, BypassRoute | BypassZoneRoute)
+            if (bypass or self._accepts(zone, route)) and self._ends(zone, route, bypass=bypass):
+                self._gateways(route)
+                self._once(zone, route, taken, bypass=bypass)
+            for use in route.links:
+                self._route_link(route, use)
+
+    def _accepts(self, zone: Zone, route: AnyRoute) -> bool:
+        """Return True if the routing of the zone takes such a route."""
+        what = f"zone {zone.id!r} of routing {zone.routing}"
+        if zone.routing in _WITHOUT_ROUTES:
+            self._say(route, f"{what} takes no <{route.tag}>", "remove it, or use routing Full")
+            return False
+        if zone.routing in _STARS and route.source != route.destination:
+            remedy = "write a <host_link> for each host, or use routing Full"
+            self._say(route, f"{what} takes no <{route.tag}> between two elements", remedy)
+            return False
+        return True
+
+    def _ends(self, zone: Zone, route: AnyRoute, *, bypass: bool) -> bool:
+        """Return True if both ends are known and the route may join them."""
+        between_zones = isinstance(route, ZoneRoute | BypassZoneRoute)
+        good = True
+        for end in dict.fromkeys((route.source, route.destination)):
+            place = self._names.place(end)
+            problem = self._end_problem(zone, place, between_zones=between_zones, bypass=bypass)
+            if problem is not None:
+                message, remedy = problem
+                self._say(
+                    route, f"the <{route.tag}> {_ends_text(route)}: {end!r} {message}", remedy
+                )
+                good = False
+        return good
+
+    def _end_problem(
+        self, zone: Zone, place: Place | None, *, between_zones: bool, bypass: bool
+    ) -> tuple[str, str] | None:
+        """Return the fault of an end of a route and its remedy, or None."""
+        kind = "zone or cluster" if between_zones else "host or router"
+        if place is None:
+            return "is unknown", f"name a {kind} that is declared before in zone {zone.id!r}"
+        if place.kind == "broken":
+            return None
+        if (place.kind == "zone") is not between_zones:
+            tag = "a <zoneRoute>" if place.kind == "zone" else "a <route>"
+            return f"is a {place.kind}", f"name a {kind}, or write {tag}"
+        if place.zone != zone.id and not bypass:
+            inside = f"zone {place.zone!r}, not directly in {zone.id!r}"
+            return f"is in {inside}", f"move the route, or name a {kind} of {zone.id!r}"
+        return None
+
+    def _gateways(self, route: AnyRoute) -> None:
+        """Check the gateways of a route between zones."""
+        if not isinstance(route, ZoneRoute | BypassZoneRoute):
+            return
+        for key, gateway, zone in (
+            ("gw_src", route.gateway_source, route.source),
+            ("gw_dst", route.gateway_destination, route.destination),
+        ):
+            place = self._names.place(gateway)
+            message = None
+            if place is None:
+                message = "is unknown"
+            elif place.kind == "zone":
+                message = "is a zone"
+            elif not self._names.is_inside(gateway, zone):
+                message = f"is in {place.zone!r}, not in {zone!r}"
+            if message is not None:
+                self._say(
+                    route,
+                    f"the <{route.tag}> {_ends_text(route)}: its {key} {gateway!r} {message}",
+                    f"name a host or router of {zone!r}",
+                )
+
+    def _once(
+        self,
+        zone: Zone,
+        route: AnyRoute,
+        taken: dict[tuple[bool, str, str], AnyRoute],
+        *,
+        bypass: bool,
+    ) -> None:
+        """Add a problem for a second route between the same elements."""
+        ways = [(route.source, route.destination)]
+        loop = route.source == route.destination
+        if getattr(route, "symmetrical", False) and not (
+            loop and zone.routing in {"Full", *_STARS}
+        ):
+            ways.append((route.destination, route.source))
+        if zone.routing in _STARS and not bypass:
+            return
+        for source, destination in ways:
+            before = taken.get((bypass, source, destination))
+            if before is not None:
+                back = before is route or (before.source, before.destination) != ways[0]
+                self._say(
+                    route,
+                    f"there are two routes from {source!r} to {destination!r} in zone {zone.id!r}",
+                    'routes are symmetrical unless they say symmetrical="NO"'
+                    if back
+                    else "remove one of them",
+                )
+                return
+            taken[bypass, source, destination] = route
+
+    def _route_link(self, route: AnyRoute, use: LinkUse) -> None:
+        """Check a link of a route."""
+        names, name = self._names, use.link
+        directed = use.direction != "NONE"
+        if names.has_split_link(name) if directed else names.has_link(name):
+            return
+        if directed and names.has_link(name):
+            problem = f"goes {use.direction} over link {name!r}, which is not split-duplex"
+            remedy = "leave the direction out, or make the link SPLITDUPLEX"
+        elif not directed and names.has_split_link(name):
+            problem = f"uses split-duplex link {name!r} without a direction"
+            remedy = 'add direction="UP" or direction="DOWN"'
+        else:
+            problem = f"uses an unknown link {name!r}"
+            remedy = "name a link that is declared before the route"
+        self._say(use, f"the <{route.tag}> {_ends_text(route)} {problem}", remedy)
+
+
+def _ends_text(route: Route | ZoneRoute | BypassRoute | BypassZoneRoute) -> str:
+    """Return what messages call a route."""
+    return f"from {route.source!r} to {route.destination!r}"
+
 
 _WIFI_REMEDY = "SimGrid 4.1 ends at its first event: remove the profile"
 _PROFILE_REMEDY = "write lines of a date in s and a value, in ascending order of date"
 
 
 def _zone_text(zone: Zone | None) -> str:
-    """Name the place of an element."""
+    """Return what messages call the place of an element."""
     return "no zone" if zone is None else f"zone {zone.id!r} of routing {zone.routing}"
 
 
@@ -550,7 +510,7 @@ def _some(cabinet: Cabinet) -> list[str]:
 
 
 def _link_remedy(names: Names, name: str) -> str:
-    """Say how to name a link."""
+    """Return how to name a link."""
     if names.has_split_link(name):
         return f"it is split-duplex: name {name + '_UP'!r} or {name + '_DOWN'!r}"
     return "name a link declared before"

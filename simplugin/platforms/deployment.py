@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from simplugin.errors import DeploymentError, PlatformError
 from simplugin.platforms.validation import require_name, require_properties, require_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DIE = "DIE"
 RESTART = "RESTART"

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from string import Formatter
-from typing import TYPE_CHECKING
 
 from simplugin.errors import DeploymentError
 from simplugin.platforms.deployment import DIE, DeployedActor, Deployment
 from simplugin.platforms.host_choices import ALL, HostChoice
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from simplugin.platforms.platform import Platform
+from simplugin.platforms.platform import Platform
 
 HOSTS = "{hosts}"
 

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.hosts import Host
 from simplugin.platforms.links import Link, Route
 from simplugin.platforms.platform import Platform, Zone
-from simplugin.platforms.validation import require_choice
+from simplugin.platforms.validation import require_choice, require_distinct, set_array
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    Pair = tuple[str, str]
+Pair = tuple[str, str]
 
 # What stands for no speed at all in a platform file, where SimGrid wants a positive one [flop/s].
 NO_SPEED = 1.0
@@ -62,23 +57,12 @@ class Graph:
     def __post_init__(self) -> None:
         """Check the fields."""
         object.__setattr__(self, "hosts", tuple(self.hosts))
-        for name, kind in (
-            ("speed", np.float64),
-            ("source", np.int64),
-            ("destination", np.int64),
-            ("bandwidth", np.float64),
-            ("latency", np.float64),
-        ):
-            values = np.ascontiguousarray(getattr(self, name), dtype=kind)
-            length = len(self.hosts) if name == "speed" else len(self.source)
-            if values.shape != (length,):
-                raise PlatformError(f"{name} has shape {values.shape}; give ({length},)")
-            if kind is np.float64 and not np.all(np.isfinite(values) & (values >= 0)):
-                raise PlatformError(f"{name} has a negative or infinite value; give numbers >= 0")
-            object.__setattr__(self, name, values)
-        if len(set(self.hosts)) < self.n_hosts:
-            twice = next(name for name, count in Counter(self.hosts).items() if count > 1)
-            raise PlatformError(f"two hosts are called {twice!r}; name them apart")
+        set_array(self, "speed", (self.n_hosts,), "finite numbers >= 0")
+        for name in ("source", "destination"):
+            set_array(self, name, (len(self.source),), dtype=np.int64)
+        for name in ("bandwidth", "latency"):
+            set_array(self, name, (self.n_links,), "finite numbers >= 0")
+        require_distinct("hosts", self.hosts)
         for ends in (self.source, self.destination):
             if np.any((ends < 0) | (ends >= self.n_hosts)):
                 raise PlatformError(f"an end of a link is not in 0..{self.n_hosts - 1}")
@@ -134,10 +118,6 @@ class Graph:
     def n_links(self) -> int:
         """How many directed links there are."""
         return len(self.source)
-
-    def link_name(self, link: int) -> str:
-        """Return the name of a directed link, ``<source>-><destination>``."""
-        return f"{self.hosts[self.source[link]]}->{self.hosts[self.destination[link]]}"
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -255,32 +235,20 @@ class Tree:
         count = len(self.hosts)
         if not count:
             raise PlatformError("a tree has no host; give its root at least")
-        for name, kind in (
-            ("parent", np.int64),
-            ("speed", np.float64),
-            ("bandwidth", np.float64),
-            ("latency", np.float64),
-        ):
-            values = np.ascontiguousarray(getattr(self, name), dtype=kind)
-            if values.shape != (count,):
-                raise PlatformError(f"{name} has shape {values.shape}; give ({count},)")
-            object.__setattr__(self, name, values)
+        set_array(self, "parent", (count,), dtype=np.int64)
+        for name in ("speed", "latency"):
+            set_array(self, name, (count,), "finite numbers >= 0")
+        set_array(self, "bandwidth", (count,), "numbers > 0")
         if self.parent[0] != -1 or np.any(self.parent[1:] < 0):
             raise PlatformError("the first host, and no other, must have the parent -1")
         if np.any(self.parent >= np.arange(count)):
             late = self.hosts[int(np.argmax(self.parent >= np.arange(count)))]
             raise PlatformError(f"host {late!r} stands before its parent; put parents first")
-        for name in ("speed", "latency"):
-            values = getattr(self, name)
-            if not np.all(np.isfinite(values) & (values >= 0)):
-                raise PlatformError(f"{name} has a negative or infinite value; give numbers >= 0")
         if self.bandwidth[0] != math.inf or self.latency[0] != 0:
             raise PlatformError("the root has no link: give it a bandwidth of inf, a latency of 0")
-        if not np.all(np.isfinite(self.bandwidth[1:]) & (self.bandwidth[1:] > 0)):
-            raise PlatformError("a bandwidth is not a positive number; leave out hosts without one")
-        if len(set(self.hosts)) < count:
-            twice = next(name for name in self.hosts if self.hosts.count(name) > 1)
-            raise PlatformError(f"two hosts are called {twice!r}; name them apart")
+        if not np.all(np.isfinite(self.bandwidth[1:])):
+            raise PlatformError("a bandwidth is infinite", remedy="give the root alone none")
+        require_distinct("hosts", self.hosts)
 
     @property
     def n_hosts(self) -> int:

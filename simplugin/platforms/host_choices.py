@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from simplugin.errors import DeploymentError
 from simplugin.near_names import perhaps
 from simplugin.platforms.hosts import Cabinet, Cluster
 from simplugin.platforms.platform import Platform, Zone
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
 
 ALL = "all"
 _COUNT = re.compile(r"[0-9]{1,9}")

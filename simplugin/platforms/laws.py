@@ -7,19 +7,17 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.elementary import exp, log, log1p, power
 from simplugin.errors import PlatformError, UnitError
 from simplugin.near_names import near_names
 from simplugin.units import has_unit, parse_bandwidth, parse_speed, parse_time
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
+Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 
 # Parameters of each law, in the order in which they are given.
 PARAMETERS: dict[str, tuple[str, ...]] = {

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from simplugin.platforms import radical
 from simplugin.platforms.hosts import Cabinet, Cluster
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # SimGrid needs minutes and tens of GB for as many; their names are then taken on trust.
 MOST_HOSTS = 2_000_000

@@ -12,6 +12,7 @@ from simplugin.platforms.hosts import Host
 from simplugin.platforms.links import FATPIPE, HostLink, Link, ZoneRoute
 from simplugin.platforms.names import ROOT
 from simplugin.platforms.platform import Platform, Zone
+from simplugin.platforms.validation import require_distinct, set_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,19 +53,10 @@ class PeerSite:
         object.__setattr__(self, "names", tuple(self.names))
         if not self.names:
             raise PlatformError("a site of peers has no peer; give at least one")
-        everyone = (self.scheduler, *self.names)
-        if len(set(everyone)) < len(everyone):
-            twice = next(name for name in everyone if everyone.count(name) > 1)
-            raise PlatformError(f"two hosts of a site of peers are called {twice!r}")
+        require_distinct("hosts of a site of peers", (self.scheduler, *self.names))
         for field in ("speed", "bandwidth"):
-            values = np.array(getattr(self, field), dtype=np.float64)
-            if values.shape != (len(self.names),):
-                raise PlatformError(
-                    f"{field} of a site of peers has shape {values.shape}; give {len(self.names)}"
-                    " numbers, one a peer"
-                )
-            if not np.all(np.isfinite(values) & (values > 0)):
-                raise PlatformError(f"a {field} of a site of peers is not positive and finite")
+            set_array(self, field, (len(self.names),), "finite numbers > 0")
+            values = getattr(self, field).copy()
             values.flags.writeable = False
             object.__setattr__(self, field, values)
         if not 0 <= self.latency < np.inf:
@@ -169,8 +161,8 @@ class PeerGrid:
         hosts = [self.scheduler]
         for site in self.sites:
             hosts += [site.scheduler, *site.names]
-        _require_distinct("sites", [*self.names])
-        _require_distinct("hosts", hosts)
+        require_distinct("sites of a grid of peers", self.names)
+        require_distinct("hosts of a grid of peers", hosts)
         _require_apart({ROOT, _GRID, _GLOBAL}, self.names, hosts)
         if not 0 < self.bandwidth < np.inf:
             raise PlatformError(
@@ -189,13 +181,6 @@ class PeerGrid:
             for name, site in zip(self.names, self.sites, strict=True)
         ]
         return Platform((Zone(_GRID, "Full", (top, *zones, backbone), tuple(routes)),))
-
-
-def _require_distinct(what: str, names: list[str]) -> None:
-    """Refuse a name that stands for two things."""
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise PlatformError(f"two {what} of a grid of peers are called {twice!r}; rename one")
 
 
 def _require_apart(own: set[str], sites: tuple[str, ...], hosts: list[str]) -> None:

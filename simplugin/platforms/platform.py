@@ -242,10 +242,7 @@ class Platform:
     def host_names(self) -> Iterator[str]:
         """Yield the name of every host, those of clusters included."""
         for element, _ in self.walk():
-            if isinstance(element, Host | Peer):
-                yield element.id
-            elif isinstance(element, Cluster | Cabinet):
-                yield from element.host_names()
+            yield from host_names(element)
 
     @property
     def host_count(self) -> int:
@@ -255,6 +252,14 @@ class Platform:
             for element, _ in self.walk()
             if isinstance(element, Host | Peer | Cluster | Cabinet)
         )
+
+
+def host_names(element: ZoneElement) -> Iterator[str]:
+    """Yield the names of the hosts that an element is or holds; none of a zone."""
+    if isinstance(element, Host | Peer):
+        yield element.id
+    elif isinstance(element, Cluster | Cabinet):
+        yield from element.host_names()
 
 
 _Element = TypeVar("_Element")

@@ -82,7 +82,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class ProfileUse:
-    """That a host or a link follows a profile.
+    """The use of a profile by a host or a link.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class ProfileUse:
 
 
 def profile_problem(text: str, period: float = -1.0) -> str | None:
-    """Say what SimGrid would refuse in the lines of a profile.
+    """Return the fault for which SimGrid would refuse the lines of a profile.
 
     Parameters
     ----------
@@ -122,17 +122,14 @@ def profile_problem(text: str, period: float = -1.0) -> str | None:
         What is wrong, with its line within the profile; None if nothing is.
     """
     stochastic, last_date, loop_delay = False, 0.0, 0.0
-    for number, line in enumerate(text.replace("\r", "\n").split("\n"), start=1):
-        words = line.split()
-        if not words or words[0][0] in "#%":
-            continue
+    for number, words in _lines(text):
         if words[0] in {"PERIODICITY", "LOOPAFTER"} and len(words) > 1 and _is_number(words[1]):
             if words[0] == "PERIODICITY":
                 period = float(words[1])
             else:
                 loop_delay = float(words[1])
             continue
-        if line.strip() in {"STOCHASTIC", "STOCHASTIC LOOP"}:
+        if words in (["STOCHASTIC"], ["STOCHASTIC", "LOOP"]):
             stochastic = True
             continue
         numbers = _law_numbers(words, stochastic=stochastic)
@@ -157,6 +154,14 @@ _LAWS = {"DET": 1, "EXP": 1, "EXPONENTIAL": 1, "UNIF": 2, "UNIFORM": 2} | dict.f
 )
 
 
+def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield number and words of each line of a profile but comments."""
+    for number, line in enumerate(text.replace("\r", "\n").split("\n"), start=1):
+        words = line.split()
+        if words and words[0][0] not in "#%":
+            yield number, words
+
+
 def _law_numbers(words: list[str], *, stochastic: bool) -> list[float] | None:
     """Return the numbers of a line, or None where it is no date and value."""
     numbers: list[float] = []
@@ -174,7 +179,7 @@ def _law_numbers(words: list[str], *, stochastic: bool) -> list[float] | None:
 
 
 def _is_number(word: str) -> bool:
-    """Whether a word is a number to SimGrid, which refuses what floats hold only in part."""
+    """Return True if a word is a number to SimGrid, which refuses denormalised ones."""
     try:
         value = float(word)
     except ValueError:
@@ -233,10 +238,7 @@ def _pattern(text: str, period: float) -> tuple[list[tuple[float, float]], float
     """Return the dates and values of one turn, and how long it takes; infinite if there is one."""
     points: list[tuple[float, float]] = []
     pause = -1.0
-    for line in text.replace("\r", "\n").split("\n"):
-        words = line.split()
-        if not words or words[0][0] in "#%":
-            continue
+    for _, words in _lines(text):
         if words[0] == "PERIODICITY":
             period = float(words[1])
         elif words[0] == "LOOPAFTER":

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 # SimGrid reads the number at the start of each bound and overlooks what follows it; we do not.
 _GROUP = re.compile(r"\s*(\d{1,10})\s*(?:-\s*(\d{1,10})\s*)?", re.ASCII)

@@ -5,24 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import Annotated, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.hosts import Cluster, Host
 from simplugin.platforms.links import SPLITDUPLEX, Backbone, HostLink, Link, ZoneRoute
 from simplugin.platforms.platform import Platform, Zone
 from simplugin.platforms.validation import (
+    Bandwidth,
+    Latency,
+    Name,
+    check_fields,
     require_count,
+    require_distinct,
     require_name,
-    require_not_negative,
     require_positive,
     require_truth,
+    set_array,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,36 +75,19 @@ class Site:
         count = len(self.clusters)
         if not count or len(self.hosts) != count or not all(self.hosts):
             raise PlatformError(f"site {self.name!r} has a cluster without hosts, or none at all")
-        everyone = [host for hosts in self.hosts for host in hosts]
-        if len(set(everyone)) < len(everyone):
-            twice = next(host for host in everyone if everyone.count(host) > 1)
-            raise PlatformError(f"site {self.name!r} has host {twice!r} twice")
-        for name, shape in (
-            ("speed", (count,)),
-            ("bandwidth", (count,)),
-            ("latency", (count, count)),
-            ("shared", (count, count)),
-        ):
-            values = np.ascontiguousarray(getattr(self, name), dtype=np.float64)
-            if values.shape != shape:
-                raise PlatformError(
-                    f"{name} of site {self.name!r} has shape {values.shape}; give {shape}"
-                )
-            right = np.isfinite(values) & (values >= 0) if name == "latency" else values > 0
-            if not np.all(right):
-                raise PlatformError(f"{name} of site {self.name!r} is out of its range")
-            object.__setattr__(self, name, values)
-        switch = np.ascontiguousarray(self.switch, dtype=np.int64)
-        if not switch.size:
-            switch = np.arange(count)
-        if switch.shape != (count,) or np.any((switch < 0) | (switch >= count)):
+        require_distinct(f"hosts of site {self.name!r}", self.names)
+        set_array(self, "speed", (count,), "finite numbers > 0")
+        set_array(self, "bandwidth", (count,), "numbers > 0")
+        set_array(self, "latency", (count, count), "finite numbers >= 0")
+        set_array(self, "shared", (count, count), "numbers > 0")
+        if not np.size(self.switch):
+            object.__setattr__(self, "switch", np.arange(count))
+        set_array(self, "switch", (count,), dtype=np.int64)
+        if np.any((self.switch < 0) | (self.switch >= count)):
             raise PlatformError(
-                f"switch of site {self.name!r} is {switch.tolist()}; give a number from 0 to"
-                f" {count - 1} for each of its {count} clusters"
+                f"switch of site {self.name!r} is {self.switch.tolist()}",
+                remedy=f"give a number from 0 to {count - 1} for each of its {count} clusters",
             )
-        object.__setattr__(self, "switch", switch)
-        if not np.all(np.isfinite(self.speed)):
-            raise PlatformError(f"a speed of site {self.name!r} is infinite")
 
     @property
     def n_clusters(self) -> int:
@@ -162,30 +148,26 @@ class MultiCluster:
         A number is out of its range, or two clusters are alike.
     """
 
-    name: str
+    kind: ClassVar[str] = "site"
+    name: Name
     clusters: tuple[tuple[str, int, float], ...]
-    one_switch: bool = True
-    bandwidth: float = GIGABIT
-    latency: float = LATENCY
-    switch_bandwidth: float = TEN_GIGABITS
-    switch_latency: float = LATENCY
+    one_switch: Annotated[bool, require_truth] = True
+    bandwidth: Bandwidth = GIGABIT
+    latency: Latency = LATENCY
+    switch_bandwidth: Bandwidth = TEN_GIGABITS
+    switch_latency: Latency = LATENCY
 
     def __post_init__(self) -> None:
         """Check the fields."""
         object.__setattr__(self, "clusters", tuple(tuple(each) for each in self.clusters))
         if not self.clusters:
             raise PlatformError(f"site {self.name!r} has no cluster; give at least one")
-        require_name("a site", self.name)
-        require_truth(f"one_switch of site {self.name!r}", self.one_switch)
+        check_fields(self)
         for name, processors, speed in self.clusters:
             require_name(f"a cluster of site {self.name!r}", name)
             what = f"of cluster {name!r} of site {self.name!r}"
             require_count(f"the number of processors {what}", processors, 1)
             require_positive(f"the speed {what}", speed, "flop/s")
-        require_positive("the bandwidth of links", self.bandwidth, "byte/s")
-        require_not_negative("the latency of links", self.latency, "s")
-        require_positive("the bandwidth of a switch", self.switch_bandwidth, "byte/s")
-        require_not_negative("the latency of a switch", self.switch_latency, "s")
         self.site()
         self.platform()
 

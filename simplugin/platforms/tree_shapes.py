@@ -1,23 +1,18 @@
-"""Shortest paths from a host over the routes between neighbours."""
+"""Trees of hosts by the shape of a platform: stars, zones, shortest paths."""
 
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from simplugin.errors import DeploymentError
 from simplugin.platforms.application_trees import ApplicationTree
-from simplugin.platforms.graphs import Graph, neighbours
+from simplugin.platforms.graphs import neighbours
 from simplugin.platforms.host_choices import HostChoice
-from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer
+from simplugin.platforms.hosts import Cluster
 from simplugin.platforms.links import BypassRoute, Route
-from simplugin.platforms.platform import Platform, Zone
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-
-    from simplugin.platforms.platform import PlatformElement, ZoneElement
+from simplugin.platforms.platform import Platform, Zone, ZoneElement, host_names
 
 LATENCY = "latency"
 HOPS = "hops"
@@ -54,16 +49,16 @@ METRICS: Mapping[str, Callable[[NeighbourRoute], float]] = {
 }
 
 
-def neighbour_routes(platform: Platform | Graph) -> list[NeighbourRoute] | None:
+def neighbour_routes(platform: Platform) -> list[NeighbourRoute] | None:
     """Return the routes that a platform gives between hosts; None if it is not a plain graph.
 
-    A plain graph is a `Graph`, or one zone with hosts and routes between them. A zone of routing
+    A plain graph is one zone with hosts and routes between them. A zone of routing
     ``Floyd``, ``Dijkstra`` or ``DijkstraCache`` counts only if no route ends at a router, for
     then SimGrid composes the ways of hosts from more than routes between hosts.
 
     Parameters
     ----------
-    platform : Platform or Graph
+    platform : Platform
         Where.
 
     Returns
@@ -72,8 +67,6 @@ def neighbour_routes(platform: Platform | Graph) -> list[NeighbourRoute] | None:
         Each direction by itself, in the order of the platform; none over links that are not in
         the zone.
     """
-    if isinstance(platform, Graph):
-        return _graph_routes(platform)
     zones = [element for element in platform.elements if isinstance(element, Zone)]
     if len(zones) != 1 or zones[0].routing not in _ROUTINGS:
         return None
@@ -158,18 +151,6 @@ def shortest_parents(
     return settled
 
 
-def _graph_routes(graph: Graph) -> list[NeighbourRoute]:
-    """Return the links of a graph that have a bandwidth."""
-    columns = (graph.source, graph.destination, graph.latency, graph.bandwidth)
-    return [
-        NeighbourRoute(graph.hosts[source], graph.hosts[destination], latency, bandwidth)
-        for source, destination, latency, bandwidth in zip(
-            *(column.tolist() for column in columns), strict=True
-        )
-        if bandwidth > 0
-    ]
-
-
 def star_tree(
     platform: Platform, application: str, root: str, hosts: Collection[str] | None = None
 ) -> ApplicationTree:
@@ -226,23 +207,33 @@ def zone_tree(
         A host is not there.
     """
     members = _members(platform, application, root, hosts)
-    heads: dict[int, str] = {}
-    for element in reversed([element for element, _ in platform.walk()]):
-        _find_head(element, root, members, heads)
-    parent: dict[str, str] = {}
-    tops = [heads[id(top)] for top in platform.elements if id(top) in heads]
-    parent |= {head: root for head in tops if head != root}
-    for element, _ in platform.walk():
-        if id(element) not in heads or not isinstance(element, Zone | Cluster):
-            continue
-        head = heads[id(element)]
-        below = _directly_in(element, members, heads)
-        parent |= {host: head for host in below if host != head}
+    below: dict[int, list[str]] = {}
+
+    def head(part: ZoneElement) -> str:
+        hosts = below[id(part)]
+        return root if root in hosts else hosts[0]
+
+    def entered(part: ZoneElement) -> list[str]:
+        """Return the hosts at which data enter a part."""
+        if isinstance(part, Zone | Cluster):
+            return [head(part)] if below[id(part)] else []
+        return [host for host in host_names(part) if host in members]
+
+    elements = [element for element, _ in platform.walk() if isinstance(element, Zone | Cluster)]
+    for element in reversed(elements):
+        below[id(element)] = (
+            [host for part in element.elements for host in entered(part)]
+            if isinstance(element, Zone)
+            else [host for host in host_names(element) if host in members]
+        )
+    parent = {host: root for top in platform.elements for host in entered(top) if host != root}
+    for element in elements:
+        parent |= {host: head(element) for host in below[id(element)] if host != head(element)}
     return ApplicationTree(application, root, parent)
 
 
 def shortest_path_tree(
-    platform: Platform | Graph,
+    platform: Platform,
     application: str,
     root: str,
     metric: str = LATENCY,
@@ -250,19 +241,19 @@ def shortest_path_tree(
 ) -> ApplicationTree:
     """Return the tree of shortest paths over the routes between neighbours.
 
-    For platforms that say which hosts are neighbours: a `Graph`, or one zone of hosts and routes
-    between them, as `Graph.platform` and `Tree.platform` make.
+    For platforms that say which hosts are neighbours: one zone of hosts and routes between them,
+    as `Graph.platform` and `Tree.platform` make.
 
     Parameters
     ----------
-    platform : Platform or Graph
+    platform : Platform
         Where.
     application : str
         Name of the application.
     root : str
         Where the paths begin.
     metric : str
-        ``latency``, ``hops`` or ``transfer``; see `shortest_paths.shortest_parents`, also for
+        ``latency``, ``hops`` or ``transfer``; see `shortest_parents`, also for
         what is done about ties.
     hosts : collection of str, optional
         The hosts to be reached; those on the way to them are in the tree too. None for all.
@@ -279,15 +270,7 @@ def shortest_path_tree(
         The root is not there, one of `hosts` cannot be reached, there is no such metric, or the
         platform does not say which hosts are neighbours.
     """
-    described = platform if isinstance(platform, Platform) else None
-    known = set(platform.host_names() if isinstance(platform, Platform) else platform.hosts)
-    if described is not None:
-        _members(described, application, root, hosts)
-    elif root not in known:
-        raise DeploymentError(
-            f"the root {root!r} of application {application!r} is no host of the graph",
-            remedy="name one of its hosts",
-        )
+    _members(platform, application, root, hosts)
     routes = neighbour_routes(platform)
     if routes is None:
         raise DeploymentError(
@@ -299,7 +282,7 @@ def shortest_path_tree(
 
 
 def require_routes(platform: Platform, tree: ApplicationTree) -> None:
-    """Refuse a tree whose hosts are not there, or not reached by their parents.
+    """Raise unless the hosts of a tree exist and their parents reach them.
 
     Only on platforms that lack routes between some hosts by intention, see `neighbours`, are
     routes looked at; elsewhere the platform is taken to join all, as `simplugin check` checks.
@@ -343,41 +326,3 @@ def _members(
     for host in hosts:
         choice.require(f"application {application!r}: host", host)
     return {root, *hosts}
-
-
-def _own_hosts(element: PlatformElement | ZoneElement) -> Iterator[str]:
-    """Yield the hosts that an element is or holds without zones between."""
-    if isinstance(element, Host | Peer):
-        yield element.id
-    elif isinstance(element, Cluster | Cabinet):
-        yield from element.host_names()
-
-
-def _find_head(
-    element: PlatformElement | ZoneElement,
-    root: str,
-    members: Collection[str],
-    heads: dict[int, str],
-) -> None:
-    """Note the head of an element, after those of all that is in it."""
-    if isinstance(element, Zone):
-        hosts = [heads[id(part)] for part in element.elements if id(part) in heads]
-    else:
-        hosts = [host for host in _own_hosts(element) if host in members]
-    if hosts:
-        heads[id(element)] = root if root in hosts else hosts[0]
-
-
-def _directly_in(
-    element: Zone | Cluster, members: Collection[str], heads: dict[int, str]
-) -> Iterator[str]:
-    """Yield the hosts directly in a zone and the heads of the zones directly in it."""
-    if isinstance(element, Cluster):
-        yield from (host for host in element.host_names() if host in members)
-        return
-    for part in element.elements:
-        if isinstance(part, Zone | Cluster):
-            if id(part) in heads:
-                yield heads[id(part)]
-        else:
-            yield from (host for host in _own_hosts(part) if host in members)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache, partial
 from typing import Annotated, Any, get_args, get_type_hints
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from simplugin.errors import PlatformError
 
@@ -104,6 +106,56 @@ def require_coordinates(what: str, coordinates: tuple[float, ...]) -> None:
         )
 
 
+def require_distinct(what: str, names: Iterable[str]) -> None:
+    """Raise if a name occurs twice."""
+    names = tuple(names)
+    if len(set(names)) < len(names):
+        [(name, _)] = Counter(names).most_common(1)
+        raise PlatformError(f"two {what} are called {name!r}", remedy="name them apart")
+
+
+_RANGES: dict[str, Callable[[Any], Any]] = {
+    "finite numbers >= 0": lambda values: np.isfinite(values) & (values >= 0),
+    "finite numbers > 0": lambda values: np.isfinite(values) & (values > 0),
+    "numbers > 0": lambda values: values > 0,
+}
+
+
+def set_array(
+    part: object,
+    field: str,
+    shape: tuple[int, ...],
+    numbers: str = "",
+    dtype: DTypeLike = np.float64,
+) -> None:
+    """Turn a field of a data class into an array, and check its shape and range.
+
+    Parameters
+    ----------
+    part : object
+        A frozen data class.
+    field : str
+        Name of the field.
+    shape : tuple of int
+        Of the array.
+    numbers : str, optional
+        The range of its values: a key of `_RANGES`.
+    dtype : dtype
+        Of the array.
+
+    Raises
+    ------
+    PlatformError
+        The shape or a value is wrong; the message names the field.
+    """
+    values = np.ascontiguousarray(getattr(part, field), dtype=dtype)
+    if values.shape != shape:
+        raise PlatformError(f"{field} has shape {values.shape}", remedy=f"give {shape}")
+    if numbers and not np.all(_RANGES[numbers](values)):
+        raise PlatformError(f"{field} has a value out of its range", remedy=f"give {numbers}")
+    object.__setattr__(part, field, values)
+
+
 Name = Annotated[str, require_name]
 Text = Annotated[str, require_text]
 Speed = Annotated[float, partial(require_positive, unit="flop/s")]
@@ -128,25 +180,28 @@ class Checked:
         check_fields(self)
 
 
-def check_fields(part: Any) -> str:
-    """Check the fields of a data class by their annotations; return its kind and name.
+def check_fields(part: Any, what: str = "") -> str:
+    """Check the fields of a data class by their annotations; return what messages call it.
 
     Parameters
     ----------
     part : object
         A frozen data class. A check in the metadata of an annotation is called with a text for
         messages and the value; if it returns another value, that takes the place of the first.
+    what : str, optional
+        What messages call the part; its kind and its first field, a name, without.
 
     Raises
     ------
     PlatformError
         A field is invalid; the message names the part and the field.
     """
-    kind, (first, *fields) = _checks(part.__class__)
-    name = getattr(part, first[0])
-    first[1](f"a {kind}", name)
-    what = f"{kind} {name!r}"
-    for field, check in fields:
+    kind, checks = _checks(part.__class__)
+    if not what:
+        (field, check), *checks = checks
+        check(f"a {kind}", getattr(part, field))
+        what = f"{kind} {getattr(part, field)!r}"
+    for field, check in checks:
         value = getattr(part, field)
         if value is not None:
             better = check(f"the {field.replace('_', ' ')} of {what}", value)
@@ -156,7 +211,7 @@ def check_fields(part: Any) -> str:
 
 
 @cache
-def _checks(kind: type[Any]) -> tuple[str, tuple[tuple[str, Callable[[str, Any], Any]], ...]]:
+def _checks(kind: type[Any]) -> tuple[str, list[tuple[str, Callable[[str, Any], Any]]]]:
     """Return what messages call a data class, and the checks of its fields."""
     hints = get_type_hints(kind, include_extras=True)
     checks = [
@@ -165,7 +220,7 @@ def _checks(kind: type[Any]) -> tuple[str, tuple[tuple[str, Callable[[str, Any],
         for each in (hints[field.name], *get_args(hints[field.name]))
         for check in getattr(each, "__metadata__", ())
     ]
-    return getattr(kind, "kind", kind.__name__.lower()), tuple(checks)
+    return getattr(kind, "kind", kind.__name__.lower()), checks
 
 
 ERROR = "error"

@@ -1,26 +1,36 @@
-"""Deploying applications as trees over a graph."""
+"""Deployment of applications as trees over a graph or a SimGrid platform."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simplugin.errors import WorkloadError
+from simplugin.formats.platform_xml import read_platform
+from simplugin.platforms.graphs import NO_SPEED, Graph, neighbours
+from simplugin.platforms.links import FATPIPE, WIFI
+from simplugin.platforms.platform import Platform
+from simplugin.simulation.resolve import resolve
 from simplugin.workloads.sharing import Sharing
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
     from simplugin.platforms.graphs import Graph
+    from simplugin.simulation.resolve import ResolvedPlatform
     from simplugin.workloads.applications import Application
 
     Integers = NDArray[np.int64]
-    # Of each host: its place in the order (-1 if not reached), father and link above (-1 if none).
     Tree = tuple[Integers, Integers, Integers]
+    Trees = Mapping[str, Mapping[str, str]]
+    Pair = tuple[str, str]
 
 
 def deploy(
@@ -216,3 +226,164 @@ def _depth(above: Integers) -> Integers:
         level += 1
         depth[start:stop] = level
     return depth
+
+
+def sharing_of(
+    platform: Platform | str | os.PathLike[str],
+    applications: Sequence[Application],
+    trees: Trees | None = None,
+) -> Sharing:
+    """Deploy applications over a SimGrid platform, whose routes SimGrid itself gives.
+
+    Without a tree, an application's master reaches each host directly along its route. Only
+    where the platform is one flat zone of routing ``Full`` that lacks routes between some hosts,
+    as `Graph.platform` makes, its tree is the breadth-first one over the routes that there are.
+
+    A route of several links is a chain of agents. A ``FATPIPE`` link gives each transfer all of
+    its bandwidth, so that it is no capacity to be shared, and left out. Of a route that has no
+    other links the narrowest is kept, as if it were shared: less than there is, never more.
+
+    Parameters
+    ----------
+    platform : Platform or path
+        The platform or its file.
+    applications : sequence of Application
+        What shares it.
+    trees : mapping of str to mapping of str to str, optional
+        For an application's name, the father of each host of its tree but the master; a father
+        reaches its son along the route between them.
+
+    Returns
+    -------
+    Sharing
+        The speed of a host is that of all its cores, 0 up to `NO_SPEED` flop/s; bandwidths are
+        nominal, as in `SimGridOptions.linear`. Hosts that a master has no route to are in no
+        tree of its application.
+
+    Raises
+    ------
+    PlatformError
+        SimGrid refuses the platform.
+    WorkloadError
+        As `deploy`; or a route passes a Wi-Fi link, whose capacity is not one number.
+    """
+    described = platform if isinstance(platform, Platform) else read_platform(platform)
+    hosts = tuple(described.host_names())
+    given = dict(trees or {})
+    adjacent = neighbours(described, hosts)
+    masters = {each.name: each.master for each in applications if each.name not in given}
+    wanted = adjacent
+    if wanted is None:
+        stars = dict.fromkeys(masters.values())
+        wanted = [(master, host) for master in stars for host in hosts if host != master]
+    wanted += [(father, son) for tree in given.values() for son, father in tree.items()]
+    known = set(hosts)
+    asked = [pair for pair in dict.fromkeys(wanted) if known.issuperset(pair)]
+    source = platform if isinstance(platform, Platform) else Path(platform)
+    resolved = resolve(source, asked)
+    if adjacent is None:
+        for name, master in masters.items():
+            sons = [route.destination for route in resolved.routes if route.source == master]
+            given[name] = dict.fromkeys(sons, master)
+    chains, bandwidth = _shared_links(resolved)
+    graph = _graph(hosts, resolved, chains, bandwidth)
+    return _chained(deploy(graph, applications, given), list(chains.values()), bandwidth)
+
+
+def _shared_links(
+    resolved: ResolvedPlatform,
+) -> tuple[dict[Pair, tuple[str, ...]], dict[str, float]]:
+    """Return the shared links of each route, and the bandwidths of all links on routes."""
+    links = {link.name: link for link in resolved.links}
+    chains: dict[Pair, tuple[str, ...]] = {}
+    bandwidth: dict[str, float] = {}
+    for route in resolved.routes:
+        for name in route.links:
+            if links[name].sharing_policy == WIFI:
+                raise WorkloadError(
+                    f"the route from {route.source!r} to {route.destination!r} passes the Wi-Fi"
+                    f" link {name!r}, whose capacity is not one number; leave its hosts out"
+                )
+        shared = tuple(name for name in route.links if links[name].sharing_policy != FATPIPE)
+        if not shared:
+            shared = (min(route.links, key=lambda name: links[name].bandwidth),)
+        bandwidth |= {name: links[name].bandwidth for name in shared}
+        chains[route.source, route.destination] = shared
+    return chains, bandwidth
+
+
+def _graph(
+    hosts: tuple[str, ...],
+    resolved: ResolvedPlatform,
+    chains: Mapping[Pair, tuple[str, ...]],
+    bandwidth: Mapping[str, float],
+) -> Graph:
+    """Return the graph whose links are the routes, in their order."""
+    index = {name: host for host, name in enumerate(hosts)}
+    speeds = {host.name: host.speed * host.cores for host in resolved.hosts}
+    speed = np.array([speeds[name] for name in hosts])
+    ends = np.array([(index[a], index[b]) for a, b in chains], dtype=np.int64).reshape(-1, 2)
+    narrowest = [min(bandwidth[link] for link in chain) for chain in chains.values()]
+    return Graph(
+        hosts,
+        np.where(speed <= NO_SPEED, 0.0, speed),
+        ends[:, 0],
+        ends[:, 1],
+        np.array(narrowest, dtype=np.float64),
+        np.zeros(len(chains)),
+    )
+
+
+def _chained(
+    direct: Sharing, chains: Sequence[tuple[str, ...]], bandwidth: Mapping[str, float]
+) -> Sharing:
+    """Put a chain of agents in the place of each agent whose link is a route of several."""
+    names = tuple(bandwidth)
+    number = {name: link for link, name in enumerate(names)}
+    # The last agent of the chain that an agent becomes.
+    last = np.zeros(direct.n_agents, dtype=np.int64)
+    origin: list[int] = []
+    father: list[int] = []
+    link: list[int] = []
+    computes: list[bool] = []
+    depth: list[int] = []
+    for agent in range(direct.n_agents):
+        route = direct.link[agent]
+        before = int(last[direct.father[agent]]) if route >= 0 else -1
+        passed = [number[name] for name in chains[route]] if route >= 0 else [-1]
+        for step, through in enumerate(passed, 1):
+            origin.append(agent)
+            father.append(before)
+            link.append(through)
+            computes.append(bool(direct.computes[agent]) and step == len(passed))
+            depth.append(depth[before] + 1 if before >= 0 else 0)
+            before = len(origin) - 1
+        last[agent] = before
+    order = _by_depth(np.array(depth), np.array(father), direct.application[origin])
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    above = np.array(father)[order]
+    return replace(
+        direct,
+        links=names,
+        bandwidth=np.array(list(bandwidth.values())),
+        application=direct.application[origin][order],
+        host=direct.host[origin][order],
+        father=np.where(above >= 0, place[above], -1),
+        link=np.array(link)[order],
+        computes=np.array(computes)[order],
+    )
+
+
+def _by_depth(depth: Integers, father: Integers, application: Integers) -> Integers:
+    """Return agents by depth, then by application, then by the place of their fathers."""
+    place = np.zeros(len(depth), dtype=np.int64)
+    levels = []
+    for level in range(int(depth.max()) + 1):
+        agents = np.flatnonzero(depth == level)
+        # Fathers stand in the order of their applications already.
+        key = application[agents] if level == 0 else place[father[agents]]
+        agents = agents[np.argsort(key, kind="stable")]
+        place[agents] = np.arange(len(agents))
+        levels.append(agents)
+    return np.concatenate(levels)

@@ -10,8 +10,8 @@ import numpy as np
 
 from simplugin.errors import WorkloadError
 from simplugin.platforms.graphs import Graph
-from simplugin.pricing.dispatch_actors import Neighbour, Station, agent
-from simplugin.pricing.dispatch_queues import Proportions
+from simplugin.pricing.actors.dispatch import Neighbour, Station, agent
+from simplugin.pricing.policies.task_queues import Proportions
 from simplugin.simulation.options import SimGridOptions
 from simplugin.simulation.placement import Placement
 from simplugin.simulation.simulate import simulate

@@ -10,7 +10,7 @@ import numpy as np
 from simplugin.elementary import exp, log
 from simplugin.platforms.topologies.random_graphs import random_graph
 from simplugin.pricing.deployment import deploy
-from simplugin.workloads.applications import Application
+from simplugin.workloads.applications import FIVE_HOSTS_APPLICATIONS, Application
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,9 +29,6 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "clusters": ("clusters",),
     "cycles": ("small_world", "grid"),
 }
-
-# Computation [flop] and data [byte] of the three kinds of task of the report's section 5.1.3.
-REPORT_TASKS = ((5000.0, 1000.0), (800.0, 2000.0), (1500.0, 1500.0))
 
 
 @dataclass(frozen=True)
@@ -153,7 +150,8 @@ def random_applications(
     for number in range(first, first + count):
         master = graph.hosts[int(generator.integers(graph.n_hosts))]
         if spread.flop is None:
-            flop, byte = REPORT_TASKS[number % len(REPORT_TASKS)]
+            task = FIVE_HOSTS_APPLICATIONS[number % len(FIVE_HOSTS_APPLICATIONS)]
+            flop, byte = task.flop, task.byte
         else:
             flop = exp(generator.uniform(*log(spread.flop)))
             byte = flop * exp(generator.uniform(*log(spread.intensity)))

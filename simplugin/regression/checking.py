@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from simplugin.campaigns.jobs import Job, Record
 from simplugin.campaigns.keys import code_digest
-from simplugin.campaigns.running.choice import chosen_runners
+from simplugin.campaigns.running.campaign_runs import chosen_runners
 from simplugin.errors import SimpluginError
 from simplugin.regression.activities import is_complete
 from simplugin.regression.comparison import Change, compare

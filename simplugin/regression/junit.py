@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-from simplugin.campaigns.running.printable import printable
+from simplugin.campaigns.running.reporting import printable
 from simplugin.errors import SimpluginError
 from simplugin.regression.checking import Checked
 

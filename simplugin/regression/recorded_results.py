@@ -208,7 +208,7 @@ def snapshot_of(subject: str, value: object) -> Snapshot:
     SimpluginError
         It is nothing with metrics.
     """
-    from simplugin.campaigns.running.versions import versions
+    from simplugin.campaigns.keys import versions
     from simplugin.errors import SimpluginError
     from simplugin.inputs.kinds import Outcome
     from simplugin.regression import snapshots

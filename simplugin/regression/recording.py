@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from simplugin.campaigns.jobs import Measured
-from simplugin.campaigns.running.versions import versions
+from simplugin.campaigns.keys import versions
 from simplugin.regression.snapshots import (
     Snapshot,
     read_snapshot,

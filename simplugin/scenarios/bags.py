@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from simplugin.bags.policies.shipped import POLICIES as TREE_POLICIES
 from simplugin.inputs.kinds import Kind, Outcome, Progress
-from simplugin.pricing.policies import POLICIES
+from simplugin.pricing.policies.shipped import POLICIES
 from simplugin.workloads.bag_sections import BagsWorkload
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # The module with the functions `check` and `run` of the schedulers whose names start so.
 FAMILIES = {
-    "bags": "simplugin.scenarios.executions",
+    "bags": "simplugin.bags.scenario",
     "pricing": "simplugin.scenarios.pricing",
 }
 # The keys of the workload, and of its applications, that only one family has.

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-from simplugin.simulation.fresh_modules import compiled_each_time
+from simplugin.simulation.surroundings import compiled_each_time
 
 
 @contextmanager

@@ -13,18 +13,18 @@ from simplugin.formats.platform_xml import read_platform
 from simplugin.inputs.kinds import Outcome, Progress
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms import ProfileUse
-from simplugin.pricing.agents.methods import cast
-from simplugin.pricing.agents.negotiation import negotiate
+from simplugin.pricing.actors.roles import cast
 from simplugin.pricing.assessment import Assessment
-from simplugin.pricing.platform_trees import sharing_of
-from simplugin.pricing.policies import POLICIES
+from simplugin.pricing.deployment import sharing_of
+from simplugin.pricing.execution import negotiate
+from simplugin.pricing.policies.shipped import POLICIES
 from simplugin.rows import Metric, Row
 from simplugin.simulation.metrics import metrics
 from simplugin.workloads import AlphaFair
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform
-    from simplugin.pricing.trajectory import Method
+    from simplugin.pricing.iteration import Method
     from simplugin.scenarios.scenario import Scenario
     from simplugin.simulation import Result
     from simplugin.workloads import Sharing

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from simplugin.inputs.parameters import policy_of, read_parameters
 from simplugin.inputs.sections import Section
-from simplugin.pricing.policies import POLICIES
+from simplugin.pricing.policies.shipped import POLICIES
 from simplugin.scenarios import negotiations, upkeeps
 
 if TYPE_CHECKING:

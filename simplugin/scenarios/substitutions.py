@@ -130,7 +130,9 @@ def plain(value: Any) -> Any:
     """Return what a program gave as a file would have it: texts, numbers, lists and tables."""
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, range) and value:
+        return {"from": value[0], "to": value[-1], "step": value.step}
+    if isinstance(value, list | tuple | range):
         return [plain(each) for each in value]
     if isinstance(value, PathLike):
         return fspath(value)

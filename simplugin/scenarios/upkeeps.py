@@ -17,10 +17,10 @@ from simplugin.errors import (
 from simplugin.formats.platform_xml import read_platform
 from simplugin.inputs.kinds import Outcome, Progress
 from simplugin.optimum.fair_sharing import fair_sharing
-from simplugin.pricing.agents.changes import intervals
-from simplugin.pricing.agents.methods import ticking_cast
-from simplugin.pricing.agents.upkeep import keep_up
-from simplugin.pricing.recovery import Recovery, Stretch, events_of
+from simplugin.pricing.actors.roles import ticking_cast
+from simplugin.pricing.assessment import Recovery, Stretch, events_of
+from simplugin.pricing.changes import intervals
+from simplugin.pricing.execution import keep_up
 from simplugin.rows import Row
 from simplugin.scenarios.negotiations import (
     arguments,
@@ -35,8 +35,8 @@ from simplugin.units import parse_time
 if TYPE_CHECKING:
     from simplugin.optimum.fair_sharing import FairShare
     from simplugin.platforms import Platform
-    from simplugin.pricing.agents.changes import Interval
-    from simplugin.pricing.trajectory import Method
+    from simplugin.pricing.changes import Interval
+    from simplugin.pricing.iteration import Method
     from simplugin.scenarios.scenario import Scenario
     from simplugin.workloads import AlphaFair, Sharing
     from simplugin.workloads.bag_sections import BagsWorkload

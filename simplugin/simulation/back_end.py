@@ -20,7 +20,7 @@ from simplugin.errors import (
 )
 from simplugin.formats.config_options import GOVERNORS, option_refusal, refused_options
 from simplugin.simulation import _driver
-from simplugin.simulation.job import ActorJob
+from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.result import HostTotals, LinkTotals
 from simplugin.simulation.trace import Trace
 

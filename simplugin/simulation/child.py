@@ -1,9 +1,8 @@
-"""What the process of one simulation does."""
+"""The process of one simulation: it adopts its caller's surroundings, simulates and reports."""
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import faulthandler
 import importlib
 import inspect
@@ -24,22 +23,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.errors import PlatformError, SimpluginError, SimulationError
-from simplugin.simulation import guard, surroundings
-from simplugin.simulation.failures import packed_error, platform_error
-from simplugin.simulation.job import ActorJob, Settings
+from simplugin.simulation.failures import platform_error
 from simplugin.simulation.placement import NotAsyncError, not_async, unknown_host
-from simplugin.simulation.travel import pack_returned, unpack_actors
-from simplugin.simulation.wire import (
+from simplugin.simulation.protocol import (
     ERROR,
     LOADED,
-    MODULES,
     PROGRESS,
-    PROGRESS_BODY,
     RESULT,
     WHERE_ARE_YOU,
-    FrameReader,
-    frame,
+    ActorJob,
+    Settings,
+    take_job,
+    write_outcome,
 )
+from simplugin.simulation.surroundings import adopt, forbid_simulations
+from simplugin.simulation.travel import pack_error, pack_returned, unpack_actors
 
 if TYPE_CHECKING:
     from simplugin.simulation.back_end import BackEnd, Collected
@@ -50,7 +48,7 @@ _WORTH_WARMING = 2e-3
 _PROGRESS_EVERY = 0.05
 # Hosts that a message names.
 _MOST_HOSTS = 10
-_versions: dict[str, str | None] = {}
+_versions: dict[str, str] = {}
 # Nothing of SimGrid's is taken down before the process ends: actors may still use it.
 _kept: list[Any] = []
 
@@ -66,42 +64,40 @@ def prepare(back_end: str) -> None:
     _back_end_class(back_end)
     # Loaded lazily by numpy, needed by every actor that draws a random number.
     np.random.default_rng(0).random()
-    _versions["simgrid"] = _simgrid_version()
+    from simplugin.simulation import _driver
+
+    _versions["simgrid"] = _driver.simgrid_version()
     _versions["python"] = platform.python_version()
     _versions["numpy"] = np.__version__
 
 
-def run(caller: socket.socket) -> int:
-    """Receive a job, simulate, send the outcome; return the exit status."""
+def run(file: int, news: socket.socket) -> None:
+    """Read the job, simulate, write the outcome.
+
+    Parameters
+    ----------
+    file : int
+        Descriptor of the file of the job and of the outcome.
+    news : socket
+        Where the caller waits for progress.
+    """
     # Nobody closes it: the process ends without collecting what is left.
-    _kept.append(caller)
-    settings, packed_actors = _receive(caller)
+    _kept.append(news)
+    settings, packed_actors = take_job(file)
     _open_streams()
+    modules: list[tuple[str, str, int]] = []
     try:
         _adopt(settings)
-        actors = _arrive(caller, packed_actors)
-        outcome = frame(RESULT, _simulate(caller, settings, actors))
+        actors = _arrive(packed_actors, modules)
+        kind, body = RESULT, _simulate(news, settings, actors)
     except BaseException as error:
         _kept.append(error)
         _lift_memory_limit()
         # The function was wrong, rather than anything that it did.
         known = error.__cause__ if isinstance(error.__cause__, NotAsyncError) else error
-        outcome = frame(ERROR, packed_error(known))
-    _flush_streams()
-    caller.sendall(outcome)
-    return 0
-
-
-def _receive(caller: socket.socket) -> tuple[Settings, bytes]:
-    """Read the job."""
-    reader = FrameReader()
-    bodies: list[bytes] = []
-    while len(bodies) < 2:
-        data = caller.recv(1 << 20)
-        if not data:
-            os._exit(1)  # the caller changed its mind
-        bodies += [each.body for each in reader.feed(data)]
-    return pickle.loads(bodies[0]), bodies[1]
+        kind, body = ERROR, pack_error(known)
+    flush_output()
+    write_outcome(file, kind, modules, body)
 
 
 def _open_streams() -> None:
@@ -117,8 +113,8 @@ def _line_writer(descriptor: int) -> io.TextIOWrapper:
     )
 
 
-def _flush_streams() -> None:
-    """Let what was printed arrive before the outcome does."""
+def flush_output() -> None:
+    """Write out what was printed."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()
@@ -126,7 +122,7 @@ def _flush_streams() -> None:
 
 def _adopt(settings: Settings) -> None:
     """Become like the caller; limit and seed this process."""
-    surroundings.adopt(settings.surroundings)
+    adopt(settings.surroundings)
     if settings.memory_limit is not None:
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (_address_space() + settings.memory_limit, hard))
@@ -148,12 +144,12 @@ def _address_space() -> int:
     return pages * resource.getpagesize()
 
 
-def _arrive(caller: socket.socket, packed_actors: bytes) -> list[ActorJob]:
-    """Unpickle the actors, and report which modules that took."""
+def _arrive(packed_actors: bytes, modules: list[tuple[str, str, int]]) -> list[ActorJob]:
+    """Unpickle the actors, and add to `modules` those that the server ought to load."""
     # Not the names: to look at them all would copy the memory shared with the server.
     known = len(sys.modules)
     started = time.perf_counter()
-    guard.forbid("a module asks for a simulation while it is imported by a simulation")
+    forbid_simulations("a module asks for a simulation while it is imported by a simulation")
     try:
         actors = unpack_actors(packed_actors)
     except SimulationError:
@@ -163,13 +159,11 @@ def _arrive(caller: socket.socket, packed_actors: bytes) -> list[ActorJob]:
             f"the actors did not arrive in the simulation's process: {error!r}"
         ) from error
     finally:
-        guard.allow()
+        forbid_simulations(None)
     # A server with threads could not fork safely.
     alone = len(os.listdir("/proc/self/task")) == 1
     if alone and time.perf_counter() - started > _WORTH_WARMING:
-        modules = _files_of(list(sys.modules)[known:])
-        if modules:
-            caller.sendall(frame(MODULES, pickle.dumps(modules)))
+        modules += _files_of(list(sys.modules)[known:])
     return actors
 
 
@@ -186,7 +180,7 @@ def _files_of(names: list[str]) -> list[tuple[str, str, int]]:
     return found
 
 
-def _simulate(caller: socket.socket, settings: Settings, actors: list[ActorJob]) -> bytes:
+def _simulate(news: socket.socket, settings: Settings, actors: list[ActorJob]) -> bytes:
     """Run the simulation, return the body of the result."""
     if settings.locates:
         sys.set_coroutine_origin_tracking_depth(1)
@@ -200,10 +194,10 @@ def _simulate(caller: socket.socket, settings: Settings, actors: list[ActorJob])
     _load(back_end, settings.platform)
     if settings.energy:
         _require_wattages(back_end, settings.platform)
-    caller.sendall(frame(LOADED, b""))
+    news.send(LOADED)
     for actor in actors:
         _place(back_end, actor)
-    back_end.run(settings.until, _reporter(caller) if settings.reports_progress else None)
+    back_end.run(settings.until, _reporter(news) if settings.reports_progress else None)
     return _packed_result(back_end.collect())
 
 
@@ -305,7 +299,7 @@ def _checked(actor: ActorJob) -> Callable[..., Any]:
     return call
 
 
-def _reporter(caller: socket.socket) -> Callable[[float, int], None]:
+def _reporter(news: socket.socket) -> Callable[[float, int], None]:
     """Return a function that tells the caller how far the simulation got."""
     last = 0.0
 
@@ -314,7 +308,7 @@ def _reporter(caller: socket.socket) -> Callable[[float, int], None]:
         now = time.monotonic()
         if now - last >= _PROGRESS_EVERY:
             last = now
-            caller.sendall(frame(PROGRESS, PROGRESS_BODY.pack(clock, active)))
+            news.send(PROGRESS.pack(clock, active))
 
     return report
 
@@ -326,14 +320,3 @@ def _packed_result(collected: Collected) -> bytes:
     returned = names, hosts, pack_returned(values, names, hosts), states
     parts = collected.__dict__ | {"returned": returned, "versions": _versions}
     return pickle.dumps(parts, protocol=5)
-
-
-def _simgrid_version() -> str | None:
-    """Ask the libsimgrid in this process for its version, None if there is none."""
-    for line in Path("/proc/self/maps").read_text().splitlines():
-        file = line.partition("/")[2]
-        if Path(file).name.startswith("libsimgrid"):
-            numbers = [ctypes.c_int() for _ in range(3)]
-            ctypes.CDLL("/" + file).sg_version_get(*(ctypes.byref(each) for each in numbers))
-            return ".".join(str(each.value) for each in numbers)
-    return None

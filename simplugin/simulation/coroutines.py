@@ -18,7 +18,7 @@ from simplugin.simulation.back_end import (
     plugin_figures,
     prepare_plugins,
 )
-from simplugin.simulation.job import ActorJob
+from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.result import HostTotals, LinkTotals
 from simplugin.simulation.trace import Trace
 from simplugin.simulation.unawaited import Watch

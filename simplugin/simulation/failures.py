@@ -1,129 +1,18 @@
-"""How errors get from a simulation's process to its caller."""
+"""Errors for a process that ended without an outcome, and for platforms that SimGrid refuses."""
 
 from __future__ import annotations
 
 import os
-import pickle
 import re
-import signal as signals
-import traceback
-from typing import Any
+import signal
 
-from simplugin.errors import (
-    CrashError,
-    PlatformError,
-    SimpluginError,
-    SimulationError,
-)
-from simplugin.simulation.travel import pack
+from simplugin.errors import CrashError, PlatformError
 
 _TAIL = 8192
 _PARSE_ERROR = re.compile(r"Parse error at (?P<file>.*?):(?P<line>\d+): (?P<message>.*)", re.DOTALL)
 _CRITICAL = re.compile(r"\[\w+/CRITICAL\] (?P<message>.*?)(?=\nBacktrace|\Z)", re.DOTALL)
 _PYTHON_FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<name>.*)$', re.M)
 _XML_STATE = re.compile(r" \(XML input line \d+, state \d+\)")
-
-
-class OriginalError(Exception):
-    """Stands for an exception of an actor that could not leave the simulation's process.
-
-    Attributes
-    ----------
-    type_name : str
-        Its type, with module.
-    text : str
-        Its ``repr``.
-    """
-
-    def __init__(self, type_name: str, text: str) -> None:
-        super().__init__(f"{type_name}: {text}")
-        self.type_name = type_name
-        self.text = text
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Rebuild from the parts."""
-        return OriginalError, (self.type_name, self.text)
-
-
-def packed_error(error: BaseException) -> bytes:
-    """Write an exception and its cause so that at least their texts arrive."""
-    if not isinstance(error, SimpluginError):
-        error = _unexpected(error)
-    try:
-        body = pack(error)
-    except Exception:  # an attribute that does not pickle
-        error = SimulationError(str(error))
-        body = pack(error)
-    cause = error.__cause__
-    parts: dict[str, Any] = {"error": body, "cause": None}
-    if cause is not None:
-        kind = type(cause)
-        parts["cause_type"] = f"{kind.__module__}.{kind.__qualname__}"
-        parts["cause_text"] = _repr(cause)
-        parts["cause"] = _packed_or_empty(cause)
-        parts["cause_parts"] = _packed_or_empty((kind, cause.args, cause.__dict__))
-    return pickle.dumps(parts)
-
-
-def unpacked_error(data: bytes) -> SimpluginError:
-    """Undo `packed_error`; the exception has its `__cause__` again, or a stand-in."""
-    parts = pickle.loads(data)
-    error: SimpluginError = pickle.loads(parts["error"])
-    if parts["cause"] is not None:
-        error.__cause__ = _unpacked_cause(parts)
-    return error
-
-
-def _packed_or_empty(value: object) -> bytes:
-    """Pickle a value; nothing if it cannot be."""
-    try:
-        return pack(value)
-    except Exception:
-        return b""
-
-
-def _unpacked_cause(parts: dict[str, Any]) -> BaseException:
-    """Rebuild an exception as pickle does, else without its `__init__`, else as a stand-in."""
-    for key, rebuild in (("cause", _as_pickled), ("cause_parts", _without_init)):
-        try:
-            return rebuild(pickle.loads(parts[key]), parts)
-        except Exception:  # exceptions often cannot be made from their arguments alone
-            continue
-    return OriginalError(parts["cause_type"], parts["cause_text"])
-
-
-def _as_pickled(error: BaseException, parts: dict[str, Any]) -> BaseException:
-    """Return what pickle made, with the arguments that it had: `__init__` may change them."""
-    if type(error).__reduce__ is BaseException.__reduce__:
-        error.args = pickle.loads(parts["cause_parts"])[1]
-    return error
-
-
-def _without_init(
-    state: tuple[type[BaseException], tuple[Any, ...], dict[str, Any]], _parts: dict[str, Any]
-) -> BaseException:
-    """Make an exception whose `__init__` takes other arguments than it hands on."""
-    kind, arguments, attributes = state
-    error: BaseException = kind.__new__(kind, *arguments)
-    error.args = arguments
-    error.__dict__.update(attributes)
-    return error
-
-
-def _unexpected(error: BaseException) -> SimulationError:
-    """Wrap an exception that no actor raised."""
-    text = "".join(traceback.format_exception(error)).rstrip()
-    wrapped = SimulationError(f"the simulation failed: {_repr(error)}\n\n{text}")
-    wrapped.__cause__ = error
-    return wrapped
-
-
-def _repr(error: BaseException) -> str:
-    """Return the repr of an exception, even of one that has none."""
-    try:
-        return repr(error)
-    except Exception:
-        return f"<{type(error).__qualname__} without repr>"
 
 
 def tail(data: bytes) -> str:
@@ -158,14 +47,14 @@ def crash(status: int, stderr: str, where: str) -> CrashError:
         how = f"ended with exit status {code}, without a result,"
     else:
         try:
-            name = signals.Signals(number).name
+            name = signal.Signals(number).name
         except ValueError:
             name = "unknown"
         how = f"was killed by signal {number} ({name})"
     message = f"the simulation's process {how} while {where}"
     if place(stderr):
         message += f", at {place(stderr)}"
-    if number == signals.SIGKILL:
+    if number == signal.SIGKILL:
         message += "; perhaps the system ran out of memory"
     if stderr:
         message += f"\nIts standard error ended with:\n{stderr}"

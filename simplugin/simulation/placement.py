@@ -82,6 +82,7 @@ class Placement:
         if isinstance(args, str) or not isinstance(args, Iterable):
             raise DeploymentError(f"actor {self.actor_name!r}: args is {args!r}; give a tuple")
         object.__setattr__(self, "args", tuple(args))
+        object.__setattr__(self, "properties", dict(self.properties))
         self._check_dates()
 
     def _check_dates(self) -> None:

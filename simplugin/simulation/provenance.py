@@ -11,7 +11,7 @@ from typing import Any
 
 from simplugin.errors import PlatformError, SimpluginError
 from simplugin.simulation.canonical import digest
-from simplugin.simulation.job import ActorJob
+from simplugin.simulation.protocol import ActorJob
 
 # What `repr` writes to the last bit.
 _PLAIN = frozenset({type(None), bool, int, float, str, bytes})

@@ -1,12 +1,13 @@
-"""What SimGrid makes of a platform: its hosts, its links and the routes between hosts."""
+"""A platform as SimGrid loads it: hosts, links, routes, and the time and memory that it takes."""
 
 from __future__ import annotations
 
 import json
-import re
+import math
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,13 +15,11 @@ from typing import TYPE_CHECKING, Any
 from simplugin.errors import CrashError, PlatformError, SetupError, WallClockLimitError
 from simplugin.formats.platform_xml import write_platform
 from simplugin.platforms import Platform
+from simplugin.simulation.failures import platform_error, platform_error_of_abort
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping, Sequence
-
-_PARSE_ERROR = re.compile(r"Parse error at (?P<file>.+?):(?P<line>\d+): (?P<message>.*)", re.DOTALL)
-_LOG_PLACE = re.compile(r"^\[ *[\d.]+\] (?:\S+:\d+: )?\[[^\]]*\] ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +114,44 @@ class ResolvedPlatform:
     unreachable: tuple[tuple[str, str, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """Counts of a platform as SimGrid has it, and the time and memory that loading it took.
+
+    Attributes
+    ----------
+    seconds : float
+        Of real time, from reading the file to complete routing tables [s].
+    memory : float
+        By which the process grew at most meanwhile [byte].
+    hosts, cores : int
+        Their numbers.
+    speed : float
+        Of all cores together, in the power states that hosts start in [flop/s].
+    links : mapping of str to int
+        SimGrid's sharing policy to number of links; a split-duplex link is two, and its own
+        loopback link is not counted.
+    joined : int
+        Number of pairs that have a route, of those that there was time for.
+    unreachable : tuple of (source, destination, reason)
+        Those that have none, and what SimGrid says about it.
+    """
+
+    seconds: float
+    memory: float
+    hosts: int
+    cores: int
+    speed: float
+    links: Mapping[str, int]
+    joined: int
+    unreachable: tuple[tuple[str, str, str], ...]
+
+    @property
+    def asked(self) -> int:
+        """Number of pairs for which SimGrid was asked for the route."""
+        return self.joined + len(self.unreachable)
+
+
 def resolve(
     platform: Platform | str | os.PathLike[str],
     pairs: Iterable[tuple[str, str]] | int = (),
@@ -153,57 +190,9 @@ def resolve(
     WallClockLimitError
         SimGrid took too long.
     """
-    question = {
-        "options": list(options),
-        "pairs": pairs if isinstance(pairs, int) else [list(pair) for pair in pairs],
-    }
-    return _resolved(ask(platform, question, wall_limit))
-
-
-def ask(
-    platform: Platform | str | os.PathLike[str], question: dict[str, Any], wall_limit: float
-) -> dict[str, Any]:
-    """Ask the child process about a platform or its file; raise as `resolve` does."""
-    if not isinstance(platform, Platform):
-        return _said({**question, "file": str(Path(platform).absolute())}, wall_limit)
-    with tempfile.TemporaryDirectory(prefix="simplugin-") as directory:
-        path = Path(directory) / "platform.xml"
-        write_platform(platform, path)
-        return _said({**question, "file": str(path)}, wall_limit)
-
-
-def _said(question: dict[str, Any], wall_limit: float) -> dict[str, Any]:
-    """Run the child and return what it says."""
-    # As a script, since it needs SimGrid and nothing of this package.
-    command = [sys.executable, "-P", str(Path(__file__).with_name("resolve_child.py"))]
-    with tempfile.TemporaryFile() as stderr:
-        try:
-            done = subprocess.run(
-                command,
-                input=json.dumps(question).encode(),
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-                timeout=wall_limit,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            error = WallClockLimitError(f"SimGrid took more than {wall_limit:g} s to load it")
-            error.limit = wall_limit
-            raise error from None
-        stderr.seek(0)
-        said = stderr.read().decode(errors="replace")
-    if done.returncode != 0 or not done.stdout:
-        raise _crash(question["file"], done.returncode, said)
-    said_back: dict[str, Any] = json.loads(done.stdout)
-    if "setup" in said_back:
-        raise SetupError(said_back["setup"])
-    if "refused" in said_back:
-        raise _refusal(question["file"], said_back["refused"])
-    return said_back
-
-
-def _resolved(answer: dict[str, Any]) -> ResolvedPlatform:
-    """Build the data classes from the child's answer."""
+    if not isinstance(pairs, int):
+        pairs = list(pairs)
+    answer = _ask(platform, wall_limit, pairs=pairs, options=list(options), described=True)
     return ResolvedPlatform(
         tuple(
             ResolvedHost(name, speed, cores, tuple(speeds), properties)
@@ -214,29 +203,101 @@ def _resolved(answer: dict[str, Any]) -> ResolvedPlatform:
             ResolvedRoute(source, destination, tuple(links), latency)
             for source, destination, links, latency in answer["routes"]
         ),
-        tuple((source, destination, reason) for source, destination, reason in answer["lost"]),
+        tuple(tuple(pair) for pair in answer["lost"]),
     )
 
 
-def _refusal(file: str, message: str) -> PlatformError:
-    """Return SimGrid's objection with file and line where it gives them."""
-    match = _PARSE_ERROR.fullmatch(message.strip())
-    if match is None:
-        return PlatformError(f"SimGrid refuses it: {message.strip()}", file=file)
-    return PlatformError(
-        f"SimGrid refuses it: {match['message'].strip()}",
-        file=match["file"],
-        line=int(match["line"]),
+def load(
+    platform: Platform | str | os.PathLike[str],
+    pairs: Iterable[tuple[str, str]] = (),
+    *,
+    route_limit: float = 30.0,
+    wall_limit: float = 600.0,
+) -> Loading:
+    """Let SimGrid load a platform in a child process.
+
+    Parameters
+    ----------
+    platform : Platform or path
+        The platform or its file.
+    pairs : iterable of (source, destination)
+        Hosts to look for routes between; `simplugin.platforms.host_pairs` chooses them.
+    route_limit : float
+        Time to look for routes [s of real time]; the pairs that are left then are not asked
+        for. In a zone of 100,000 hosts of routing ``Dijkstra`` a route takes some 0.2 s.
+    wall_limit : float
+        Time that all that may take [s of real time].
+
+    Returns
+    -------
+    Loading
+        Times and counts.
+
+    Raises
+    ------
+    PlatformError, CrashError, SetupError, WallClockLimitError
+        As `simplugin.simulation.resolve.resolve`.
+    """
+    question = {"pairs": list(pairs), "options": [], "limit": route_limit, "described": False}
+    answer = _ask(platform, wall_limit, **question)
+    return Loading(
+        seconds=answer["seconds"],
+        memory=answer["memory"],
+        hosts=len(answer["hosts"]),
+        cores=sum(cores for cores, _ in answer["hosts"]),
+        speed=math.fsum(cores * speed for cores, speed in answer["hosts"]),
+        links=dict(sorted(Counter(answer["links"]).items())),
+        joined=len(answer["routes"]),
+        unreachable=tuple(tuple(pair) for pair in answer["lost"]),
     )
 
 
-def _crash(file: str, code: int, said: str) -> PlatformError | CrashError:
-    """Return what an aborted child meant."""
-    for line in said.splitlines():
-        if "/CRITICAL]" in line:
-            return _refusal(file, _LOG_PLACE.sub("", line))
-    error = CrashError(f"SimGrid crashed while loading {file}:\n{said[-2000:]}".rstrip())
+def _ask(
+    platform: Platform | str | os.PathLike[str], wall_limit: float, **question: Any
+) -> dict[str, Any]:
+    """Ask the child process about a platform or its file; raise as `resolve` does."""
+    if not isinstance(platform, Platform):
+        return _answer(str(Path(platform).absolute()), wall_limit, question)
+    with tempfile.TemporaryDirectory(prefix="simplugin-") as directory:
+        path = Path(directory) / "platform.xml"
+        write_platform(platform, path)
+        return _answer(str(path), wall_limit, question)
+
+
+def _answer(file: str, wall_limit: float, question: dict[str, Any]) -> dict[str, Any]:
+    """Run the child and return its answer."""
+    # As a script, since it needs SimGrid and nothing of this package.
+    command = [sys.executable, "-P", str(Path(__file__).with_name("resolve_child.py"))]
+    asked = json.dumps(question | {"file": file}).encode()
+    try:
+        done = subprocess.run(
+            command, input=asked, capture_output=True, timeout=wall_limit, check=False
+        )
+    except subprocess.TimeoutExpired:
+        error = WallClockLimitError(f"SimGrid took more than {wall_limit:g} s to load it")
+        error.limit = wall_limit
+        raise error from None
+    if done.returncode != 0 or not done.stdout:
+        stderr = done.stderr.decode(errors="replace")
+        refused = platform_error_of_abort(stderr, file)
+        raise _refusal(refused) if refused else _crash(file, done.returncode, stderr)
+    answer: dict[str, Any] = json.loads(done.stdout)
+    if "setup" in answer:
+        raise SetupError(answer["setup"])
+    if "refused" in answer:
+        raise _refusal(platform_error(answer["refused"], file))
+    return answer
+
+
+def _refusal(error: PlatformError) -> PlatformError:
+    """Return SimGrid's objection as its own."""
+    return PlatformError(f"SimGrid refuses it: {error.message}", file=error.file, line=error.line)
+
+
+def _crash(file: str, code: int, stderr: str) -> CrashError:
+    """Return the error for a child that crashed."""
+    error = CrashError(f"SimGrid crashed while loading {file}:\n{stderr[-2000:]}".rstrip())
     error.signal = -code if code < 0 else None
     error.exit_code = code if code >= 0 else None
-    error.stderr = said[-10000:]
+    error.stderr = stderr[-10000:]
     return error

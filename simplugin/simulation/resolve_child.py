@@ -9,7 +9,6 @@ import math
 import os
 import sys
 import time
-from collections import Counter
 from typing import Any
 
 
@@ -45,52 +44,20 @@ def _answer(question: dict[str, Any]) -> dict[str, Any]:
         engine.netzone_root.seal()
     except Exception as error:  # the bindings turn C++ exceptions into many Python ones
         return {"refused": str(error)}
-    loading = time.perf_counter() - begin, _largest_memory() - before
+    seconds, memory = time.perf_counter() - begin, _largest_memory() - before
     hosts = {host.name: host for host in engine.all_hosts}
-    if question.get("counted"):
-        return _counted(engine, hosts, question["pairs"], question["limit"], loading)
     names = sorted(hosts)
-    routes, lost = _routes(hosts, _pairs(names, question["pairs"]))
-    return {
-        "hosts": [_host(hosts[name]) for name in names],
-        "links": sorted(
-            [
-                link.name,
-                link.bandwidth,
-                link.latency,
-                link.get_sharing_policy().name,
-                dict(link.get_properties()),
-            ]
-            for link in engine.all_links
-            if link.name != "__loopback__"
-        ),
-        "routes": routes,
-        "lost": lost,
-    }
-
-
-def _counted(
-    engine: Any,
-    hosts: dict[str, Any],
-    pairs: list[list[str]],
-    limit: float,
-    loading: tuple[float, float],
-) -> dict[str, Any]:
-    """Count hosts and links instead of describing them, and ask for routes for some time."""
-    policies = Counter(
-        link.get_sharing_policy().name for link in engine.all_links if link.name != "__loopback__"
-    )
-    routes, lost = _routes(hosts, pairs, limit)
-    return {
-        "seconds": loading[0],
-        "memory": loading[1],
-        "hosts": len(hosts),
-        "cores": sum(host.core_count for host in hosts.values()),
-        "speed": math.fsum(host.core_count * host.speed for host in hosts.values()),
-        "links": dict(sorted(policies.items())),
-        "joined": len(routes),
-        "lost": lost,
-    }
+    pairs = _pairs(names, question["pairs"])
+    routes, lost = _routes(hosts, pairs, question.get("limit", math.inf))
+    links = [link for link in engine.all_links if link.name != "__loopback__"]
+    answer = {"seconds": seconds, "memory": memory, "routes": routes, "lost": lost}
+    if question["described"]:
+        answer["hosts"] = [_host(hosts[name]) for name in names]
+        answer["links"] = sorted(map(_link, links))
+    else:
+        answer["hosts"] = [(host.core_count, host.speed) for host in hosts.values()]
+        answer["links"] = [link.get_sharing_policy().name for link in links]
+    return answer
 
 
 def _largest_memory() -> float:
@@ -103,6 +70,12 @@ def _host(host: Any) -> list[Any]:
     """Describe a host."""
     speeds = [host.pstate_speed(state) for state in range(host.pstate_count)]
     return [host.name, host.speed, host.core_count, speeds, dict(host.get_properties())]
+
+
+def _link(link: Any) -> list[Any]:
+    """Describe a link."""
+    policy, properties = link.get_sharing_policy().name, dict(link.get_properties())
+    return [link.name, link.bandwidth, link.latency, policy, properties]
 
 
 def _pairs(names: list[str], wanted: list[list[str]] | int) -> list[list[str]]:
@@ -121,7 +94,7 @@ def _pairs(names: list[str], wanted: list[list[str]] | int) -> list[list[str]]:
 
 
 def _routes(
-    hosts: dict[str, Any], pairs: list[list[str]], limit: float = math.inf
+    hosts: dict[str, Any], pairs: list[list[str]], limit: float
 ) -> tuple[list[Any], list[Any]]:
     """Resolve routes, for so many seconds at most.
 

@@ -19,14 +19,14 @@ import signal
 import socket
 import sys
 import traceback
-from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from simplugin.simulation import child, forks, guard, surroundings
-from simplugin.simulation.wire import ENDED, NOT_STARTED, STARTED, STATUS
+from simplugin.simulation import child
+from simplugin.simulation.protocol import ENDED, NOT_STARTED, STARTED, STATUS
+from simplugin.simulation.surroundings import adopt, forbid_simulations, part_from
 
 _MESSAGE = 1 << 18
-_RUN_FDS = 4
+_RUN_FDS = 5
 
 
 def main() -> None:
@@ -43,42 +43,39 @@ def main() -> None:
     server.serve()
 
 
-@dataclass
 class Server:
     """State of the server.
 
-    Attributes
+    Parameters
     ----------
     control : socket
         To the caller.
-    children : dict of int to socket
-        By process id: where the caller waits for its end.
     """
 
-    control: socket.socket
-    children: dict[int, socket.socket] = field(default_factory=dict)
-    retired: bool = False
-
-    def __post_init__(self) -> None:
-        """Make ends of children wake up the loop."""
-        guard.forbid("the module asks for a simulation while a server imports it")
-        self._wakeup, wakeup_end = socket.socketpair()
+    def __init__(self, control: socket.socket) -> None:
+        forbid_simulations("the module asks for a simulation while a server imports it")
+        self._control = control
+        self._retired = False
+        # By process id: where the caller waits for its end.
+        self._children: dict[int, socket.socket] = {}
+        # By descriptor of such a socket, while the caller has not shut it.
+        self._owners: dict[int, int] = {}
+        # Ends of children wake up the loop.
+        self._wakeup, self._wakeup_end = socket.socketpair()
         self._wakeup.setblocking(False)
-        wakeup_end.setblocking(False)
-        self._wakeup_end = wakeup_end
-        signal.set_wakeup_fd(wakeup_end.fileno(), warn_on_full_buffer=False)
+        self._wakeup_end.setblocking(False)
+        signal.set_wakeup_fd(self._wakeup_end.fileno(), warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         self._poll = select.poll()
-        self._poll.register(self.control, select.POLLIN)
+        self._poll.register(self._control, select.POLLIN)
         self._poll.register(self._wakeup, select.POLLIN)
-        self._owners: dict[int, int] = {}
         _settle_memory()
 
     def serve(self) -> None:
         """Answer until the caller is gone, or until retired and idle."""
-        while not (self.retired and not self.children):
+        while not (self._retired and not self._children):
             for descriptor, _ in self._poll.poll():
-                if descriptor == self.control.fileno():
+                if descriptor == self._control.fileno():
                     if not self._answer():
                         self._kill_all()
                         return
@@ -95,7 +92,7 @@ class Server:
         """Do what one message says; False if the caller is gone."""
         try:
             message, descriptors, _, _ = socket.recv_fds(
-                self.control, _MESSAGE, _RUN_FDS, socket.MSG_CMSG_CLOEXEC
+                self._control, _MESSAGE, _RUN_FDS, socket.MSG_CMSG_CLOEXEC
             )
         except ConnectionResetError:
             return False
@@ -105,14 +102,14 @@ class Server:
         if order["do"] == "run":
             self._start(*descriptors)
         elif order["do"] == "adopt":
-            surroundings.adopt(order["surroundings"])
+            adopt(order["surroundings"])
         elif order["do"] == "warm":
             _warm(order["modules"])
         elif order["do"] == "retire":
-            self.retired = True
+            self._retired = True
         return True
 
-    def _start(self, job: int, watch: int, stdout: int, stderr: int) -> None:
+    def _start(self, file: int, news: int, watch: int, stdout: int, stderr: int) -> None:
         """Fork the process of one simulation."""
         status = socket.socket(fileno=watch)
         server = os.getpid()
@@ -123,33 +120,36 @@ class Server:
             status.close()
             pid = -1
         if pid == 0:
-            self._become_child(server, job, stdout, stderr)
-        for descriptor in (job, stdout, stderr):
+            self._become_child(server, file, news, stdout, stderr)
+        for descriptor in (file, news, stdout, stderr):
             os.close(descriptor)
         if pid > 0:
             with contextlib.suppress(OSError):  # the child was faster, or is gone already
                 os.setpgid(pid, pid)
             _tell(status, STARTED, pid)
-            self.children[pid] = status
+            self._children[pid] = status
             self._owners[status.fileno()] = pid
             self._poll.register(status, select.POLLIN)
 
-    def _become_child(self, server: int, job: int, stdout: int, stderr: int) -> NoReturn:
+    def _become_child(
+        self, server: int, file: int, news: int, stdout: int, stderr: int
+    ) -> NoReturn:
         """Run one simulation in the process just forked, and never come back."""
         code = 1
         try:
-            forks.part_from(server, signal.SIGCHLD, signal.SIGINT)
+            part_from(server, signal.SIGCHLD, signal.SIGINT)
             os.dup2(stdout, 1)
             os.dup2(stderr, 2)
             os.close(stdout)
             os.close(stderr)
-            for mine in (self.control, self._wakeup, self._wakeup_end, *self.children.values()):
+            for mine in (self._control, self._wakeup, self._wakeup_end, *self._children.values()):
                 mine.close()
-            code = child.run(socket.socket(fileno=job))
+            child.run(file, socket.socket(fileno=news))
+            code = 0
         except BaseException:
             traceback.print_exc()
         finally:
-            _flush()
+            child.flush_output()
             # Neither SimGrid's nor Python's clean-up: both may hang on actors that still wait.
             os._exit(code)
 
@@ -165,7 +165,7 @@ class Server:
             # What an actor left running, before the process id can be given to someone else.
             _kill_group(ended.si_pid)
             _, status = os.waitpid(ended.si_pid, 0)
-            watch = self.children.pop(ended.si_pid, None)
+            watch = self._children.pop(ended.si_pid, None)
             if watch is not None:
                 if self._owners.pop(watch.fileno(), None) is not None:
                     self._poll.unregister(watch)
@@ -174,9 +174,9 @@ class Server:
 
     def _kill_all(self) -> None:
         """End every child."""
-        for pid in self.children:
+        for pid in self._children:
             _kill_group(pid)
-        for pid in self.children:
+        for pid in self._children:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
 
@@ -197,7 +197,7 @@ def _kill_group(pid: int) -> None:
 def _warm(modules: list[str]) -> None:
     """Import modules that the children would import one after the other."""
     for name in modules:
-        # Whatever is wrong with it will be said in the child that needs it.
+        # The child that needs it reports what is wrong with it.
         with contextlib.suppress(BaseException):
             importlib.import_module(name)
     _settle_memory()
@@ -207,13 +207,6 @@ def _settle_memory() -> None:
     """Keep the collector of the children away from pages shared with the server."""
     gc.collect()
     gc.freeze()
-
-
-def _flush() -> None:
-    """Write out what a child printed last."""
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):
-            stream.flush()
 
 
 if __name__ == "__main__":

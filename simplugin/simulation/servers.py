@@ -1,4 +1,4 @@
-"""The caller's warm servers: one per back end, started when first needed."""
+"""The warm fork servers of a caller: one per back end, started when first needed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,9 @@ from typing import Any
 
 from simplugin.errors import SetupError
 from simplugin.simulation.failures import tail
-from simplugin.simulation.surroundings import Surroundings, lead_to, same_environment
+from simplugin.simulation.surroundings import Surroundings
 
 _STOP_TIMEOUT = 5.0
-_CHUNK = 200
-# Surroundings that do not fit into one message: modules are not loaded in advance [byte].
-_LARGEST = 150_000
 # Modules there are replaced by installing, not by editing: a running program keeps what it has.
 _INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
 
@@ -43,31 +40,26 @@ class WarmServer:
         ``module:class`` that it has loaded.
     control : socket
         Closing it ends the server and everything that it runs.
-    warm : dict of str to (str, int)
+    warm : dict of str to [str, int]
         File of each module that is loaded for the children's sake, and when it was changed.
     """
 
     back_end: str
     control: socket.socket
     process: subprocess.Popen[bytes]
-    warm: dict[str, tuple[str, int]] = field(default_factory=dict)
-    surroundings: bytes = b""
+    warm: dict[str, list[Any]] = field(default_factory=dict)
+    surroundings: Surroundings | None = None
 
     @classmethod
-    def start(cls, back_end: str, where: bytes) -> WarmServer:
+    def start(cls, back_end: str, where: Surroundings) -> WarmServer:
         """Start a server and wait until it is ready."""
         mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        # -P: a file of the current directory must not pass for one of our modules.
+        command = [sys.executable, "-P", "-m", "simplugin.simulation.server"]
+        command += [str(its.fileno()), back_end]
         with its, tempfile.TemporaryFile() as log:
             process = subprocess.Popen(
-                # -P: a file of the current directory must not pass for one of our modules.
-                [
-                    sys.executable,
-                    "-P",
-                    "-m",
-                    "simplugin.simulation.server",
-                    str(its.fileno()),
-                    back_end,
-                ],
+                command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=log,
@@ -100,7 +92,7 @@ class WarmServer:
         raise SetupError(f"the simulation server did not start: {tail(log.read())}")
 
     def run(self, descriptors: Sequence[int]) -> None:
-        """Have a simulation started on the given descriptors (job, watch, stdout, stderr).
+        """Have a simulation started on the given descriptors (see `start_simulation`).
 
         Raises
         ------
@@ -109,39 +101,38 @@ class WarmServer:
         """
         socket.send_fds(self.control, [pickle.dumps({"do": "run"})], list(descriptors))
 
-    def adopt(self, where: bytes) -> None:
+    def adopt(self, where: Surroundings) -> bool:
         """Give the server its caller's surroundings, which its children then have already."""
-        self.surroundings = where
-        self._say({"do": "adopt", "surroundings": where})
+        if self.surroundings != where and self._say({"do": "adopt", "surroundings": where}):
+            self.surroundings = where
+        return self.surroundings == where
 
-    def warm_up(self, modules: Sequence[tuple[str, str, int]], where: bytes) -> None:
+    def warm_up(self, modules: Sequence[tuple[str, str, int]], where: Surroundings) -> None:
         """Have modules loaded in advance, as they would be in `where`."""
-        if len(where) > _LARGEST:
-            return
-        fresh = [each for each in modules if each[0] not in self.warm]
-        if self.surroundings != where:
-            self.adopt(where)
-        for start in range(0, len(fresh), _CHUNK):
-            names = [name for name, _, _ in fresh[start : start + _CHUNK]]
-            self._say({"do": "warm", "modules": names})
-        self.warm.update({name: (file, changed) for name, file, changed in fresh})
+        fresh = {name: origin for name, *origin in modules if name not in self.warm}
+        if fresh and self.adopt(where) and self._say({"do": "warm", "modules": list(fresh)}):
+            self.warm.update(fresh)
 
-    def is_fit(self, where: bytes) -> bool:
-        """Whether its modules are still what a child in `where` would import itself."""
-        if not self.warm:
-            return True
-        if self.surroundings != where and not self._is_near(where):
-            return False
-        return all(
-            _changed(file) == changed
-            for file, changed in self.warm.values()
-            if not file.startswith(_INSTALLED)
+    def is_fit(self, where: Surroundings) -> bool:
+        """Return True if its modules are still what a child in `where` would import itself."""
+        return not self.warm or (
+            (self.surroundings == where or self._is_near(where))
+            and all(
+                _changed(file) == changed
+                for file, changed in self.warm.values()
+                if not file.startswith(_INSTALLED)
+            )
         )
 
-    def _is_near(self, where: bytes) -> bool:
-        """Whether its modules are those of its caller, whose path or directory has changed."""
-        files = ((name, file) for name, (file, _) in self.warm.items())
-        return same_environment(self.surroundings, where) and lead_to(files)
+    def _is_near(self, where: Surroundings) -> bool:
+        """Return True if only path or directory changed, and lead to the same modules."""
+        mine = self.surroundings
+        if mine is None or mine.environment != where.environment:
+            return False
+        places = {name: _places_of(name) for name in {each.split(".")[0] for each in self.warm}}
+        return all(
+            file.startswith(places[name.split(".")[0]]) for name, (file, _) in self.warm.items()
+        )
 
     def retire(self) -> None:
         """Let it end when its last simulation has ended."""
@@ -161,23 +152,27 @@ class WarmServer:
         self.control.close()
         self.process.returncode = 0  # not our child: nothing to wait for, nothing to warn about
 
-    def _say(self, order: dict[str, Any]) -> None:
-        """Send a message; a server that is gone shows when it is next used."""
-        with contextlib.suppress(OSError):
+    def _say(self, order: dict[str, Any]) -> bool:
+        """Send a message; False if it is too long, or if the server is gone."""
+        try:
             self.control.send(pickle.dumps(order))
+        except OSError:
+            return False
+        return True
 
 
-def start_simulation(back_end: str, where: bytes, descriptors: Sequence[int]) -> WarmServer:
+def start_simulation(back_end: str, where: Surroundings, descriptors: Sequence[int]) -> WarmServer:
     """Have a fit server start a simulation; return the server.
 
     Parameters
     ----------
     back_end : str
         ``module:class``.
-    where : bytes
-        The caller's surroundings.
+    where : Surroundings
+        The caller's.
     descriptors : sequence of int
-        The simulation's ends of: job socket, watch socket, standard output, standard error.
+        The file of the job; the simulation's ends of the news socket, the watch socket and standard
+        output; the file of its standard error.
     """
     with _lock:
         _bury_retired()
@@ -192,7 +187,7 @@ def start_simulation(back_end: str, where: bytes, descriptors: Sequence[int]) ->
     raise SetupError("the simulation server ends as soon as it is started")
 
 
-def _fit_server(back_end: str, where: bytes) -> WarmServer:
+def _fit_server(back_end: str, where: Surroundings) -> WarmServer:
     """Return a server whose modules are up to date, replacing the one there is if need be."""
     server = _servers.get(back_end)
     if server is not None and server.process.poll() is not None:
@@ -209,7 +204,7 @@ def warm_up(server: WarmServer, modules: Sequence[tuple[str, str, int]]) -> None
     """Have a server load modules for the simulations to come."""
     with _lock:
         if server in _servers.values():
-            server.warm_up(modules, Surroundings.current().packed())
+            server.warm_up(modules, Surroundings.current())
 
 
 def stop_servers() -> None:
@@ -232,6 +227,16 @@ def _bury_retired() -> None:
     for server in [each for each in _retired if each.process.poll() is not None]:
         server.control.close()
         _retired.remove(server)
+
+
+def _places_of(package: str) -> tuple[str, ...]:
+    """Return the file of a module, or the directories of a package, that an import would find."""
+    for finder in sys.meta_path:
+        spec = finder.find_spec(package, None)
+        if spec is not None:
+            inside = spec.submodule_search_locations
+            return (spec.origin or "",) if inside is None else tuple(f"{each}/" for each in inside)
+    return ()
 
 
 def _server_environment() -> dict[str, str]:
@@ -275,16 +280,6 @@ def no_fork() -> Iterator[None]:
         yield
 
 
-def _before_fork() -> None:
-    """Wait until no thread is within `no_fork`."""
-    _lock.acquire()
-
-
-def _after_fork_in_parent() -> None:
-    """Go on."""
-    _lock.release()
-
-
 def _after_fork() -> None:
     """Leave the servers to the process that started them."""
     global _lock
@@ -295,7 +290,10 @@ def _after_fork() -> None:
     _retired.clear()
 
 
+# A fork waits until no thread is within `no_fork`.
 os.register_at_fork(
-    before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork
+    before=lambda: _lock.acquire() and None,
+    after_in_parent=lambda: _lock.release(),
+    after_in_child=_after_fork,
 )
 atexit.register(stop_servers)

@@ -10,14 +10,15 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from simplugin.errors import NeverAwaitedError, PlatformError, SimpluginError, SimulationError
-from simplugin.simulation import guard
-from simplugin.simulation.job import ActorJob, Settings
 from simplugin.simulation.options import SimGridOptions
-from simplugin.simulation.placement import Placement, placements
+from simplugin.simulation.placement import placements
+from simplugin.simulation.protocol import BACK_ENDS, ActorJob, Settings
+from simplugin.simulation.surroundings import Surroundings, check_simulations_may_start
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
     from simplugin.simulation.result import Result
     from simplugin.simulation.supervision import Supervision
 
-# Module and class of each back end.
-_BACK_ENDS = {
-    "coroutines": "simplugin.simulation.coroutines:CoroutinesBackEnd",
-    "threads": "simplugin.simulation.threads.engine:ThreadsBackEnd",
-}
+# The fields of an ActorJob, of a Placement.
+_JOB_OF = attrgetter(
+    *("function", "args", "host", "actor_name", "start_time", "kill_time"),
+    *("restart", "daemon", "properties"),
+)
 # SimGrid announces each option, figures and each change of a governor on standard error otherwise.
 _QUIET = [
     f"--log={category}.threshold:warning"
@@ -114,14 +115,14 @@ def simulate(
     SetupError
         SimGrid is missing.
     """
-    guard.check()
+    check_simulations_may_start()
     chosen = SimGridOptions() if options is None else options
     if not isinstance(chosen, SimGridOptions):
         raise SimpluginError(f"options is {options!r}; give SimGridOptions")
     _check_limits(until, wall_limit, memory_limit, seed)
-    jobs = [_job(each) for each in placements(actors, functions)]
+    jobs = [ActorJob(*_JOB_OF(each)) for each in placements(actors, functions)]
     with _platform_file(platform) as file:
-        settings = _settings(
+        settings = Settings(
             platform=file,
             arguments=[*_QUIET, *chosen.arguments()],
             back_end=_place_of(back_end),
@@ -132,6 +133,7 @@ def simulate(
             seed=seed,
             # Asked for also for the sake of the date in the message about the wall-clock limit.
             reports_progress=progress is not None or wall_limit is not None,
+            surroundings=Surroundings.current(),
         )
         return _run(settings, jobs, chosen, back_end, wall_limit, progress)
 
@@ -215,34 +217,12 @@ def _result(parts: dict[str, Any], provenance: dict[str, Any]) -> Result:
     )
 
 
-def _job(placement: Placement) -> ActorJob:
-    """Put a placement into the form in which it travels."""
-    return ActorJob(
-        function=placement.function,
-        args=placement.args,
-        host=placement.host,
-        name=placement.actor_name,
-        start_time=placement.start_time,
-        kill_time=placement.kill_time,
-        restart=placement.restart,
-        daemon=placement.daemon,
-        properties=dict(placement.properties),
-    )
-
-
-def _settings(**chosen: Any) -> Settings:
-    """Add the caller's surroundings to what it chose."""
-    from simplugin.simulation.surroundings import Surroundings
-
-    return Settings(**chosen, surroundings=Surroundings.current().packed())
-
-
 def _place_of(back_end: str) -> str:
     """Return ``module:class`` of a back end."""
-    if back_end not in _BACK_ENDS:
-        known = " or ".join(repr(name) for name in _BACK_ENDS)
+    if back_end not in BACK_ENDS:
+        known = " or ".join(repr(name) for name in BACK_ENDS)
         raise SimpluginError(f"back_end is {back_end!r}; choose {known}")
-    return _BACK_ENDS[back_end]
+    return BACK_ENDS[back_end]
 
 
 @contextlib.contextmanager

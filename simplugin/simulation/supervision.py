@@ -1,11 +1,10 @@
-"""Watching over the process of one simulation, from the caller's side."""
+"""Supervision of the process of one simulation, from the caller's side."""
 
 from __future__ import annotations
 
 import codecs
 import contextlib
 import os
-import pickle
 import select
 import socket
 import sys
@@ -14,41 +13,24 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-from simplugin.errors import (
-    CrashError,
-    SimulationError,
-    WallClockLimitError,
-)
+from simplugin.errors import CrashError, SimulationError, WallClockLimitError
 from simplugin.simulation import servers
-from simplugin.simulation.failures import (
-    crash,
-    place,
-    platform_error_of_abort,
-    tail,
-    unpacked_error,
-)
-from simplugin.simulation.job import Settings
-from simplugin.simulation.wire import (
-    ACTORS,
+from simplugin.simulation.failures import crash, place, platform_error_of_abort, tail
+from simplugin.simulation.protocol import (
     ENDED,
     ERROR,
     LOADED,
-    MODULES,
     NOT_STARTED,
     PROGRESS,
-    PROGRESS_BODY,
-    RESULT,
-    SETTINGS,
     STARTED,
     STATUS,
     WHERE_ARE_YOU,
-    Frame,
-    FrameReader,
-    frame,
+    Settings,
+    read_outcome,
+    write_job,
 )
+from simplugin.simulation.travel import unpack_error
 
-_CHUNK = 1 << 18
-_READ = select.POLLIN
 _SHOWN_AT_ONCE = 1 << 20
 # A server that loads a module answers late, and kills then [s].
 _KILL_TIMEOUT = 10.0
@@ -66,7 +48,7 @@ class Supervision:
     wall_limit : float, optional
         Real time that it may take [s].
     progress : callable, optional
-        Told the simulated date and the number of actors alive.
+        Called with the simulated date and the number of actors alive.
     """
 
     def __init__(
@@ -76,19 +58,15 @@ class Supervision:
         wall_limit: float | None,
         progress: Callable[[float, int], None] | None,
     ) -> None:
-        self.settings = settings
-        self.wall_limit = wall_limit
-        self.progress = progress
-        self.pid: int | None = None
-        self.clock: float | None = None
-        self.loaded = False
-        self._unsent = memoryview(
-            frame(SETTINGS, pickle.dumps(settings)) + frame(ACTORS, packed_actors)
-        )
-        self._outcome: Frame | None = None
+        self._settings = settings
+        self._packed_actors = packed_actors
+        self._wall_limit = wall_limit
+        self._progress = progress
+        self._pid: int | None = None
+        self._clock: float | None = None
+        self._loaded = False
         self._status: int | None = None
         self._ended = False
-        self._reader = FrameReader()
         self._text = codecs.getincrementaldecoder("utf-8")("replace")
 
     def run(self) -> bytes:
@@ -112,43 +90,43 @@ class Supervision:
 
     def _open(self, stack: contextlib.ExitStack) -> None:
         """Make the channels and have the process started."""
-        self._deadline = None if self.wall_limit is None else time.monotonic() + self.wall_limit
+        limit = self._wall_limit
+        self._deadline = None if limit is None else time.monotonic() + limit
+        self._file = os.memfd_create("simplugin")
+        stack.callback(os.close, self._file)
+        write_job(self._file, self._settings, self._packed_actors)
         with servers.no_fork(), contextlib.ExitStack() as theirs:
-            job, its_job = socket.socketpair()
-            self._job = stack.enter_context(job)
-            theirs.enter_context(its_job)
-            watch, its_watch = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            self._watch = stack.enter_context(watch)
-            theirs.enter_context(its_watch)
+            sockets = []
+            for _ in range(2):
+                mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                sockets.append(stack.enter_context(mine))
+                sockets.append(theirs.enter_context(its))
+            self._news, its_news, self._watch, its_watch = sockets
+            self._news.setblocking(False)
             self._stdout, its_stdout = os.pipe()
             stack.callback(os.close, self._stdout)
             theirs.callback(os.close, its_stdout)
             os.set_blocking(self._stdout, False)
-            self._job.setblocking(False)
             self._server = servers.start_simulation(
-                self.settings.back_end,
-                self.settings.surroundings,
-                [its_job.fileno(), its_watch.fileno(), its_stdout, self._stderr],
+                self._settings.back_end,
+                self._settings.surroundings,
+                [self._file, its_news.fileno(), its_watch.fileno(), its_stdout, self._stderr],
             )
 
     def _converse(self) -> None:
-        """Send the job, take what comes, until the process has ended."""
+        """Take what comes until the process has ended."""
+        take = {
+            self._watch.fileno(): self._hear_server,
+            self._news.fileno(): self._hear_simulation,
+            self._stdout: self._relay,
+        }
         poll = select.poll()
-        poll.register(self._job, _READ | select.POLLOUT)
-        poll.register(self._watch, _READ)
-        poll.register(self._stdout, _READ)
+        for descriptor in take:
+            poll.register(descriptor, select.POLLIN)
         while not self._ended:
-            for descriptor, event in poll.poll(self._patience()):
-                if descriptor == self._watch.fileno():
-                    self._hear_server()
-                elif descriptor == self._stdout:
-                    if not self._relay():
-                        poll.unregister(descriptor)
-                else:
-                    if event & select.POLLOUT and not self._send():
-                        poll.modify(descriptor, _READ)
-                    if event & (_READ | select.POLLHUP) and not self._hear_simulation():
-                        poll.unregister(descriptor)
+            for descriptor, _ in poll.poll(self._patience()):
+                if not take[descriptor]():
+                    poll.unregister(descriptor)
         while self._hear_simulation():
             pass
         self._relay()
@@ -165,25 +143,25 @@ class Supervision:
 
     def _too_slow(self) -> WallClockLimitError:
         """Return the error for a simulation that takes too long."""
-        message = f"the simulation took more than {self.wall_limit:g} s of real time"
-        if self.clock is not None:
-            message += f"; the simulated date was {self.clock:g} s"
+        message = f"the simulation took more than {self._wall_limit:g} s of real time"
+        if self._clock is not None:
+            message += f"; the simulated date was {self._clock:g} s"
         stderr = self._ask_where()
         if place(stderr):
             message += f"; it was at {place(stderr)}"
         error = WallClockLimitError(message)
-        error.limit = self.wall_limit or 0.0
-        error.clock = self.clock
+        error.limit = self._wall_limit or 0.0
+        error.clock = self._clock
         error.stderr = stderr
         return error
 
     def _ask_where(self) -> str:
         """Return the end of its standard error, with the place where it is now if it says so."""
         before = tail(self._errors_written())
-        if self.pid is None or self._ended:
+        if self._pid is None or self._ended:
             return before
         with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, WHERE_ARE_YOU)
+            os.kill(self._pid, WHERE_ARE_YOU)
         patience = time.monotonic() + _ANSWER_TIMEOUT
         while (after := tail(self._errors_written())) == before:
             if time.monotonic() > patience:
@@ -191,58 +169,36 @@ class Supervision:
             time.sleep(0.01)
         return after
 
-    def _send(self) -> bool:
-        """Send a part of the job; False when nothing is left to send."""
-        try:
-            sent = self._job.send(self._unsent[:_CHUNK])
-        except BlockingIOError:
-            return True
-        except OSError:  # it died; its status will tell
-            return False
-        self._unsent = self._unsent[sent:]
-        return bool(self._unsent)
-
     def _hear_simulation(self) -> bool:
-        """Read what the simulation says; False when there is no more for now."""
+        """Read a message of the simulation; False when there is none."""
         try:
-            data = self._job.recv(_CHUNK)
+            message = self._news.recv(PROGRESS.size)
         except OSError:
             return False
-        for each in self._reader.feed(data):
-            self._take(each)
-        return bool(data)
+        if message == LOADED:
+            self._loaded = True
+        elif message:
+            self._clock, alive = PROGRESS.unpack(message)
+            if self._progress is not None:
+                self._progress(self._clock, alive)
+        return bool(message)
 
-    def _take(self, message: Frame) -> None:
-        """Act on one message of the simulation."""
-        if message.kind in (RESULT, ERROR):
-            self._outcome = message
-        elif message.kind == LOADED:
-            self.loaded = True
-        elif message.kind == MODULES:
-            servers.warm_up(self._server, pickle.loads(message.body))
-        elif message.kind == PROGRESS:
-            self.clock, active = PROGRESS_BODY.unpack(message.body)
-            if self.progress is not None:
-                self.progress(self.clock, active)
-
-    def _hear_server(self) -> None:
-        """Read what the server says about the process."""
+    def _hear_server(self) -> bool:
+        """Read what the server says about the process; False if that is the last."""
         try:
-            data = self._watch.recv(STATUS.size)
+            message = self._watch.recv(STATUS.size)
         except OSError:
-            data = b""
-        if not data:
-            self._ended = True
-            return
-        kind, number = STATUS.unpack(data)
+            message = b""
+        kind, number = STATUS.unpack(message) if message else (b"", 0)
         if kind == STARTED:
-            self.pid = number
-        elif kind == ENDED:
-            self._ended = True
-            self._status = number
+            self._pid = number
         elif kind == NOT_STARTED:
             reason = os.strerror(number)
             raise SimulationError(f"the simulation's process cannot be started: {reason}")
+        else:
+            self._ended = True
+            self._status = number if kind == ENDED else None
+        return not self._ended
 
     def _relay(self) -> bool:
         """Show what the actors printed; False when there will be no more."""
@@ -261,16 +217,19 @@ class Supervision:
             self._watch.shutdown(socket.SHUT_WR)
         self._watch.settimeout(_KILL_TIMEOUT)
         with contextlib.suppress(SimulationError):
-            while not self._ended:
-                self._hear_server()
+            while self._hear_server():
+                pass
 
     def _conclude(self) -> bytes:
         """Turn what is known about the ended process into a result or an exception."""
         stderr = self._errors_written()
-        if self._outcome is None:
+        kind, parts = read_outcome(self._file)
+        if not kind:
             raise self._died(tail(stderr))
-        if self._outcome.kind == ERROR:
-            error = unpacked_error(self._outcome.body)
+        modules, body = parts
+        servers.warm_up(self._server, modules)
+        if kind == ERROR:
+            error = unpack_error(body)
             if isinstance(error, SimulationError):
                 error.stderr = tail(stderr)
             if stderr:
@@ -278,7 +237,8 @@ class Supervision:
             raise error
         if stderr:
             _show(sys.stderr, stderr.decode("utf-8", "replace"))
-        return self._outcome.body
+        found: bytes = body
+        return found
 
     def _errors_written(self) -> bytes:
         """Return what the process wrote to its standard error, or the end of it."""
@@ -292,13 +252,13 @@ class Supervision:
             lost = CrashError("the simulation server was killed, and the simulation with it")
             lost.stderr = stderr
             return lost
-        if not self.loaded and os.WIFSIGNALED(self._status):
-            refused = platform_error_of_abort(stderr, self.settings.platform)
+        if not self._loaded and os.WIFSIGNALED(self._status):
+            refused = platform_error_of_abort(stderr, self._settings.platform)
             if refused is not None:
                 return refused
-        where = "it ran its actors" if self.loaded else "it loaded modules and platform"
+        where = "it ran its actors" if self._loaded else "it loaded modules and platform"
         error = crash(self._status, stderr, where)
-        error.clock = self.clock
+        error.clock = self._clock
         return error
 
 

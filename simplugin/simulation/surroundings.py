@@ -1,31 +1,52 @@
-"""What decides which module an import finds, and what that module does."""
+"""The surroundings of a process: its import path, its environment, and whose child it is."""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import importlib
 import os
-import pickle
+import signal
 import sys
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.machinery import (
+    BYTECODE_SUFFIXES,
+    EXTENSION_SUFFIXES,
+    SOURCE_SUFFIXES,
+    ExtensionFileLoader,
+    FileFinder,
+    SourceFileLoader,
+    SourcelessFileLoader,
+)
+from pathlib import Path
 
-from simplugin.simulation import fresh_modules
+from simplugin.errors import SimulationError
 
 # pytest changes it with every test; no module reads it when imported.
 _VOLATILE = frozenset({"PYTEST_CURRENT_TEST"})
+# What is installed does not change while it is used.
+_INSTALLED = (str(Path(__file__).parents[1]), os.path.dirname(os.path.realpath(os.__file__)))
+_SITE_PACKAGES = {"site-packages", "dist-packages"}
+_PR_SET_PDEATHSIG = 1
+# Loaded before anything forks.
+_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
 class Surroundings:
     """Import path, command line, current directory and environment of a process.
 
+    They decide which module an import finds, and what that module does.
+
     Attributes
     ----------
     fresh : tuple of str
-        Directories whose modules are compiled each time, see `fresh_modules`.
+        Directories whose modules are compiled each time.
     keeps_byte_code : bool
-        Whether imports write byte code.
+        True if imports write byte code.
     """
 
     path: list[str]
@@ -44,70 +65,152 @@ class Surroundings:
             directory = "/"
         environment = {key: value for key, value in os.environ.items() if key not in _VOLATILE}
         path = [str(entry) for entry in sys.path]
-        return cls(
-            path,
-            list(sys.argv),
-            directory,
-            environment,
-            fresh_modules.directories(),
-            not sys.dont_write_bytecode,
-        )
-
-    def packed(self) -> bytes:
-        """Write it down."""
-        return pickle.dumps(tuple(getattr(self, each.name) for each in fields(self)))
+        keeps_byte_code = not sys.dont_write_bytecode
+        return cls(path, list(sys.argv), directory, environment, _directories, keeps_byte_code)
 
 
-def same_environment(packed: bytes, other: bytes) -> bool:
-    """Whether two processes' surroundings have the same variables, which modules may read."""
-    return bool(pickle.loads(packed)[3] == pickle.loads(other)[3])
+_adopted: Surroundings | None = None
 
 
-def lead_to(files: Iterable[tuple[str, str]]) -> bool:
-    """Whether an import of modules, here and now, would find them in the same files.
-
-    Parameters
-    ----------
-    files : iterable of (str, str)
-        Names of modules, and the file that each came from elsewhere.
-    """
-    places: dict[str, tuple[str, ...]] = {}
-    for name, file in files:
-        package = name.partition(".")[0]
-        if package not in places:
-            places[package] = _places_of(package)
-        if not file.startswith(places[package]):
-            return False
-    return True
-
-
-def _places_of(package: str) -> tuple[str, ...]:
-    """Return the file of a module, or the directories of a package, that an import would find."""
-    for finder in sys.meta_path:
-        spec = finder.find_spec(package, None)
-        if spec is not None:
-            inside = spec.submodule_search_locations
-            return (spec.origin or "",) if inside is None else tuple(f"{each}/" for each in inside)
-    return ()
-
-
-_adopted = b""
-
-
-def adopt(packed: bytes) -> None:
+def adopt(given: Surroundings) -> None:
     """Make the surroundings of another process those of this one."""
     global _adopted
     # Mostly the server has done it, and a child need not touch the memory that they share.
-    if packed == _adopted:
+    if given == _adopted:
         return
-    path, argv, directory, environment, fresh, keeps_byte_code = pickle.loads(packed)
     os.environ.clear()
-    os.environ.update(environment)
-    sys.path[:] = path
-    sys.argv[:] = argv
+    os.environ.update(given.environment)
+    sys.path[:] = given.path
+    sys.argv[:] = given.argv
     with contextlib.suppress(OSError):
-        os.chdir(directory)
-    fresh_modules.use(fresh)
-    sys.dont_write_bytecode = not keeps_byte_code
+        os.chdir(given.directory)
+    _compile_each_time(given.fresh)
+    sys.dont_write_bytecode = not given.keeps_byte_code
     importlib.invalidate_caches()
-    _adopted = packed
+    _adopted = given
+
+
+# ---- modules that are compiled each time ----------------------------------------------------
+#
+# Python takes byte code for that of a source that has its size and its date in whole seconds.
+# Where a program writes one variant of a module after the other, or an archive gives all files one
+# date, it would execute another source than the one in the file.
+
+_directories: tuple[str, ...] = ()
+
+
+@contextmanager
+def compiled_each_time(directory: Path) -> Iterator[None]:
+    """Have modules in a directory and below compiled each time; installed packages are not."""
+    before = _directories
+    _compile_each_time((*before, str(directory.resolve())))
+    try:
+        yield
+    finally:
+        _compile_each_time(before)
+
+
+def _compile_each_time(chosen: Iterable[str]) -> None:
+    """Have modules in these resolved directories and below compiled each time, and no others."""
+    global _directories
+    chosen = tuple(chosen)
+    if chosen == _directories:
+        return
+    if _finder not in sys.path_hooks:
+        sys.path_hooks.insert(0, _finder)
+    for entry in list(sys.path_importer_cache):
+        if any(_is_below(_resolved(entry), each) for each in set(chosen) ^ set(_directories)):
+            del sys.path_importer_cache[entry]
+    _directories = chosen
+    importlib.invalidate_caches()
+
+
+class _FromSource(SourceFileLoader):
+    """Neither reads nor writes byte code."""
+
+    def path_stats(self, path: str) -> dict[str, float]:
+        """Raise: without a date Python does not use byte code."""
+        raise OSError(f"{path}: byte code is not used")
+
+
+def _finder(entry: str) -> FileFinder:
+    """Find modules in an entry of the import path, if it is one of ours."""
+    place = _resolved(entry)
+    if (
+        not any(_is_below(place, each) for each in _directories)
+        or any(_is_below(place, each) for each in _INSTALLED)
+        or _SITE_PACKAGES.intersection(Path(place).parts)
+        or not os.path.isdir(place)
+    ):
+        raise ImportError("not compiled each time", path=entry)
+    return FileFinder(
+        entry,
+        (ExtensionFileLoader, EXTENSION_SUFFIXES),
+        (_FromSource, SOURCE_SUFFIXES),
+        (SourcelessFileLoader, BYTECODE_SUFFIXES),
+    )
+
+
+@lru_cache(maxsize=1024)
+def _resolved(entry: str) -> str:
+    """Return where an entry of the import path leads; it is asked again and again."""
+    return os.path.realpath(entry)
+
+
+def _is_below(place: str, directory: str) -> bool:
+    """Return True if a path is a directory, or in it."""
+    return place == directory or place.startswith(f"{directory.rstrip(os.sep)}{os.sep}")
+
+
+# ---- processes that a simulation starts from ------------------------------------------------
+
+_forbidden: str | None = None
+
+
+def forbid_simulations(reason: str | None) -> None:
+    """Let no simulation start in this process, for a reason; None lets them start again.
+
+    A script that simulates when imported, and whose functions are actors, would otherwise start a
+    simulation in each of its simulations, without end.
+    """
+    global _forbidden
+    _forbidden = reason
+
+
+def check_simulations_may_start() -> None:
+    """Raise if no simulation may start here.
+
+    Raises
+    ------
+    SimulationError
+        A simulation's process is importing modules.
+    """
+    if _forbidden is not None:
+        raise SimulationError(
+            f"{_forbidden}; put the call under `if __name__ == '__main__':` or in a function"
+        )
+
+
+def signal_at_parents_end(number: int) -> None:
+    """Have the system send a signal when the parent's thread that forked ends; 0 for none."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
+
+
+def part_from(parent: int, *handled: int) -> None:
+    """Lead an own process group, and take signals as a new program does.
+
+    Parameters
+    ----------
+    parent : int
+        The process that forked; if it has ended meanwhile, so does this one.
+    *handled : int
+        Signals that the parent handles.
+    """
+    # What is sent to the group of one child must not reach the parent or another child.
+    os.setpgid(0, 0)
+    signal_at_parents_end(signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+    signal.set_wakeup_fd(-1)
+    for number in handled:
+        signal.signal(number, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""Functions and values on their way to and from a simulation's process.
+"""Pickles of functions, values and errors that go to or come from a simulation's process.
 
 Modules that a fresh interpreter finds are named and imported there; functions and classes of any
 other module (a notebook, a script, a test module imported under another name) travel whole.
@@ -11,6 +11,7 @@ import os
 import pickle
 import sys
 import threading
+import traceback
 import types
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
@@ -18,12 +19,12 @@ from typing import Any
 
 import cloudpickle  # type: ignore[import-untyped]
 
-from simplugin.errors import SimulationError
-from simplugin.simulation.job import ActorJob
+from simplugin.errors import SimpluginError, SimulationError
+from simplugin.simulation.protocol import ActorJob
 
 # cloudpickle keeps the modules to be sent whole in one list for the whole process.
 _sending = threading.Lock()
-# Whether a module can be found again, by sys.path and by name.
+# True if a module can be found again, by sys.path and by name.
 _found: dict[tuple[str, ...], dict[str, bool]] = {}
 _PROTOCOL = 5
 
@@ -128,7 +129,7 @@ def pack_returned(values: Sequence[Any], names: Sequence[str], hosts: Sequence[s
 
 
 def _travels(value: object) -> bool:
-    """Whether a value can be pickled."""
+    """Return True if a value can be pickled."""
     try:
         pack(value)
     except Exception:
@@ -137,7 +138,7 @@ def _travels(value: object) -> bool:
 
 
 def _is_findable(name: str) -> bool:
-    """Whether a fresh interpreter with this sys.path would import the same module."""
+    """Return True if a fresh interpreter with this sys.path would import the same module."""
     module = sys.modules.get(name)
     if module is None or name.partition(".")[0] in sys.stdlib_module_names:
         return True
@@ -170,3 +171,108 @@ def _find(name: str) -> ModuleSpec | None:
         if spec is not None:
             return spec
     return None
+
+
+# ---- errors -----------------------------------------------------------------------------------
+
+
+class OriginalError(Exception):
+    """Stands for an exception of an actor that could not leave the simulation's process.
+
+    Attributes
+    ----------
+    type_name : str
+        Its type, with module.
+    text : str
+        Its ``repr``.
+    """
+
+    def __init__(self, type_name: str, text: str) -> None:
+        super().__init__(f"{type_name}: {text}")
+        self.type_name = type_name
+        self.text = text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rebuild from the parts."""
+        return OriginalError, (self.type_name, self.text)
+
+
+def pack_error(error: BaseException) -> bytes:
+    """Write an exception and its cause so that at least their texts arrive."""
+    if not isinstance(error, SimpluginError):
+        error = _unexpected(error)
+    try:
+        body = pack(error)
+    except Exception:  # an attribute that does not pickle
+        error = SimulationError(str(error))
+        body = pack(error)
+    cause = error.__cause__
+    parts: dict[str, Any] = {"error": body, "cause": None}
+    if cause is not None:
+        kind = type(cause)
+        parts["cause_type"] = f"{kind.__module__}.{kind.__qualname__}"
+        parts["cause_text"] = _repr(cause)
+        parts["cause"] = _packed_or_empty(cause)
+        parts["cause_parts"] = _packed_or_empty((kind, cause.args, cause.__dict__))
+    return pickle.dumps(parts)
+
+
+def unpack_error(data: bytes) -> SimpluginError:
+    """Undo `pack_error`; the exception has its `__cause__` again, or a stand-in."""
+    parts = pickle.loads(data)
+    error: SimpluginError = pickle.loads(parts["error"])
+    if parts["cause"] is not None:
+        error.__cause__ = _unpacked_cause(parts)
+    return error
+
+
+def _packed_or_empty(value: object) -> bytes:
+    """Pickle a value; nothing if it cannot be."""
+    try:
+        return pack(value)
+    except Exception:
+        return b""
+
+
+def _unpacked_cause(parts: dict[str, Any]) -> BaseException:
+    """Rebuild an exception as pickle does, else without its `__init__`, else as a stand-in."""
+    for key, rebuild in (("cause", _as_pickled), ("cause_parts", _without_init)):
+        try:
+            return rebuild(pickle.loads(parts[key]), parts)
+        except Exception:  # exceptions often cannot be made from their arguments alone
+            continue
+    return OriginalError(parts["cause_type"], parts["cause_text"])
+
+
+def _as_pickled(error: BaseException, parts: dict[str, Any]) -> BaseException:
+    """Return what pickle made, with the arguments that it had: `__init__` may change them."""
+    if type(error).__reduce__ is BaseException.__reduce__:
+        error.args = pickle.loads(parts["cause_parts"])[1]
+    return error
+
+
+def _without_init(
+    state: tuple[type[BaseException], tuple[Any, ...], dict[str, Any]], _parts: dict[str, Any]
+) -> BaseException:
+    """Make an exception whose `__init__` takes other arguments than it hands on."""
+    kind, arguments, attributes = state
+    error: BaseException = kind.__new__(kind, *arguments)
+    error.args = arguments
+    error.__dict__.update(attributes)
+    return error
+
+
+def _unexpected(error: BaseException) -> SimulationError:
+    """Wrap an exception that no actor raised."""
+    text = "".join(traceback.format_exception(error)).rstrip()
+    wrapped = SimulationError(f"the simulation failed: {_repr(error)}\n\n{text}")
+    wrapped.__cause__ = error
+    return wrapped
+
+
+def _repr(error: BaseException) -> str:
+    """Return the repr of an exception, even of one that has none."""
+    try:
+        return repr(error)
+    except Exception:
+        return f"<{type(error).__qualname__} without repr>"

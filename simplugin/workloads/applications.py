@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +82,15 @@ class Application:
             )
         if self.hosts is not None:
             object.__setattr__(self, "hosts", tuple(self.hosts))
+
+
+# The applications on `simplugin.platforms.topologies.shapes.five_hosts` in R. Bertin, A. Legrand,
+# C. Touati (2007), section 5.1.3.
+FIVE_HOSTS_APPLICATIONS = (
+    Application("1", "D", flop=5000.0, byte=1000.0),
+    Application("2", "A", flop=800.0, byte=2000.0),
+    Application("3", "C", flop=1500.0, byte=1500.0),
+)
 
 
 @dataclass(frozen=True, eq=False)

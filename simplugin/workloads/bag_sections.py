@@ -102,7 +102,7 @@ class BagsWorkload(Section):
         Of the fairness between them; 1 is proportional fairness.
     trees : dict of str to dict of str to str
         For an application's name, the father of each host of its tree but the master; by
-        default those of `simplugin.pricing.platform_trees.sharing_of`.
+        default those of `simplugin.pricing.deployment.sharing_of`.
     changes : list of ChangeTable
         What happens to hosts and links, besides profiles of the platform.
     parents : dict of str to str

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -14,13 +15,7 @@ from simplugin.workloads.daggen import daggen
 from simplugin.workloads.parameter_ranges import one_of, whole
 from simplugin.workloads.regular_graphs import Counting, chain, fft, fork_join, strassen
 from simplugin.workloads.task_costs import SCENARIOS, CostLaw, Sizes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import numpy as np
-
-    from simplugin.workloads.task_graphs import TaskGraph
+from simplugin.workloads.task_graphs import TaskGraph
 
 
 class GraphGenerator(Protocol):

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
-from simplugin.workloads.task_graphs import Adjacency
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from simplugin.workloads.task_graphs import TaskGraph
+from simplugin.workloads.task_graphs import Adjacency, TaskGraph
 
 
 @dataclass(frozen=True, eq=False)

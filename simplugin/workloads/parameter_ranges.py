@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import numpy as np
 
 from simplugin.errors import WorkloadError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 def whole(parameter: str, value: object, least: int = 1) -> int:

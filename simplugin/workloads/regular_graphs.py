@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from simplugin.errors import WorkloadError
 from simplugin.workloads.parameter_ranges import one_of, whole
 from simplugin.workloads.task_costs import CostLaw, TaskCosts, complexity
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from simplugin.workloads.task_graphs import TaskGraph
+from simplugin.workloads.task_graphs import TaskGraph
 
 
 def fft(

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.elementary import log2
 from simplugin.workloads.parameter_ranges import one_of, part
 from simplugin.workloads.task_graphs import TaskGraph
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 Complexity = Literal["linear", "log", "power"]
 Sizes = Literal["daggen", "uniform"]

@@ -21,7 +21,6 @@ import numpy as np
 import pytest
 
 from simplugin.bags import execution
-from simplugin.bags.actors.hosts import host
 from simplugin.bags.actors.mortal import mortal_host
 from simplugin.bags.execution import execute
 from simplugin.bags.policies.shipped import POLICIES
@@ -75,7 +74,7 @@ class FarBox:
 
 async def far_host(me: Any, *args: Any) -> Any:
     """Run the nodes of a host on copies of what they are given."""
-    return await host(Far(me), *copied_but_functions(args))  # type: ignore[arg-type]
+    return await run_host(Far(me), *copied_but_functions(args))  # type: ignore[arg-type]
 
 
 async def far_mortal_host(me: Any, *args: Any) -> Any:

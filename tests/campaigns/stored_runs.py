@@ -25,6 +25,8 @@ class Source:
     title: str = "Numbers"
     file: str = "numbers.toml"
     text: str = 'title = "Numbers"\n'
+    target: str = "numbers:run"
+    recipe: dict | None = None
 
     def jobs(self):
         return map(job, range(self.total))
@@ -41,7 +43,6 @@ def job(number, **changes):
         "target": "numbers:run",
         "arguments": {"document": document, "directory": "/lab", "keep": False},
         "varied": {"platform.seed": number},
-        "wall_limit": 60.0,
     }
     return Job(**(fields | changes))
 

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from simplugin.campaigns.jobs import Measured, Record
 from simplugin.campaigns.running import course
-from simplugin.campaigns.running.coordinator import run_jobs
-from simplugin.campaigns.running.course import Terms
-from simplugin.campaigns.running.on_demand import RunnersOnDemand
-from simplugin.campaigns.running.run_log import RunLog
+from simplugin.campaigns.running.campaign_runs import RunnersOnDemand
+from simplugin.campaigns.running.course import Terms, run_jobs
+from simplugin.campaigns.running.reporting import RunLog
 from simplugin.campaigns.store import Store, StoreReader
 from simplugin.errors import SetupError, StoreError
 from simplugin.rows import Metric, Row

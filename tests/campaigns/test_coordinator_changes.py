@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.campaigns.jobs import Measured
-from simplugin.campaigns.running.coordinator import run_jobs
-from simplugin.campaigns.running.course import Terms
-from simplugin.campaigns.running.run_log import RunLog
+from simplugin.campaigns.running.course import Terms, run_jobs
+from simplugin.campaigns.running.reporting import RunLog
 from simplugin.campaigns.store import StoreReader
 from simplugin.rows import Metric, Row
 from simplugin.scenarios.importing import importable

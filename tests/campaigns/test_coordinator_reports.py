@@ -5,10 +5,8 @@ from pathlib import Path
 import pytest
 
 from simplugin.campaigns.jobs import Failure, Record
-from simplugin.campaigns.running.coordinator import run_jobs
-from simplugin.campaigns.running.failure_groups import failure_groups
-from simplugin.campaigns.running.progress_of_runs import Pace
-from simplugin.campaigns.running.run_log import RunLog
+from simplugin.campaigns.running.course import run_jobs
+from simplugin.campaigns.running.reporting import Pace, RunLog, failure_groups
 from simplugin.errors import StoreError
 from simplugin.scenarios.importing import importable
 

@@ -15,8 +15,8 @@ from distributed.comm.core import CommClosedError
 from simplugin.campaigns.campaign import Campaign
 from simplugin.campaigns.jobs import Job
 from simplugin.campaigns.running import dask_runners
-from simplugin.campaigns.running.choice import chosen_runners
-from simplugin.campaigns.running.coordinator import run_jobs
+from simplugin.campaigns.running.campaign_runs import chosen_runners
+from simplugin.campaigns.running.course import run_jobs
 from simplugin.campaigns.running.dask_runners import DaskRunners
 from simplugin.campaigns.running.local import LocalRunners
 from simplugin.campaigns.running.slurm import SlurmSection

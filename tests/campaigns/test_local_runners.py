@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from simplugin.campaigns.jobs import Job
+from simplugin.campaigns.running.child import descendants
 from simplugin.campaigns.running.local import LocalRunners, cores
-from simplugin.campaigns.running.memory import descendants
 from simplugin.errors import SetupError, SimpluginError
 from simplugin.simulation.servers import server_processes
 

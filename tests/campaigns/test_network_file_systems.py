@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from simplugin.campaigns.store.network_file_systems import network_file_system
+from simplugin.campaigns.store.lock import network_file_system
 
 MOUNTS = r"""
 22 27 0:21 / /proc rw,relatime - proc proc rw

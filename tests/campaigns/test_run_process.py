@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from simplugin.campaigns.jobs import Job
-from simplugin.campaigns.running import keepers, memory
+from simplugin.campaigns.running import child, run_process
 from simplugin.campaigns.running.run_process import RunProcess, StoppedError
 from simplugin.errors import SetupError
 
@@ -163,7 +163,7 @@ def test_endless_runs_are_ended_at_the_wall_limit(attempt, platform, tmp_path, m
     assert record.duration >= 0.2
 
     # What it prints is dropped again and again.
-    monkeypatch.setattr(keepers, "_MOST_OUTPUT", 100_000)
+    monkeypatch.setattr(run_process, "_MOST_OUTPUT", 100_000)
     assert attempt("print_without_end", wall_limit=0.3).failure.kind == "wall_limit"
 
     arguments = {"platform": platform, "actor": "spinning_actor", "file": str(tmp_path / "pid")}
@@ -285,20 +285,20 @@ def test_memory_of_processes_that_share_pages():
     try:
         for _ in copies:
             os.read(ready[0], 1)
-        assert set(memory.descendants(own)) >= set(copies)
+        assert set(child.descendants(own)) >= set(copies)
         everybody = [own, *copies]
-        assert memory.occupied(everybody, 10**12) > 4 * 80 * MB
-        alone = memory.occupied([own], 0)
+        assert child.occupied(everybody, 10**12) > 4 * 80 * MB
+        alone = child.occupied([own], 0)
         # The block counts once: what the copies add is less than another one.
-        assert memory.occupied(everybody, 0) < memory.occupied([own], 10**12) + 80 * MB
-        assert alone < memory.occupied([own], 10**12) - 50 * MB
+        assert child.occupied(everybody, 0) < child.occupied([own], 10**12) + 80 * MB
+        assert alone < child.occupied([own], 10**12) - 50 * MB
     finally:
         for descriptor in (*ready, *done):
             os.close(descriptor)
         for pid in copies:
             os.waitpid(pid, 0)
-    assert memory.occupied(copies, 10**12) == 0
-    assert memory.descendants(copies[0]) == []
+    assert child.occupied(copies, 10**12) == 0
+    assert child.descendants(copies[0]) == []
 
 
 COORDINATOR = """
@@ -352,7 +352,7 @@ def test_coordinator_that_is_killed_early_leaves_no_keeper(tmp_path):
     told = tmp_path / "keeper"
     slow = f"import os, pathlib, time\npathlib.Path({str(told)!r}).write_text(str(os.getpid()))\n"
     (tmp_path / "pydantic.py").write_text(f"{slow}time.sleep(600)\n")
-    program = "from simplugin.campaigns.running.keepers import KeptProcess as K; K()._heard()"
+    program = "from simplugin.campaigns.running.run_process import KeptProcess as K; K()._heard()"
     path = os.pathsep.join([str(tmp_path), *sys.path])
     with subprocess.Popen(
         [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": path}

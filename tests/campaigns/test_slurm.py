@@ -5,8 +5,8 @@ from contextlib import closing
 import pytest
 
 from simplugin.campaigns.campaign import load_campaign
-from simplugin.campaigns.running.choice import chosen_runners
-from simplugin.campaigns.running.coordinator import run_jobs
+from simplugin.campaigns.running.campaign_runs import chosen_runners
+from simplugin.campaigns.running.course import run_jobs
 from simplugin.campaigns.running.slurm import SlurmSection
 from simplugin.campaigns.store import StoreReader
 from simplugin.errors import ScenarioError, SetupError

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import simplugin.campaigns
 from simplugin.campaigns.jobs import Failure, Job, Measured, Record
 from simplugin.campaigns.store import Store, StoreReader
+from simplugin.campaigns.store.documents import value_of
 from simplugin.errors import StoreError
 from simplugin.rows import Best, Metric, Row
 from simplugin.scenarios.importing import importable
@@ -51,10 +52,7 @@ def records(draw, number):
     else:
         kind = draw(st.sampled_from(["error", "crash", "wall_limit", "memory_limit"]))
         failure = Failure(kind, draw(TEXT))
-    limit = draw(st.none() | st.floats(0, exclude_min=True))
-    arguments, varied = draw(DOCUMENT), draw(DOCUMENT)
-    memory = draw(st.none() | st.integers(0, 2**62))
-    whole = Job(key_of(number), number, "m:f", arguments, varied, limit, memory)
+    whole = Job(key_of(number), number, "numbers:run", draw(DOCUMENT), draw(DOCUMENT))
     return Record(whole, measured, failure, "2026-11-22T05:00:00+00:00", 0.1, "here:1", VERSIONS)
 
 
@@ -225,17 +223,32 @@ def test_the_table_has_a_column_for_everything(tmp_path):
     assert len(simplugin.campaigns.results(path, campaign)) == 3
 
 
+def test_the_arguments_of_a_recipe_are_not_stored(tmp_path):
+    path = tmp_path / "store.sqlite"
+    source = Source(recipe={"document": {"sweep": [1, 2]}, "limit": math.inf})
+    with Store.open(path) as store:
+        store.append(store.begin(source), done(0))
+    with Store.open(path) as store:
+        store.append(store.begin(source), done(1))
+    with StoreReader(path) as reader:
+        assert [record.job for record in records_of(reader)] == [
+            replace(job(number), arguments={}) for number in range(2)
+        ]
+        assert value_of(reader.latest().recipe) == source.recipe
+
+
 def test_memory_does_not_grow_with_what_is_written(tmp_path):
-    """Everything that the writer keeps by heart is bounded, however different documents are."""
+    """The writer keeps bounded data in memory, however different documents are."""
     with Store.open(tmp_path / "store.sqlite") as store:
         campaign = store.begin(Source(10**6))
         for number in range(300):
-            document = {f"{number} {n}": f"{number * n}" for n in range(20)}
-            store.append(campaign, done(number, arguments=document))
+            provenance = {f"{number} {n}": f"{number * n}" for n in range(20)}
+            measured = Measured(Row((Metric("number", number),), provenance))
+            store.append(campaign, replace(done(number), measured=measured))
         texts = store._texts
-        assert len(texts._numbers) <= 64
-        assert all(len(bases) <= 4 for bases in texts._bases.values())
-        assert len(texts._bases) == 2
+        assert texts._known.cache_info().currsize <= 64
+        assert len(texts._bases) <= 4
     with StoreReader(tmp_path / "store.sqlite") as reader:
         found = records_of(reader)
-        assert found[299].job.arguments == {f"299 {n}": f"{299 * n}" for n in range(20)}
+        provenance = {f"299 {n}": f"{299 * n}" for n in range(20)}
+        assert found[299].measured.row.provenance == provenance

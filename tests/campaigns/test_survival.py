@@ -112,7 +112,7 @@ class Laboratory:
         query = """
             SELECT json_extract(m.varied, '$."platform.parameters.number"'),
                 r.attempt, r.status, r.digest
-            FROM runs r JOIN members m ON m.job = r.job
+            FROM runs r JOIN members m ON m.key = r.key
         """
         if not self.store.exists():
             return []

@@ -13,10 +13,8 @@ from rich.console import Console
 
 from simplugin.campaigns import Campaign, load_campaign, run_campaign
 from simplugin.campaigns.jobs import Job
-from simplugin.campaigns.running.failure_groups import FailureGroup
-from simplugin.campaigns.running.progress_of_runs import Progress
 from simplugin.campaigns.running.recorded_campaigns import command_that_goes_on
-from simplugin.campaigns.running.summary import Summary
+from simplugin.campaigns.running.reporting import FailureGroup, Progress, Summary
 from simplugin.campaigns.store import StoreReader
 from simplugin.cli import store_place
 from simplugin.cli.campaign import running_display
@@ -172,7 +170,7 @@ def test_a_retry_has_the_limits_that_the_file_has_now(campaign, simplugin, tmp_p
         assert told.returncode == 0
     with StoreReader(tmp_path / "other.sqlite") as reader:
         (run,) = reader.runs()
-    assert (run.attempt, run.record.job.wall_limit) == (2, 50.0)
+    assert (run.attempt, run.record.failure) == (2, None)
     told = simplugin("campaign", "status", campaign, "--store", tmp_path / "other.sqlite", "--json")
     assert json.loads(told.stdout)["campaigns"][0]["done"] == 1
 

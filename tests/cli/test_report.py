@@ -24,6 +24,8 @@ class Source:
     total: int
     file: str = ""
     text: str = ""
+    target: str = "module:function"
+    recipe: None = None
 
     def jobs(self):
         return iter(())
@@ -67,7 +69,7 @@ def store(tmp_path_factory):
                 continue
             metrics = {"makespan": (20.0 + at, "s"), "tasks": (4, "")}
             writer.append(number, record(at, varied, metrics, kept if at == 2 else None))
-        claims = Source("reproduction of bags, quick", "2" * 64, 2)
+        claims = Source("reproduction of bags, quick", "2" * 64, 2, target=reproduction_runs.TARGET)
         number = writer.begin(claims)
         claim = claim_document(Claim("c", 1.0, 2.0, False, "why", "Table 1"))
         figure = figure_document(Figure("f", "t", "x", "y", {"s": ([0, 1], [1, 2])}))

@@ -51,7 +51,7 @@ def test_what_is_no_json(tmp_path: Path, text: str, line: int | None) -> None:
 def test_what_is_no_toml(tmp_path: Path) -> None:
     path = tmp_path / "file.toml"
     path.write_bytes(b"a = 1\r\nb : 1\r\n")
-    with pytest.raises(PlatformError, match="file.toml:2: .*; write tables in") as caught:
+    with pytest.raises(PlatformError, match=r"file.toml:2: .*; write tables in") as caught:
         read_toml(path, PlatformError)
     assert caught.value.line == 2
 

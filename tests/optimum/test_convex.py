@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from simplugin.scenarios.references import importable
 
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.pricing.instances import instance
+from simplugin.scenarios.importing import importable
 
 with importable(Path(__file__).parent):
     from convex_programs import convex_program

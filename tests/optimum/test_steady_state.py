@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
-from simplugin.scenarios.references import importable
 
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.exact_steady_state import exact_steady_state
 from simplugin.optimum.steady_state import Port, SteadyState, steady_state
 from simplugin.platforms.graphs import Tree
 from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.scenarios.importing import importable
 from simplugin.workloads.applications import Bags
 
 with importable(Path(__file__).parent):

@@ -10,7 +10,10 @@ from simplugin.papers.reproductions import CAPABILITIES
 from simplugin.papers.statements import judged, statements
 
 # Of each paper the experiments that take under a few seconds.
-SHORT = {"beaumont": ("enough tasks", "negotiation", "slices", "natural periods")}
+SHORT = {
+    "beaumont": ("enough tasks", "negotiation", "slices", "natural periods"),
+    "bertin": ("unscaled", "other steps", "tasks", "platforms, scaled"),
+}
 
 
 @pytest.mark.parametrize(

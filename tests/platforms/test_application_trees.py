@@ -18,7 +18,7 @@ from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms import Deployment
 from simplugin.platforms.application_trees import ApplicationTree, application_trees, find_fault
 from simplugin.platforms.tree_shapes import shortest_path_tree
-from simplugin.pricing.platform_trees import sharing_of
+from simplugin.pricing.deployment import sharing_of
 from simplugin.workloads.applications import Application
 
 ROOT = Path(__file__).parents[2]

@@ -167,7 +167,7 @@ def test_the_files_are_made_of_them(name: str, made: Platform) -> None:
         (lambda: clusters.dragonfly(0), "groups is 0"),
         (lambda: clusters.flat_cluster(0), "number of hosts is 0"),
         (lambda: clusters.star(0, np.random.default_rng(0)), "number of workers is 0"),
-        (lambda: clusters.torus([4], Parts(cores=0)), "has 0 cores"),
+        (lambda: clusters.torus([4], Parts(cores=0)), "cores of cluster .* are 0"),
     ],
 )
 def test_what_makes_no_sense_is_refused(make, message) -> None:

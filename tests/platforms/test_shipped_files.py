@@ -13,7 +13,7 @@ import pytest
 from simplugin.formats.check import check
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.census import telling_pairs
-from simplugin.simulation.loading import load
+from simplugin.simulation.resolve import load
 
 ROOT = Path(__file__).parents[2]
 PLATFORMS = sorted((ROOT / "platforms_xml").glob("*.xml"))

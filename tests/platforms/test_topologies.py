@@ -13,7 +13,7 @@ from simplugin.platforms.graphs import GRAPH_ROUTINGS, Graph
 from simplugin.platforms.laws import Law
 from simplugin.platforms.topologies import shapes
 from simplugin.platforms.topologies.shapes import Capacities
-from simplugin.pricing.platform_trees import sharing_of
+from simplugin.pricing.deployment import sharing_of
 from simplugin.simulation.resolve import resolve
 from simplugin.workloads.applications import Application
 

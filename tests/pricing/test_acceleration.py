@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.optimum.fair_sharing import fair_sharing
-from simplugin.pricing.acceleration import (
+from simplugin.pricing.instances import instance
+from simplugin.pricing.iteration import iterate, settled, throughput_error
+from simplugin.pricing.policies.acceleration import (
     MEMORY,
     SLACK,
     AcceleratedMarket,
@@ -17,9 +19,7 @@ from simplugin.pricing.acceleration import (
     steady,
     total,
 )
-from simplugin.pricing.instances import instance
-from simplugin.pricing.markets import Market
-from simplugin.pricing.trajectory import iterate, settled, throughput_error
+from simplugin.pricing.policies.market import Market
 from simplugin.workloads import AlphaFair
 
 LOG = AlphaFair(1.0)

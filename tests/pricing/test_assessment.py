@@ -6,7 +6,7 @@ import pytest
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.assessment import Assessment
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.trajectory import Trajectory
+from simplugin.pricing.iteration import Trajectory
 from simplugin.workloads import AlphaFair, Application
 
 GRAPH = Graph.duplex("ab", np.array([1e9, 3e9]), np.array([(0, 1)]), np.array([1e6]))

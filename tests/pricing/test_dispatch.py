@@ -14,11 +14,10 @@ from simplugin import Host, Link, Platform, Route, Zone
 from simplugin.errors import WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph
-from simplugin.pricing.deployment import deploy
+from simplugin.pricing.deployment import deploy, sharing_of
 from simplugin.pricing.dispatch import Dispatch, dispatch
-from simplugin.pricing.dispatch_queues import Pace, Proportions, next_queue, to_request
 from simplugin.pricing.instances import instance
-from simplugin.pricing.platform_trees import sharing_of
+from simplugin.pricing.policies.task_queues import Pace, Proportions, next_queue, to_request
 from simplugin.workloads.applications import Application
 from simplugin.workloads.sharing import Sharing
 

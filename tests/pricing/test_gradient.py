@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from simplugin.errors import WorkloadError
 from simplugin.platforms.graphs import Graph
+from simplugin.platforms.topologies.shapes import five_hosts
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.five_hosts import five_hosts
-from simplugin.pricing.gradient import (
+from simplugin.pricing.iteration import iterate
+from simplugin.pricing.policies.gradient import (
     Gradient,
     Reading,
     Steps,
@@ -21,8 +22,8 @@ from simplugin.pricing.gradient import (
     next_price,
     path_price,
 )
-from simplugin.pricing.trajectory import iterate
 from simplugin.workloads import AlphaFair, Application, Sharing
+from simplugin.workloads.applications import FIVE_HOSTS_APPLICATIONS
 
 LOG = AlphaFair(1.0)
 EASY = Steps(0.5, 0.25, 2.0, 0.1, 0.2, start_rate=4.0, start_host_price=0.5, start_link_price=1.0)
@@ -243,7 +244,7 @@ class Scalars:
 @pytest.mark.parametrize("late", [True, False])
 def test_equals_the_algorithms_written_out(scaled: bool, late: bool) -> None:
     """Fifty rounds on the report's platform, agent by agent and manager by manager."""
-    sharing = five_hosts()
+    sharing = deploy(five_hosts(), FIVE_HOSTS_APPLICATIONS)
     method = Gradient(scaled, reading=Reading(late=late))
     found = iterate(method, sharing, LOG, 50, rates=True)
     assert found.rates is not None

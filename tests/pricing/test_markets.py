@@ -13,16 +13,16 @@ from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.instances import instance
-from simplugin.pricing.markets import (
+from simplugin.pricing.iteration import iterate, settled, throughput_error
+from simplugin.pricing.policies.market import (
     Market,
     MarketState,
+    best_throughput,
     clear,
     first_metric,
+    slots,
     with_metric,
 )
-from simplugin.pricing.masters import best_throughput
-from simplugin.pricing.slots import slots
-from simplugin.pricing.trajectory import iterate, settled, throughput_error
 from simplugin.workloads import AlphaFair, Application, Sharing
 
 LOG = AlphaFair(1.0)
@@ -121,7 +121,7 @@ def test_a_plan_is_the_best_answer_along_the_tree() -> None:
     # The sweeps against cvxpy: utilities and the pull to the answers, flows kept.
     import cvxpy as cp
 
-    from simplugin.pricing.markets import plan_applications
+    from simplugin.pricing.policies.market import plan_applications
 
     generator = np.random.default_rng(5)
     sharing = BACKBONE

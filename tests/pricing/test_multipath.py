@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from simplugin.errors import WorkloadError
-from simplugin.pricing.multipath import (
+from simplugin.pricing.policies.flow_control import (
     FlowState,
     Routes,
     augmented_round,

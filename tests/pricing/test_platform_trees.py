@@ -8,8 +8,7 @@ from simplugin.formats.platform_xml import write_platform
 from simplugin.platforms import Cluster, Host, Link, LinkUse, Platform, Route, Zone, ZoneRoute
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.links import FATPIPE, SPLITDUPLEX
-from simplugin.pricing.deployment import deploy
-from simplugin.pricing.platform_trees import sharing_of
+from simplugin.pricing.deployment import deploy, sharing_of
 from simplugin.workloads import Application
 
 # Host C only forwards; every direction has a bandwidth of its own.

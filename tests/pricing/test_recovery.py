@@ -7,10 +7,10 @@ import pytest
 
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph
-from simplugin.pricing.agents.changes import Change, intervals
-from simplugin.pricing.agents.upkeep import Upkeep
+from simplugin.pricing.assessment import Recovery, Stretch, events_of
+from simplugin.pricing.changes import Change, intervals
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.recovery import Recovery, Stretch, events_of
+from simplugin.pricing.execution import Upkeep
 from simplugin.workloads import AlphaFair, Application
 
 # One host of 1000 flop/s; tasks of 1 flop; half the speed from 2.0 s, nearly none from 2.1 s on.

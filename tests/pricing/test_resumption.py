@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from simplugin.optimum.fair_sharing import fair_sharing
+from simplugin.papers.bertin.churn import begun_from, carried_over
+from simplugin.papers.bertin.delays import DelayedMarket
 from simplugin.platforms.graphs import Graph
-from simplugin.pricing.acceleration import AcceleratedMarket, accelerated
-from simplugin.pricing.delays import DelayedMarket
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.instances import SPREADS, Instance, instance, random_applications
-from simplugin.pricing.markets import Market, MarketState
-from simplugin.pricing.resumption import begun_from, carried_over
-from simplugin.pricing.trajectory import iterate, settled, throughput_error
+from simplugin.pricing.iteration import iterate, settled, throughput_error
+from simplugin.pricing.policies.acceleration import AcceleratedMarket, accelerated
+from simplugin.pricing.policies.market import Market, MarketState
 from simplugin.workloads import AlphaFair, Sharing
 
 LOG = AlphaFair(1.0)

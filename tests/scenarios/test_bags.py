@@ -175,7 +175,7 @@ def test_random_platform(line):
 
 def test_method_of_ones_own(line):
     (line.parent / "mine.py").write_text(
-        "from simplugin.pricing.gradient import Gradient, Steps\n\n\n"
+        "from simplugin.pricing.policies.gradient import Gradient, Steps\n\n\n"
         "def careful(speed):\n    return Gradient(steps=Steps(host=speed))\n"
     )
     change(line, '"pricing.market"', '"mine:careful"')

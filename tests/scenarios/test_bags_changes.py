@@ -11,9 +11,8 @@ from simplugin.formats.platform_xml import read_platform, write_platform
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms import Platform, Profile, ProfileUse
 from simplugin.platforms.graphs import Graph
-from simplugin.pricing.agents.changes import intervals
-from simplugin.pricing.deployment import deploy
-from simplugin.pricing.platform_trees import sharing_of
+from simplugin.pricing.changes import intervals
+from simplugin.pricing.deployment import deploy, sharing_of
 from simplugin.scenarios import load_scenario, run_scenario
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.outputs import outcome_document

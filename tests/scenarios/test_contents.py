@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin import Host, Link, Platform, Route, Zone, simulate
-from simplugin.campaigns.store.exact_json import text_of, value_of
+from simplugin.campaigns.store.documents import text_of, value_of
 from simplugin.charts import Bar, ScheduleChart
 from simplugin.claims import Claim
 from simplugin.figures import Figure

@@ -19,7 +19,6 @@ RUNTIME = {"libc.so.6", "libgcc_s.so.1", "libm.so.6", "libstdc++.so.6", "ld-linu
 LIBRARY = "simplugin.libs/libsimgrid.so.4.1"
 DRIVER = f"simplugin/simulation/_driver{EXTENSION}"
 ELEMENTARY = f"simplugin/elementary/_elementary{EXTENSION}"
-SWEEPS = f"simplugin/pricing/_sweeps{EXTENSION}"
 KERNELS = f"simplugin/taskgraphs/_kernels{EXTENSION}"
 BINDINGS = f"simgrid{EXTENSION}"
 
@@ -45,7 +44,7 @@ def test_its_tag_is_this_python(wheel: Path) -> None:
 
 def test_everything_is_inside(content: Path) -> None:
     names = names_below(content)
-    assert {LIBRARY, DRIVER, ELEMENTARY, SWEEPS, KERNELS, BINDINGS} <= names
+    assert {LIBRARY, DRIVER, ELEMENTARY, KERNELS, BINDINGS} <= names
     (information,) = content.glob("simplugin-*.dist-info")
     licenses = names_below(information / "licenses")
     patches = {f"simgrid/{path.name}" for path in CHECKOUT.glob("tools/simgrid_patches/*.patch")}
@@ -61,7 +60,7 @@ def test_every_module_of_the_checkout_is_inside(content: Path) -> None:
 
 def test_the_library_is_there_once(content: Path) -> None:
     libraries = [name for name in names_below(content) if ".so" in name]
-    assert sorted(libraries) == sorted([LIBRARY, DRIVER, ELEMENTARY, SWEEPS, KERNELS, BINDINGS])
+    assert sorted(libraries) == sorted([LIBRARY, DRIVER, ELEMENTARY, KERNELS, BINDINGS])
 
 
 @pytest.mark.parametrize(
@@ -69,7 +68,6 @@ def test_the_library_is_there_once(content: Path) -> None:
     [
         (LIBRARY, None),
         (ELEMENTARY, None),
-        (SWEEPS, None),
         (KERNELS, None),
         (DRIVER, "$ORIGIN/../../simplugin.libs"),
         (BINDINGS, "$ORIGIN/simplugin.libs"),

@@ -20,7 +20,7 @@ from simplugin.errors import (
     WallClockLimitError,
 )
 from simplugin.simulation import SimGridOptions, simulate
-from simplugin.simulation.back_end import BACK_ENDS
+from simplugin.simulation.protocol import BACK_ENDS
 
 pytestmark = [
     pytest.mark.usefixtures("nothing_left"),

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from simplugin.simulation import simulate
-from simplugin.simulation.fresh_modules import compiled_each_time, directories
+from simplugin.simulation.surroundings import Surroundings, compiled_each_time
 
 
 @pytest.fixture(autouse=True)
@@ -45,11 +45,11 @@ def test_the_source_counts_not_the_byte_code(tmp_path, name):
     # That of Python without us, or this test shows nothing.
     assert value_of(name) == 1
     with compiled_each_time(tmp_path):
-        assert directories() == (str(tmp_path),)
+        assert Surroundings.current().fresh == (str(tmp_path),)
         assert value_of(name) == 2
         written(path, 3)
         assert value_of(name) == 3
-    assert directories() == ()
+    assert Surroundings.current().fresh == ()
     assert value_of(name) == 1
 
 
@@ -73,8 +73,8 @@ def test_directories_add_up_and_come_back(tmp_path):
     (tmp_path / "a").mkdir()
     with compiled_each_time(tmp_path / "a"):
         with compiled_each_time(tmp_path):
-            assert directories() == (str(tmp_path / "a"), str(tmp_path))
-        assert directories() == (str(tmp_path / "a"),)
+            assert Surroundings.current().fresh == (str(tmp_path / "a"), str(tmp_path))
+        assert Surroundings.current().fresh == (str(tmp_path / "a"),)
 
 
 @pytest.mark.parametrize("keeps", [True, False])

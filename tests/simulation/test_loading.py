@@ -9,8 +9,7 @@ import pytest
 from simplugin.errors import PlatformError, WallClockLimitError
 from simplugin.platforms import Cluster, Host, Link, Platform, Route, Zone
 from simplugin.platforms.census import telling_pairs
-from simplugin.simulation.loading import load
-from simplugin.simulation.resolve import resolve
+from simplugin.simulation.resolve import load, resolve
 
 PLATFORM = Platform(
     Zone(

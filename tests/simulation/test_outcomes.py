@@ -29,9 +29,9 @@ from simplugin.errors import (
     WallClockLimitError,
 )
 from simplugin.simulation import Placement, servers, simulate
-from simplugin.simulation.back_end import BACK_ENDS
-from simplugin.simulation.failures import OriginalError
 from simplugin.simulation.placement import NotAsyncError
+from simplugin.simulation.protocol import BACK_ENDS
+from simplugin.simulation.travel import OriginalError
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 

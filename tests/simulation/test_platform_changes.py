@@ -12,11 +12,10 @@ from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms import Cluster, Host, Link, Platform, Profile, ProfileUse, Route, Zone
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.links import FATPIPE
-from simplugin.pricing.agents.changes import Change, changing, intervals
-from simplugin.pricing.agents.upkeep import keep_up
-from simplugin.pricing.deployment import deploy
-from simplugin.pricing.markets import Market
-from simplugin.pricing.platform_trees import sharing_of
+from simplugin.pricing.changes import Change, changing, intervals
+from simplugin.pricing.deployment import deploy, sharing_of
+from simplugin.pricing.execution import keep_up
+from simplugin.pricing.policies.market import Market
 from simplugin.simulation.platform_changes import own_changes
 from simplugin.workloads import AlphaFair, Application
 

@@ -9,7 +9,7 @@ import pytest
 
 from simplugin.errors import NoRouteError, PlatformError
 from simplugin.simulation import Placement, SimGridOptions, simulate
-from simplugin.simulation.back_end import BACK_ENDS
+from simplugin.simulation.protocol import BACK_ENDS
 
 pytestmark = pytest.mark.parametrize("back_end", sorted(BACK_ENDS))
 

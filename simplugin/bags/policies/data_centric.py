@@ -10,14 +10,14 @@ import numpy as np
 
 from simplugin.bags.actors.planning import planned
 from simplugin.bags.policies.load_balancing import balanced
-from simplugin.bags.policies.trading import ORDERS, Operation, Trader
+from simplugin.bags.policies.trading import ORDERS, Operation, Order, Trader
 from simplugin.bags.policy import Known, NodePlan, Policy, converse, time_between_looks
 from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.inputs.quantities import Time
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from simplugin.bags.policies.trading import Order
     from simplugin.platforms.graphs import Tree
     from simplugin.workloads.applications import Bags
 
@@ -162,7 +162,7 @@ def data_centric(
     order: Order = "fast",
     limit: int = LIMIT,
     decentralised: bool = True,
-    period: float | None = None,
+    period: Time | None = None,
 ) -> Policy:
     """Return the policy DATA-CENTRIC: traded rates, followed by load balancing.
 

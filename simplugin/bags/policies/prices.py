@@ -22,6 +22,7 @@ from simplugin.bags.policy import (
     time_between_looks,
 )
 from simplugin.errors import WorkloadError
+from simplugin.inputs.quantities import Time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -215,7 +216,7 @@ def prices(
     typed: bool = False,
     sift: bool = True,
     decentralised: bool = True,
-    period: float | None = None,
+    period: Time | None = None,
     terms: Terms | None = None,
 ) -> Policy:
     """Return our own policy: rates negotiated by prices.

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
-from simplugin.campaigns.jobs import JobSource
-from simplugin.campaigns.running.coordinator import run_jobs
-from simplugin.campaigns.running.course import Terms
-from simplugin.campaigns.running.on_demand import RunnersOnDemand
-from simplugin.campaigns.running.progress_of_runs import Progress
-from simplugin.campaigns.running.run_log import RunLog
-from simplugin.campaigns.running.summary import Summary
-from simplugin.errors import ScenarioError
+from simplugin.campaigns.jobs import Job, JobSource, Record, Runners
+from simplugin.campaigns.running.course import Terms, run_jobs
+from simplugin.campaigns.running.reporting import Progress, RunLog, Summary
+from simplugin.errors import ScenarioError, SetupError
 
 if TYPE_CHECKING:
     from simplugin.campaigns.campaign import Campaign
@@ -130,8 +129,6 @@ def run_source(
     expected: int | None = None,
 ) -> Summary:
     """Run what is not recorded yet, as `run_jobs`, with runners that end with it and a log."""
-    from simplugin.campaigns.running.choice import chosen_runners
-
     with (
         RunLog(log_path(store), means.command) as log,
         RunnersOnDemand(
@@ -170,3 +167,118 @@ def slurm_section(campaign: Campaign | None, file: Path) -> SlurmSection:
 def log_path(store: Path) -> Path:
     """Return where the log of a store is: beside it, with a name that nothing else has."""
     return store.with_name(f"{store.name}.log")
+
+
+class RunnersOnDemand:
+    """Starts runners with the first job: nobody queues for a cluster to learn that all is done.
+
+    Parameters
+    ----------
+    start : callable
+        Makes them.
+    """
+
+    def __init__(self, start: Callable[[], AbstractContextManager[Runners]]) -> None:
+        self._start = start
+        self._started: Runners | None = None
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End them, and what they were started with."""
+        self._stack.__exit__(kind, error, traceback)
+
+    @property
+    def wanted(self) -> int:
+        """How many more jobs they can be given; one before they are started."""
+        return 1 if self._started is None else self._started.wanted
+
+    @property
+    def running(self) -> int:
+        """How many jobs are not finished."""
+        return 0 if self._started is None else self._started.running
+
+    def submit(self, job: Job) -> None:
+        """Hand over a job; the first one starts them."""
+        if self._started is None:
+            self._started = self._stack.enter_context(self._start())
+        self._started.submit(job)
+
+    def finished(self, timeout: float) -> list[Record]:
+        """Return what was finished; at once if they were not started."""
+        return [] if self._started is None else self._started.finished(timeout)
+
+    def describe(self) -> str:
+        """Say who they are."""
+        return "nothing to run" if self._started is None else self._started.describe()
+
+    def close(self) -> None:
+        """End everything that they still do."""
+        if self._started is not None:
+            self._started.close()
+
+
+@contextmanager
+def chosen_runners(
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    slurm: SlurmSection | None = None,
+) -> Iterator[Runners]:
+    """Start those who do jobs; afterwards end what they still do, and a cluster made for them.
+
+    Parameters
+    ----------
+    jobs : int, optional
+        Processes of this host; without, one for each core that this process may use.
+    scheduler : str, optional
+        Address of the scheduler of a Dask cluster that runs, for instance
+        ``tcp://10.0.0.1:8786``: its workers do the jobs.
+    slurm : SlurmSection, optional
+        Jobs that Slurm is asked for: they do the jobs as the workers of a Dask cluster, which
+        ends with them.
+
+    Yields
+    ------
+    Runners
+        Those who do jobs.
+
+    Raises
+    ------
+    SetupError
+        More than one of the three is given, or the cluster cannot be used.
+    """
+    given = {"jobs": jobs, "scheduler": scheduler, "slurm": slurm}
+    named = [f"--{name}" for name, value in given.items() if value is not None]
+    if len(named) > 1:
+        raise SetupError(
+            f"{' and '.join(named)} exclude each other; --jobs counts processes of this host, "
+            "the workers of a Dask cluster are counted where they are started, and those of "
+            "Slurm in [slurm] of the campaign file"
+        )
+    if slurm is not None:
+        from simplugin.campaigns.running.dask_runners import DaskRunners
+        from simplugin.campaigns.running.slurm import keep_up, slurm_cluster
+
+        with (
+            slurm_cluster(slurm) as cluster,
+            closing(DaskRunners(cluster, keep_up=partial(keep_up, cluster, slurm.jobs))) as runners,
+        ):
+            yield runners
+    elif scheduler is not None:
+        from simplugin.campaigns.running.dask_runners import DaskRunners
+
+        with closing(DaskRunners(scheduler)) as runners:
+            yield runners
+    else:
+        from simplugin.campaigns.running.local import LocalRunners
+
+        with closing(LocalRunners(jobs)) as local:
+            yield local

@@ -14,7 +14,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from simplugin.campaigns.jobs import Failure, Job, Record, now
-from simplugin.campaigns.running.versions import versions
+from simplugin.campaigns.keys import versions
 from simplugin.errors import SetupError
 
 if TYPE_CHECKING:

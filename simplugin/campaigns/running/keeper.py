@@ -26,8 +26,8 @@ import traceback
 from typing import NoReturn
 
 from simplugin.campaigns.running import child
-from simplugin.campaigns.running.memory import descendants
-from simplugin.simulation import forks
+from simplugin.campaigns.running.child import descendants
+from simplugin.simulation import surroundings
 
 READY, FAILED, STARTED, ENDED = "ready", "failed", "started", "ended"
 START, END = b"start", b"end"
@@ -59,7 +59,7 @@ def main() -> None:
 
 def _end_with_caller(control: socket.socket, number: int) -> None:
     """Have the system send a signal when the caller's thread ends, or none; end if it is gone."""
-    forks.signal_at_parents_end(number)
+    surroundings.signal_at_parents_end(number)
     poll = select.poll()
     poll.register(control, select.POLLHUP)
     if poll.poll(0):
@@ -160,7 +160,7 @@ class Keeper:
         code = 1
         try:
             # The keeper has only the thread that forked.
-            forks.part_from(keeper, signal.SIGCHLD, signal.SIGTERM)
+            surroundings.part_from(keeper, signal.SIGCHLD, signal.SIGTERM)
             for mine in (self.control, self._wakeup, self._wakeup_end):
                 mine.close()
             if self._directory is not None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
-from simplugin.campaigns.campaign import Campaign
+from simplugin.campaigns.campaign import TARGET, Campaign, CampaignSection, load_campaign
 from simplugin.campaigns.campaign_checks import checked_section
-from simplugin.campaigns.campaign_settings import CampaignSection
-from simplugin.campaigns.running.versions import versions
+from simplugin.campaigns.jobs import Job
+from simplugin.campaigns.keys import versions
 from simplugin.campaigns.store import CampaignEntry, StoreReader
+from simplugin.campaigns.store.documents import value_of
 from simplugin.errors import SimpluginError, StoreError
 from simplugin.scenarios.scenario import read_toml
 
@@ -121,3 +125,129 @@ def _listed(entries: Sequence[CampaignEntry]) -> str:
     ]
     some = "the latest are " if len(entries) > _MOST_NAMED else ""
     return some + ", ".join(names)
+
+
+@dataclass(frozen=True)
+class FailedJobs:
+    """The jobs of a recorded campaign that only failed; a source of jobs.
+
+    Attributes
+    ----------
+    store : Path
+        The store.
+    entry : CampaignEntry
+        The record of the campaign.
+    campaign : Campaign, optional
+        The campaign that its file describes now, whose limits hold.
+    """
+
+    store: Path
+    entry: CampaignEntry
+    campaign: Campaign | None = None
+    target = TARGET
+
+    def __getattr__(self, name: str) -> Any:
+        """Return `title`, `identity`, `file`, `text` and `total` of the record."""
+        return getattr(self.entry, name)
+
+    @property
+    def count(self) -> int:
+        """The number of failed jobs."""
+        return self.entry.failed
+
+    @cached_property
+    def recorded(self) -> Campaign:
+        """The campaign as it was recorded.
+
+        Raises
+        ------
+        StoreError
+            A program made its jobs.
+        """
+        if self.entry.recipe is None:
+            raise StoreError(
+                f"the runs of campaign {self.entry.number} were made by a program",
+                file=self.store,
+                remedy="give the command or program that began it again",
+            )
+        return Campaign.from_recipe(value_of(self.entry.recipe), self.entry.text)
+
+    @property
+    def recipe(self) -> Mapping[str, Any]:
+        """The recipe of the recorded campaign."""
+        return self.recorded.recipe
+
+    def jobs(self) -> Iterator[Job]:
+        """Make the failed jobs, in the order of their positions.
+
+        Raises
+        ------
+        StoreError
+            Their keys are others now.
+        """
+        settings = (self.campaign or self.recorded).settings
+        with StoreReader(self.store) as reader:
+            for record in reader.failures(self.entry.number):
+                job = self.recorded.job(record.job.position)
+                if job.key != record.job.key:
+                    again = "its program again"
+                    if self.file:
+                        again = f"`{command_that_goes_on(Path(self.file), self.store)}`"
+                    raise StoreError(
+                        f"run {job.position} of campaign {self.entry.number} would be another one"
+                        " now: simplugin, or a file that it names, was changed",
+                        file=self.store,
+                        remedy=f"run {again}, which records it as it is now",
+                    )
+                yield replace(
+                    job, wall_limit=settings.wall_limit, memory_limit=settings.memory_limit
+                )
+
+    def again(self, job: Job) -> Job:
+        """Return the same job as things are now: with another key if a file has changed."""
+        return self.recorded.again(job)
+
+
+def failed_jobs(place: Path, number: int | None = None, store: Path | None = None) -> FailedJobs:
+    """Find the jobs of a campaign that failed.
+
+    If the campaign's file still describes it, limits and retries are those of the file.
+
+    Parameters
+    ----------
+    place : Path
+        The campaign's file or its store.
+    number : int, optional
+        Of the campaign in the store; without, the one that the file describes now, or the latest
+        of the store.
+    store : Path, optional
+        Instead of the store that the campaign's file names.
+
+    Raises
+    ------
+    StoreError
+        There is no such store or campaign.
+    ScenarioError
+        The campaign's file is invalid.
+    """
+    if place.suffix.lower() != ".toml":
+        with StoreReader(place) as reader:
+            entry = reader.latest() if number is None else reader.entry(number)
+        return FailedJobs(place, entry, _unchanged(entry))
+    campaign = load_campaign(place)
+    where = campaign.settings.store if store is None else store
+    with StoreReader(where) as reader:
+        if number is not None:
+            return FailedJobs(where, reader.entry(number), campaign)
+        return FailedJobs(where, recorded_campaign(reader, place, campaign), campaign)
+
+
+def _unchanged(entry: CampaignEntry) -> Campaign | None:
+    """Return the campaign of a file, if it is still the recorded one."""
+    if not entry.file or not Path(entry.file).is_file():
+        return None
+    try:
+        campaign = load_campaign(entry.file, check=False)
+        return campaign if campaign.identity == entry.identity else None
+    except SimpluginError:
+        return None  # The file is another campaign now, and invalid.

@@ -1,17 +1,25 @@
-"""The one writer of a store."""
+"""The place of a store: the lock of its only writer, and network file systems."""
 
 from __future__ import annotations
 
 import fcntl
 import json
 import os
+import re
 import socket
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from simplugin.campaigns.store.faults import unwritable
+from simplugin.campaigns.store.schema import unwritable
 from simplugin.errors import StoreError
+
+# As Linux calls them. Source: https://sqlite.org/wal.html, "Disadvantages".
+_KINDS = {
+    *("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "fuse.sshfs", "fuse.glusterfs"),
+    *("lustre", "beegfs", "gpfs", "ceph", "orangefs", "pvfs2", "panfs"),
+}
+_ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
 class WriterLock:
@@ -84,3 +92,33 @@ def _refusal(store: Path) -> StoreError:
         file=store,
         remedy="wait until it ends, or end it; reading is possible meanwhile",
     )
+
+
+def network_file_system(path: Path, mounts: str | None = None) -> str | None:
+    """Return the kind of the network file system that a file is on, or would be made on.
+
+    Parameters
+    ----------
+    path : path
+        The file, which need not exist.
+    mounts : str, optional
+        What is mounted where, as ``/proc/self/mountinfo`` has it; that of this process otherwise.
+
+    Returns
+    -------
+    str or None
+        For instance ``"nfs4"``; none for a disk of this host, and where nobody can tell.
+    """
+    if mounts is None:
+        try:
+            mounts = Path("/proc/self/mountinfo").read_text(errors="surrogateescape")
+        except OSError:
+            return None
+    place, found, depth = path.resolve(), None, -1
+    for line in mounts.splitlines():
+        about, _, kind = line.partition(" - ")
+        point = Path(_ESCAPED.sub(lambda code: chr(int(code[1], 8)), about.split()[4]))
+        # Of several at the same place the last one is seen.
+        if place.is_relative_to(point) and len(point.parts) >= depth:
+            found, depth = kind.split()[0], len(point.parts)
+    return found if found in _KINDS else None

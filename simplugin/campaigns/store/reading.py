@@ -2,48 +2,106 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import csv
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from simplugin.campaigns.jobs import Record
-from simplugin.campaigns.store.cells import Cell, rows_of_cells
-from simplugin.campaigns.store.columns import Columns, columns_of
-from simplugin.campaigns.store.connections import read_only
-from simplugin.campaigns.store.entries import CampaignEntry
-from simplugin.campaigns.store.faults import told
-from simplugin.campaigns.store.statements import STATE_OF
-from simplugin.campaigns.store.stored_rows import StoredRows, StoredRun
-from simplugin.errors import StoreError
+from simplugin.campaigns.jobs import Failure, Job, Measured, Record
+from simplugin.campaigns.store.documents import text_reader, value_of
+from simplugin.campaigns.store.schema import COUNTING, STATE_OF, read_only, translated
+from simplugin.campaigns.store.tables import Cell, Columns, cells_of, columns_of, frame_of
+from simplugin.errors import SetupError, SimpluginError, StoreError
+from simplugin.rows import Best, Metric, Row
 
 if TYPE_CHECKING:
     import pandas
 
-_LARGEST = 2**63  # beyond what pandas' integers hold
-
+SUFFIXES = (".csv", ".parquet")
 Status = Literal["done", "failed"]
 
 _ENTRIES = """
-    SELECT number, title, identity, file, text, total, begun, done, tried - done, total - tried
+    SELECT number, title, identity, file, text, total, begun, recipe,
+        done, tried - done, total - tried
     FROM (
         SELECT c.*,
-            (SELECT count(*) FROM members m JOIN runs r ON r.job = m.job
+            (SELECT count(*) FROM members m JOIN runs r ON r.key = m.key
              WHERE m.campaign = c.number AND r.status = 'done') AS done,
             (SELECT count(*) FROM members m WHERE m.campaign = c.number
-             AND EXISTS (SELECT 1 FROM runs r WHERE r.job = m.job)) AS tried
+             AND EXISTS (SELECT 1 FROM runs r WHERE r.key = m.key)) AS tried
         FROM campaigns c
     ) ORDER BY number
 """
 _VERSIONS = """
-    SELECT t.text FROM members m JOIN runs r ON r.job = m.job JOIN texts t ON t.number = r.versions
+    SELECT r.versions FROM members m JOIN runs r ON r.key = m.key
     WHERE m.campaign = ? ORDER BY r.number DESC LIMIT 1
 """
 _SPAN = """
     SELECT min(r.started), max(r.started), avg(r.duration) FILTER (WHERE r.status = 'done')
-    FROM members m JOIN runs r ON r.job = m.job WHERE m.campaign = ?
+    FROM members m JOIN runs r ON r.key = m.key WHERE m.campaign = ?
 """
+_RUNS = """
+    SELECT m.position, m.key, c.target, m.arguments, m.varied,
+        r.attempt, r.started, r.duration, r.place, r.versions, r.failure, r.error,
+        r.shape, r.metrics, r.best, r.digest, r.provenance_base, r.provenance, r.contents
+    FROM members m JOIN campaigns c ON c.number = m.campaign JOIN runs r ON r.key = m.key
+    WHERE {conditions}
+    ORDER BY m.campaign, m.position
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignEntry:
+    """A campaign in a store.
+
+    Attributes
+    ----------
+    number : int
+        Its number in the store, from 1 on.
+    title, identity, file, text : str
+        As `simplugin.campaigns.jobs.JobSource` has them.
+    total : int
+        The number of its jobs.
+    begun : str
+        The date of its first start, as ISO 8601 in UTC.
+    recipe : str or None
+        As `simplugin.campaigns.jobs.JobSource` has it, as JSON.
+    done, failed, missing : int
+        The numbers of its jobs with an outcome, with failures only, and without an attempt.
+    """
+
+    number: int
+    title: str
+    identity: str
+    file: str
+    text: str
+    total: int
+    begun: str
+    recipe: str | None
+    done: int
+    failed: int
+    missing: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run of a campaign.
+
+    Attributes
+    ----------
+    attempt : int
+        The number of the attempt at its key, from 1 on.
+    record : Record
+        The rest. Its job has no limits, and no arguments if they follow from a recipe.
+    """
+
+    attempt: int
+    record: Record
 
 
 class StoreReader:
@@ -71,16 +129,13 @@ class StoreReader:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._connection = read_only(self.path)
-        self._rows = StoredRows(self._connection)
+        self._document = text_reader(self._connection)
 
     def campaigns(self) -> list[CampaignEntry]:
         """Return what there is of each campaign, in the order in which they were begun."""
-        with told(self.path):
+        with translated(self.path):
             rows = self._connection.execute(_ENTRIES).fetchall()
-        return [
-            CampaignEntry(number, title, identity, file, text, total, begun, *counts)
-            for number, title, identity, file, text, total, begun, *counts in rows
-        ]
+        return [CampaignEntry(*row) for row in rows]
 
     def latest(self) -> CampaignEntry:
         """Return the campaign that was begun last.
@@ -117,9 +172,9 @@ class StoreReader:
 
     def versions(self, campaign: int) -> dict[str, str]:
         """Return the versions that the last runs of a campaign were done with."""
-        with told(self.path):
+        with translated(self.path):
             row = self._connection.execute(_VERSIONS, (campaign,)).fetchone()
-        return {} if row is None else dict(json.loads(row[0]))
+        return {} if row is None else dict(self._document(row[0]))
 
     def span(self, campaign: int) -> tuple[str | None, str | None, float | None]:
         """Return when its first and last run started, and how long one took in the mean [s].
@@ -127,7 +182,7 @@ class StoreReader:
         Runs that another campaign had done before count too; the mean is that of outcomes. None
         where there is nothing yet.
         """
-        with told(self.path):
+        with translated(self.path):
             first, last, mean = self._connection.execute(_SPAN, (campaign,)).fetchone()
         return first, last, mean
 
@@ -152,8 +207,13 @@ class StoreReader:
         """
         if campaign is not None:
             self.entry(campaign)
-        with told(self.path):
-            yield from self._rows.runs(campaign, status)
+        wanted = {"m.campaign": campaign, "r.status": status}
+        given = {column: value for column, value in wanted.items() if value is not None}
+        conditions = [f"{column} = ?" for column in given] + [COUNTING]
+        with translated(self.path):
+            statement = _RUNS.format(conditions=" AND ".join(conditions))
+            for row in self._connection.execute(statement, list(given.values())):
+                yield self._run(*row)
 
     def failures(self, campaign: int | None = None) -> Iterator[Record]:
         """Go through the jobs that have only failed, by position."""
@@ -161,22 +221,21 @@ class StoreReader:
 
     def state_of(self, key: str) -> str | None:
         """Return whether a run is ``"done"``, has only ``"failed"``, or None if it is not there."""
-        with told(self.path):
-            row = self._connection.execute(STATE_OF, (key,)).fetchone()
+        with translated(self.path):
+            row = self._connection.execute(STATE_OF, (bytes.fromhex(key),)).fetchone()
         return None if row is None else str(row[0])
 
     def contents(self, campaign: int | None = None) -> Iterator[tuple[Record, Mapping[str, Any]]]:
         """Go through the runs of which something is kept for reports, with what is kept."""
         if campaign is not None:
             self.entry(campaign)
-        with told(self.path):
-            for run in self._rows.runs(campaign, with_contents=True):
-                measured = run.record.measured
-                assert measured is not None
-                yield run.record, measured.contents or {}
+        for run in self.runs(campaign, "done"):
+            measured = run.record.measured
+            if measured is not None and measured.contents is not None:
+                yield run.record, measured.contents
 
     def frame(self, campaign: int | None = None, *, every: bool = False) -> pandas.DataFrame:
-        """Return a table of the runs, a row each; see `simplugin.campaigns.store.columns`.
+        """Return a table of the runs, a row each; see `simplugin.campaigns.store.tables`.
 
         Parameters
         ----------
@@ -191,7 +250,7 @@ class StoreReader:
             ``frame.attrs["units"]`` has the units of the metrics by their columns.
         """
         columns = self.columns(campaign)
-        return _frame_of(columns, self.cells(columns, campaign, every=every))
+        return frame_of(columns, self.cells(columns, campaign, every=every))
 
     def columns(self, campaign: int | None = None) -> Columns:
         """Return the columns that the table of a campaign's runs has.
@@ -203,15 +262,15 @@ class StoreReader:
         """
         if campaign is not None:
             self.entry(campaign)
-        with told(self.path):
+        with translated(self.path):
             return columns_of(self._connection, campaign)
 
     def cells(
         self, columns: Columns, campaign: int | None = None, *, every: bool = False
     ) -> Iterator[list[Cell]]:
         """Go through the table of a campaign's runs row by row, as `frame` has it."""
-        with told(self.path):
-            yield from rows_of_cells(self._connection, columns, campaign, every=every)
+        with translated(self.path):
+            yield from cells_of(self._connection, columns, campaign, every=every)
 
     def close(self) -> None:
         """Close the file; also when called twice."""
@@ -229,6 +288,48 @@ class StoreReader:
     ) -> None:
         """Close."""
         self.close()
+
+    def _run(
+        self, position: int, key: bytes, target: str, arguments: str | None, varied: str, *rest: Any
+    ) -> StoredRun:
+        """Return the run of a row."""
+        attempt, started, duration, place, versions, kind, error, *measured = rest
+        given = {} if arguments is None else value_of(arguments)
+        record = Record(
+            job=Job(key.hex(), position, target, given, value_of(varied)),
+            measured=self._measured(*measured) if error is None else None,
+            failure=None if error is None else Failure(kind, error),
+            started=started,
+            duration=duration,
+            place=place,
+            versions=self._document(versions),
+        )
+        return StoredRun(attempt, record)
+
+    def _measured(
+        self,
+        shape: int,
+        metrics: str,
+        best: float | None,
+        digest: str | None,
+        base: int,
+        provenance: str,
+        contents: bytes | None,
+    ) -> Measured:
+        """Return the outcome of a row."""
+        about = self._document(shape)
+        values = value_of(metrics)
+        if about["best"] is not None:
+            # SQLite has no NaN.
+            value = float("nan") if best is None else best
+            about = {**about, "best": Best(value=value, **about["best"])}
+        row = Row(
+            metrics=tuple(Metric(name, values[name], about["units"][name]) for name in values),
+            provenance={**self._document(base), **value_of(provenance)},
+            best=about["best"],
+        )
+        kept = None if contents is None else value_of(zlib.decompress(contents).decode())
+        return Measured(row, digest, kept)
 
 
 def results(
@@ -249,7 +350,7 @@ def results(
     Returns
     -------
     pandas.DataFrame
-        Columns as `simplugin.campaigns.store.columns` has them; ``attrs["units"]`` has the units
+        Columns as `simplugin.campaigns.store.tables` has them; ``attrs["units"]`` has the units
         of the metrics by their columns.
 
     Raises
@@ -262,30 +363,83 @@ def results(
         return reader.frame(None if number == "all" else number, every=every)
 
 
-def _frame_of(columns: Columns, rows: Iterable[Sequence[Any]]) -> pandas.DataFrame:
-    """Return rows of cells as a table; ``attrs["units"]`` has the units of the metrics."""
-    import pandas
+def export(
+    store: Path, file: Path, campaign: int | None = None, *, every: bool = False
+) -> tuple[int, int]:
+    """Write the runs of a campaign, or of all, as a table with a row each.
 
-    cells: list[list[Any]] = [[] for _ in columns.names]
-    for row in rows:
-        for column, cell in zip(cells, row, strict=True):
-            column.append(cell)
-    table = pandas.DataFrame(
-        {name: _column(column) for name, column in zip(columns.names, cells, strict=True)}
-    )
-    table.attrs["units"] = columns.units
-    return table
+    Parameters
+    ----------
+    store : path
+        The store.
+    file : path
+        The file to write, ``.csv`` or ``.parquet``; replaced as a whole if it exists. In Parquet
+        files a column of several types, or with integers beyond 64 bits, becomes one of texts.
+    campaign : int, optional
+        Its number.
+    every : bool
+        A row for each attempt, not only for those that count.
+
+    Returns
+    -------
+    int, int
+        The numbers of rows and columns.
+
+    Raises
+    ------
+    SimpluginError
+        The file has another suffix or cannot be written.
+    SetupError
+        pyarrow, which writes Parquet files, is missing.
+    StoreError
+        The store cannot be read.
+    """
+    suffix = file.suffix.lower()
+    if suffix not in SUFFIXES:
+        known = " or ".join(SUFFIXES)
+        raise SimpluginError(f"{file}: tables are written as {known}; name a file with that suffix")
+    if suffix == ".parquet" and find_spec("pyarrow") is None:
+        message = "Parquet files need pyarrow: pip install 'simplugin[parquet]', or export to .csv"
+        raise SetupError(message)
+    write = _write_csv if suffix == ".csv" else _write_parquet
+    new = file.with_name(f".{file.name}.new")
+    try:
+        with StoreReader(store) as reader:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            shape = write(reader, new, campaign, every)
+        new.replace(file)
+    except OSError as error:
+        raise SimpluginError(f"{file}: cannot be written: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            new.unlink()
+    return shape
 
 
-def _column(cells: list[Any]) -> Any:
-    """Return a column with the narrowest type that keeps every cell as it is."""
-    import pandas
+def _write_csv(
+    reader: StoreReader, file: Path, campaign: int | None, every: bool
+) -> tuple[int, int]:
+    """Write comma-separated values: numbers with all digits, missing values empty."""
+    columns, count = reader.columns(campaign), 0
+    with file.open("w", encoding="utf-8", newline="") as opened:
+        writer = csv.writer(opened, lineterminator="\n")
+        writer.writerow(columns.names)
+        for row in reader.cells(columns, campaign, every=every):
+            writer.writerow(row)
+            count += 1
+    return count, len(columns.names)
 
-    kinds = {type(cell) for cell in cells if cell is not None}
-    if kinds == {int} and None in cells:
-        if all(abs(cell or 0) < _LARGEST for cell in cells):
-            return pandas.array(cells, dtype="Int64")
-        return pandas.Series(cells, dtype="object")
-    if kinds and kinds <= {int, float}:
-        return pandas.Series(cells, dtype="float64" if float in kinds or None in cells else None)
-    return pandas.Series(cells, dtype="object" if len(kinds) != 1 else None)
+
+def _write_parquet(
+    reader: StoreReader, file: Path, campaign: int | None, every: bool
+) -> tuple[int, int]:
+    """Write a Parquet file."""
+    table = reader.frame(campaign, every=every)
+    for name in table.columns:
+        column = table[name]
+        if column.dtype == object:
+            kinds = {type(cell) for cell in column if cell is not None}
+            if len(kinds) > 1 or int in kinds:
+                table[name] = column.map(str, na_action="ignore")
+    table.to_parquet(file, engine="pyarrow", index=False)
+    return len(table), len(table.columns)

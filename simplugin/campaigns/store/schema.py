@@ -1,26 +1,42 @@
-"""What the tables of a store are, and whether a file is one."""
+"""The file of a store: its tables, read-only connections to it, and errors of SQLite."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
-from simplugin.campaigns.store.faults import told
 from simplugin.errors import StoreError
 
 # "spgn", in the header of every store.
 APPLICATION = 0x7370676E
-VERSION = 1
+VERSION = 2
+# How long to wait while a store is recovered after its writer was killed [s].
+_PATIENCE = 10.0
+# Primary result codes, https://www.sqlite.org/rescode.html
+_NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+_SPOILT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, *_NO_ROOM)
+_IN_USE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_FORBIDDEN = (sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+_DAMAGED = (
+    "keep it, and make a new store, or bring back a copy; SQLite's command 'sqlite3 FILE .recover'"
+    " may save what is left"
+)
 
+STATE_OF = "SELECT status FROM runs WHERE key = ? ORDER BY status, attempt DESC LIMIT 1"
+# Of the attempts at a key, the outcome counts, or else the last failure.
+COUNTING = """
+    r.number = (SELECT number FROM runs WHERE key = m.key ORDER BY status, attempt DESC LIMIT 1)
+"""
 TABLES = """
 -- Documents that many rows share.
 CREATE TABLE texts (
     number INTEGER PRIMARY KEY,
-    sha256 BLOB NOT NULL UNIQUE,
-    text TEXT NOT NULL
+    text TEXT NOT NULL UNIQUE
 );
+-- From the recipe follow the arguments of all jobs; without one, members have arguments.
 CREATE TABLE campaigns (
     number INTEGER PRIMARY KEY,
     identity TEXT NOT NULL UNIQUE,
@@ -28,37 +44,26 @@ CREATE TABLE campaigns (
     file TEXT NOT NULL,
     text TEXT NOT NULL,
     total INTEGER NOT NULL,
-    begun TEXT NOT NULL
+    begun TEXT NOT NULL,
+    target TEXT NOT NULL,
+    recipe TEXT
 );
--- What was to be run, once a key. The arguments are those of `base`, changed as the merge patch
--- `arguments` says: json_patch(base, arguments).
-CREATE TABLE jobs (
-    number INTEGER PRIMARY KEY,
-    key TEXT NOT NULL UNIQUE,
-    target INTEGER NOT NULL REFERENCES texts,
-    base INTEGER NOT NULL REFERENCES texts,
-    arguments TEXT NOT NULL
-);
--- Which campaign has which job where. What is not part of a key may differ between campaigns:
--- target, base and arguments are NULL where they are those of the job.
+-- The jobs of campaigns. The key is the SHA-256 of everything that determines the result.
 CREATE TABLE members (
     campaign INTEGER NOT NULL REFERENCES campaigns,
     position INTEGER NOT NULL,
-    job INTEGER NOT NULL REFERENCES jobs,
+    key BLOB NOT NULL,
     varied TEXT NOT NULL,
-    wall_limit REAL,
-    memory_limit INTEGER,
-    target INTEGER REFERENCES texts,
-    base INTEGER REFERENCES texts,
     arguments TEXT,
     PRIMARY KEY (campaign, position)
 ) WITHOUT ROWID;
-CREATE INDEX members_of_jobs ON members (job);
--- What was tried. `shape` has the units of the metrics and what `best` is about; the provenance is
--- json_patch(provenance_base, provenance).
+CREATE INDEX members_of_keys ON members (key);
+-- The attempts to run jobs. `shape` has the units of the metrics and the kind of `best`;
+-- `provenance` has the values that differ from those of `provenance_base`; `contents` are for
+-- reports: JSON, compressed by zlib.
 CREATE TABLE runs (
     number INTEGER PRIMARY KEY,
-    job INTEGER NOT NULL REFERENCES jobs,
+    key BLOB NOT NULL,
     attempt INTEGER NOT NULL,
     campaign INTEGER NOT NULL REFERENCES campaigns,
     status TEXT NOT NULL CHECK (status IN ('done', 'failed')),
@@ -73,17 +78,13 @@ CREATE TABLE runs (
     digest TEXT,
     provenance_base INTEGER REFERENCES texts,
     provenance TEXT,
+    contents BLOB,
     failure TEXT CHECK (failure IN ('error', 'crash', 'wall_limit', 'memory_limit')),
     error TEXT,
-    UNIQUE (job, attempt),
+    UNIQUE (key, attempt),
     CHECK ((status = 'done') = (metrics IS NOT NULL) AND (status = 'failed') = (error IS NOT NULL))
 );
-CREATE UNIQUE INDEX done_once ON runs (job) WHERE status = 'done';
--- What is kept of some runs for reports: JSON, compressed by zlib.
-CREATE TABLE contents (
-    run INTEGER PRIMARY KEY REFERENCES runs,
-    document BLOB NOT NULL
-);
+CREATE UNIQUE INDEX done_once ON runs (key) WHERE status = 'done';
 """
 
 # REPLACE would delete rows without asking the triggers on deletions.
@@ -93,15 +94,15 @@ BEGIN SELECT RAISE(ABORT, '{0} are only ever added'); END;
 CREATE TRIGGER {0}_remain BEFORE DELETE ON {0}
 BEGIN SELECT RAISE(ABORT, '{0} are only ever added'); END;
 CREATE TRIGGER {0}_new BEFORE INSERT ON {0}
-WHEN EXISTS (SELECT 1 FROM {0} WHERE {1} = NEW.{1})
+WHEN EXISTS (SELECT 1 FROM {0} WHERE number = NEW.number)
 BEGIN SELECT RAISE(ABORT, '{0} are only ever added'); END;
 """
-_ADDED_ONLY = {"runs": "number", "contents": "run", "jobs": "number", "texts": "number"}
+_ADDED_ONLY = ("runs", "texts")
 
 
 def script() -> str:
     """Return the statements that make an empty store."""
-    triggers = "".join(_TRIGGERS.format(table, key) for table, key in _ADDED_ONLY.items())
+    triggers = "".join(map(_TRIGGERS.format, _ADDED_ONLY))
     marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
     return f"BEGIN; {TABLES} {triggers} {marks} COMMIT;"
 
@@ -118,7 +119,10 @@ def make_empty(path: Path) -> None:
     try:
         for left in (new, new.with_name(f"{new.name}-journal")):
             left.unlink(missing_ok=True)  # by a process that died here
-        with told(path, "written"), closing(sqlite3.connect(new, isolation_level=None)) as made:
+        with (
+            translated(path, "written"),
+            closing(sqlite3.connect(new, isolation_level=None)) as made,
+        ):
             made.execute("PRAGMA synchronous = FULL")
             made.executescript(script())
             made.execute("PRAGMA journal_mode = WAL")
@@ -165,3 +169,109 @@ def _sync(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def read_only(path: Path) -> sqlite3.Connection:
+    """Open a store for reading.
+
+    What a killed writer committed is there: it stands in ``STORE-wal``. Where SQLite cannot keep
+    the index of that file, ``STORE-shm``, because the directory cannot be written, a store that
+    was closed in an orderly way is read as it is.
+
+    Raises
+    ------
+    StoreError
+        There is no such file, it is no store, of a version that is not known, damaged, or cannot
+        be read here.
+    """
+    require_there(path)
+    try:
+        return _opened(path, "mode=ro")
+    except StoreError as error:
+        cause = error.__cause__
+        code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
+        if code not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+            raise
+    if not os.access(path, os.R_OK):
+        raise StoreError("the store cannot be read: permission denied", file=path)
+    log = path.resolve().with_name(f"{path.resolve().name}-wal")
+    if log.exists() and log.stat().st_size > 0:
+        raise StoreError(
+            f"the store cannot be read here: its latest rows stand in {log.name}, and SQLite needs"
+            " to write beside it to read them",
+            file=path,
+            remedy=f"copy both files to a directory that you can write to, and read {path.name}",
+        )
+    # Nobody can be writing, for there is no log: it can be taken for a file that never changes.
+    return _opened(path, "mode=ro&immutable=1")
+
+
+def _opened(path: Path, options: str) -> sqlite3.Connection:
+    """Connect, and look at the file."""
+    with translated(path):
+        connection = sqlite3.connect(
+            f"{path.resolve().as_uri()}?{options}",
+            uri=True,
+            isolation_level=None,
+            timeout=_PATIENCE,
+        )
+    try:
+        with translated(path):
+            require_store(connection, path)
+            connection.execute("SELECT count(*) FROM campaigns").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+class UnwritableError(StoreError):
+    """A store that cannot be written: the disk is read-only, or permissions are missing."""
+
+
+@contextmanager
+def translated(path: Path, doing: str = "read") -> Iterator[None]:
+    """Turn errors of SQLite into a `StoreError` with a remedy."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise store_error(path, error, doing) from error
+
+
+def store_error(path: Path, error: sqlite3.Error, doing: str) -> StoreError:
+    """Return the error of the store at `path` for one of SQLite."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in _NO_ROOM and doing == "written":
+        what = "disk full" if code == sqlite3.SQLITE_FULL else f"disk full or failing ({error})"
+        return StoreError(
+            f"the store cannot be written: {what}",
+            file=path,
+            remedy="free space and run the same command again; what was recorded is safe",
+        )
+    if code in _SPOILT:
+        message = f"the store is damaged, or no store: {error}"
+        return StoreError(message, file=path, remedy=_DAMAGED)
+    if code in _IN_USE:
+        return StoreError(
+            f"the store cannot be {doing}: another program keeps it locked",
+            file=path,
+            remedy="end what else has it open, an SQLite shell for instance",
+        )
+    if code in _FORBIDDEN:
+        if doing == "written":
+            return unwritable(path, str(error))
+        remedy = "see to the permissions of the file and of its directory"
+        return StoreError(f"the store cannot be {doing}: {error}", file=path, remedy=remedy)
+    if code == sqlite3.SQLITE_CONSTRAINT:
+        return StoreError(f"the store refuses a row: {error}", file=path)
+    return StoreError(f"the store cannot be {doing}: {error}", file=path)
+
+
+def unwritable(path: Path, why: str) -> UnwritableError:
+    """Return the error of a store that cannot be written where it is."""
+    return UnwritableError(
+        f"the store cannot be written: {why}",
+        file=path,
+        remedy="see to the permissions of the file and of its directory, or name another place"
+        " with --store",
+    )

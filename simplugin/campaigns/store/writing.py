@@ -12,16 +12,37 @@ from types import TracebackType
 from typing import Any, Self
 
 from simplugin.campaigns.jobs import Failure, Job, JobSource, Measured, Record
-from simplugin.campaigns.store import statements
-from simplugin.campaigns.store.exact_json import text_of
-from simplugin.campaigns.store.faults import told, unwritable
+from simplugin.campaigns.store.documents import TextWriter, text_of
 from simplugin.campaigns.store.lock import WriterLock
-from simplugin.campaigns.store.schema import make_empty, require_store, require_there
-from simplugin.campaigns.store.texts import SharedTexts
+from simplugin.campaigns.store.schema import (
+    STATE_OF,
+    make_empty,
+    require_store,
+    require_there,
+    translated,
+    unwritable,
+)
 
 # How long to wait for a program that has the file locked, a shell of SQLite for instance [s].
 _PATIENCE = 10.0
 _LARGEST = 2**63
+_RUN_COLUMNS = (
+    *("key", "attempt", "campaign", "status", "started", "duration", "place", "versions"),
+    *("shape", "metrics", "best", "gap", "digest", "provenance_base", "provenance", "contents"),
+    *("failure", "error"),
+)
+_ADD_RUN = f"""
+    INSERT INTO runs ({", ".join(_RUN_COLUMNS)}) VALUES (
+        :key, 1 + (SELECT coalesce(max(attempt), 0) FROM runs WHERE key = :key),
+        {", ".join(f":{name}" for name in _RUN_COLUMNS[2:])}
+    )
+"""
+_ADD_MEMBER = """
+    INSERT INTO members (campaign, position, key, varied, arguments) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (campaign, position) DO UPDATE SET key = excluded.key, varied = excluded.varied,
+        arguments = excluded.arguments
+    WHERE key != excluded.key
+"""
 
 
 class Store:
@@ -44,14 +65,16 @@ class Store:
             path.resolve().as_uri() + "?mode=rw", uri=True, isolation_level=None, timeout=_PATIENCE
         )
         try:
-            with told(path, "written"):
+            with translated(path, "written"):
                 require_store(self._connection, path)
                 for pragma in ("journal_mode = WAL", "synchronous = FULL"):
                     self._connection.execute(f"PRAGMA {pragma}")
+                found = self._connection.execute("SELECT number FROM campaigns WHERE recipe > ''")
+                self._with_recipe = {number for (number,) in found}
         except BaseException:
             self._connection.close()
             raise
-        self._texts = SharedTexts(self._connection)
+        self._texts = TextWriter(self._connection)
 
     @classmethod
     def open(cls, path: str | Path) -> Store:
@@ -65,13 +88,16 @@ class Store:
         Raises
         ------
         StoreError
-            Another process writes to it; it is no store, or of a version that is not known; it
-            cannot be made or read.
+            Another process writes to it; it is not a store, or has another version of the format;
+            it cannot be made or read.
         """
         path = Path(path)
         if path.exists():
             require_there(path)
-        _make_directory(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(path, f"{path.parent}: {error.strerror}") from error
         lock = WriterLock(path)
         try:
             if not path.exists():
@@ -82,35 +108,51 @@ class Store:
             raise
 
     def begin(self, source: JobSource) -> int:
-        """Return the number of a campaign, which gets recorded at once if it is new."""
+        """Return the number of a campaign; record it at once if it is new."""
         found = self._row("SELECT number FROM campaigns WHERE identity = ?", source.identity)
         if found is not None:
             return int(found[0])
-        now = datetime.now(UTC).isoformat(timespec="seconds")
+        recipe = None if source.recipe is None else text_of(source.recipe)
+        row = {
+            "identity": source.identity,
+            "title": source.title,
+            "file": source.file,
+            "text": source.text,
+            "total": source.total,
+            "begun": datetime.now(UTC).isoformat(timespec="seconds"),
+            "target": source.target,
+            "recipe": recipe,
+        }
+        names = ", ".join(row)
+        add = f"INSERT INTO campaigns ({names}) VALUES ({', '.join('?' * len(row))})"
         with self._whole():
-            about = (source.identity, source.title, source.file, source.text, source.total, now)
-            number = self._added(statements.ADD_CAMPAIGN, about)
+            number = self._connection.execute(add, list(row.values())).lastrowid
+        assert number is not None
+        if recipe is not None:
+            self._with_recipe.add(number)
         self.commit()
         return number
 
     def state_of(self, key: str) -> str | None:
-        """Return whether a run is ``"done"``, has only ``"failed"``, or None if it is not there."""
-        found = self._row(statements.STATE_OF, key)
+        """Return ``"done"``, ``"failed"`` if all attempts failed, or None without any attempt."""
+        found = self._row(STATE_OF, bytes.fromhex(key))
         return None if found is None else str(found[0])
 
     def note(self, campaign: int, job: Job) -> None:
-        """Record that a campaign has a job whose key may be there already, from any campaign."""
+        """Record that a campaign has a job, whose runs may belong to any campaign."""
         with self._whole():
-            self._member(campaign, job)
+            self._add_member(campaign, job)
 
     def follow(self, campaign: int, key: str, job: Job) -> None:
-        """Have the positions of a campaign that have a key have that of another job."""
+        """Give the positions of a campaign that have a key the key of a job."""
+        keys = (bytes.fromhex(job.key), campaign, bytes.fromhex(key))
         with self._whole():
-            number = self._member(campaign, job)
-            self._connection.execute(statements.FOLLOW, (number, campaign, key))
+            self._add_member(campaign, job)
+            update = "UPDATE members SET key = ? WHERE campaign = ? AND key = ?"
+            self._connection.execute(update, keys)
 
     def append(self, campaign: int, record: Record) -> None:
-        """Add a run that was tried; durable after the next `commit`.
+        """Add an attempt to run a job; durable after the next `commit`.
 
         Raises
         ------
@@ -118,9 +160,26 @@ class Store:
             The key has an outcome already, the record has a value that is no container, number or
             text, or the disk is full; nothing is added then.
         """
+        row: dict[str, Any] = dict.fromkeys(_RUN_COLUMNS)
         with self._whole():
-            job = self._member(campaign, record.job)
-            self._add_run(campaign, job, record)
+            self._add_member(campaign, record.job)
+            row |= {
+                "key": bytes.fromhex(record.job.key),
+                "campaign": campaign,
+                "status": "failed" if record.measured is None else "done",
+                "started": record.started,
+                "duration": record.duration,
+                "place": record.place,
+                "versions": self._texts.number_of(text_of(record.versions)),
+            }
+            if record.measured is not None:
+                row |= self._measured(record.measured)
+            else:
+                failure = record.failure or Failure("error", "")
+                # Programs print any bytes.
+                text = failure.text.encode("utf-8", "backslashreplace").decode("utf-8")
+                row |= {"failure": failure.kind, "error": text}
+            self._connection.execute(_ADD_RUN, row)
 
     def commit(self) -> None:
         """Make everything appended durable.
@@ -133,14 +192,14 @@ class Store:
         if not self._connection.in_transaction:
             return
         try:
-            with told(self.path, "written"):
+            with translated(self.path, "written"):
                 self._connection.execute("COMMIT")
         except BaseException:
             self._roll_back()
             raise
 
     def close(self) -> None:
-        """Roll back what was not committed, and let others write; also when called twice."""
+        """Roll back what was not committed and release the lock; may be called twice."""
         try:
             self._roll_back()
             self._connection.close()
@@ -164,86 +223,50 @@ class Store:
         finally:
             self.close()
 
-    def _member(self, campaign: int, job: Job) -> int:
-        """Return the number of a job, which becomes a member of the campaign if it is not."""
-        limits = (job.wall_limit, job.memory_limit)
-        found = self._row(statements.JOB_OF_MEMBER, campaign, job.position, job.key, *limits)
-        if found is not None:
-            return int(found[0])
-        target = self._texts.number_of(job.target)
-        base, arguments = self._texts.packed(f"arguments {campaign}", job.arguments)
-        document: tuple[int | str | None, ...] = (target, base, arguments)
-        found = self._row("SELECT number, target, base, arguments FROM jobs WHERE key = ?", job.key)
-        number = found[0] if found else self._added(statements.ADD_JOB, (job.key, *document))
-        if found is None or found[1:] == document:
-            document = (None, None, None)
-        varied = text_of(job.varied)
-        row = (campaign, job.position, number, varied, *limits, *document)
-        # What another version of the code did at this position stays, but is no member any more;
-        # limits are those of the last attempt.
-        self._connection.execute(statements.ADD_MEMBER, row)
-        return int(number)
+    def _add_member(self, campaign: int, job: Job) -> None:
+        """Make a job a member of the campaign, instead of another version at its position."""
+        arguments = None if campaign in self._with_recipe else text_of(job.arguments)
+        key = bytes.fromhex(job.key)
+        member = (campaign, job.position, key, text_of(job.varied), arguments)
+        self._connection.execute(_ADD_MEMBER, member)
 
-    def _added(self, statement: str, row: tuple[object, ...]) -> int:
-        """Add a row; return its number."""
-        number = self._connection.execute(statement, row).lastrowid
-        assert number is not None
-        return number
-
-    def _add_run(self, campaign: int, job: int, record: Record) -> None:
-        """Add the row of a run, and what is kept of it."""
-        versions = self._texts.number_of(text_of(record.versions))
-        place = (record.started, record.duration, record.place, versions)
-        if record.measured is not None:
-            outcome = ("done", *place, *self._measured(record.measured), None, None)
-        else:
-            failure = record.failure or Failure("error", "")
-            outcome = ("failed", *place, *[None] * 7, failure.kind, _printable(failure.text))
-        run = self._added(statements.ADD_RUN, (job, job, campaign, *outcome))
-        if record.measured is not None and record.measured.contents is not None:
-            document = zlib.compress(text_of(record.measured.contents).encode())
-            self._connection.execute(statements.ADD_CONTENTS, (run, document))
-
-    def _measured(self, measured: Measured) -> tuple[object, ...]:
-        """Return the columns of what came out."""
-        row = measured.row
-        best = row.best
-        shape = {
-            "units": {metric.name: metric.unit for metric in row},
-            "best": None
-            if best is None
-            else {"metric": best.metric, "proof": best.proof, "sense": best.sense},
+    def _measured(self, measured: Measured) -> dict[str, Any]:
+        """Return the columns of an outcome."""
+        row, best = measured.row, measured.row.best
+        about = best and {"metric": best.metric, "proof": best.proof, "sense": best.sense}
+        shape = {"units": {metric.name: metric.unit for metric in row}, "best": about}
+        base, provenance = self._texts.packed(row.provenance)
+        contents = measured.contents
+        return {
+            "shape": self._texts.number_of(text_of(shape)),
+            "metrics": text_of({metric.name: metric.value for metric in row}),
+            "best": None if best is None else _number(best.value),
+            "gap": row.gap,
+            "digest": measured.digest,
+            "provenance_base": base,
+            "provenance": provenance,
+            "contents": None if contents is None else zlib.compress(text_of(contents).encode()),
         }
-        return (
-            self._texts.number_of(text_of(shape)),
-            text_of({metric.name: metric.value for metric in row}),
-            None if best is None else _number(best.value),
-            row.gap,
-            measured.digest,
-            *self._texts.packed("provenance", row.provenance),
-        )
 
-    def _row(self, statement: str, *values: object) -> tuple[int | str, ...] | None:
+    def _row(self, statement: str, value: str | bytes) -> tuple[Any, ...] | None:
         """Return the first row of an answer."""
-        with told(self.path):
-            row: tuple[int | str, ...] | None = self._connection.execute(
-                statement, values
-            ).fetchone()
+        with translated(self.path):
+            row: tuple[Any, ...] | None = self._connection.execute(statement, (value,)).fetchone()
         return row
 
     @contextmanager
     def _whole(self) -> Iterator[None]:
-        """Do all of several changes or none; a transaction begins if there is none.
+        """Make all of several changes or none; begin a transaction if there is none.
 
         A disk that is full or fails ends the transaction: what was appended since the last commit
-        is given up.
+        is lost.
         """
-        with told(self.path, "written"):
+        with translated(self.path, "written"):
             if not self._connection.in_transaction:
                 self._connection.execute("BEGIN IMMEDIATE")
             self._connection.execute("SAVEPOINT whole")
         try:
-            with told(self.path, "written"):
+            with translated(self.path, "written"):
                 yield
                 self._connection.execute("RELEASE whole")
         except BaseException as error:
@@ -260,16 +283,8 @@ class Store:
         """Give up the open transaction."""
         self._texts.forget()
         if self._connection.in_transaction:
-            with told(self.path, "written"):
+            with translated(self.path, "written"):
                 self._connection.execute("ROLLBACK")
-
-
-def _make_directory(path: Path) -> None:
-    """Make the directory that a store is to be in."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(path, f"{path.parent}: {error.strerror}") from error
 
 
 def _number(value: float) -> float:
@@ -278,8 +293,3 @@ def _number(value: float) -> float:
     plain = plain.item() if hasattr(plain, "item") else plain
     number: float = float(plain) if abs(plain) >= _LARGEST else plain
     return number
-
-
-def _printable(text: str) -> str:
-    """Return a text that can be written, whatever bytes a program printed."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -9,7 +9,7 @@ from typing import Any
 
 from simplugin.campaigns.campaign import Campaign
 from simplugin.campaigns.store import StoreReader
-from simplugin.campaigns.store.exact_json import text_of
+from simplugin.campaigns.store.documents import text_of
 from simplugin.cli.campaign.run_summary import tell
 from simplugin.cli.campaign.wording import runs, varied_text
 from simplugin.cli.paths import short

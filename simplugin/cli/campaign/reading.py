@@ -15,12 +15,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from simplugin.campaigns.running.failure_groups import FailureGroup, failure_groups
-from simplugin.campaigns.running.printable import printable
+from simplugin.campaigns.running.reporting import FailureGroup, failure_groups, printable
 from simplugin.campaigns.store import CampaignEntry, StoreReader
-from simplugin.campaigns.store.exact_json import text_of
-from simplugin.campaigns.store.exporting import export
-from simplugin.campaigns.store.querying import Query
+from simplugin.campaigns.store.documents import text_of
+from simplugin.campaigns.store.reading import export
+from simplugin.campaigns.store.tables import Query
 from simplugin.cli.campaign.shown import shown_campaign, store_of
 from simplugin.cli.campaign.wording import headline, varied_text
 from simplugin.cli.paths import short

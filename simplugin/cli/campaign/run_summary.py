@@ -7,9 +7,7 @@ from shlex import quote
 
 from simplugin.campaigns.running.campaign_runs import log_path
 from simplugin.campaigns.running.course import HOPELESS
-from simplugin.campaigns.running.failure_groups import FailureGroup
-from simplugin.campaigns.running.printable import printable
-from simplugin.campaigns.running.summary import Summary
+from simplugin.campaigns.running.reporting import FailureGroup, Summary, printable
 from simplugin.cli.campaign.running_display import duration_text
 from simplugin.cli.campaign.wording import headline, runs, varied_text
 from simplugin.cli.paths import short

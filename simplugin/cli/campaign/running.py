@@ -13,15 +13,15 @@ from rich.console import Console
 from simplugin.campaigns.campaign import Campaign, load_campaign
 from simplugin.campaigns.running.campaign_runs import Means, run_source, slurm_section
 from simplugin.campaigns.running.course import Terms
-from simplugin.campaigns.running.failed_jobs import failed_jobs
-from simplugin.campaigns.running.printable import printable
 from simplugin.campaigns.running.recorded_campaigns import (
     command_that_goes_on,
     earlier_versions,
+    failed_jobs,
     what_changed,
 )
+from simplugin.campaigns.running.reporting import printable
 from simplugin.campaigns.store import StoreReader
-from simplugin.campaigns.store.exact_json import text_of
+from simplugin.campaigns.store.documents import text_of
 from simplugin.cli.campaign.dry_run import tell_what_would_be_run
 from simplugin.cli.campaign.run_summary import print_summary
 from simplugin.cli.campaign.running_display import RunsDisplay

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bars
 
-from simplugin.campaigns.running.progress_of_runs import Progress
+from simplugin.campaigns.running.reporting import Progress
 
 # Where nobody looks at a terminal, a log file gets a line that often [s].
 _LINE_PERIOD = 30.0

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from simplugin.campaigns.running.printable import printable
+from simplugin.campaigns.running.reporting import printable
 from simplugin.campaigns.store import CampaignEntry, StoreReader
 from simplugin.errors import SimpluginError
 

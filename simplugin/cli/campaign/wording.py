@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from simplugin.campaigns.running.failure_groups import FailureGroup
+    from simplugin.campaigns.running.reporting import FailureGroup
 
 
 def runs(count: int) -> str:

@@ -18,15 +18,14 @@ from simplugin.platforms.validation import WARNING
 from simplugin.reports.claims import print_listings
 from simplugin.reports.quantities import readable
 from simplugin.rows import Metric, Row
-from simplugin.simulation.loading import load
-from simplugin.simulation.resolve import resolve
+from simplugin.simulation.resolve import load, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simplugin.platforms import Platform
     from simplugin.platforms.census import Census, HostPairs
-    from simplugin.simulation.loading import Loading
+    from simplugin.simulation.resolve import Loading
 
 # More lines than a screen has say less.
 _MOST_PARTS = 40

@@ -13,7 +13,7 @@ from simplugin.bags.actors.planning import negotiate
 from simplugin.bags.execution import execute
 from simplugin.bags.policies.price_negotiation import Terms
 from simplugin.bags.policies.prices import negotiate_prices
-from simplugin.bags.policies.shipped import POLICIES, policy_called
+from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import BUFFER, Known, Place
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.campaign import FEW, FEWER, FEWEST, Setting, measurements
@@ -397,7 +397,7 @@ def traces(quick: bool) -> dict[str, Quantity]:
 def violations_of(reading: str, number: int, policy: str, *, count: int = TASKS) -> list[str]:
     """Execute a policy on an instance and return the violations of the model in its trace."""
     tree, bags = instance(reading, SEED, number, count=count)
-    made = policy_called(policy)(tree, bags)
+    made = POLICIES[policy](tree, bags)
     done = execute(tree, bags, made, trace=True)
     room = BUFFER
     if made.parallel:

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import translate
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simplugin.errors import DeploymentError, PlatformError
 from simplugin.near_names import perhaps
+from simplugin.platforms.availability.processes import Levels, Process
 from simplugin.platforms.host_choices import ALL, FoundHosts, HostChoice
 from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer
 from simplugin.platforms.links import FATPIPE, SPLITDUPLEX, WIFI, Backbone, Link
-from simplugin.platforms.platform import Zone
+from simplugin.platforms.platform import Platform, Zone, ZoneElement
 from simplugin.platforms.profiles import Profile, ProfileUse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-
-    from simplugin.platforms.availability.processes import Levels, Process
-    from simplugin.platforms.platform import Platform, ZoneElement
 
 WRITTEN_OUT = "write the clusters out host by host (--expand; write_platform with expand=True)"
 _NAME_ONE = "name one of the platform"

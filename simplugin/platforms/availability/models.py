@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from simplugin.elementary import exp, expm1, power
 from simplugin.errors import PlatformError, UnitError
 from simplugin.platforms.availability.processes import Outages
 from simplugin.platforms.laws import Law, read_duration, split_call
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 HOUR = 3600.0
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
+
+import numpy as np
 
 from simplugin.errors import PlatformError
+from simplugin.platforms.laws import Law
 from simplugin.platforms.profiles import MOST_VALUES
 from simplugin.platforms.validation import require_choice
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    from simplugin.platforms.laws import Law
-
-    Points = list[tuple[float, float]]
+Points = list[tuple[float, float]]
 
 # Dates are whole milliseconds, far above the date resolution of SimGrid (1e-9 s by default) also
 # after years, and short in a file. So nothing lasts less, and laws must not be as fast as that.

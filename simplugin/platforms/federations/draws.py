@@ -1,4 +1,4 @@
-"""What a description of a federation comes to: each cluster, switch and cable with its numbers."""
+"""Draws of a described federation: each cluster, switch and cable with its numbers."""
 
 from __future__ import annotations
 
@@ -19,19 +19,10 @@ from simplugin.platforms.federations.parts import (
     in_digits,
 )
 from simplugin.platforms.laws import Law
+from simplugin.platforms.links import SHARED, SPLITDUPLEX, Link
 from simplugin.platforms.names import MOST_HOSTS
 
 _FAR_TOO_LARGE = 1e300
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnWire:
-    """A cable: its name, bandwidth [byte/s], latency [s], and whether it is full-duplex."""
-
-    id: str
-    bandwidth: float
-    latency: float
-    duplex: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +53,7 @@ class DrawnSwitch:
         Its name in the federation.
     bandwidth, latency : float
         What all share that passes it [byte/s], [s]; a bandwidth of None limits nothing.
-    uplink : DrawnWire, optional
+    uplink : Link, optional
         To the switch above it.
     switches, clusters : list
         What hangs from it.
@@ -71,7 +62,7 @@ class DrawnSwitch:
     id: str
     bandwidth: float | None = None
     latency: float = 0.0
-    uplink: DrawnWire | None = None
+    uplink: Link | None = None
     switches: list[DrawnSwitch] = field(default_factory=list)
     clusters: list[DrawnCluster] = field(default_factory=list)
 
@@ -104,13 +95,13 @@ class Draws:
         # Infinity cannot be rounded; what is far too large is refused when all are drawn.
         return max(1, round(min(self.number(quantity, *name), _FAR_TOO_LARGE)))
 
-    def wire(self, wire: Wire, called: str, *name: str) -> DrawnWire:
+    def wire(self, wire: Wire, called: str, *name: str) -> Link:
         """Return a cable."""
-        return DrawnWire(
+        return Link(
             called,
             self.number(wire.bandwidth, *name, "bandwidth"),
             self.number(wire.latency, *name, "latency"),
-            wire.duplex,
+            SPLITDUPLEX if wire.duplex else SHARED,
         )
 
     def switch(self, switch: Switch | None, called: str, *name: str) -> DrawnSwitch:

@@ -1,17 +1,18 @@
-"""Names in a federation: those of clusters and switches against each other and against routers'."""
+"""Federations: sites of clusters, switches, and a backbone between them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING
 
-from simplugin.platforms.federations.draws import DrawnSwitch, Draws, drawn_sites
+from simplugin.platforms.federations.draws import DrawnCluster, DrawnSwitch, Draws, drawn_sites
 from simplugin.platforms.federations.network import Network, pool, turned
 from simplugin.platforms.federations.parts import (
     MOST_CLUSTERS,
     MOST_ROUTED_SITES,
+    ClusterGroup,
     FederationError,
     SiteBackbone,
     SiteGroup,
@@ -25,13 +26,7 @@ from simplugin.platforms.links import Link, LinkUse, ZoneRoute
 from simplugin.platforms.platform import Platform, Zone
 from simplugin.platforms.validation import require_name
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simplugin.platforms.federations.draws import DrawnCluster
-    from simplugin.platforms.federations.parts import ClusterGroup
-
-_Claim = tuple[str, tuple[str, ...], tuple[str | int, ...]]
+_Claim = tuple[str, str, tuple[str | int, ...]]
 
 # Host 3 of cluster c at s is c-3.s.
 _HOST = re.compile(r"-([1-9][0-9]*)\.")
@@ -56,12 +51,12 @@ def require_clear_names(
     FederationError
         Two parts would have the same name, such as cluster ``router`` of a site and its router.
     """
-    seen: dict[str, tuple[str, ...]] = {}
+    seen: dict[str, str] = {}
     claims = [*_of_network(name, sites, backbone), *_of_sites(sites)]
     for claim, what, about in claims:
         if claim in seen:
             raise FederationError(
-                f"{_said(what)} and {_said(seen[claim])} would both be called {claim!r}",
+                f"{what} and {seen[claim]} would both be called {claim!r}",
                 *about,
                 remedy="rename one of them",
             )
@@ -86,7 +81,7 @@ def _require_unlike_hosts(claims: list[_Claim], sites: tuple[SiteGroup, ...]) ->
                 continue
             if isinstance(group.hosts, Law) or int(match[1]) <= group.hosts:
                 raise FederationError(
-                    f"{_said(what)} would be called {claim!r}, as a host of cluster "
+                    f"{what} would be called {claim!r}, as a host of cluster "
                     f"{cluster!r} of site {site!r}",
                     *about,
                     remedy="rename one of them",
@@ -100,18 +95,18 @@ def _of_network(
     star = backbone is not None and backbone.kind == "star"
     if star:
         for end in ("", "-in", "-out"):
-            yield f"hub{end}", ("the hub",), ("backbone", "hub")
+            yield f"hub{end}", "the hub", ("backbone", "hub")
     for at, group in enumerate(sites):
         about = ("sites", at, "name")
         for site in group.names:
-            yield f"router.{site}", ("the router", site), about
+            yield f"router.{site}", f"the router of site {site!r}", about
             if group.switch is not None and group.one_switch:
                 for end in ("", "-router", "-in", "-out"):
-                    yield f"switch.{site}{end}", ("the switch", site), about
+                    yield f"switch.{site}{end}", f"the switch of site {site!r}", about
             if group.uplink is not None and not star:
-                yield f"edge.{site}", ("the router at the end of the uplink", site), about
-    yield name, ("the federation",), ("name",)
-    yield f"{name}-network", ("the zone of the federation's routers",), ("name",)
+                yield f"edge.{site}", f"the router at the end of the uplink of site {site!r}", about
+    yield name, "the federation", ("name",)
+    yield f"{name}-network", "the zone of the federation's routers", ("name",)
 
 
 def _of_sites(sites: tuple[SiteGroup, ...]) -> Iterator[_Claim]:
@@ -121,20 +116,17 @@ def _of_sites(sites: tuple[SiteGroup, ...]) -> Iterator[_Claim]:
             for number, switch in enumerate(sited.switches):
                 about = ("sites", at, "switches", number, "name")
                 for end in ("", "-router", "-in", "-out"):
-                    yield f"{switch.name}.{site}{end}", ("switch", switch.name, site), about
+                    yield (
+                        f"{switch.name}.{site}{end}",
+                        f"switch {switch.name!r} of site {site!r}",
+                        about,
+                    )
             for number, group in enumerate(sited.clusters):
                 about = ("sites", at, "clusters", number, "name")
                 for cluster in group.names:
-                    what = ("cluster", cluster, site)
+                    what = f"cluster {cluster!r} of site {site!r}"
                     yield f"{cluster}.{site}", what, about
-                    yield f"{cluster}-router.{site}", ("the router of cluster", *what[1:]), about
-
-
-def _said(what: tuple[str, ...]) -> str:
-    """Say what bears a name: kind, perhaps own name, perhaps site."""
-    kind, *names = what
-    own = "".join(f" {name!r}" for name in names[:-1])
-    return kind + own + (f" of site {names[-1]!r}" if names else "")
+                    yield f"{cluster}-router.{site}", f"the router of {what}", about
 
 
 @dataclass(frozen=True, slots=True)

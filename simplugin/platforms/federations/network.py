@@ -1,16 +1,16 @@
-"""Clusters whose hosts hang from one switch with a bandwidth: a star of all their hosts."""
+"""The network of a federation: switches with their hosts, routers, links and routes."""
 
 from __future__ import annotations
 
 import heapq
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from simplugin.platforms.federations.draws import DrawnCluster, DrawnSwitch
 from simplugin.platforms.hosts import Cabinet, Host, Router
 from simplugin.platforms.links import (
     FATPIPE,
-    SHARED,
     SPLITDUPLEX,
     Backbone,
     HostLink,
@@ -18,13 +18,7 @@ from simplugin.platforms.links import (
     LinkUse,
     Route,
 )
-from simplugin.platforms.platform import Zone
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simplugin.platforms.federations.draws import DrawnCluster, DrawnSwitch, DrawnWire
-    from simplugin.platforms.platform import ZoneElement
+from simplugin.platforms.platform import Zone, ZoneElement
 
 
 def pool(switch: DrawnSwitch, clusters: list[DrawnCluster]) -> tuple[Zone, str, str]:
@@ -47,35 +41,26 @@ def pool(switch: DrawnSwitch, clusters: list[DrawnCluster]) -> tuple[Zone, str, 
     gateway = f"{switch.id}-router"
     elements: list[ZoneElement] = [Backbone(switch.id, switch.bandwidth, switch.latency)]
     for cluster in clusters:
-        elements += [_cabinet(cluster)] if cluster.cores == 1 else _hosts(cluster)
+        cabinet = Cabinet(
+            cluster.id,
+            f"1-{cluster.hosts}",
+            cluster.speed,
+            cluster.bandwidth,
+            cluster.latency,
+            prefix=f"{cluster.name}-",
+            suffix=f".{cluster.site}",
+        )
+        if cluster.cores == 1:
+            elements.append(cabinet)
+            continue
+        for name in cabinet.host_names():
+            link = f"link_{name}"
+            elements += [
+                Host(name, cluster.speed, cluster.cores),
+                Link(link, cluster.bandwidth, cluster.latency, SPLITDUPLEX),
+                HostLink(name, f"{link}_UP", f"{link}_DOWN"),
+            ]
     return Zone(switch.id, "Cluster", (Router(gateway), *elements)), gateway, switch.id
-
-
-def _cabinet(cluster: DrawnCluster) -> Cabinet:
-    """Return a cluster of hosts of one core."""
-    return Cabinet(
-        cluster.id,
-        f"1-{cluster.hosts}",
-        cluster.speed,
-        cluster.bandwidth,
-        cluster.latency,
-        prefix=f"{cluster.name}-",
-        suffix=f".{cluster.site}",
-    )
-
-
-def _hosts(cluster: DrawnCluster) -> list[ZoneElement]:
-    """Return the hosts of a cluster with their links, named as those of a cabinet."""
-    parts: list[ZoneElement] = []
-    for number in range(1, cluster.hosts + 1):
-        name = f"{cluster.name}-{number}.{cluster.site}"
-        link = f"link_{name}"
-        parts += [
-            Host(name, cluster.speed, cluster.cores),
-            Link(link, cluster.bandwidth, cluster.latency, SPLITDUPLEX),
-            HostLink(name, f"{link}_UP", f"{link}_DOWN"),
-        ]
-    return parts
 
 
 # Latencies are compared in whole units of this many seconds, so that rounding decides nothing.
@@ -136,11 +121,10 @@ class Network:
     widest: float = 0.0
     has_cable: bool = False
 
-    def add_wire(self, wire: DrawnWire) -> LinkUse:
+    def add_wire(self, wire: Link) -> LinkUse:
         """Add a cable; return its use on the way up, towards the hub."""
-        policy = SPLITDUPLEX if wire.duplex else SHARED
-        self.links.append(Link(wire.id, wire.bandwidth, wire.latency, policy))
-        return LinkUse(wire.id, "UP" if wire.duplex else "NONE")
+        self.links.append(wire)
+        return LinkUse(wire.id, "UP" if wire.sharing_policy == SPLITDUPLEX else "NONE")
 
     def cable(self) -> LinkUse:
         """Return the use of a cable that limits nothing: each transfer has all of it."""

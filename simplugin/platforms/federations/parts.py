@@ -1,18 +1,29 @@
-"""Errors of federations, and the checks that several parts of them need."""
+"""Descriptions of federations: groups of clusters and sites, switches, cables, a backbone.
+
+A quantity is a number or a law; of a law, each cluster, switch and cable has a draw of its own.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.laws import Law
 from simplugin.platforms.names import MOST_HOSTS
-from simplugin.platforms.validation import require_name, require_not_negative, require_positive
+from simplugin.platforms.validation import (
+    Name,
+    check_fields,
+    require_name,
+    require_not_negative,
+    require_positive,
+)
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+
 
 # Assumed: loading takes SimGrid their number times that of the hosts, a minute for 1,000 with
 # 100,000 hosts.
@@ -104,6 +115,32 @@ def in_digits(number: float) -> str:
 
 Quantity = float | Law
 
+
+def _numbers(check: Callable[[str, float], None]) -> Callable[[str, Quantity], None]:
+    """Return a check of numbers that accepts every law."""
+
+    def checked(what: str, value: Quantity) -> None:
+        if not isinstance(value, Law):
+            check(what, value)
+
+    return checked
+
+
+def _count_to(most: int, plural: str) -> Callable[[str, Quantity], None]:
+    """Return a check of whole numbers from 1 to a bound, or of laws whose draws are rounded."""
+
+    def check(what: str, value: float) -> None:
+        if not (value >= 1 and float(value).is_integer()):
+            raise FederationError(f"{what} is {value!r}", remedy="give a whole number from 1 on")
+        require_at_most(what, value, most, plural)
+
+    return _numbers(check)
+
+
+Rate = Annotated[Quantity, _numbers(partial(require_positive, unit="byte/s"))]
+Delay = Annotated[Quantity, _numbers(partial(require_not_negative, unit="s"))]
+Repeat = Annotated[int, _count_to(MOST_CLUSTERS, "repeat")]
+
 BACKBONES = ("star", "mesh", "ring", "chain", "links")
 
 
@@ -121,14 +158,13 @@ class Wire:
         Whether each direction has the bandwidth of its own; both share it otherwise.
     """
 
-    bandwidth: Quantity
-    latency: Quantity = 0.0
+    bandwidth: Rate
+    latency: Delay = 0.0
     duplex: bool = True
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        _require_quantity("the bandwidth of a cable", self.bandwidth, "byte/s")
-        _require_quantity("the latency of a cable", self.latency, "s", zero=True)
+        check_fields(self, "a cable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,17 +187,15 @@ class Switch:
     """
 
     name: str = ""
-    bandwidth: Quantity | None = None
-    latency: Quantity = 0.0
+    bandwidth: Rate | None = None
+    latency: Delay = 0.0
     uplink: Wire | None = None
     to: str = ""
 
     def __post_init__(self) -> None:
         """Check the fields."""
         what = f"switch {self.name!r}" if self.name else "a switch"
-        if self.bandwidth is not None:
-            _require_quantity(f"the bandwidth of {what}", self.bandwidth, "byte/s")
-        _require_quantity(f"the latency of {what}", self.latency, "s", zero=True)
+        check_fields(self, what)
         if self.bandwidth is None and self.latency != 0:
             raise FederationError(
                 f"{what} has a latency without a bandwidth", remedy="give both or none"
@@ -194,31 +228,21 @@ class ClusterGroup:
         How many clusters: ``<name>1`` and so on. None for one that is called as the group.
     """
 
-    name: str
-    hosts: float | Law
-    speed: Quantity
-    bandwidth: Quantity
-    latency: Quantity
-    cores: float | Law = 1
+    kind: ClassVar[str] = "cluster"
+    name: Name
+    hosts: Annotated[Quantity, _count_to(MOST_HOSTS, "hosts")]
+    speed: Annotated[Quantity, _numbers(partial(require_positive, unit="flop/s"))]
+    bandwidth: Rate
+    latency: Delay
+    cores: Annotated[Quantity, _count_to(MOST_CORES, "cores")] = 1
     backbone: Switch | None = None
     uplink: Wire | None = None
     switch: str = ""
-    repeat: int | None = None
+    repeat: Repeat | None = None
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        require_name("a cluster", self.name)
-        what = f"cluster {self.name!r}"
-        _require_count(f"the number of hosts of {what}", self.hosts)
-        _require_count(f"the number of cores of {what}", self.cores)
-        _require_quantity(f"the speed of {what}", self.speed, "flop/s")
-        _require_quantity(f"the bandwidth of {what}", self.bandwidth, "byte/s")
-        _require_quantity(f"the latency of {what}", self.latency, "s", zero=True)
-        if not isinstance(self.hosts, Law):
-            require_at_most(f"the number of hosts of {what}", self.hosts, MOST_HOSTS, "hosts")
-        if not isinstance(self.cores, Law):
-            require_at_most(f"the number of cores of {what}", self.cores, MOST_CORES, "cores")
-        _require_repeat(f"the number of clusters {self.name!r}", self.repeat)
+        what = check_fields(self)
         _require_capacity(f"the backbone of {what}", self.backbone, "backbone")
 
     @property
@@ -249,23 +273,22 @@ class SiteGroup:
         How many sites: ``<name>1`` and so on. None for one that is called as the group.
     """
 
-    name: str
+    kind: ClassVar[str] = "site"
+    name: Name
     clusters: tuple[ClusterGroup, ...]
     switch: Switch | None = None
     one_switch: bool = True
     switches: tuple[Switch, ...] = ()
     uplink: Wire | None = None
-    repeat: int | None = None
+    repeat: Repeat | None = None
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        require_name("a site", self.name)
+        what = check_fields(self)
         object.__setattr__(self, "clusters", tuple(self.clusters))
         object.__setattr__(self, "switches", tuple(self.switches))
-        what = f"site {self.name!r}"
         if not self.clusters:
             raise FederationError(f"{what} has no cluster", remedy="give it one at least")
-        _require_repeat(f"the number of sites {self.name!r}", self.repeat)
         require_at_most(
             f"the number of clusters of {what}", self.cluster_count, MOST_CLUSTERS, "clusters"
         )
@@ -430,25 +453,6 @@ class SiteBackbone:
 def _numbered(name: str, repeat: int | None) -> tuple[str, ...]:
     """Return the names of the members of a group."""
     return (name,) if repeat is None else tuple(f"{name}{at + 1}" for at in range(repeat))
-
-
-def _require_quantity(what: str, value: Quantity, unit: str, *, zero: bool = False) -> None:
-    """Refuse a number out of its range; laws see to themselves."""
-    if not isinstance(value, Law):
-        (require_not_negative if zero else require_positive)(what, value, unit)
-
-
-def _require_count(what: str, value: float | Law) -> None:
-    """Refuse what is no whole number of at least 1; draws are rounded."""
-    if not isinstance(value, Law) and not (value >= 1 and float(value).is_integer()):
-        raise FederationError(f"{what} is {value!r}", remedy="give a whole number of at least 1")
-
-
-def _require_repeat(what: str, repeat: int | None) -> None:
-    """Refuse groups without members, and those of too many."""
-    if repeat is not None:
-        _require_count(what, repeat)
-        require_at_most(what, repeat, MOST_CLUSTERS, "repeat")
 
 
 def _require_capacity(what: str, switch: Switch | None, field: str) -> None:

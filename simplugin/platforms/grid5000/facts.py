@@ -1,4 +1,4 @@
-"""What is known of Grid'5000: sites, clusters of identical hosts, switches, the backbone.
+"""Facts of Grid'5000: sites, clusters of identical hosts, switches, the backbone.
 
 Rates are in bit/s and speeds in flop/s, as the reference repository has them [1]_; there are no
 latencies in it.
@@ -12,16 +12,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, ClassVar
 
 from simplugin.errors import PlatformError
 from simplugin.platforms import radical
-from simplugin.platforms.validation import require_name
+from simplugin.platforms.validation import (
+    Checked,
+    Name,
+    Speed,
+    check_fields,
+    require_count,
+    require_positive,
+)
 
 ETHERNET = "Ethernet"
+Rate = Annotated[float, partial(require_positive, unit="bit/s")]
 
 
 @dataclass(frozen=True, slots=True)
-class Adapter:
+class Adapter(Checked):
     """A network adapter that is in use.
 
     Attributes
@@ -34,14 +44,10 @@ class Adapter:
         Uid of the equipment that it hangs from; empty where the reference names none.
     """
 
-    interface: str
-    rate: float
+    kind: ClassVar[str] = "adapter"
+    interface: Name
+    rate: Rate
     switch: str = ""
-
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        require_name("the interface of an adapter", self.interface)
-        _require_rate(f"an {self.interface} adapter", self.rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +69,15 @@ class NodeGroup:
     """
 
     numbers: str
-    cores: int
-    speed: float
+    cores: Annotated[int, partial(require_count, least=1)]
+    speed: Speed
     adapter: Adapter
     fast_adapter: Adapter | None = None
 
     def __post_init__(self) -> None:
         """Check the fields."""
         radical.require_radical("the radical of a group of nodes", self.numbers)
-        if self.cores < 1 or not 0 < self.speed < math.inf:
-            raise PlatformError(
-                f"nodes {self.numbers} have {self.cores!r} cores of {self.speed!r} flop/s",
-                remedy="give positive numbers",
-            )
+        check_fields(self, f"nodes {self.numbers}")
 
     @property
     def count(self) -> int:
@@ -105,7 +107,7 @@ class ClusterFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Uplink:
+class Uplink(Checked):
     """How a switch is joined to what is between it and the router.
 
     Attributes
@@ -118,13 +120,9 @@ class Uplink:
         Of all cables between the two together, in each direction [bit/s].
     """
 
-    switch: str
+    switch: Name
     towards: str
-    rate: float
-
-    def __post_init__(self) -> None:
-        """Check the rate."""
-        _require_rate(f"the uplink of switch {self.switch!r}", self.rate)
+    rate: Rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,13 +184,13 @@ class BackboneLink:
     """
 
     ends: tuple[str, str]
-    rate: float
+    rate: Rate
     assumed: bool = False
 
     def __post_init__(self) -> None:
         """Check the fields."""
         object.__setattr__(self, "ends", tuple(self.ends))
-        _require_rate(f"the backbone link {' - '.join(self.ends)}", self.rate)
+        check_fields(self, f"the backbone link {' - '.join(self.ends)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +239,7 @@ class Grid5000:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What was found missing or contradictory, and what was done about it.
+    """A missing or contradictory fact, and how it was resolved.
 
     Attributes
     ----------
@@ -270,7 +268,7 @@ class Remark:
 
 
 def require_place(name: str, latitude: float, longitude: float) -> None:
-    """Refuse what is no place on the globe.
+    """Raise unless a place is on the globe.
 
     Parameters
     ----------
@@ -289,9 +287,3 @@ def require_place(name: str, latitude: float, longitude: float) -> None:
             f"the place of {name!r} is {latitude!r}, {longitude!r}",
             remedy="give latitude and longitude in degrees",
         )
-
-
-def _require_rate(what: str, rate: float) -> None:
-    """Refuse a rate that is no positive number."""
-    if not 0 < rate < math.inf:
-        raise PlatformError(f"the rate of {what} is {rate!r}", remedy="give bit/s above 0")

@@ -20,17 +20,12 @@ References
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.grid5000.facts import ETHERNET, require_place
+from simplugin.platforms.grid5000.facts import ETHERNET, Adapter, BackboneLink, Place, require_place
 from simplugin.platforms.validation import require_not_negative, require_positive
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from simplugin.platforms.grid5000.facts import Adapter, BackboneLink, Place
 
 # From a host to the middle of the switch that it hangs from [s], by interface and rate [bit/s].
 ADAPTERS: dict[str, dict[float, float]] = {

@@ -4,37 +4,32 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError
+from simplugin.platforms.grid5000.facts import (
+    BackboneLink,
+    ClusterFacts,
+    Grid5000,
+    NodeGroup,
+    SiteFacts,
+    Uplink,
+)
 from simplugin.platforms.grid5000.latencies import Latencies
 from simplugin.platforms.hosts import Cluster, Router
 from simplugin.platforms.links import (
     FATPIPE,
     SPLITDUPLEX,
+    AnyRoute,
     BypassZoneRoute,
     Link,
     LinkUse,
     ZoneRoute,
 )
-from simplugin.platforms.platform import Platform, Zone
+from simplugin.platforms.platform import Platform, Zone, ZoneElement
 from simplugin.platforms.validation import require_choice
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from simplugin.platforms.grid5000.facts import (
-        BackboneLink,
-        ClusterFacts,
-        Grid5000,
-        NodeGroup,
-        SiteFacts,
-        Uplink,
-    )
-    from simplugin.platforms.links import AnyRoute
-    from simplugin.platforms.platform import ZoneElement
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError
 from simplugin.near_names import perhaps
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from simplugin.platforms.grid5000.facts import BackboneLink, Grid5000, Remark, SiteFacts, Uplink
+from simplugin.platforms.grid5000.facts import BackboneLink, Grid5000, Remark, SiteFacts, Uplink
 
 
 def selected(

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.hosts import Cluster, Host
+from simplugin.platforms.laws import Law
 from simplugin.platforms.links import SPLITDUPLEX, HostLink, Link, LinkUse, ZoneRoute
 from simplugin.platforms.platform import Platform, Zone
 from simplugin.platforms.sites import GIGABIT, LATENCY
 from simplugin.platforms.topologies.shapes import SPEED, drawn
 from simplugin.platforms.validation import require_count
-
-if TYPE_CHECKING:
-    from simplugin.platforms.laws import Law
 
 _US = 1e-6
 # Of a star's links [s]; to the last bit that of the files that it was first written to.

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.elementary import log, power
 from simplugin.errors import PlatformError
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.validation import require_between, require_count, require_not_negative
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from numpy.typing import NDArray
-
-    Edges = NDArray[np.int64]
-    Shape = Callable[[int, np.random.Generator], Edges]
-    Floats = NDArray[np.float64]
+Edges = NDArray[np.int64]
+Shape = Callable[[int, np.random.Generator], Edges]
+Floats = NDArray[np.float64]
 
 # Geometric mean of speeds [flop/s] and bandwidths [byte/s].
 MEAN = 5e8

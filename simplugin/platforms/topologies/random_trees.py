@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.elementary import exp, log
 from simplugin.errors import PlatformError
@@ -15,9 +16,6 @@ from simplugin.platforms.validation import (
     require_not_negative,
     require_truth,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # Ranges of section 6.1.2: CPUs measured on hosts from a Pentium Pro to an Athlon [flop/s] ...
 SPEEDS = (22.151e6, 171.667e6)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.elementary import log2
 from simplugin.errors import PlatformError
@@ -16,12 +17,7 @@ from simplugin.platforms.topologies import random_graphs
 from simplugin.platforms.topologies.random_graphs import geometric_graph
 from simplugin.platforms.validation import require_count, require_not_negative, require_positive
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    Edges = NDArray[np.int64]
+Edges = NDArray[np.int64]
 
 # Of a host [flop/s]; an assumption, and a round one.
 SPEED = 1e9
@@ -258,3 +254,33 @@ def small_world(
     """
     edges = random_graphs.rewired_ring(n_hosts, neighbours, rewired, generator)
     return capacities.graph(n_hosts, edges, generator)
+
+
+# Of [1]_: every host, and every link in each direction.
+FIVE_HOSTS = tuple("ABCDE")
+FIVE_HOSTS_SPEED = FIVE_HOSTS_BANDWIDTH = 5e8
+# Figure 2 of [1]_ is a drawing without names. With a throughput known one round late, most trees
+# give its 17 rounds; this one (like its mirror image, with B and E exchanged) also gives unscaled
+# throughputs between 5e5 and 6e5, as its Figure 5, and the count nearest to its 498.
+FIVE_HOSTS_TREE = ("AD", "AB", "BC", "CE")
+
+
+def five_hosts(edges: Sequence[str] = FIVE_HOSTS_TREE, latency: float = 1e-3) -> Graph:
+    """Return the five equal hosts of [1]_, section 5.1.
+
+    Parameters
+    ----------
+    edges : sequence of str
+        The neighbours, two letters an edge.
+    latency : float
+        Of each link [s]; [1]_ has none.
+
+    References
+    ----------
+    .. [1] R. Bertin, A. Legrand, C. Touati (2007). Toward a fully decentralized algorithm for
+       multiple bag-of-tasks application scheduling on grids. Research report.
+    """
+    ends = np.array([[FIVE_HOSTS.index(end) for end in edge] for edge in edges], dtype=np.int64)
+    speed = np.full(len(FIVE_HOSTS), FIVE_HOSTS_SPEED)
+    bandwidth = np.full(len(ends), FIVE_HOSTS_BANDWIDTH)
+    return Graph.duplex(FIVE_HOSTS, speed, ends, bandwidth, latency)

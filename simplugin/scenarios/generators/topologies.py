@@ -13,16 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from simplugin.errors import PlatformError
 from simplugin.platforms import Platform
-from simplugin.platforms.graphs import Graph
 from simplugin.platforms.sites import GIGABIT, LATENCY
 from simplugin.platforms.topologies import clusters, shapes
 from simplugin.platforms.topologies.clusters import STAR_LATENCY, Parts
 from simplugin.platforms.topologies.shapes import SPEED
-from simplugin.pricing import five_hosts as report
 from simplugin.scenarios.generators.capacities import (
     Drawn,
     Quantity,
@@ -149,14 +145,11 @@ def small_world(
 def five_hosts(latency: Quantity = 1e-3, routing: str = "Full") -> Platform:
     """Return five equal hosts in a tree, as Bertin, Legrand and Touati have them.
 
-    Speeds and bandwidths are of their section 5.1; which hosts are neighbours stands in a drawing,
-    and is an assumption (see `simplugin.pricing.five_hosts.TREE`), as is the latency.
+    Speeds and bandwidths are those of their section 5.1. Which hosts are neighbours is an
+    assumption (see `simplugin.platforms.topologies.shapes.FIVE_HOSTS_TREE`), as is the latency.
     """
-    edges = np.array([[report.HOSTS.index(end) for end in edge] for edge in report.TREE])
-    speed = np.full(len(report.HOSTS), report.SPEED)
-    bandwidth = np.full(len(edges), report.BANDWIDTH)
     late = read_quantity("latency", latency)
-    return Graph.duplex(report.HOSTS, speed, edges, bandwidth, late).platform(routing)
+    return shapes.five_hosts(latency=late).platform(routing)
 
 
 def star(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import simgrid
 from simplugin.errors import ForcefulKillException, SimpluginError, TimeoutException
-from simplugin.simulation.job import ActorJob
+from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.threads import activity, work
 from simplugin.simulation.threads.activity import Activity
 from simplugin.simulation.threads.meeting import Mailbox, Meeting, Message, MessageQueue

@@ -13,7 +13,7 @@ from simplugin.simulation.back_end import (
     plugin_figures,
     prepare_plugins,
 )
-from simplugin.simulation.job import ActorJob
+from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.threads.actor import Life
 from simplugin.simulation.threads.platform import Host, Link, require_on
 from simplugin.simulation.threads.record import Record

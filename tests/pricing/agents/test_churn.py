@@ -8,20 +8,26 @@ import numpy as np
 import pytest
 
 from simplugin.errors import SimpluginError, WorkloadError
+from simplugin.papers.bertin.churn import (
+    begun_from,
+    calm_down,
+    carried_over,
+    churn,
+    recover,
+    resumed,
+    without_strangers,
+)
 from simplugin.platforms.graphs import Graph
-from simplugin.pricing.acceleration import AcceleratedMarket, accelerated
-from simplugin.pricing.agents.changes import reachable
-from simplugin.pricing.agents.churn import calm_down, churn, recover, resumed, without_strangers
-from simplugin.pricing.agents.methods import cast
-from simplugin.pricing.agents.negotiation import negotiate
-from simplugin.pricing.agents.neighbourhood import neighbourhoods
-from simplugin.pricing.agents.takeover import taken_over
+from simplugin.pricing.actors.neighbourhood import neighbourhoods
+from simplugin.pricing.actors.roles import cast, taken_over
+from simplugin.pricing.changes import reachable
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.gradient import Gradient, Reading
+from simplugin.pricing.execution import negotiate
 from simplugin.pricing.instances import instance
-from simplugin.pricing.markets import Market
-from simplugin.pricing.resumption import begun_from, carried_over
-from simplugin.pricing.trajectory import iterate
+from simplugin.pricing.iteration import iterate
+from simplugin.pricing.policies.acceleration import AcceleratedMarket, accelerated
+from simplugin.pricing.policies.gradient import Gradient, Reading
+from simplugin.pricing.policies.market import Market
 from simplugin.workloads import AlphaFair, Application
 
 PROPORTIONAL = AlphaFair(1.0)

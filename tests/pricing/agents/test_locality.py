@@ -17,13 +17,13 @@ from functools import partial
 import numpy as np
 import pytest
 
-from simplugin.pricing.acceleration import AcceleratedMarket
-from simplugin.pricing.agents import gradient
-from simplugin.pricing.agents.delivery import CLOCK, SENSOR
-from simplugin.pricing.agents.methods import cast, ticking_cast
-from simplugin.pricing.agents.neighbourhood import inbox, neighbourhoods
-from simplugin.pricing.gradient import Gradient, Reading, Steps
-from simplugin.pricing.markets import Market
+from simplugin.pricing.actors import gradient
+from simplugin.pricing.actors.delivery import CLOCK, SENSOR
+from simplugin.pricing.actors.neighbourhood import inbox, neighbourhoods
+from simplugin.pricing.actors.roles import cast, ticking_cast
+from simplugin.pricing.policies.acceleration import AcceleratedMarket
+from simplugin.pricing.policies.gradient import Gradient, Reading, Steps
+from simplugin.pricing.policies.market import Market
 from simplugin.workloads import AlphaFair
 
 # Close to where they end, as rates that are all 0 would not differ.

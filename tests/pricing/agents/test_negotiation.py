@@ -9,14 +9,14 @@ import pytest
 
 from simplugin.errors import ActorError, SimpluginError, WorkloadError
 from simplugin.platforms.graphs import Graph
-from simplugin.pricing.acceleration import AcceleratedMarket
-from simplugin.pricing.agents.delivery import Envelope
-from simplugin.pricing.agents.negotiation import negotiate
+from simplugin.pricing.actors.delivery import Envelope
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.gradient import Gradient, Reading
+from simplugin.pricing.execution import negotiate
 from simplugin.pricing.instances import instances
-from simplugin.pricing.markets import Market
-from simplugin.pricing.trajectory import iterate
+from simplugin.pricing.iteration import iterate
+from simplugin.pricing.policies.acceleration import AcceleratedMarket
+from simplugin.pricing.policies.gradient import Gradient, Reading
+from simplugin.pricing.policies.market import Market
 from simplugin.simulation import SimGridOptions
 from simplugin.workloads import AlphaFair, Application
 

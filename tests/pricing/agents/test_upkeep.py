@@ -11,12 +11,12 @@ import pytest
 from simplugin.errors import WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph
-from simplugin.pricing.agents.changes import Change, intervals
-from simplugin.pricing.agents.news import News
-from simplugin.pricing.agents.upkeep import keep_up
+from simplugin.pricing.actors.delivery import News
+from simplugin.pricing.changes import Change, intervals
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.gradient import Gradient
-from simplugin.pricing.markets import Market
+from simplugin.pricing.execution import keep_up
+from simplugin.pricing.policies.gradient import Gradient
+from simplugin.pricing.policies.market import Market
 from simplugin.workloads import AlphaFair, Application
 
 PERIOD = 0.02

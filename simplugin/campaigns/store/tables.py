@@ -1,0 +1,361 @@
+"""The table of runs: its columns, as pandas, as files, and as a view for SQL.
+
+The columns are in this order: the place of the run (`campaign`, `position`, `key`, `status`), the
+dotted keys that were varied, the metrics, then `optimum`, `bound` and `gap`, and the circumstances
+(`seed` to `digest`).
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simplugin.campaigns.store.documents import text_of, text_reader, value_of
+from simplugin.campaigns.store.schema import COUNTING, read_only
+from simplugin.errors import StoreError
+from simplugin.near_names import perhaps
+
+if TYPE_CHECKING:
+    import pandas
+
+Cell = float | int | str | bool | None
+
+_CELLS = """
+    SELECT m.campaign, m.position, lower(hex(m.key)), r.status, m.varied, r.metrics, r.shape,
+        r.best, r.gap, r.provenance, r.provenance_base, r.versions, r.duration, r.started, r.place,
+        r.attempt, r.failure, r.error, r.digest
+    FROM members m JOIN runs r ON r.key = m.key
+    WHERE {conditions}
+    ORDER BY m.campaign, m.position, r.attempt
+"""
+_TABLES = ("units", "campaigns", "members", "runs", "texts")
+# A few milliseconds of SQLite's virtual machine.
+_STEPS = 100_000
+_READING = (
+    sqlite3.SQLITE_SELECT,
+    sqlite3.SQLITE_READ,
+    sqlite3.SQLITE_FUNCTION,
+    sqlite3.SQLITE_RECURSIVE,
+)
+_VIEW = """
+    CREATE TEMP VIEW results AS SELECT {columns}
+    FROM main.members m JOIN main.runs r ON r.key = m.key
+    LEFT JOIN main.texts s ON s.number = r.shape
+    LEFT JOIN main.texts b ON b.number = r.provenance_base
+    LEFT JOIN main.texts v ON v.number = r.versions
+    WHERE {conditions}
+"""
+_EXPRESSIONS = {
+    "campaign": "m.campaign",
+    "position": "m.position",
+    "key": "lower(hex(m.key))",
+    "status": "r.status",
+    "optimum": "CASE cell(s.text, 'best', 'proof') WHEN 'optimum' THEN r.best END",
+    "bound": "CASE cell(s.text, 'best', 'proof') WHEN 'bound' THEN r.best END",
+    "gap": "r.gap",
+    "seed": "coalesce(cell(r.provenance, 'seed'), cell(b.text, 'seed'))",
+    "duration": "r.duration",
+    "started": "r.started",
+    "place": "r.place",
+    "attempts": "r.attempt",
+    "failure": "r.failure",
+    "error": "r.error",
+    "simplugin": "coalesce(cell(v.text, 'simplugin'), cell(b.text, 'simplugin'))",
+    "simgrid": "coalesce(cell(v.text, 'simgrid'), cell(b.text, 'simgrid'))",
+    "digest": "r.digest",
+}
+_LARGEST = 2**63  # beyond the integers of pandas
+
+_FIRST = ("campaign", "position", "key", "status")
+_BEST = ("optimum", "bound", "gap")
+_LAST = (
+    "seed",
+    "duration",
+    "started",
+    "place",
+    "attempts",
+    "failure",
+    "error",
+    "simplugin",
+    "simgrid",
+    "digest",
+)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table of runs.
+
+    Attributes
+    ----------
+    varied : dict of str to str
+        Dotted keys that were varied, and the columns that they are: themselves, unless that is
+        the name of another column.
+    metrics : dict of str to str
+        Likewise the metrics.
+    units : dict of str to str
+        Units of the metrics, by their columns.
+    """
+
+    varied: dict[str, str] = field(default_factory=dict)
+    metrics: dict[str, str] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns, in their order."""
+        return (*_FIRST, *self.varied.values(), *self.metrics.values(), *_BEST, *_LAST)
+
+
+def columns_of(connection: sqlite3.Connection, campaign: int | None = None) -> Columns:
+    """Return the columns that the runs of a campaign have, or those of all."""
+    where, values = ("WHERE campaign = ?", [campaign]) if campaign is not None else ("", [])
+    taken = set((*_FIRST, *_BEST, *_LAST))
+    keys: dict[str, None] = {}
+    for (varied,) in connection.execute(f"SELECT varied FROM members {where}", values):
+        keys.update(dict.fromkeys(value_of(varied)))
+    runs = f"SELECT shape FROM runs WHERE key IN (SELECT key FROM members {where})"
+    shapes = connection.execute(
+        f"SELECT text FROM texts WHERE number IN ({runs}) ORDER BY number", values
+    )
+    units: dict[str, str] = {}
+    for (shape,) in shapes:
+        units.update(value_of(shape)["units"])
+    varied = {key: f"varied.{key}" if key in taken else key for key in keys}
+    taken |= set(varied.values())
+    metrics = {name: f"metric.{name}" if name in taken else name for name in units}
+    return Columns(varied, metrics, {metrics[name]: unit for name, unit in units.items()})
+
+
+def cells_of(
+    connection: sqlite3.Connection, columns: Columns, campaign: int | None, *, every: bool
+) -> Iterator[list[Cell]]:
+    """Yield the runs of a campaign, or of all, as rows of a table with these columns.
+
+    Whole tables and lists that were varied are JSON.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        To the store.
+    columns : Columns
+        As `columns_of` finds them.
+    campaign : int, optional
+        Its number.
+    every : bool
+        All attempts, not only those that count.
+    """
+    document = text_reader(connection)
+    conditions = ["1"] if campaign is None else ["m.campaign = ?"]
+    statement = _CELLS.format(conditions=" AND ".join(conditions + [COUNTING] * (not every)))
+    for row in connection.execute(statement, () if campaign is None else (campaign,)):
+        *first, varied, metrics, shape, best, gap, provenance, base, versions = row[:12]
+        duration, started, place, attempt, failure, error, digest = row[12:]
+        values = value_of(varied)
+        numbers = value_of(metrics) if metrics else {}
+        about = document(shape)["best"] if shape else None
+        made_by = document(versions)
+        changed = value_of(provenance) if provenance else {}
+        whole = document(base) if base else {}
+        yield [
+            *first,
+            *(_varied_cell(values.get(key)) for key in columns.varied),
+            *(numbers.get(name) for name in columns.metrics),
+            best if about and about["proof"] == "optimum" else None,
+            best if about and about["proof"] == "bound" else None,
+            gap,
+            changed.get("seed", whole.get("seed")),
+            *(duration, started, place, attempt, failure, error),
+            *(made_by.get(name, whole.get(name)) for name in ("simplugin", "simgrid")),
+            digest,
+        ]
+
+
+def _varied_cell(value: Any) -> Cell:
+    """Return a value that was varied, as a cell."""
+    return text_of(value) if isinstance(value, dict | list) else value
+
+
+def frame_of(columns: Columns, rows: Iterable[Sequence[Any]]) -> pandas.DataFrame:
+    """Return rows of cells as a table; ``attrs["units"]`` has the units of the metrics."""
+    import pandas
+
+    cells: list[list[Any]] = [[] for _ in columns.names]
+    for row in rows:
+        for column, cell in zip(cells, row, strict=True):
+            column.append(cell)
+    table = pandas.DataFrame(
+        {name: _column(column) for name, column in zip(columns.names, cells, strict=True)}
+    )
+    table.attrs["units"] = columns.units
+    return table
+
+
+def _column(cells: list[Any]) -> Any:
+    """Return a column with the narrowest type that keeps every cell as it is."""
+    import pandas
+
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if kinds == {int} and None in cells:
+        if all(abs(cell or 0) < _LARGEST for cell in cells):
+            return pandas.array(cells, dtype="Int64")
+        return pandas.Series(cells, dtype="object")
+    if kinds and kinds <= {int, float}:
+        return pandas.Series(cells, dtype="float64" if float in kinds or None in cells else None)
+    return pandas.Series(cells, dtype="object" if len(kinds) != 1 else None)
+
+
+class Query:
+    """A connection on which nothing but reading is possible, with two views.
+
+    ``results`` has a row for each run, ``units`` one for each metric.
+
+    Parameters
+    ----------
+    path : path
+        The store.
+    campaign : int, optional
+        Number of the campaign that the views show; by default all.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Those of ``results``; the same as those of `StoreReader.frame`.
+    """
+
+    def __init__(self, path: Path, campaign: int | None = None) -> None:
+        self._path = path
+        self._interrupted = False
+        self._connection = read_only(path)
+        try:
+            columns = columns_of(self._connection, campaign)
+            self.columns = columns.names
+            # SQLite's own reading of a number in JSON may be wrong in the last bit.
+            self._connection.create_function("cell", -1, self._told_cell, deterministic=True)
+            self._connection.execute(_view(columns, campaign))
+            self._connection.execute(_units_view(columns))
+            self._connection.set_authorizer(_reading_only)
+            # Python looks for signals only when it is called: so Ctrl-C ends a query.
+            self._connection.set_progress_handler(self._go_on, _STEPS)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def run(self, sql: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+        """Return the names of an answer's columns, and its rows.
+
+        Raises
+        ------
+        StoreError
+            SQLite does not understand it, it would write, or it asks nothing.
+        """
+        try:
+            answer = self._connection.execute(sql)
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            raise self._told(error) from error
+        if answer.description is None:
+            raise StoreError(
+                "the query asks nothing", file=self._path, remedy="write SELECT ... FROM results"
+            )
+        return [column[0] for column in answer.description], self._rows(answer)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def _told_cell(self, text: str | None, *keys: str) -> Any:
+        """Return a value inside JSON; SQLite does not tell which exception ended a function."""
+        try:
+            return _cell(text, *keys)
+        except KeyboardInterrupt:
+            self._interrupted = True
+            raise
+
+    @staticmethod
+    def _go_on() -> int:
+        """Let SQLite go on, unless a signal raises an exception here."""
+        return 0
+
+    def _rows(self, answer: sqlite3.Cursor) -> Iterator[tuple[Any, ...]]:
+        """Go through an answer."""
+        try:
+            yield from answer
+        except sqlite3.Error as error:
+            raise self._told(error) from error
+
+    def _told(self, error: Exception) -> StoreError | KeyboardInterrupt:
+        """Say what is wrong with a query, and what there is."""
+        text, code = str(error), getattr(error, "sqlite_errorcode", 0)
+        if self._interrupted or code == sqlite3.SQLITE_INTERRUPT:
+            return KeyboardInterrupt()
+        if code == sqlite3.SQLITE_AUTH:
+            message, remedy = "a query can only read", "rows are added by running campaigns"
+            return StoreError(message, file=self._path, remedy=remedy)
+        if "one statement" in text:
+            message = "a query is one statement"
+            return StoreError(message, file=self._path, remedy="ask for one thing after another")
+        unknown = re.search(r"no such (?:column|table): (?:\w+\.)?\"?([^\"]+)", text)
+        near = perhaps(unknown[1], (*self.columns, "results", *_TABLES)) if unknown else ""
+        columns = ", ".join(name if name.isidentifier() else _quoted(name) for name in self.columns)
+        return StoreError(
+            f"SQL: {text}" + (f" ({near})" if near else ""),
+            file=self._path,
+            remedy=f"columns of results are {columns}; tables besides are {', '.join(_TABLES)}",
+        )
+
+
+def _units_view(columns: Columns) -> str:
+    """Return the statement that makes the view of the metrics and their units."""
+    rows = ", ".join(f"({_text(name)}, {_text(unit)})" for name, unit in columns.units.items())
+    told = f"VALUES {rows}" if rows else "SELECT NULL, NULL WHERE 0"
+    return f"CREATE TEMP VIEW units (metric, unit) AS {told}"
+
+
+def _view(columns: Columns, campaign: int | None) -> str:
+    """Return the statement that makes the view of the runs."""
+    varied = {column: f"cell(m.varied, {_text(key)})" for key, column in columns.varied.items()}
+    metrics = {column: f"cell(r.metrics, {_text(key)})" for key, column in columns.metrics.items()}
+    known = _EXPRESSIONS | varied | metrics
+    told = ", ".join(f"{known[name]} AS {_quoted(name)}" for name in columns.names)
+    conditions = COUNTING.replace("FROM runs", "FROM main.runs")
+    if campaign is not None:
+        conditions += f" AND m.campaign = {campaign:d}"
+    return _VIEW.format(columns=told, conditions=conditions)
+
+
+def _quoted(name: str) -> str:
+    """Return a name of SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(text: str) -> str:
+    """Return a text of SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _reading_only(action: int, *_: Any) -> int:
+    """Allow what reads."""
+    return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
+
+
+def _cell(text: str | None, *keys: str) -> Any:
+    """Return a value inside JSON, for SQL; NaN is NULL."""
+    value = None if text is None else _parsed(text)
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    if isinstance(value, dict | list):
+        return text_of(value)
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return float(value)
+    return value
+
+
+@lru_cache(64)
+def _parsed(text: str) -> Any:
+    """Read JSON; the columns of a row ask for the same text one after another."""
+    return value_of(text)

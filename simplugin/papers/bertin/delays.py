@@ -1,0 +1,105 @@
+"""Markets whose slots hear late of what their application plans."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.pricing.policies.market import (
+    Market,
+    MarketState,
+    adapt,
+    clear,
+    inverted,
+    plan_applications,
+    remember,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from simplugin.workloads.sharing import AlphaFair, Sharing
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class DelayedState:
+    """A market's state, and the plans that are still under way.
+
+    Attributes
+    ----------
+    market : MarketState
+        As without delays.
+    plans : tuple of float64 arrays, shape (2, n_agents)
+        Of the last rounds, the latest first [tasks/s].
+    """
+
+    market: MarketState
+    plans: tuple[Floats, ...]
+
+    @property
+    def rate(self) -> Floats:
+        """Tasks that each agent computes [tasks/s], shape (n_agents,)."""
+        return self.market.rate
+
+    @property
+    def host_price(self) -> Floats:
+        """Price of computation on each host [utility/flop], shape (n_hosts,)."""
+        return self.market.host_price
+
+    @property
+    def link_price(self) -> Floats:
+        """Price of traffic on each link [utility/byte], shape (n_links,)."""
+        return self.market.link_price
+
+
+@dataclass(frozen=True)
+class DelayedMarket:
+    """The method where each slot acts on a plan that is some rounds old, drawn anew each round.
+
+    Attributes
+    ----------
+    delay : int
+        The oldest plan that a slot may act on [rounds].
+    relaxation : float
+        How far a wish moves to what was planned.
+    seed : int
+        Of the draws; each round has its own generator, so that rounds are functions of states.
+    """
+
+    delay: int = 5
+    relaxation: float = 0.25
+    seed: int = 0
+
+    def start(self, sharing: Sharing, utility: AlphaFair) -> DelayedState:
+        """Return the state before the first round."""
+        return DelayedState(Market().start(sharing, utility), ())
+
+    def round(self, sharing: Sharing, utility: AlphaFair, state: DelayedState) -> DelayedState:
+        """Return the state after one more round."""
+        before = state.market
+        offer, price = clear(before)
+        plan, _, reached = plan_applications(sharing, utility, before, 2 * offer - before.wish)
+        plans = (plan, *state.plans)[: self.delay + 1]
+        generator = np.random.default_rng([self.seed, before.number])
+        age = generator.integers(0, len(plans), size=plan.shape)
+        heard = np.take_along_axis(np.stack(plans), age[None], axis=0)[0]
+        after = replace(
+            before,
+            offer=offer,
+            plan=heard,
+            paid=before.metric * (before.wish - offer),
+            price=price,
+            reached=reached,
+            number=before.number + 1,
+        )
+        after = remember(sharing, utility, before, after)
+        if after.number >= before.next_metric:
+            after = adapt(sharing, utility, after)
+        # The price paid stays when the metric changes.
+        aim = before.wish + self.relaxation * (heard - offer) - offer
+        wish = offer + before.metric * aim * inverted(after.metric)
+        return DelayedState(replace(after, wish=wish), plans)

@@ -1,0 +1,372 @@
+"""The report's experiments, and ours on its open questions."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simplugin.optimum.fair_sharing import fair_sharing
+from simplugin.papers.bertin import figures, seeded_platforms
+from simplugin.papers.bertin.five_hosts import (
+    ARRIVAL,
+    CHANGES,
+    DEPARTURE,
+    LATENCY,
+    LEVELS,
+    PERIOD,
+    PROPORTIONAL,
+    READINGS,
+    RELAXATION,
+    REPORTED,
+    RING,
+    ROUNDS,
+    SMALL,
+    all_trees,
+    averaged,
+    changes,
+    counts,
+    error,
+    falls,
+    live_through,
+    negotiated,
+    optimum,
+    run,
+    sharing,
+    throughputs_on,
+)
+from simplugin.papers.statements import Quantity
+from simplugin.platforms.topologies.shapes import FIVE_HOSTS_TREE, five_hosts
+from simplugin.pricing.dispatch import dispatch
+from simplugin.pricing.iteration import settled
+from simplugin.pricing.policies.gradient import Gradient, Reading, Steps
+from simplugin.pricing.policies.market import Market
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from simplugin.figures import Figure
+    from simplugin.pricing.iteration import Trajectory
+
+    Quantities = Mapping[str, Quantity | float]
+
+# The figures of the unscaled version show so many rounds.
+_SHOWN = 400
+# Simulated tasks of each application in a second, and rounds of rates that are negotiated.
+_TASKS_A_SECOND, _NEGOTIATED = 100, 80
+
+
+def unscaled(quick: bool) -> Quantities:
+    """Measure the unscaled version: Figures 3, 5, 6 and 7."""
+    rounds = 4000 if quick else 20000
+    trajectory = run(rounds, scaled=False)
+    throughput = trajectory.throughput
+    late = falls(throughput)
+    shown = throughput[2 : _SHOWN + 1]
+    idle = int(np.flatnonzero((shown == 0).any(axis=1)).max(initial=-2)) + 2
+    after = throughput[_SHOWN:]
+    trees = throughputs_on(all_trees(), REPORTED, _SHOWN, scaled=False)[2:].max(axis=(0, 2))
+    of = _provenance(rounds=rounds)
+    return {
+        "late_falls": Quantity(int(np.sum(late > rounds // 2)), provenance=of),
+        "near": Quantity(float(np.mean(error(trajectory)[_SHOWN:] <= 0.01)), provenance=of),
+        "lowest": Quantity(float(shown.min()), note=f"the last throughput of 0 is in round {idle}"),
+        "highest": Quantity(
+            float(shown.max()),
+            note=f"from round {_SHOWN} on throughputs are {after.min():.2g} to {after.max():.3g};"
+            f" on the 125 trees the highest is {trees.min():.2g} to {trees.max():.2g}, above 5e5"
+            f" on {np.sum(trees > 5e5)} of them",
+        ),
+        "factor_five": _factor_five(shown),
+        **_unscaled_prices(),
+    }
+
+
+def _factor_five(throughput: NDArray[np.float64]) -> int:
+    """Return how often a throughput changes by a factor of at least five."""
+    before, after = throughput[:-1], throughput[1:]
+    low, high = np.minimum(before, after), np.maximum(before, after)
+    return int(np.sum((high >= 5 * low) & (high > 0)))
+
+
+def _unscaled_prices() -> Quantities:
+    """Measure rates and prices of the unscaled version."""
+    trajectory = run(_SHOWN, scaled=False, rates=True)
+    first = np.asarray(trajectory.rates)[2:, sharing().application == 0]
+    growth = np.diff(first, axis=0)
+    alike = [row.max() / row.min() for row in growth if np.all(row > 0)]
+    prices = np.concatenate([trajectory.host_price, trajectory.link_price], axis=1)[2:]
+    return {
+        "apart_growth": float(np.median(alike)) - 1,
+        "price_zero": float(np.mean(prices == 0)),
+        "price_peak": float(np.max(prices[:, : sharing().n_hosts])) / _best_price(),
+    }
+
+
+def _best_price() -> float:
+    """Return the optimal price of all hosts, as only computation is scarce [utility/flop]."""
+    return len(sharing().applications) / float(sharing().speed.sum())
+
+
+def other_steps(quick: bool) -> Quantities:
+    """Measure other step sizes, Figure 4 and section 5.2, and Eq. (12) as it is."""
+    rounds = 4000 if quick else 20000
+    trajectory = run(rounds, scaled=False, steps=SMALL)
+    off = error(trajectory)
+    tried = 1000 if quick else 4000
+    varied = [
+        Steps(memory=memory, rate=rate)
+        for memory, rate in ((0.002, 0.02), (0.2, 0.02), (0.02, 0.002), (0.02, 0.2))
+    ]
+    near = [error(run(tried, scaled=False, steps=steps))[tried // 2 :] for steps in varied]
+    plain = run(_SHOWN, scaled=False, reading=Reading(late=True, normalised=False))
+    small = _provenance(steps="gamma2 1, lambda 5e-4, mu 5e-5", rounds=rounds)
+    return {
+        "last_fall": Quantity(int(falls(trajectory.throughput).max(initial=0)), provenance=small),
+        "error": Quantity(
+            float(off[rounds]), note=f"{off[_SHOWN]:.1%} after {_SHOWN} rounds", provenance=small
+        ),
+        "near": Quantity(
+            max(float(np.mean(part <= 0.01)) for part in near),
+            note="each of the two steps ten times larger and ten times smaller, second half",
+            provenance=_provenance(rounds=tried),
+        ),
+        "zero_throughputs": Quantity(
+            int(np.sum(plain.throughput[1:].min(axis=1) == 0)),
+            provenance=_provenance(rounds=_SHOWN),
+        ),
+    }
+
+
+def scaled(quick: bool) -> Quantities:
+    """Measure throughputs and prices of the scaled version: Figures 9 to 11."""
+    rounds = 20000 if quick else 60000
+    off = error(run(rounds))
+    at = (498, ROUNDS, rounds)
+    levels = [float(np.mean(off[max(end - 200, 0) : end + 1])) for end in at]
+    trajectory = run(ROUNDS)
+    last = trajectory.throughput[-1] / optimum()[1] - 1
+    best = np.array([optimum(edges)[1] for edges in all_trees()])
+    trees = np.abs(throughputs_on(all_trees(), REPORTED, ROUNDS)[-1] / best - 1).max(axis=1)
+    seidel = run(ROUNDS, reading=Reading(seidel=True)).throughput
+    shares = {
+        name: float(np.mean(run(ROUNDS, reading=reading).host_price[100:] > 0))
+        for name, reading in READINGS.items()
+    }
+    host = trajectory.host_price[ROUNDS // 2 :]
+    of = _provenance(rounds=ROUNDS)
+    more = Quantity(
+        levels[-1],
+        note="means over 200 rounds: "
+        + ", ".join(f"{level:.2%} by {end}" for level, end in zip(levels, at, strict=True)),
+        optimum=optimum()[0],
+        provenance=_provenance(rounds=rounds),
+    )
+    return {
+        "error": more,
+        "error_ratio": max(levels[1] / levels[0], levels[2] / levels[1]),
+        "throughput_error": Quantity(
+            float(np.abs(last).max()),
+            note=", ".join(f"{value:+.0%}" for value in last)
+            + f"; on the 125 trees {trees.min():.0%} to {trees.max():.0%}",
+            provenance=of,
+        ),
+        "calm": Quantity(
+            _count(changes(trajectory.throughput), 0.1),
+            note=f"if managers see new rates, {_count(changes(seidel), 0.1):g}",
+            provenance=of,
+        ),
+        "positive": Quantity(
+            shares["throughput one round late"],
+            note="by reading "
+            + ", ".join(f"{name}: {share:.0%}" for name, share in shares.items()),
+            provenance=of,
+        ),
+        "host_price": Quantity(
+            float(host.mean()), None, f"between 0 and {host.max():.2g}", _best_price(), of
+        ),
+    }
+
+
+def _count(off: NDArray[np.float64], level: float) -> float:
+    """Return the round from which an error stays within a level, infinite if there is none."""
+    found = settled(off, level)
+    return np.inf if found is None else found
+
+
+def rounds(quick: bool) -> Quantities:
+    """Count rounds of the scaled version as actors, and compare actors with the equations."""
+    length, short = (1000, 400) if quick else (ROUNDS, ROUNDS)
+    done = negotiated(Gradient(reading=REPORTED), length)
+    raw = negotiated(Gradient(scaled=False, reading=REPORTED), short)
+    apart = max(_apart(done, run(length)), _apart(raw, run(short, scaled=False)))
+    off, date = error(done), done.date
+    of = {"platform": _PLATFORM, "latency": LATENCY, "rounds": length}
+    found = {
+        "apart": Quantity(apart, provenance=of),
+        "latencies": Quantity(float((date[-1] - date[0]) / length / LATENCY), provenance=of),
+    }
+    for level, note in zip(LEVELS, _by_reading(), strict=True):
+        count = _count(off, level)
+        seconds = f"at {date[int(count)]:.3g} s, " if np.isfinite(count) else ""
+        note = f"{seconds}{done.bytes_sent / length:.0f} bytes a round; pure iterations by {note}"
+        found[f"within_{level:g}"] = Quantity(count, None, note, optimum()[0], of)
+    return found
+
+
+def _by_reading() -> list[str]:
+    """Return in words the rounds to each level, by reading and platform."""
+    notes: list[list[str]] = [[] for _ in LEVELS]
+    for name, reading in list(READINGS.items())[:3]:
+        here = error(run(ROUNDS, reading=reading))
+        trees, ring = counts(all_trees(), reading), counts([RING], reading).rounds[0]
+        for place, level in enumerate(LEVELS):
+            notes[place].append(
+                f"{name}: {_count(here, level):g} here, {trees.spread(place)} on the 125 trees,"
+                f" {ring[place]:g} on the graph {' '.join(RING)}"
+            )
+    mean = 20 * _count(averaged(error(run(ROUNDS))), LEVELS[-1]) + 1
+    notes[-1].append(f"averages of 20 rounds, as in Figure 9, stay there from round {mean:g} on")
+    return ["; ".join(each) for each in notes]
+
+
+def _apart(one: Trajectory, other: Trajectory) -> float:
+    """Return the largest difference of throughputs and prices, relative to the value."""
+    # A link that no tree uses has no manager.
+    links = np.unique(sharing().link[sharing().link >= 0])
+    columns = (
+        (one.throughput, other.throughput),
+        (one.host_price, other.host_price),
+        (one.link_price[:, links], other.link_price[:, links]),
+    )
+    return max(
+        float(np.max(np.abs(a - b) / np.maximum(np.abs(b), np.finfo(float).tiny)))
+        for a, b in columns
+    )
+
+
+def tasks(quick: bool) -> Quantities:
+    """Measure the throughputs of tasks that are dispatched at the rates: the slides."""
+    duration = 20.0 if quick else 200.0
+    pace = duration / _NEGOTIATED
+    market = negotiated(Market(), _NEGOTIATED)
+    final = _deviation(market.rate, duration, warm_up=duration / 4)
+    growing = {}
+    for name, trajectory in (
+        ("markets", market),
+        ("scaled", negotiated(Gradient(reading=REPORTED), _NEGOTIATED)),
+    ):
+        assert trajectory.rates is not None
+        dated = zip(pace * np.arange(_NEGOTIATED + 1), trajectory.rates, strict=True)
+        growing[name] = _deviation(list(dated), duration, warm_up=0.0)
+    of = {"platform": _PLATFORM, "duration": duration}
+    scaled = f"; with the scaled rule {_percents(growing['scaled'])}"
+    return {
+        "final": _largest(final, _percents(final), of),
+        "growing": _largest(growing["markets"], _percents(growing["markets"]) + scaled, of),
+    }
+
+
+def _deviation(rates: Any, duration: float, warm_up: float) -> NDArray[np.float64]:
+    """Return what tasks on SimGrid miss of the rates, shape (n_applications,)."""
+    grain = sharing().throughput(fair_sharing(sharing()).rate) / _TASKS_A_SECOND
+    graph = five_hosts(latency=LATENCY)
+    done = dispatch(graph, sharing(), rates, duration=duration, warm_up=warm_up, grain=grain)
+    return done.deviation
+
+
+def _percents(values: Iterable[float]) -> str:
+    """Write ratios in percent."""
+    return ", ".join(f"{100 * each:.2g} %" for each in values)
+
+
+def _largest(values: NDArray[np.float64], note: str, of: dict[str, Any]) -> Quantity:
+    """Return the largest of some deviations."""
+    return Quantity(float(np.abs(values).max()), note=note, provenance=of)
+
+
+def scaled_changes(quick: bool) -> Quantities:
+    """Measure how the scaled rule comes back after changes, by the report's measure."""
+    del quick
+    kept, parts = live_through(Gradient())
+    times: dict[float, list[float]] = {0.05: [], 0.01: []}
+    last = []
+    for part in parts:
+        best = fair_sharing(part.sharing)
+        rates = kept.rates[kept.seen(part)][:, part.agents]
+        throughput = np.array([part.sharing.throughput(rate) for rate in rates])
+        value = PROPORTIONAL.objective(throughput, part.sharing.weight)
+        off = np.abs(value - best.objective) / abs(best.objective)
+        for level, found in times.items():
+            found.append(PERIOD * _count(off, level))
+        last.append(float(kept.errors(part, best.throughput)[kept.date < part.end][-1]))
+    shown = "; ".join(f"within {level:.0%} after {_listed(each)}" for level, each in times.items())
+    return {
+        "never": Quantity(
+            int(np.sum(np.isinf(times[0.01]))),
+            note=f"{shown}; throughputs are up to {max(last):.0%} off at the next change",
+            provenance=_changed(),
+        )
+    }
+
+
+def market_changes(quick: bool) -> Quantities:
+    """Measure how markets come back after changes, by every throughput."""
+    del quick
+    kept, parts = live_through(Market(relaxation=RELAXATION))
+    found = [kept.return_time(part, fair_sharing(part.sharing).throughput) for part in parts]
+    times = [np.inf if time is None else time for time in found]
+    return {"time": Quantity(max(times), note=_listed(times), provenance=_changed())}
+
+
+def _listed(times: Sequence[float]) -> str:
+    """Write times in seconds."""
+    return ", ".join(f"{each:.2g} s" if np.isfinite(each) else "never" for each in times)
+
+
+_PLATFORM = "five hosts, edges " + " ".join(FIVE_HOSTS_TREE)
+
+
+def _provenance(**more: Any) -> dict[str, Any]:
+    """Return what determines a pure iteration."""
+    reading = next(iter(READINGS))
+    return {"platform": _PLATFORM, "by": "pure iteration", "reading": reading, **more}
+
+
+def _changed() -> dict[str, Any]:
+    """Return what determines a run through changes."""
+    return {
+        "platform": _PLATFORM,
+        "latency": LATENCY,
+        "period": PERIOD,
+        "changes": [f"{each.date:g} s: {each.resource} {each.capacity:g}" for each in CHANGES],
+        "application 3": f"from {ARRIVAL:g} s to {DEPARTURE:g} s",
+        "seed": 0,
+    }
+
+
+_MARKETS = {"accelerated markets": "market_accelerated", "markets": "market"}
+EXPERIMENTS: dict[str, Callable[[bool], Quantities]] = {
+    "unscaled": unscaled,
+    "other steps": other_steps,
+    "scaled": scaled,
+    "rounds": rounds,
+    "tasks": tasks,
+    "changes, scaled": scaled_changes,
+    "changes, markets": market_changes,
+    "platforms, scaled": seeded_platforms.scaled_rule,
+    "late news": seeded_platforms.late_news,
+    **{
+        f"{name}, {what}": partial(measure, policy)
+        for name, measure in (
+            ("cold start", seeded_platforms.cold_start),
+            ("churn", seeded_platforms.churn),
+            ("bad start", seeded_platforms.bad_start),
+        )
+        for what, policy in _MARKETS.items()
+    },
+}
+FIGURES: dict[str, Callable[[bool], list[Figure]]] = figures.FIGURES

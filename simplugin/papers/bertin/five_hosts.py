@@ -1,0 +1,268 @@
+"""Runs on the five hosts of the report's section 5, as pure iterations and as actors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simplugin.optimum.fair_sharing import fair_sharing
+from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_TREE, five_hosts
+from simplugin.pricing.changes import Change, intervals
+from simplugin.pricing.deployment import deploy
+from simplugin.pricing.execution import keep_up, negotiate
+from simplugin.pricing.iteration import iterate, objective_error, settled
+from simplugin.pricing.policies.gradient import Gradient, Reading, Steps
+from simplugin.workloads import AlphaFair
+from simplugin.workloads.applications import FIVE_HOSTS_APPLICATIONS
+from simplugin.workloads.sharing import Sharing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from simplugin.pricing.changes import Interval
+    from simplugin.pricing.execution import Upkeep
+    from simplugin.pricing.iteration import Method, Trajectory
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+PROPORTIONAL = AlphaFair(1.0)
+# Of every link [s]; the report gives none.
+LATENCY = 1e-3
+# Not a tree but a ring with a host beside: where throughputs are known in the same round, the
+# count nearest to 83.
+RING = ("AB", "AC", "CD", "BD", "BE")
+# The reading of the report's experiments: an agent forwards the throughput that it last received.
+REPORTED = Reading(late=True)
+READINGS = {
+    "throughput one round late": REPORTED,
+    "throughput of the same round": Reading(),
+    "managers see new rates": Reading(seidel=True),
+    "late, (18) without the count": Reading(late=True, counted=False),
+}
+# Figure 4's: its caption has gamma_lambda twice, of which the second is gamma_mu.
+SMALL = Steps(utility=1.0, host=5e-4, link=5e-5)
+# Distances of the objective to its optimum of which the report counts rounds, and up to where.
+LEVELS = (0.05, 0.01, 0.005)
+ROUNDS = 2000
+
+# A host fails and comes back, a link loses most of its bandwidth, an application arrives, a host
+# loses most of its speed, the application leaves [s].
+CHANGES = (
+    Change(4.0, "E", 0.0),
+    Change(8.0, "E", 5e8),
+    Change(12.0, "A->B", 1e8),
+    Change(20.0, "B", 1e8),
+)
+ARRIVAL, DEPARTURE, UNTIL = 16.0, 24.0, 28.0
+# Between two decisions of a role [s]: a message takes a tenth of it.
+PERIOD = 0.01
+# Without rounds a market whose messages are old must move slowly.
+RELAXATION = 0.5
+
+
+@lru_cache(maxsize=256)
+def sharing(edges: tuple[str, ...] = FIVE_HOSTS_TREE) -> Sharing:
+    """Return the report's three applications, each with the breadth-first tree of its master."""
+    return deploy(five_hosts(edges), FIVE_HOSTS_APPLICATIONS)
+
+
+@lru_cache(maxsize=256)
+def optimum(edges: tuple[str, ...] = FIVE_HOSTS_TREE) -> tuple[float, Floats]:
+    """Return the best sum of logarithms, and each application's throughput there [tasks/s]."""
+    best = fair_sharing(sharing(edges))
+    return float(best.objective), best.throughput
+
+
+@lru_cache(maxsize=8)
+def run(
+    rounds: int,
+    *,
+    scaled: bool = True,
+    steps: Steps | None = None,
+    reading: Reading = REPORTED,
+    rates: bool = False,
+) -> Trajectory:
+    """Run the report's iteration.
+
+    Parameters
+    ----------
+    rounds : int
+        Number of rounds.
+    scaled : bool
+        True for prices by Eqs. (17) and (18), False for (14) and (15).
+    steps : Steps, optional
+        Table 1's by default.
+    reading : Reading
+        Of the equations.
+    rates : bool
+        True to keep the rates of each round.
+    """
+    method = Gradient(scaled, steps or Steps(), reading)
+    return iterate(method, sharing(), PROPORTIONAL, rounds, rates=rates)
+
+
+def negotiated(method: Method[Any], rounds: int) -> Trajectory:
+    """Run a method as actors on SimGrid."""
+    graph = five_hosts(latency=LATENCY)
+    return negotiate(graph, sharing(), method, rounds, PROPORTIONAL).trajectory
+
+
+def error(trajectory: Trajectory) -> Floats:
+    """Return the report's measure, ``|sum log rho - best| / |best|``, of every round."""
+    return objective_error(trajectory, sharing(), PROPORTIONAL, optimum()[0])
+
+
+def averaged(values: Floats, length: int = 20) -> Floats:
+    """Return the means of as many values each from round 1 on, as Figure 9 has them."""
+    whole = (len(values) - 1) // length * length
+    return np.asarray(values[1 : 1 + whole].reshape(-1, length).mean(axis=1))
+
+
+def falls(throughput: Floats, share: float = 0.2) -> Integers:
+    """Return the rounds in which a throughput loses more than a share of itself.
+
+    Parameters
+    ----------
+    throughput : float64, shape (n_rounds + 1, n_applications)
+        [tasks/s].
+    share : float
+        Of its value one round before.
+    """
+    lost = throughput[1:] < throughput[:-1] * (1 - share)
+    return np.flatnonzero(lost.any(axis=1)) + 1
+
+
+def changes(throughput: Floats) -> Floats:
+    """Return the largest relative change of a throughput in each round from round 1 on."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.abs(throughput[1:] / throughput[:-1] - 1)
+    return np.asarray(np.nan_to_num(relative, nan=0.0).max(axis=1))
+
+
+def all_trees() -> tuple[tuple[str, ...], ...]:
+    """Return the edges of each of the 125 trees over the five hosts, by their Prüfer sequences."""
+    return tuple(_tree(code) for code in product(range(len(FIVE_HOSTS)), repeat=3))
+
+
+def _tree(code: tuple[int, ...]) -> tuple[str, ...]:
+    """Return the edges of the tree that has a Prüfer sequence."""
+    degree = [1 + code.count(host) for host in range(len(FIVE_HOSTS))]
+    edges = []
+    for host in code:
+        leaf = degree.index(1)
+        edges.append((leaf, host))
+        degree[leaf] -= 1
+        degree[host] -= 1
+    edges.append((degree.index(1), len(FIVE_HOSTS) - 1))
+    return tuple("".join(FIVE_HOSTS[end] for end in sorted(edge)) for edge in edges)
+
+
+def throughputs_on(
+    platforms: Sequence[Sequence[str]], reading: Reading, rounds: int, *, scaled: bool = True
+) -> Floats:
+    """Return the throughputs of an iteration on several platforms, given by their edges.
+
+    Returns
+    -------
+    float64, shape (rounds + 1, n_platforms, 3)
+        [tasks/s].
+    """
+    together = _side_by_side([sharing(tuple(edges)) for edges in platforms])
+    method = Gradient(scaled, Steps(), reading)
+    trajectory = iterate(method, together, PROPORTIONAL, rounds, prices=False)
+    return trajectory.throughput.reshape(rounds + 1, len(platforms), -1)
+
+
+def _side_by_side(parts: Sequence[Sharing]) -> Sharing:
+    """Return independent problems as one, of which an iteration is the iterations of each."""
+    order = np.argsort(np.concatenate([part.depth for part in parts]), kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+
+    def joined(name: str, count: str) -> Integers:
+        """Return a column of agents whose numbers start behind those of the parts before."""
+        columns, start = [], 0
+        for part in parts:
+            column = getattr(part, name)
+            columns.append(np.where(column >= 0, column + start, -1))
+            start += getattr(part, count)
+        return np.concatenate(columns)[order]
+
+    father = joined("father", "n_agents")
+    names: dict[str, Any] = {
+        kind: tuple(f"{i}:{name}" for i, part in enumerate(parts) for name in getattr(part, kind))
+        for kind in ("applications", "hosts", "links")
+    }
+    numbers: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("flop", "byte", "weight", "speed", "bandwidth", "computes")
+    }
+    numbers["computes"] = numbers["computes"][order]
+    return Sharing(
+        **names,
+        **numbers,
+        application=joined("application", "n_applications"),
+        host=joined("host", "n_hosts"),
+        father=np.where(father >= 0, place[father], -1),
+        link=joined("link", "n_links"),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Rounds until the objective stays within each of `LEVELS`, on several platforms.
+
+    Attributes
+    ----------
+    rounds : float64, shape (n_platforms, 3)
+        Infinite where 2,000 rounds are not enough.
+    """
+
+    rounds: Floats
+
+    def spread(self, level: int) -> str:
+        """Return the spread of the count of a level in words."""
+        column = self.rounds[:, level]
+        reached = column[np.isfinite(column)]
+        words = f"{reached.min():.0f} to {reached.max():.0f}"
+        if np.isfinite(np.median(column)):
+            words += f" (median {np.median(column):.0f})"
+        missed = len(column) - len(reached)
+        return words + (f" or, on {missed}, over {ROUNDS}" if missed else "")
+
+
+def counts(platforms: Sequence[Sequence[str]], reading: Reading = REPORTED) -> Counts:
+    """Count rounds of the scaled version on several platforms, each against its own optimum."""
+    throughput = throughputs_on(platforms, reading, ROUNDS)
+    best = np.array([optimum(tuple(edges))[0] for edges in platforms])
+    off = np.abs(PROPORTIONAL.value(throughput).sum(axis=2) / best - 1)
+    found = [[settled(column, level) for level in LEVELS] for column in off.T]
+    return Counts(
+        np.array([[np.inf if count is None else count for count in row] for row in found])
+    )
+
+
+def live_through(method: Method[Any]) -> tuple[Upkeep, list[Interval]]:
+    """Let actors without rounds live through `CHANGES`; return the run and its intervals."""
+    *stay, comes = FIVE_HOSTS_APPLICATIONS
+    applications = (*stay, replace(comes, start=ARRIVAL, end=DEPARTURE))
+    graph = five_hosts(latency=LATENCY)
+    deployed = deploy(graph, applications)
+    kept = keep_up(
+        graph,
+        applications,
+        deployed,
+        method,
+        PROPORTIONAL,
+        until=UNTIL,
+        period=PERIOD,
+        changes=CHANGES,
+    )
+    return kept, intervals(deployed, applications, CHANGES, UNTIL)

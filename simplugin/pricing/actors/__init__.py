@@ -1,0 +1,1 @@
+"""Agents of applications and price managers, as actors of a simulation."""

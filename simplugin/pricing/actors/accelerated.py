@@ -1,0 +1,298 @@
+r"""The accelerated market as decisions: a second pair of sweeps in each round.
+
+After a plain round's sweeps, the inner products of its residual with those remembered are summed
+up each tree. The masters add up the applications through one tree that has an agent on the host
+of each: these sums, labelled, ride up it with its own, and the totals come down with its own
+answer. Each master then finds the same coefficients, or that the round is undone, and its tree
+hears of it. Managers hear from their members whether the round counts.
+
+The operations are those of `simplugin.pricing.policies.acceleration`, in the same order.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from simplugin.errors import WorkloadError
+from simplugin.pricing.actors import market
+from simplugin.pricing.actors.market import MarketAgent, wait
+from simplugin.pricing.actors.market_slots import Slot
+from simplugin.pricing.actors.neighbourhood import ABOVE, ACROSS, BELOW
+from simplugin.pricing.policies.acceleration import MEMORY, SLACK, coefficients, grown, steady
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from simplugin.pricing.actors.delivery import Message, Posts
+    from simplugin.pricing.actors.neighbourhood import AgentSeat
+    from simplugin.pricing.policies.market import Market
+    from simplugin.workloads.sharing import AlphaFair
+
+    Pair = tuple[float, float]
+
+
+class Verdict(NamedTuple):
+    """What masters find about a round: whether it is undone, a stride, or coefficients."""
+
+    undone: bool
+    stride: float
+    gamma: tuple[float, ...]
+
+
+@dataclass(slots=True)
+class AcceleratedAgent(MarketAgent):
+    """An application's agent between two decisions, and the rounds that it remembers.
+
+    Attributes
+    ----------
+    wishes, residuals : list of pair of float
+        Of its two slots, the oldest first [tasks/s].
+    residual : pair of float
+        Of this round [tasks/s].
+    parts : list of float
+        Inner products of the residuals, summed over its subtree [utility].
+    rows : dict of int to tuple of float
+        Those of whole applications that pass through it to their sum, by application.
+    products : float64, shape (n_remembered, n_remembered)
+        A master's: those of all applications.
+    stride : float
+        A master's: by how many residuals wishes moved last while they merely drifted, or 1.
+    least : float
+        A master's: the smallest squared norm of a residual since the metric changed [utility].
+    plain : list of float
+        The wishes to return to.
+    mixed : bool
+        Whether there are such: the last ones were not plain.
+    settled : float
+        Throughput in the last round that counted [tasks/s].
+    """
+
+    wishes: list[Pair] = field(default_factory=list)
+    residuals: list[Pair] = field(default_factory=list)
+    residual: Pair = (0.0, 0.0)
+    parts: list[float] = field(default_factory=list)
+    rows: dict[int, tuple[float, ...]] = field(default_factory=dict)
+    products: list[list[float]] = field(default_factory=list)
+    stride: float = 1.0
+    least: float = math.inf
+    plain: list[float] = field(default_factory=list)
+    mixed: bool = False
+    settled: float = 0.0
+
+
+def new_agent(method: Market, utility: AlphaFair, rounds: int, seat: AgentSeat) -> AcceleratedAgent:
+    """Return the state that an agent starts with.
+
+    Raises
+    ------
+    WorkloadError
+        No tree has an agent on the host of every master.
+    """
+    if not (seat.father or seat.gathers or seat.relay):
+        raise WorkloadError(
+            "no application's tree reaches the hosts of all masters, which have to add up sums"
+            " over all applications; extend a tree, or take the market without acceleration"
+        )
+    computing = Slot(seat.host_manager, seat.flop) if seat.host_manager else None
+    receiving = Slot(seat.link_manager, seat.byte) if seat.link_manager else None
+    return AcceleratedAgent(seat, method, utility, rounds, computing, receiving)
+
+
+def agent_decides(
+    state: AcceleratedAgent, messages: Sequence[Message]
+) -> tuple[AcceleratedAgent, Posts]:
+    """Return an agent's state and messages after those that it waited for."""
+    return state, market.go_on(PHASES, state, messages)
+
+
+def _multiply(state: AcceleratedAgent, heard: dict[int, Message], posts: Posts) -> str:
+    """Multiply this round's residual with those remembered."""
+    del heard, posts
+    pulls, gaps = [0.0, 0.0], [0.0, 0.0]
+    for i, slot in enumerate((state.computing, state.receiving)):
+        if slot:
+            pulls[i] = slot.metric
+            gaps[i] = state.method.relaxation * (slot.plan - slot.offer)
+    state.residual = gaps[0], gaps[1]
+    left, right = pulls[0] * gaps[0], pulls[1] * gaps[1]
+    state.parts = [left * a + right * b for a, b in (*state.residuals, state.residual)]
+    wait(state, BELOW, state.seat.sons)
+    return "parts"
+
+
+def _parts(state: AcceleratedAgent, heard: dict[int, Message], posts: Posts) -> str:
+    """Add up the products below, and pass on those of other applications."""
+    del posts
+    size, state.rows = len(state.parts), {}
+    for son in state.seat.sons:
+        numbers = heard[son.number][2:]
+        state.parts = [a + b for a, b in zip(state.parts, numbers[:size], strict=True)]
+        for at in range(size, len(numbers), size + 1):
+            state.rows[int(numbers[at])] = numbers[at + 1 : at + 1 + size]
+    wait(state, ACROSS, state.seat.served)
+    return "rows"
+
+
+def _rows(state: AcceleratedAgent, heard: dict[int, Message], posts: Posts) -> str:
+    """Send the products up, or across to the tree where all are added up."""
+    seat, parts = state.seat, tuple(state.parts)
+    tag = seat.number, state.round
+    for master in seat.served:
+        application, *row = heard[master.number][2:]
+        state.rows[int(application)] = tuple(row)
+    if seat.father:
+        labelled = [x for k, row in state.rows.items() for x in (float(k), *row)]
+        posts.append((seat.father, (*tag, *parts, *labelled)))
+        wait(state, ABOVE, [seat.father])
+        return "verdict"
+    if seat.relay:
+        posts.append((seat.relay, (*tag, float(seat.application), *parts)))
+        wait(state, ACROSS, [seat.relay])
+        return "totals"
+    state.rows[seat.application] = parts
+    totals = [0.0] * len(parts)
+    for application in sorted(state.rows):
+        totals = [a + b for a, b in zip(totals, state.rows[application], strict=True)]
+    return _conclude(state, totals, posts)
+
+
+def _totals(state: AcceleratedAgent, heard: dict[int, Message], posts: Posts) -> str:
+    """Hear the totals from the agent of the tree where all are added up."""
+    relay = state.seat.relay
+    assert relay
+    return _conclude(state, list(heard[relay.number][2:]), posts)
+
+
+def _conclude(state: AcceleratedAgent, totals: list[float], posts: Posts) -> str:
+    """Find the coefficients, or that the round is undone: a master's part."""
+    size = len(totals) - 1
+    old: NDArray[np.float64] = np.array(state.products, dtype=float).reshape(size, size)
+    products = grown(old, np.array(totals))
+    undone = state.mixed and not products[-1, -1] <= SLACK * state.least
+    gamma: tuple[float, ...] = ()
+    stride = 1.0
+    if undone:
+        products = old[-1:, -1:]
+    elif state.schedule.due(state.round + 1):
+        products = np.zeros((0, 0))
+        state.least = math.inf
+    else:
+        state.least = min(state.least, float(products[-1, -1]))
+        if len(totals) > MEMORY + 1:
+            products = products[1:, 1:]
+        if len(products) >= 2:
+            stride = 2 * state.stride if steady(products) else 1.0
+            gamma = () if stride > 1 else tuple(coefficients(products).tolist())
+    state.products, state.stride = products.tolist(), stride
+    return _hear(state, Verdict(undone, stride, gamma), totals, posts)
+
+
+def _verdict(state: AcceleratedAgent, heard: dict[int, Message], posts: Posts) -> str:
+    """Hear the coefficients, or that the round is undone, from the father."""
+    father = state.seat.father
+    assert father
+    undone, stride, many, *rest = heard[father.number][2:]
+    gamma, totals = rest[: int(many)], rest[int(many) :]
+    return _hear(state, Verdict(bool(undone), stride, tuple(gamma)), totals, posts)
+
+
+def _hear(state: AcceleratedAgent, verdict: Verdict, totals: list[float], posts: Posts) -> str:
+    """Pass the verdict on, tell the managers, and end the round by it."""
+    undone, stride, gamma = verdict
+    seat, tag = state.seat, (state.seat.number, state.round)
+    sums = totals if seat.gathers else []
+    down = (*tag, float(undone), stride, float(len(gamma)), *gamma, *sums)
+    posts += [(son, down) for son in seat.sons]
+    posts += [(master, (*tag, *totals)) for master in seat.served]
+    # Managers need to know at once if they are to tell their balance; else the next bid says it.
+    scheduled = state.schedule.due(state.round + 1)
+    if scheduled or state.round + 1 == state.rounds:
+        for slot in state.slots:
+            posts.append((slot.manager, (*tag, float(undone), slot.planned, slot.moved)))
+    if undone:
+        _undo(state)
+    state.settled = state.reached
+    state.round += 1
+    state.over = state.round == state.rounds
+    if state.over:
+        return "over"
+    if scheduled:
+        market.wait_for_managers(state)
+        return "return" if undone else "change"
+    return _bid(state, True, posts) if undone else _mix(state, verdict, posts)
+
+
+def _return(state: AcceleratedAgent, heard: dict[int, Message], posts: Posts) -> str:
+    """Bid by the wishes of the plain step, with the old metric."""
+    del heard
+    return market.bid(state, posts)
+
+
+def _change(state: AcceleratedAgent, heard: dict[int, Message], posts: Posts) -> str:
+    """Change the metric, and forget the rounds before."""
+    state.wishes, state.residuals, state.mixed = [], [], False
+    return market.PHASES["metric"](state, heard, posts)
+
+
+def _bid(state: AcceleratedAgent, undone: bool, posts: Posts) -> str:
+    """Bid, and tell whether the last round counts."""
+    tag = state.seat.number, state.round
+    posts += [(slot.manager, (*tag, *slot.bid(), float(undone))) for slot in state.slots]
+    market.wait_for_managers(state)
+    return "offers"
+
+
+def _undo(state: AcceleratedAgent) -> None:
+    """Return to the round before, with the wishes of its plain step."""
+    for slot, wish in zip(state.slots, state.plain, strict=True):
+        slot.undo(wish)
+    state.reached = state.settled
+    state.wishes, state.residuals, state.mixed = state.wishes[-1:], state.residuals[-1:], False
+    state.schedule.put_off(state.round + 2)
+
+
+def _mix(state: AcceleratedAgent, verdict: Verdict, posts: Posts) -> str:
+    """Move the wishes by the rounds remembered, and bid."""
+    pair = [slot.wish if slot else 0.0 for slot in (state.computing, state.receiving)]
+    state.wishes = [*state.wishes, (pair[0], pair[1])][-MEMORY - 1 :]
+    state.residuals = [*state.residuals, state.residual][-MEMORY - 1 :]
+    for slot in state.slots:
+        slot.move(state.method.relaxation)
+    state.mixed = bool(verdict.gamma) or verdict.stride > 1
+    if state.mixed:
+        state.plain = [slot.wish for slot in state.slots]
+        for i, either in enumerate((state.computing, state.receiving)):
+            if either:
+                wishes = [each[i] for each in state.wishes]
+                residuals = [each[i] for each in state.residuals]
+                either.wish = _mixed(wishes, residuals, verdict)
+    return _bid(state, False, posts)
+
+
+def _mixed(wishes: list[float], residuals: list[float], verdict: Verdict) -> float:
+    """Return one mixed wish, the differences in order, the oldest first; or a longer step."""
+    if verdict.stride > 1:
+        return wishes[-1] + verdict.stride * residuals[-1]
+    mixed = wishes[-1] + residuals[-1]
+    for j, part in enumerate(verdict.gamma):
+        moved = (wishes[j + 1] - wishes[j]) + (residuals[j + 1] - residuals[j])
+        mixed = mixed - part * moved
+    return mixed
+
+
+PHASES: market.Phases = {
+    **market.PHASES,
+    "ended": _multiply,
+    "parts": _parts,
+    "rows": _rows,
+    "totals": _totals,
+    "verdict": _verdict,
+    "return": _return,
+    "change": _change,
+}

@@ -1,0 +1,279 @@
+"""Delivery of messages to the decisions of agents and price managers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from simplugin.errors import NetworkFailureException
+from simplugin.pricing.actors.neighbourhood import inbox
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from simplugin.pricing.actors.neighbourhood import Address
+    from simplugin.simulation.api import Activity, Actor, Mailbox
+
+# The sender's number and its round, then numbers.
+Message = tuple[Any, ...]
+Posts = list[tuple["Address", Message]]
+
+# The senders that readings of the local sensor, and of the local clock, bear.
+SENSOR, CLOCK = -1, -2
+
+
+class Role(Protocol):
+    """What the actor asks of a role's state.
+
+    Attributes
+    ----------
+    side : str
+        Where the messages that it waits for come from: ABOVE or BELOW.
+    local, remote : int
+        How many it waits for before its next decision: from its own host, from others.
+    over : bool
+        Whether it has ended.
+    round : int
+        How many rounds it has ended.
+    value : float
+        Its rate or price: what an observer writes down, and no message.
+    """
+
+    side: str
+    local: int
+    remote: int
+    over: bool
+    round: int
+
+    @property
+    def value(self) -> float:
+        """Its rate or price."""
+        ...
+
+
+_State = TypeVar("_State", bound=Role)
+# A pure function of what it is given; the state given is its own to change and give back.
+Decision = Callable[[_State, Sequence[Message]], tuple[_State, Posts]]
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What messages weigh in the simulated network.
+
+    Attributes
+    ----------
+    header : float
+        Of every message: protocol headers, sender and round [byte].
+    number : float
+        Of each number in it [byte].
+    """
+
+    header: float = 64.0
+    number: float = 8.0
+
+    def size(self, message: Message) -> float:
+        """Return the size of a message [byte]."""
+        return self.header + self.number * (len(message) - 2)
+
+
+async def act(
+    me: Actor,
+    number: int,
+    decide: Decision[Any],
+    state: Role,
+    sensor: str | None,
+    envelope: Envelope,
+) -> tuple[list[float], list[float]]:
+    """Deliver messages to a decision, and post what it answers, until it is over.
+
+    Parameters
+    ----------
+    me : Actor
+        The actor.
+    number : int
+        The role's.
+    decide : Decision
+        What the role does.
+    state : Role
+        What the role knows.
+    sensor : str or None
+        What the role may look at: the link of that name, its own host if empty; None: nothing.
+    envelope : Envelope
+        Sizes of messages.
+
+    Returns
+    -------
+    list of float, list of float
+        Its value after each round, from its start on, and when the round ended [s].
+    """
+    log: list[float] = []
+    dates: list[float] = []
+    messages: list[Message] = []
+    while True:
+        state, posts = decide(state, [*messages, *sense(me, sensor)])
+        post(me, posts, envelope)
+        if state.round == len(log):
+            log.append(state.value)
+            dates.append(me.now)
+        if state.over:
+            return log, dates
+        name = inbox(number, state.side)
+        queue, mailbox = me.message_queue(name), me.mailbox(name)
+        # Gets are posted before the first is awaited: transfers overlap, as they should.
+        remote = [mailbox.get_async() for _ in range(state.remote)]
+        messages = [await queue.get() for _ in range(state.local)]
+        messages += await me.wait_all(remote) if remote else ()
+
+
+def post(me: Actor, posts: Posts, envelope: Envelope) -> None:
+    """Send messages: through the network to other hosts, at no cost within the host."""
+    for address, message in posts:
+        if address.local:
+            me.message_queue(address.name).put_detached(message)
+        else:
+            me.mailbox(address.name).put_detached(message, envelope.size(message))
+
+
+def sense(me: Actor, sensor: str | None) -> tuple[Message, ...]:
+    """Return what the sensor of a resource says: its capacity now [flop/s or byte/s]."""
+    if sensor is None:
+        return ()
+    if sensor:
+        link = me.link_by_name(sensor)
+        return ((SENSOR, 0, link.bandwidth if link.is_on else 0.0),)
+    host = me.host
+    return ((SENSOR, 0, host.speed * host.available_speed * host.cores),)
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """Where a role is posted, and how it attends to it.
+
+    Attributes
+    ----------
+    number : int
+        The role's.
+    decide : Decision
+        What it does each period.
+    new_state : callable
+        Returns the state that it starts with, and starts again with when its host comes back.
+    ears : mapping of str to int
+        How many messages may come at a time from other hosts, by side.
+    sensor : str or None
+        As in `act`.
+    period : float
+        Between two decisions [s].
+    envelope : Envelope
+        Sizes of messages.
+    """
+
+    number: int
+    decide: Decision[Any]
+    new_state: Callable[[], Role]
+    ears: dict[str, int]
+    sensor: str | None
+    period: float
+    envelope: Envelope
+
+
+async def attend(me: Actor, post: Post, board: NDArray[np.float64]) -> None:
+    """Decide each period on what has arrived since the last, and never wait for anybody.
+
+    Parameters
+    ----------
+    me : Actor
+        The actor.
+    post : Post
+        What it does.
+    board : float64, shape (n_roles,)
+        Where the role's value is written for the observer; 0 once the actor is gone.
+    """
+    me.on_exit(lambda _: board.__setitem__(post.number, 0.0))
+    state = post.new_state()
+    arrived: list[Message] = []
+    sent: dict[str, Activity] = {}
+    for side, count in post.ears.items():
+        for _ in range(count):
+            me.spawn(listen, me.mailbox(inbox(post.number, side)), arrived, daemon=True)
+    await me.sleep_for(post.period * me.random.random())
+    while True:
+        for side in post.ears:
+            queue = me.message_queue(inbox(post.number, side))
+            arrived += [await queue.get() for _ in range(queue.size)]
+        readings = [(CLOCK, 0, me.now), *sense(me, post.sensor)]
+        state, posts = post.decide(state, [*arrived, *readings])
+        arrived.clear()
+        board[post.number] = state.value
+        send(me, posts, post.envelope, sent)
+        await me.sleep_for(post.period)
+
+
+async def listen(me: Actor, mailbox: Mailbox, arrived: list[Message]) -> None:
+    """Receive messages from other hosts at all times."""
+    del me
+    while True:
+        try:
+            arrived.append(await mailbox.get())
+        except NetworkFailureException:
+            continue  # Lost on the way: the next will tell more.
+
+
+def send(me: Actor, posts: Posts, envelope: Envelope, sent: dict[str, Activity]) -> None:
+    """Send messages, but none to whom the last has not reached yet."""
+    for address, message in posts:
+        if address.local:
+            me.message_queue(address.name).put_detached(message)
+        elif address.name not in sent or sent[address.name].test():
+            size = envelope.size(message)
+            sent[address.name] = me.mailbox(address.name).put_async(message, size)
+
+
+# A message of this length has no numbers: its sender takes its leave.
+FAREWELL = 2
+
+
+@dataclass(slots=True)
+class News:
+    """The last message of each sender, forgotten when the sender has been silent for long.
+
+    Attributes
+    ----------
+    patience : int
+        How many periods a sender may be silent.
+    period : int
+        How many have passed.
+    last : dict of int to message
+        By the sender's number.
+    arrived : dict of int to int
+        When it was heard, in periods.
+    """
+
+    patience: int = 5
+    period: int = 0
+    last: dict[int, Message] = field(default_factory=dict)
+    arrived: dict[int, int] = field(default_factory=dict)
+
+    def take(self, messages: Sequence[Message]) -> dict[int, Message]:
+        """Note the messages of one more period, in the order of their arrival.
+
+        Returns
+        -------
+        dict of int to message
+            The last of each sender who has not been silent for too long.
+        """
+        self.period += 1
+        for message in messages:
+            if len(message) > FAREWELL:
+                self.last[message[0]] = message
+                self.arrived[message[0]] = self.period
+            else:
+                self.last.pop(message[0], None)
+                self.arrived.pop(message[0], None)
+        too_old = self.period - self.patience
+        for sender in [each for each, period in self.arrived.items() if period < too_old]:
+            del self.last[sender], self.arrived[sender]
+        return self.last

@@ -1,0 +1,324 @@
+"""Algorithms 3 and 4 of the report as decisions: what an agent or a manager does in a round.
+
+A round is a sweep up the application's tree and one down it. Up goes the flow, the sum of the
+rates at an agent and below it (with the number of agents that compute there, once). Down come
+the price of a byte from the master to the father, and the application's throughput. Managers
+hear loads, and the denominators of Eqs. (17) and (18), and answer with prices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from simplugin.errors import SimpluginError
+from simplugin.pricing.actors.delivery import CLOCK, SENSOR, News
+from simplugin.pricing.actors.neighbourhood import ABOVE, BELOW
+from simplugin.pricing.policies.gradient import (
+    Gradient,
+    inverse_marginal,
+    next_memory,
+    next_plain_price,
+    next_plain_rate,
+    next_price,
+    next_rate,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from simplugin.pricing.actors.delivery import Message, Posts
+    from simplugin.pricing.actors.neighbourhood import Address, AgentSeat, ManagerSeat
+    from simplugin.workloads.sharing import AlphaFair
+
+
+@dataclass(slots=True)
+class GradientAgent:
+    """An application's agent between two decisions.
+
+    Attributes
+    ----------
+    seat : AgentSeat
+        What it knows from the start.
+    method : Gradient
+        The rule of its application.
+    utility : AlphaFair
+        Of its application.
+    rounds : int
+        How many rounds to run.
+    side, local, remote, over, round
+        As every role's.
+    rate, memory : float
+        Its rate, and its augmented rate [tasks/s].
+    flow, count : float
+        Rate [tasks/s], and number of agents that compute, at it and below it.
+    told, heard : float
+        Throughput that it was told last, and the one before that it acts upon if the method is
+        late [tasks/s].
+    waits : bool
+        Whether rounds are synchronous.
+    away : bool
+        Whether it is cut off from its master; without rounds only.
+    news : News
+        What it heard lately; without rounds only.
+    """
+
+    seat: AgentSeat
+    method: Gradient
+    utility: AlphaFair
+    rounds: int
+    side: str = BELOW
+    local: int = 0
+    remote: int = 0
+    over: bool = False
+    round: int = 0
+    rate: float = 0.0
+    memory: float = 0.0
+    flow: float = 0.0
+    count: float = 0.0
+    told: float = -1.0
+    heard: float = 0.0
+    waits: bool = True
+    away: bool = True
+    news: News = field(default_factory=News)
+
+    @property
+    def value(self) -> float:
+        """Its rate."""
+        return self.rate
+
+
+@dataclass(slots=True)
+class GradientManager:
+    """The price manager of a host or link between two decisions.
+
+    Attributes
+    ----------
+    seat : ManagerSeat
+        What it knows from the start.
+    method : Gradient
+        The rule of prices.
+    rounds : int
+        How many rounds to run.
+    side, local, remote, over, round
+        As every role's.
+    price : float
+        Of its resource [utility/flop] or [utility/byte].
+    news : News
+        What it heard lately; without rounds only.
+    """
+
+    seat: ManagerSeat
+    method: Gradient
+    rounds: int
+    side: str = BELOW
+    local: int = 0
+    remote: int = 0
+    over: bool = False
+    round: int = 0
+    price: float = 0.0
+    news: News = field(default_factory=News)
+
+    @property
+    def value(self) -> float:
+        """Its price."""
+        return self.price
+
+
+def check(method: Gradient) -> None:
+    """Refuse a reading of the equations that needs a third sweep in each round."""
+    if method.reading.seidel and method.reading.fresh and method.scaled:
+        raise SimpluginError(
+            "prices cannot see the throughput of the new rates in the round that makes them"
+            " without a third sweep; take a Reading that is not both seidel and fresh"
+        )
+
+
+def new_agent(method: Gradient, utility: AlphaFair, rounds: int, seat: AgentSeat) -> GradientAgent:
+    """Return the state that an agent starts with."""
+    rate = method.steps.start_rate if seat.computes else 0.0
+    return GradientAgent(seat, method, utility, rounds, rate=rate, memory=rate)
+
+
+def new_manager(method: Gradient, rounds: int, seat: ManagerSeat) -> GradientManager:
+    """Return the state that a manager starts with."""
+    steps = method.steps
+    price = steps.start_host_price if seat.is_host else steps.start_link_price
+    return GradientManager(seat, method, rounds, price=price)
+
+
+def new_ticking_agent(
+    method: Gradient, utility: AlphaFair, patience: int, seat: AgentSeat
+) -> GradientAgent:
+    """Return the state that an agent starts with where nobody waits."""
+    return GradientAgent(seat, method, utility, 0, waits=False, news=News(patience))
+
+
+def new_ticking_manager(method: Gradient, patience: int, seat: ManagerSeat) -> GradientManager:
+    """Return the state that a manager starts with where nobody waits."""
+    return replace(new_manager(method, 0, seat), news=News(patience))
+
+
+def agent_decides(state: GradientAgent, messages: Sequence[Message]) -> tuple[GradientAgent, Posts]:
+    """Return an agent's state and messages after those that it waited for (Algorithm 3)."""
+    posts: Posts = []
+    seat = state.seat
+    if state.round == 0 and state.side == BELOW and seat.sons and not messages:
+        _wait(state, BELOW, seat.sons)
+        return state, posts
+    above = [each for each in (seat.father, seat.host_manager, seat.link_manager) if each]
+    # Prices of the last round may need the flows of the last rates.
+    final = BELOW if state.method.reading.seidel else ABOVE
+    while True:
+        heard = {message[0]: message for message in messages}
+        side = state.side
+        if side == BELOW:
+            _rise(state, heard, posts)
+            _wait(state, ABOVE, above)
+        else:
+            _descend(state, heard, posts)
+            _wait(state, BELOW, seat.sons)
+        state.over = state.round == state.rounds and side == final
+        if state.over or state.local or state.remote:
+            return state, posts
+        messages = ()
+
+
+def _wait(state: GradientAgent, side: str, senders: Sequence[Address]) -> None:
+    """Say which messages come next."""
+    state.side = side
+    state.local = sum(address.local for address in senders)
+    state.remote = len(senders) - state.local
+
+
+def _rise(state: GradientAgent, heard: dict[int, Message], posts: Posts) -> None:
+    """Add up the flow, and send it up."""
+    seat = state.seat
+    state.flow = state.rate
+    sons = [heard[son.number] for son in seat.sons if son.number in heard]
+    for message in sons:
+        state.flow += message[2]
+    told: Message = (seat.number, state.round, state.flow)
+    if state.round == 0 or not state.waits:
+        state.count = float(seat.computes)
+        for message in sons:
+            state.count += message[3]
+        told = (*told, state.count)
+    if seat.father is not None:
+        posts.append((seat.father, told))
+    if state.method.reading.seidel and state.round:
+        _give_loads(state, state.heard, posts)
+
+
+def _descend(state: GradientAgent, heard: dict[int, Message], posts: Posts) -> None:
+    """Pass on the path's price and the throughput, then update the rate."""
+    seat, reading = state.seat, state.method.reading
+    price, throughput = 0.0, state.flow
+    if seat.father is not None and seat.link_manager is not None:
+        _, _, price, throughput = heard[seat.father.number]
+        price += heard[seat.link_manager.number][2]
+    for son in seat.sons:
+        posts.append((son, (seat.number, state.round, price, throughput)))
+    state.heard = state.told if reading.late and state.told >= 0 else throughput
+    state.told = throughput
+    state.round += 1
+    if not reading.seidel:
+        _give_loads(state, throughput if reading.fresh else state.heard, posts)
+    if seat.host_manager is not None:
+        _update(state, seat.byte * price + seat.flop * heard[seat.host_manager.number][2])
+
+
+def _give_loads(state: GradientAgent, throughput: float, posts: Posts) -> None:
+    """Tell the managers what load there is, and what their denominators need."""
+    seat, method = state.seat, state.method
+    inverse = inverse_marginal(throughput, seat.weight, state.utility.alpha)
+    if seat.host_manager is not None:
+        load = (seat.number, state.round, seat.flop * state.rate)
+        demand = (seat.flop * seat.flop * inverse,) if method.scaled else ()
+        posts.append((seat.host_manager, (*load, *demand)))
+    if seat.link_manager is not None:
+        load = (seat.number, state.round, seat.byte * state.flow)
+        count = state.count if method.reading.counted else 1.0
+        demand = (count * (seat.byte * seat.byte * inverse),) if method.scaled else ()
+        posts.append((seat.link_manager, (*load, *demand)))
+
+
+def _update(state: GradientAgent, price: float) -> None:
+    """Update the rate for a price of a task, Eqs. (11) and (16), or (12)."""
+    seat, steps = state.seat, state.method.steps
+    before = state.rate
+    if state.method.reading.normalised:
+        inverse = inverse_marginal(state.heard, seat.weight, state.utility.alpha)
+        state.rate = float(next_rate(before, state.memory, price, inverse, steps))
+    else:
+        marginal = seat.weight * state.utility.marginal(max(state.heard, steps.least))
+        state.rate = float(next_plain_rate(before, state.memory, price, marginal, steps))
+    state.memory = float(next_memory(before, state.memory, steps))
+
+
+def agent_ticks(state: GradientAgent, messages: Sequence[Message]) -> tuple[GradientAgent, Posts]:
+    """Return the same where nobody waits: once a period, on what was last heard."""
+    seat, posts = state.seat, list[Any]()
+    heard = state.news.take(messages)
+    above = [each for each in (seat.father, seat.host_manager, seat.link_manager) if each]
+    here = seat.father is not None or seat.start <= heard[CLOCK][2] < seat.end
+    if here and all(each.number in heard for each in above):
+        if state.away:
+            state.rate = state.memory = state.method.steps.start_rate if seat.computes else 0.0
+        _rise(state, heard, posts)
+        _descend(state, heard, posts)
+        state.away = False
+    elif not state.away:
+        # Cut off from its master, and so is what is below it.
+        managers = [each for each in (seat.host_manager, seat.link_manager) if each]
+        posts += [(each, (seat.number, state.round)) for each in (*seat.sons, *managers)]
+        state.rate = state.memory = 0.0
+        state.away = True
+    return state, posts
+
+
+def manager_ticks(
+    state: GradientManager, messages: Sequence[Message]
+) -> tuple[GradientManager, Posts]:
+    """Return the same for a manager."""
+    _price(state, state.news.take(messages))
+    state.round += 1
+    price = (state.seat.number, state.round, state.price)
+    return state, [(member, price) for member in state.seat.members]
+
+
+def manager_decides(
+    state: GradientManager, messages: Sequence[Message]
+) -> tuple[GradientManager, Posts]:
+    """Return a manager's state and messages after the loads of a round (Algorithm 4)."""
+    if state.local or state.remote:
+        _price(state, {message[0]: message for message in messages})
+        state.round += 1
+    members = state.seat.members
+    state.local = sum(member.local for member in members)
+    state.remote = len(members) - state.local
+    state.over = state.round == state.rounds
+    if state.over:
+        return state, []
+    return state, [(member, (state.seat.number, state.round, state.price)) for member in members]
+
+
+def _price(state: GradientManager, heard: dict[int, Message]) -> None:
+    """Update the price for the loads that are known."""
+    method, members = state.method, [each for each in state.seat.members if each.number in heard]
+    step = method.steps.host if state.seat.is_host else method.steps.link
+    load = _sum(heard[member.number][2] for member in members)
+    capacity = heard[SENSOR][2]
+    if method.scaled:
+        demand = _sum(heard[member.number][3] for member in members)
+        state.price = float(next_price(state.price, load, capacity, demand, step))
+    else:
+        state.price = float(next_plain_price(state.price, load, capacity, step))
+
+
+def _sum(values: Iterable[float]) -> float:
+    """Add values in order, without the compensation of Python 3.12's own sum."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total

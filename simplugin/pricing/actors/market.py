@@ -1,0 +1,488 @@
+r"""The market method as decisions: what an agent or a manager does in a round.
+
+Before round 1 managers tell capacities, and two sweeps tell every agent what its application
+would reach alone. A round then is an exchange of bids and a price with the managers, a sweep up
+the tree (:math:`M`; and :math:`u v` when the metric has changed) and one down (:math:`\nu` and
+the throughput). When the metric changes, managers tell their balance after the residuals.
+
+Agents that take up from a state have their own part of it from the start, and find in these first
+sweeps what resources bound them to now.
+
+The letters, and the operations one by one, are those of `simplugin.pricing.policies.market`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simplugin.elementary import power
+from simplugin.errors import InfeasibleError
+from simplugin.pricing.actors.delivery import SENSOR
+from simplugin.pricing.actors.market_slots import Schedule, Slot
+from simplugin.pricing.actors.neighbourhood import ABOVE, BELOW
+from simplugin.pricing.policies.market import (
+    LEAST,
+    MEMORY,
+    REBALANCE,
+    STRENGTH,
+    Market,
+    best_throughput,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from simplugin.pricing.actors.delivery import Message, Posts
+    from simplugin.pricing.actors.neighbourhood import Address, AgentSeat, ManagerSeat
+    from simplugin.workloads.sharing import AlphaFair
+
+# What to do when the messages that a phase waits for have come, by its name; returns the next.
+Phases = dict[str, "Callable[[Any, dict[int, Message], Posts], str]"]
+
+
+@dataclass(slots=True)
+class MarketAgent:
+    r"""An application's agent between two decisions.
+
+    Attributes
+    ----------
+    seat : AgentSeat
+        What it knows from the start.
+    method : Market
+        The rule of its application.
+    utility : AlphaFair
+        Of its application.
+    rounds : int
+        How many rounds to run.
+    computing, receiving : Slot or None
+        Its slots.
+    side, local, remote, over, round
+        As every role's.
+    phase : str
+        What it waits for: the name of a function of `PHASES`.
+    schedule : Schedule
+        When the metric changes.
+    changed : bool
+        Whether it has changed since the last sweep.
+    alone, reached : float
+        What the application would reach alone, and what it reached last [tasks/s].
+    below : float
+        What could be computed at it and below it [tasks/s].
+    middle, slack, share, nu : float
+        :math:`m`, :math:`u`, :math:`v` and :math:`\nu` of its subtree.
+    yields : dict of int to float
+        The :math:`u v` of each son.
+    """
+
+    seat: AgentSeat
+    method: Market
+    utility: AlphaFair
+    rounds: int
+    computing: Slot | None
+    receiving: Slot | None
+    side: str = ABOVE
+    local: int = 0
+    remote: int = 0
+    over: bool = False
+    round: int = 0
+    phase: str = "start"
+    schedule: Schedule = field(default_factory=Schedule)
+    changed: bool = True
+    alone: float = 0.0
+    reached: float = 0.0
+    below: float = 0.0
+    middle: float = 0.0
+    slack: float = 0.0
+    share: float = 1.0
+    nu: float = 0.0
+    yields: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def value(self) -> float:
+        """Its rate, which is the host market's offer."""
+        return self.computing.offer if self.computing else 0.0
+
+    @property
+    def slots(self) -> list[Slot]:
+        """The slots that it has."""
+        return [slot for slot in (self.computing, self.receiving) if slot]
+
+    @property
+    def worth(self) -> tuple[float, float]:
+        """The marginal utility of the application's throughput, and the throughput, in bounds."""
+        reached = min(max(self.reached, LEAST * self.alone), self.alone)
+        return self.seat.weight * float(self.utility.marginal(reached)), reached
+
+
+def new_agent(method: Market, utility: AlphaFair, rounds: int, seat: AgentSeat) -> MarketAgent:
+    """Return the state that an agent starts with."""
+    computing = Slot(seat.host_manager, seat.flop) if seat.host_manager else None
+    receiving = Slot(seat.link_manager, seat.byte) if seat.link_manager else None
+    return MarketAgent(seat, method, utility, rounds, computing, receiving)
+
+
+def agent_decides(state: MarketAgent, messages: Sequence[Message]) -> tuple[MarketAgent, Posts]:
+    """Return an agent's state and messages after those that it waited for."""
+    return state, go_on(PHASES, state, messages)
+
+
+def go_on(phases: Phases, state: MarketAgent, messages: Sequence[Message]) -> Posts:
+    """Go through phases up to the next that has to wait; return what is posted."""
+    posts: Posts = []
+    heard = {message[0]: message for message in messages}
+    while True:
+        state.local = state.remote = 0
+        state.phase = phases[state.phase](state, heard, posts)
+        if state.over or state.local or state.remote:
+            return posts
+        heard = {}
+
+
+def wait(state: MarketAgent, side: str, senders: Sequence[Address]) -> None:
+    """Say which messages come next."""
+    state.side = side
+    state.local = sum(address.local for address in senders)
+    state.remote = len(senders) - state.local
+
+
+def wait_for_managers(state: MarketAgent) -> None:
+    """Say that managers answer next."""
+    wait(state, ABOVE, [slot.manager for slot in state.slots])
+
+
+def _wait_for_father(state: MarketAgent) -> None:
+    """Say that the father's message comes next, if there is one."""
+    wait(state, ABOVE, [state.seat.father] if state.seat.father else [])
+
+
+def _start(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
+    """Wait for the managers to tell capacities."""
+    del heard, posts
+    wait_for_managers(state)
+    return "capacity"
+
+
+def _capacity(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
+    """Note what the resources could do for it alone."""
+    del posts
+    for slot in state.slots:
+        capacity = heard[slot.manager.number][2]
+        slot.bound = capacity / slot.task if slot.task > 0 else math.inf
+    wait(state, BELOW, state.seat.sons)
+    return "bounds"
+
+
+def _bounds(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
+    """Add up what could be computed below, and send it up."""
+    state.below = state.computing.bound if state.computing else 0.0
+    for son in state.seat.sons:
+        state.below += heard[son.number][2]
+    if state.seat.father and state.receiving:
+        below = min(state.below, state.receiving.bound)
+        posts.append((state.seat.father, (state.seat.number, 0, below)))
+    _wait_for_father(state)
+    return "entry"
+
+
+def _entry(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
+    """Learn what the application would reach alone, and begin to bid."""
+    seat, across = state.seat, math.inf
+    if seat.father and state.receiving:
+        state.alone = heard[seat.father.number][2]
+        across = state.receiving.bound
+        state.alone = state.alone if across > 0 else 0.0
+    else:
+        state.alone = state.below
+        if state.alone <= 0:
+            raise InfeasibleError(
+                f"application number {seat.application} reaches no host that computes; give it one"
+            )
+    posts += [(son, (seat.number, 0, state.alone)) for son in seat.sons]
+    state.reached = state.reached or state.alone
+    open_ = state.alone > 0
+    value = seat.weight * float(state.utility.marginal(state.alone)) if open_ else 0.0
+    if state.computing:
+        state.computing.resume(state.computing.bound if open_ else 0.0, state.alone, value)
+    if state.receiving:
+        bounded = open_ and across < math.inf
+        state.receiving.resume(min(state.below, across) if bounded else 0.0, state.alone, value)
+    return bid(state, posts)
+
+
+def bid(state: MarketAgent, posts: Posts) -> str:
+    """Bid the managers."""
+    number, tag = state.seat.number, state.round
+    posts += [(slot.manager, (number, tag, *slot.bid())) for slot in state.slots]
+    wait_for_managers(state)
+    return "offers"
+
+
+def _offers(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
+    """Take what the managers offer, steps 1 and 2."""
+    del posts
+    for slot in state.slots:
+        slot.take(heard[slot.manager.number][2])
+    wait(state, BELOW, state.seat.sons)
+    return "rise"
+
+
+def _rise(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
+    """Sum up the answers below, and send the sum up, step 3."""
+    computing, receiving = state.computing, state.receiving
+    state.middle = computing.answer if computing else 0.0
+    state.slack = computing.inverse if computing else 0.0
+    for son in state.seat.sons:
+        message = heard[son.number]
+        state.middle += message[2]
+        if len(message) > 3:
+            state.yields[son.number] = message[3]
+        state.slack += state.yields[son.number]
+    state.share = 1.0
+    if state.seat.father and receiving:
+        state.share = 1 / (1 + receiving.metric * state.slack)
+        push = receiving.metric * receiving.answer
+        sent = state.share * (state.middle + state.slack * push)
+        yielded = (state.slack * state.share,) if state.changed else ()
+        posts.append((state.seat.father, (state.seat.number, state.round, sent, *yielded)))
+    state.changed = False
+    _wait_for_father(state)
+    return "descent"
+
+
+def _descent(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
+    """Plan, and pass on what a task is worth, steps 4 and 5."""
+    seat, above = state.seat, 0.0
+    if seat.father and state.receiving:
+        _, _, above, state.reached = heard[seat.father.number]
+        pull = state.receiving.metric
+        bent = pull * state.receiving.answer - pull * state.middle
+        state.nu = state.share * (above + bent)
+    else:
+        reached, nu = best_throughput(
+            np.array([state.middle]),
+            np.array([state.slack]),
+            np.array([seat.weight]),
+            state.utility,
+        )
+        state.reached, state.nu = float(reached[0]), float(nu[0])
+    down = (seat.number, state.round, state.nu, state.reached)
+    posts += [(son, down) for son in seat.sons]
+    value, reached_in_bounds = state.worth if state.alone > 0 else (1.0, 1.0)
+    if state.computing:
+        plan = state.computing.answer + state.nu * state.computing.inverse
+        state.computing.settle(plan, state.nu, value, reached_in_bounds)
+    if state.receiving:
+        plan = state.middle + state.slack * state.nu
+        state.receiving.settle(plan, above - state.nu, value, reached_in_bounds)
+    return "ended"
+
+
+def _end_round(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
+    """End the round: bid again, or ask for the balance first."""
+    del heard
+    state.round += 1
+    state.over = state.round == state.rounds
+    if state.over:
+        return "over"
+    if state.schedule.due(state.round):
+        number, tag = state.seat.number, state.round
+        posts += [(slot.manager, (number, tag, slot.planned, slot.moved)) for slot in state.slots]
+        wait_for_managers(state)
+        return "metric"
+    return _move(state, posts)
+
+
+def _metric(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
+    """Change the metric."""
+    if state.alone > 0:
+        value, reached = state.worth
+        for slot in state.slots:
+            slot.adapt(heard[slot.manager.number][2], value, reached)
+    state.schedule.advance(state.round)
+    state.changed = True
+    return _move(state, posts)
+
+
+def _move(state: MarketAgent, posts: Posts) -> str:
+    """Move the wishes, and bid."""
+    for slot in state.slots:
+        slot.move(state.method.relaxation)
+    return bid(state, posts)
+
+
+PHASES: Phases = {
+    "start": _start,
+    "capacity": _capacity,
+    "bounds": _bounds,
+    "entry": _entry,
+    "offers": _offers,
+    "rise": _rise,
+    "descent": _descent,
+    "ended": _end_round,
+    "metric": _metric,
+}
+
+
+@dataclass(slots=True)
+class MarketManager:
+    """The price manager of a host or link between two decisions.
+
+    Attributes
+    ----------
+    seat : ManagerSeat
+        What it knows from the start.
+    rounds : int
+        How many rounds to run.
+    side, local, remote, over, round
+        As every role's.
+    phase : str
+        What it waits for: ``"bids"`` or ``"residuals"``.
+    remembered : bool
+        Whether the residuals that come with the next bids are known already.
+    schedule : Schedule
+        When the metric changes.
+    price : float
+        Of its resource [utility/flop] or [utility/byte].
+    asked : float
+        The price of a round of which it is not known yet whether it counts.
+    balance, planned, moved : float
+        Its factor of the metric, and the residuals that led to it.
+    """
+
+    seat: ManagerSeat
+    rounds: int
+    side: str = BELOW
+    local: int = 0
+    remote: int = 0
+    over: bool = False
+    round: int = 0
+    phase: str = "start"
+    remembered: bool = True
+    schedule: Schedule = field(default_factory=Schedule)
+    price: float = 0.0
+    asked: float = 0.0
+    balance: float = 1.0
+    planned: float = 0.0
+    moved: float = 0.0
+
+    @property
+    def value(self) -> float:
+        """Its price."""
+        return self.price
+
+
+def new_manager(rounds: int, seat: ManagerSeat) -> MarketManager:
+    """Return the state that a manager starts with."""
+    return MarketManager(seat, rounds)
+
+
+def manager_decides(
+    state: MarketManager, messages: Sequence[Message]
+) -> tuple[MarketManager, Posts]:
+    """Return a manager's state and messages after the bids, or residuals, of all members."""
+    seat = state.seat
+    heard = {message[0]: message for message in messages}
+    said = [heard[member.number] for member in seat.members if member.number in heard]
+    numbers: tuple[float, ...] = ()
+    if state.phase == "start":
+        state.local = sum(member.local for member in seat.members)
+        state.remote = len(seat.members) - state.local
+        state.phase = "bids"
+        numbers = (heard[SENSOR][2],)
+    elif state.phase == "residuals":
+        remember(state, [message[2:4] for message in said])
+        state.balance *= imbalance(state.planned, state.moved)
+        state.schedule.advance(state.round)
+        numbers = (state.balance,)
+        state.phase = "bids"
+    else:
+        if not state.remembered:
+            remember(state, [message[5:7] for message in said])
+        state.price = clear(heard[SENSOR][2], said)
+        numbers = (state.price,)
+        state.round += 1
+        state.over = state.round == state.rounds
+        due = state.schedule.due(state.round)
+        state.remembered = due
+        state.phase = "residuals" if due else "bids"
+    return state, [(member, (seat.number, state.round, *numbers)) for member in seat.members]
+
+
+def clear(capacity: float, bids: Sequence[Message]) -> float:
+    """Return the price at which the offers fit the capacity: step 1."""
+    left = [bid[2:5] for bid in bids if bid[3] > 0]
+    price = 0.0
+    while True:
+        wanted = yielded = 0.0
+        for demand, wish, give in left:
+            wanted += demand * wish
+            yielded += demand * give
+        price = max((wanted - capacity) / yielded, 0.0) if yielded > 0 else price
+        stay = [bid for bid in left if bid[1] > price * bid[2]]
+        if len(stay) == len(left):
+            return price
+        left = stay
+
+
+def remember(state: MarketManager, residuals: Sequence[Sequence[float]]) -> None:
+    """Add a round's residuals to what is remembered."""
+    planned = moved = 0.0
+    for residual in residuals:
+        planned += residual[0]
+        moved += residual[1]
+    state.planned = MEMORY * state.planned + planned
+    state.moved = MEMORY * state.moved + moved
+
+
+def imbalance(planned: float, moved: float) -> float:
+    """Return by how much the metric is to change, so that it follows the larger residual."""
+    if planned <= 0 or moved <= 0:
+        return 1.0
+    low, high = REBALANCE
+    return min(max(power(planned / moved, STRENGTH), low), high)
+
+
+def accelerated_decides(
+    state: MarketManager, messages: Sequence[Message]
+) -> tuple[MarketManager, Posts]:
+    """Return the same where members say after each round whether it counts."""
+    seat = state.seat
+    heard = {message[0]: message for message in messages}
+    said = [heard[member.number] for member in seat.members if member.number in heard]
+    if state.phase == "start":
+        return manager_decides(state, messages)
+    if state.phase == "bids":
+        if not state.remembered:
+            _finish_round(state, bool(said[0][7]), [message[5:7] for message in said])
+        state.asked = clear(heard[SENSOR][2], said)
+        scheduled = state.schedule.due(state.round + 1) or state.round + 1 == state.rounds
+        state.remembered = scheduled
+        state.phase = "residuals" if scheduled else "bids"
+        number = state.asked
+    else:
+        undone = bool(said[0][2])
+        scheduled = state.schedule.due(state.round + 1)
+        _finish_round(state, undone, [message[3:5] for message in said])
+        if scheduled and not undone:
+            state.balance *= imbalance(state.planned, state.moved)
+            state.schedule.advance(state.round)
+        state.over = state.round == state.rounds
+        state.phase = "bids"
+        number = state.balance
+    if state.over:
+        return state, []
+    return state, [(member, (seat.number, state.round, number)) for member in seat.members]
+
+
+def _finish_round(state: MarketManager, undone: bool, residuals: Sequence[Sequence[float]]) -> None:
+    """Let the last round count, unless it is undone."""
+    state.round += 1
+    if undone:
+        state.schedule.put_off(state.round + 1)
+    else:
+        state.price = state.asked
+        remember(state, residuals)

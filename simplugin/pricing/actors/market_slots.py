@@ -1,0 +1,175 @@
+"""Bids of one slot of an agent, and its use of a manager's answers.
+
+The letters are those of `simplugin.pricing.policies.market`, whose operations these are, one slot
+and one application at a time, in the same order.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from simplugin.pricing.policies.market import CEILING, FLOOR, GROWTH, SIZE
+
+if TYPE_CHECKING:
+    from simplugin.pricing.actors.neighbourhood import Address
+
+
+@dataclass(slots=True)
+class Slot:
+    r"""What an agent asks of its host, or of the link to it.
+
+    Attributes
+    ----------
+    manager : Address
+        Of the resource.
+    task : float
+        What a task takes of it [flop] or [byte].
+    demand, bound : float
+        The same and what it could have alone [tasks/s]; 0 where it is out of the market.
+    wish, metric : float
+        :math:`d` [tasks/s] and :math:`\theta` [utility/(tasks/s)^2].
+    price, price_before : float
+        :math:`\lambda` now and a round ago [utility/flop] or [utility/byte].
+    offer, before, plan, worth : float
+        :math:`z'` now and a round ago, :math:`z` [tasks/s], :math:`y` [utility/(tasks/s)].
+    paid, paid_before : float
+        :math:`\theta (d - z')` now and a round ago [utility/(tasks/s)].
+    planned, moved : float
+        This round's residuals.
+    balance : float
+        Its factor of the metric, where the manager keeps none for all.
+    """
+
+    manager: Address
+    task: float
+    demand: float = 0.0
+    bound: float = 0.0
+    wish: float = 0.0
+    metric: float = 0.0
+    price: float = 0.0
+    price_before: float = 0.0
+    offer: float = 0.0
+    before: float = 0.0
+    plan: float = 0.0
+    worth: float = 0.0
+    paid: float = 0.0
+    paid_before: float = 0.0
+    planned: float = 0.0
+    moved: float = 0.0
+    balance: float = 1.0
+
+    @property
+    def answer(self) -> float:
+        """:math:`t`, step 2 [tasks/s]."""
+        return 2 * self.offer - self.wish
+
+    @property
+    def inverse(self) -> float:
+        r""":math:`1 / \theta`, and 0 out of the market."""
+        return 1.0 / self.metric if self.metric > 0 else 0.0
+
+    def enter(self, bound: float, alone: float, value: float) -> None:
+        """Begin to bid, with what the application would reach alone and its marginal utility."""
+        self.bound = bound
+        self.demand = self.task if bound > 0 else 0.0
+        self.wish = self.offer = 0.0
+        self.balance = 1.0
+        self.metric = SIZE * value * (1.0 / min(bound, alone)) if bound > 0 else 0.0
+
+    def resume(self, bound: float, alone: float, value: float) -> None:
+        """Go on bidding with what it has, if it has a metric; else begin."""
+        if bound > 0 and self.metric > 0:
+            self.bound, self.demand = bound, self.task
+        else:
+            self.enter(bound, alone, value)
+
+    def meet(self, bound: float, alone: float, value: float) -> None:
+        """Note another bound; enter or leave the market where it comes from 0, or is 0."""
+        if bound <= 0 or self.bound <= 0:
+            self.enter(bound, alone, value)
+        self.bound = bound
+
+    def bid(self) -> tuple[float, ...]:
+        """Return what the manager is to know: demand, wish, what it yields by price, residuals."""
+        give = self.demand / self.metric if self.metric > 0 else 0.0
+        return self.demand, self.wish, give, self.planned, self.moved
+
+    def take(self, price: float) -> None:
+        """Note the price, and the offer that goes with it."""
+        self.price_before, self.before = self.price, self.offer
+        self.price = price
+        give = self.demand / self.metric if self.metric > 0 else 0.0
+        self.offer = max(self.wish - price * give, 0.0) if self.wish > 0 else 0.0
+        self.paid_before, self.paid = self.paid, self.metric * (self.wish - self.offer)
+
+    def undo(self, wish: float) -> None:
+        """Return to the offer and the price of a round ago, with another wish."""
+        self.price, self.offer, self.paid = self.price_before, self.before, self.paid_before
+        self.wish = wish
+
+    def settle(self, plan: float, worth: float, value: float, reached: float) -> None:
+        """Note the plan and its worth, and this round's residuals.
+
+        Parameters
+        ----------
+        plan, worth : float
+            :math:`z` and :math:`y`.
+        value, reached : float
+            Marginal utility, and throughput, of the application.
+        """
+        if self.bound <= 0:
+            return
+        self.plan, self.worth = plan, worth
+        size = min(self.bound, reached)
+        missed = plan - self.offer
+        gap, pay = missed * (1.0 / size), (self.paid - self.paid_before) / value
+        shift = self.metric * (self.offer - self.before) / value
+        drift = self.metric * missed / value
+        self.planned, self.moved = gap * gap + pay * pay, shift * shift + drift * drift
+
+    def adapt(self, balance: float, value: float, reached: float) -> None:
+        """Take a metric after price and offer."""
+        if self.bound <= 0:
+            return
+        size = min(self.bound, reached)
+        cost = min(self.demand * self.price / value, CEILING)
+        part = min(self.offer / size, CEILING)
+        pull = math.sqrt((cost + FLOOR) / (part + FLOOR))
+        self.metric = SIZE * value / size * pull * balance
+
+    def move(self, relaxation: float) -> None:
+        """Move the wish, step 6."""
+        if self.bound > 0:
+            onward = (relaxation - 1) * (self.plan - self.offer)
+            self.wish = self.offer + self.worth * self.inverse + onward
+
+
+@dataclass(slots=True)
+class Schedule:
+    """In which rounds the metric changes: ever more rarely.
+
+    Attributes
+    ----------
+    next : int
+        The round after which it changes next.
+    step : float
+        Rounds between the last two changes.
+    """
+
+    next: int = 1
+    step: float = 1.0
+
+    def due(self, number: int) -> bool:
+        """Say whether the metric changes after a round."""
+        return number >= self.next
+
+    def advance(self, number: int) -> None:
+        """Note that it has changed after a round."""
+        self.step *= GROWTH
+        self.next = number + max(1, round(self.step))
+
+    def put_off(self, number: int) -> None:
+        """Note that it does not change before a round."""
+        self.next = max(self.next, number)

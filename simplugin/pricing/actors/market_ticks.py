@@ -1,0 +1,246 @@
+r"""The market method where nobody waits: everything in one decision a period, one hop a period.
+
+Each period an agent takes the last price for its last bid, sums up what its sons last sent and
+sends it up, plans by the last :math:`\nu` of its father, sends its own down, and bids again.
+Managers clear the market of the bids they know. With :math:`M` go :math:`u v` and what could be
+computed below, with :math:`\nu` what the application would reach alone, so that all of them
+follow changes of the platform. When these bounds change, the metric is adapted as from round 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.pricing.actors.delivery import CLOCK, SENSOR, News
+from simplugin.pricing.actors.market import (
+    MarketAgent,
+    MarketManager,
+    clear,
+    imbalance,
+    new_agent,
+    new_manager,
+    remember,
+)
+from simplugin.pricing.actors.market_slots import Schedule
+from simplugin.pricing.policies.market import Market, best_throughput
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simplugin.pricing.actors.delivery import Message, Posts
+    from simplugin.pricing.actors.neighbourhood import AgentSeat, ManagerSeat
+    from simplugin.workloads.sharing import AlphaFair
+
+# Bounds that differ by less, relative to them, are the same.
+SAME = 1e-6
+# Periods from a change of bounds to the next of the metric, and then to the one after: news
+# travel one hop a period.
+FIRST, STEP = 4, 4.0
+
+
+@dataclass(slots=True)
+class TickingAgent:
+    """An application's agent that waits for nobody.
+
+    Attributes
+    ----------
+    inner : MarketAgent
+        Its slots, and what it knows of its application.
+    news : News
+        What it heard lately.
+    away : bool
+        Whether it is cut off from its master.
+    across : float
+        What the link to it could bring alone [tasks/s].
+    rivals, rivals_below : float
+        How many applications meet at most at a resource: of the tree, of its subtree.
+    settled : tuple of float
+        The bounds that the metric was last adapted to afresh.
+    """
+
+    inner: MarketAgent
+    news: News
+    away: bool = True
+    across: float = math.inf
+    rivals: float = 0.0
+    rivals_below: float = 0.0
+    settled: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def value(self) -> float:
+        """Its rate."""
+        return self.inner.value
+
+
+@dataclass(slots=True)
+class TickingManager:
+    """The price manager of a host or link that waits for nobody.
+
+    Attributes
+    ----------
+    inner : MarketManager
+        Its price and balance.
+    news : News
+        What it heard lately.
+    """
+
+    inner: MarketManager
+    news: News = field(default_factory=News)
+
+    @property
+    def value(self) -> float:
+        """Its price."""
+        return self.inner.price
+
+
+def new_ticking_agent(
+    method: Market, utility: AlphaFair, patience: int, seat: AgentSeat
+) -> TickingAgent:
+    """Return the state that an agent starts with."""
+    return TickingAgent(new_agent(method, utility, 0, seat), News(patience))
+
+
+def new_ticking_manager(patience: int, seat: ManagerSeat) -> TickingManager:
+    """Return the state that a manager starts with."""
+    return TickingManager(new_manager(0, seat), News(patience))
+
+
+def manager_ticks(
+    state: TickingManager, messages: Sequence[Message]
+) -> tuple[TickingManager, Posts]:
+    """Return a manager's state and messages after a period."""
+    inner = state.inner
+    heard = state.news.take(messages)
+    capacity = heard[SENSOR][2]
+    bids = [heard[each.number] for each in inner.seat.members if each.number in heard]
+    inner.price = clear(capacity, bids)
+    remember(inner, [bid[5:7] for bid in bids])
+    rivals = float(len({bid[7] for bid in bids}))
+    inner.round += 1
+    numbers = capacity, rivals, inner.price, inner.planned, inner.moved
+    told = (inner.seat.number, inner.round, *numbers)
+    return state, [(member, told) for member in inner.seat.members]
+
+
+def agent_ticks(state: TickingAgent, messages: Sequence[Message]) -> tuple[TickingAgent, Posts]:
+    """Return an agent's state and messages after a period."""
+    inner = state.inner
+    posts: Posts = []
+    seat = inner.seat
+    heard = state.news.take(messages)
+    above = [*(slot.manager for slot in inner.slots), *([seat.father] if seat.father else [])]
+    here = seat.father is not None or seat.start <= heard[CLOCK][2] < seat.end
+    if not here or any(each.number not in heard for each in above):
+        _leave(state, posts)
+        return state, posts
+    state.away = False
+    inner.round += 1
+    _know_bounds(state, heard)
+    for slot in inner.slots:
+        slot.take(heard[slot.manager.number][4])
+    _sum_up(state, heard, posts)
+    _plan(state, heard, posts)
+    if inner.alone > 0:
+        if inner.schedule.due(inner.round):
+            value, reached = inner.worth
+            for slot in inner.slots:
+                slot.balance *= imbalance(*heard[slot.manager.number][5:7])
+                slot.adapt(slot.balance, value, reached)
+            inner.schedule.advance(inner.round)
+        for slot in inner.slots:
+            slot.move(inner.method.relaxation)
+    for slot in inner.slots:
+        posts.append((slot.manager, (seat.number, inner.round, *slot.bid(), seat.application)))
+    return state, posts
+
+
+def _leave(state: TickingAgent, posts: Posts) -> None:
+    """Take leave of sons and managers, once: what is below is cut off from the master, too."""
+    if state.away:
+        return
+    inner, seat = state.inner, state.inner.seat
+    gone = seat.number, inner.round
+    posts += [(each, gone) for each in seat.sons]
+    posts += [(slot.manager, gone) for slot in inner.slots]
+    fresh = new_agent(inner.method, inner.utility, 0, seat)
+    fresh.round = inner.round
+    state.inner, state.away, state.settled = fresh, True, (0.0, 0.0)
+
+
+def _know_bounds(state: TickingAgent, heard: dict[int, Message]) -> None:
+    """Note what the resources could do, and start to adapt afresh where this has changed."""
+    inner = state.inner
+    seat, computing, receiving = inner.seat, inner.computing, inner.receiving
+    rivals = [heard[slot.manager.number][3] for slot in inner.slots]
+    sons = [heard[son.number] for son in seat.sons if son.number in heard]
+    bound = heard[computing.manager.number][2] / computing.task if computing else 0.0
+    inner.below = bound
+    for message in sons:
+        inner.below += message[4]
+    state.rivals = state.rivals_below = max([0.0, *rivals, *(message[5] for message in sons)])
+    state.across = math.inf
+    if receiving and seat.father:
+        alone, known = heard[seat.father.number][4:6]
+        capacity = heard[receiving.manager.number][2]
+        state.across = capacity / receiving.task if receiving.task > 0 else math.inf
+        inner.alone = alone if state.across > 0 else 0.0
+        state.rivals = max(state.rivals, known)
+    else:
+        inner.alone = inner.below
+    value = inner.seat.weight * float(inner.utility.marginal(inner.alone)) if inner.alone else 0.0
+    if computing:
+        computing.meet(bound if inner.alone > 0 else 0.0, inner.alone, value)
+    if receiving:
+        open_ = inner.alone > 0 and state.across < math.inf
+        receiving.meet(min(inner.below, state.across) if open_ else 0.0, inner.alone, value)
+    now = inner.alone, state.rivals
+    if any(abs(a - b) > SAME * b for a, b in zip(state.settled, now, strict=True)):
+        inner.schedule = Schedule(inner.round + FIRST, STEP)
+        state.settled = now
+
+
+def _sum_up(state: TickingAgent, heard: dict[int, Message], posts: Posts) -> None:
+    """Sum up the last answers below, and send the sum up, step 3."""
+    inner = state.inner
+    seat, computing, receiving = inner.seat, inner.computing, inner.receiving
+    inner.middle = computing.answer if computing else 0.0
+    inner.slack = computing.inverse if computing else 0.0
+    for son in seat.sons:
+        if son.number in heard:
+            inner.middle += heard[son.number][2]
+            inner.slack += heard[son.number][3]
+    if seat.father and receiving:
+        inner.share = 1 / (1 + receiving.metric * inner.slack)
+        push = receiving.metric * receiving.answer
+        sent = inner.share * (inner.middle + inner.slack * push)
+        up = sent, inner.slack * inner.share, min(inner.below, state.across), state.rivals_below
+        posts.append((seat.father, (seat.number, inner.round, *up)))
+
+
+def _plan(state: TickingAgent, heard: dict[int, Message], posts: Posts) -> None:
+    """Plan by the last word from above, and pass on what a task is worth, steps 4 and 5."""
+    inner, seat, above = state.inner, state.inner.seat, 0.0
+    if seat.father and inner.receiving:
+        above, inner.reached = heard[seat.father.number][2:4]
+        pull = inner.receiving.metric
+        bent = pull * inner.receiving.answer - pull * inner.middle
+        inner.nu = inner.share * (above + bent)
+    elif inner.slack > 0:
+        middle, slack = np.array([inner.middle]), np.array([inner.slack])
+        reached, nu = best_throughput(middle, slack, np.array([seat.weight]), inner.utility)
+        inner.reached, inner.nu = float(reached[0]), float(nu[0])
+    down = seat.number, inner.round, inner.nu, inner.reached, inner.alone, state.rivals
+    posts += [(son, down) for son in seat.sons]
+    if inner.alone <= 0:
+        return
+    value, reached_in_bounds = inner.worth
+    if inner.computing:
+        plan = inner.computing.answer + inner.nu * inner.computing.inverse
+        inner.computing.settle(plan, inner.nu, value, reached_in_bounds)
+    if inner.receiving:
+        plan = inner.middle + inner.slack * inner.nu
+        inner.receiving.settle(plan, above - inner.nu, value, reached_in_bounds)

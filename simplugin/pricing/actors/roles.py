@@ -1,0 +1,228 @@
+"""Roles of each method, and the state of a pure iteration handed to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from simplugin.errors import SimpluginError, WorkloadError
+from simplugin.pricing.actors import accelerated, gradient, market, market_ticks
+from simplugin.pricing.actors.gradient import GradientAgent
+from simplugin.pricing.actors.market import MarketManager
+from simplugin.pricing.actors.market_slots import Schedule
+from simplugin.pricing.policies.acceleration import AcceleratedMarket, AcceleratedState
+from simplugin.pricing.policies.gradient import Gradient, GradientState
+from simplugin.pricing.policies.market import Market, MarketState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simplugin.pricing.actors.accelerated import AcceleratedAgent
+    from simplugin.pricing.actors.delivery import Decision
+    from simplugin.pricing.actors.gradient import GradientManager
+    from simplugin.pricing.actors.market import MarketAgent
+    from simplugin.pricing.actors.neighbourhood import AgentSeat, ManagerSeat
+    from simplugin.workloads.sharing import AlphaFair, Sharing
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """The roles of a method.
+
+    Attributes
+    ----------
+    agent, manager : callable
+        Return the state that an agent, or a manager, starts with in its seat.
+    agent_decides, manager_decides : Decision
+        What they do when the messages that they waited for have come, or once a period.
+    """
+
+    agent: Callable[[AgentSeat], Any]
+    manager: Callable[[ManagerSeat], Any]
+    agent_decides: Decision[Any]
+    manager_decides: Decision[Any]
+
+
+def cast(method: object, utility: AlphaFair, rounds: int) -> Cast:
+    """Return the roles of a method in synchronous rounds.
+
+    Parameters
+    ----------
+    method : Gradient, Market or AcceleratedMarket
+        What they do in a round.
+    utility : AlphaFair
+        Of every application.
+    rounds : int
+        How many.
+
+    Raises
+    ------
+    SimpluginError
+        No roles go with the method.
+    """
+    if isinstance(method, Gradient):
+        gradient.check(method)
+        return Cast(
+            partial(gradient.new_agent, method, utility, rounds),
+            partial(gradient.new_manager, method, rounds),
+            gradient.agent_decides,
+            gradient.manager_decides,
+        )
+    if isinstance(method, Market):
+        return Cast(
+            partial(market.new_agent, method, utility, rounds),
+            partial(market.new_manager, rounds),
+            market.agent_decides,
+            market.manager_decides,
+        )
+    if isinstance(method, AcceleratedMarket):
+        return Cast(
+            partial(accelerated.new_agent, method.market, utility, rounds),
+            partial(market.new_manager, rounds),
+            accelerated.agent_decides,
+            market.accelerated_decides,
+        )
+    raise SimpluginError(f"there are no agents for {type(method).__name__}")
+
+
+def ticking_cast(method: object, utility: AlphaFair, patience: int) -> Cast:
+    """Return the roles of a method without rounds.
+
+    Parameters
+    ----------
+    method : Gradient or Market
+        What they do in a period.
+    utility : AlphaFair
+        Of every application.
+    patience : int
+        How many periods somebody may be silent.
+
+    Raises
+    ------
+    SimpluginError
+        No roles go with the method.
+    """
+    if isinstance(method, Gradient):
+        return Cast(
+            partial(gradient.new_ticking_agent, method, utility, patience),
+            partial(gradient.new_ticking_manager, method, patience),
+            gradient.agent_ticks,
+            gradient.manager_ticks,
+        )
+    if isinstance(method, Market):
+        return Cast(
+            partial(market_ticks.new_ticking_agent, method, utility, patience),
+            partial(market_ticks.new_ticking_manager, patience),
+            market_ticks.agent_ticks,
+            market_ticks.manager_ticks,
+        )
+    raise SimpluginError(f"there are no agents for {type(method).__name__}")
+
+
+_STATES: dict[type, type] = {
+    Gradient: GradientState,
+    Market: MarketState,
+    AcceleratedMarket: AcceleratedState,
+}
+
+
+def taken_over(method: object, sharing: Sharing, start: object) -> Callable[[Any], Any]:
+    """Return what gives a role, in the state that it starts with, its part of another state.
+
+    Parameters
+    ----------
+    method : Gradient, Market or AcceleratedMarket
+        Of the negotiation.
+    sharing : Sharing
+        The deployment, whose agents, hosts and links number the arrays of `start`.
+    start : GradientState, MarketState or AcceleratedState
+        Between two rounds of the method's pure iteration; None for a start from nothing.
+
+    Raises
+    ------
+    WorkloadError
+        The state is of another method, or of another deployment.
+    """
+    if start is None:
+        return lambda role: role
+    expected = _STATES.get(type(method), type(None))
+    if not isinstance(start, expected):
+        raise WorkloadError(
+            f"{type(method).__name__} cannot go on from a {type(start).__name__}; give a"
+            f" {expected.__name__}"
+        )
+    assert isinstance(start, (GradientState, MarketState, AcceleratedState))
+    sizes = len(start.rate), len(start.host_price), len(start.link_price)
+    if sizes != (sharing.n_agents, sharing.n_hosts, sharing.n_links):
+        raise WorkloadError(
+            "the state is of {} agents, {} hosts and {} links, not of this deployment".format(
+                *sizes
+            )
+        )
+    if isinstance(start, GradientState):
+        return partial(_of_gradient, sharing, start)
+    if isinstance(start, MarketState):
+        return partial(_of_market, sharing, start)
+    return partial(_of_accelerated, sharing, start)
+
+
+def _of_gradient(
+    sharing: Sharing, start: GradientState, role: GradientAgent | GradientManager
+) -> GradientAgent | GradientManager:
+    """Give a role its rates and what it heard, or its price."""
+    number = role.seat.number
+    if isinstance(role, GradientAgent):
+        role.rate, role.memory = float(start.rate[number]), float(start.memory[number])
+        role.told = float(start.heard[role.seat.application])
+    elif role.seat.is_host:
+        role.price = float(start.host_price[number - sharing.n_agents])
+    else:
+        role.price = float(start.link_price[number - sharing.n_agents - sharing.n_hosts])
+    return role
+
+
+def _of_market(
+    sharing: Sharing, start: MarketState, role: MarketAgent | MarketManager
+) -> MarketAgent | MarketManager:
+    """Give a role its slots and what its application reached, or price, balance and residuals."""
+    number = role.seat.number
+    # Rounds are numbered from here on.
+    role.schedule = Schedule(start.next_metric - start.number, start.step)
+    if isinstance(role, MarketManager):
+        resource = number - sharing.n_agents
+        role.price, role.balance = float(start.price[resource]), float(start.balance[resource])
+        role.planned, role.moved = float(start.planned[resource]), float(start.moved[resource])
+        return role
+    role.reached = float(start.reached[role.seat.application])
+    resources = int(sharing.host[number]), sharing.n_hosts + int(sharing.link[number])
+    for i, slot in enumerate((role.computing, role.receiving)):
+        if slot:
+            slot.wish, slot.metric = float(start.wish[i, number]), float(start.metric[i, number])
+            slot.offer, slot.plan = float(start.offer[i, number]), float(start.plan[i, number])
+            slot.paid = float(start.paid[i, number])
+            slot.price = float(start.price[resources[i]]) if slot.metric > 0 else 0.0
+    return role
+
+
+def _of_accelerated(
+    sharing: Sharing, start: AcceleratedState, role: AcceleratedAgent | MarketManager
+) -> AcceleratedAgent | MarketManager:
+    """Give a role the same, and an agent its rounds remembered."""
+    _of_market(sharing, start.market, role)
+    if isinstance(role, MarketManager):
+        return role
+    number = role.seat.number
+    role.settled = role.reached
+    role.wishes, role.residuals = (
+        [(float(each[0, number]), float(each[1, number])) for each in rounds]
+        for rounds in (start.wishes, start.residuals)
+    )
+    if role.seat.father is None:
+        role.products = start.products.tolist()
+        role.stride, role.least = start.stride, start.least
+    role.mixed = start.plain is not None
+    if start.plain is not None:
+        slots = enumerate((role.computing, role.receiving))
+        role.plain = [float(start.plain[i, number]) for i, slot in slots if slot]
+    return role

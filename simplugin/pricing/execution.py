@@ -1,0 +1,444 @@
+"""Negotiations on a simulated platform, in synchronous rounds or without."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simplugin.errors import WorkloadError
+from simplugin.formats.platform_xml import read_platform
+from simplugin.platforms.graphs import Graph
+from simplugin.platforms.platform import Platform
+from simplugin.pricing.actors.delivery import Envelope, Post, act, attend
+from simplugin.pricing.actors.neighbourhood import (
+    ABOVE,
+    BELOW,
+    AgentSeat,
+    ManagerSeat,
+    neighbourhoods,
+)
+from simplugin.pricing.actors.roles import cast, taken_over, ticking_cast
+from simplugin.pricing.changes import changing
+from simplugin.pricing.iteration import Method, State, Trajectory
+from simplugin.simulation import SimGridOptions, simulate
+from simplugin.simulation.platform_changes import own_changes, ways
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Collection, Sequence
+
+    from numpy.typing import NDArray
+
+    from simplugin.platforms.platform import Platform
+    from simplugin.pricing.changes import Change, Interval
+    from simplugin.pricing.iteration import Method
+    from simplugin.simulation import Actor, Result
+    from simplugin.workloads.applications import Application
+    from simplugin.workloads.sharing import AlphaFair, Sharing
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Negotiation:
+    """What came out of a simulated negotiation.
+
+    Attributes
+    ----------
+    trajectory : Trajectory
+        With dates and bytes; prices of resources that nobody uses are 0.
+    result : Result
+        Of the simulation, without a trace.
+    """
+
+    trajectory: Trajectory
+    result: Result
+
+
+def negotiate(
+    platform: Graph | Platform | str | os.PathLike[str],
+    sharing: Sharing,
+    method: Method[Any],
+    rounds: int,
+    utility: AlphaFair,
+    *,
+    start: State | None = None,
+    options: SimGridOptions | None = None,
+    envelope: Envelope | None = None,
+    **simulation: Any,
+) -> Negotiation:
+    """Let agents and price managers negotiate on a simulated platform.
+
+    Each agent, and each price manager of a host or link, is an actor. All know but their
+    neighbourhood, and learn the rest from messages; those between hosts cross the network.
+
+    Parameters
+    ----------
+    platform : Graph, Platform or path
+        Where; its hosts and links bear the names in `sharing`. There are routes both ways
+        between fathers and sons, and between the users of a link.
+    sharing : Sharing
+        The deployment. Managers read capacities off the platform, not from here.
+    method : Method
+        What they do in a round.
+    rounds : int
+        How many.
+    utility : AlphaFair
+        Of every application.
+    start : State, optional
+        Of the method's pure iteration, to go on from: each role knows its own part of it.
+    options : SimGridOptions, optional
+        Of the simulation; ``SimGridOptions.linear()`` without.
+    envelope : Envelope, optional
+        Sizes of messages.
+    **simulation
+        Further arguments of `simulate`: limits, seed, back end, progress; no trace by default.
+
+    Returns
+    -------
+    Negotiation
+        The trajectory is that of the pure iteration.
+
+    Raises
+    ------
+    WorkloadError
+        A son has no route to its father, or `start` does not go with method and deployment.
+    """
+    model = platform
+    if isinstance(model, Graph):
+        check_ways_back(model, sharing)
+        model = model.platform()
+    first = sharing.hosts[int(sharing.host[0])]
+    taken_over(method, sharing, start)
+    result = simulate(
+        model,
+        [(first, convene, sharing, method, rounds, utility, envelope or Envelope(), start)],
+        options=options or SimGridOptions.linear(),
+        **({"trace": False} | simulation),
+    )
+    return Negotiation(_trajectory(sharing, result), result)
+
+
+def check_ways_back(graph: Graph, sharing: Sharing) -> None:
+    """Refuse a deployment whose sons cannot answer their fathers."""
+    there = set(zip(graph.source.tolist(), graph.destination.tolist(), strict=True))
+    sons = np.flatnonzero(sharing.father >= 0)
+    hosts, fathers = sharing.host[sons], sharing.host[sharing.father[sons]]
+    for son, father in zip(hosts.tolist(), fathers.tolist(), strict=True):
+        if son != father and (son, father) not in there:
+            raise WorkloadError(
+                f"no link goes from {graph.hosts[son]!r} back to {graph.hosts[father]!r}:"
+                " messages could not go up the tree; add it"
+            )
+
+
+async def convene(
+    me: Actor,
+    sharing: Sharing,
+    method: Method[Any],
+    rounds: int,
+    utility: AlphaFair,
+    envelope: Envelope,
+    start: State | None = None,
+) -> tuple[Floats, Floats]:
+    """Start an actor for each role, and collect what they wrote down when all are over.
+
+    Its states are made here, and not where the simulation is asked for, as 10 000 hosts have
+    some 100 000 of them. It takes no part in the negotiation and no simulated time.
+
+    Returns
+    -------
+    float64, shape (n_rounds + 1, n_agents + n_hosts + n_links)
+        Rates, prices of hosts, prices of links.
+    float64, shape (n_rounds + 1,)
+        When the last role ended each round [s].
+    """
+    around = neighbourhoods(sharing)
+    roles = cast(method, utility, rounds)
+    own = taken_over(method, sharing, start)
+    first_link = sharing.n_agents + sharing.n_hosts
+    actors = {}
+    for seat in around.agents:
+        args: tuple[Any, ...] = (seat.number, roles.agent_decides, own(roles.agent(seat)), None)
+        host = sharing.hosts[around.host[seat.number]]
+        actors[seat.number] = me.spawn(act, *args, envelope, host=host)
+    for desk in around.managers:
+        sensor = "" if desk.is_host else sharing.links[desk.number - first_link]
+        args = (desk.number, roles.manager_decides, own(roles.manager(desk)), sensor)
+        host = sharing.hosts[around.host[desk.number]]
+        actors[desk.number] = me.spawn(act, *args, envelope, host=host)
+    values = np.zeros((rounds + 1, first_link + sharing.n_links))
+    date = np.zeros(rounds + 1)
+    for number, actor in actors.items():
+        log, dates = await actor.join()
+        values[:, number] = log
+        date = np.maximum(date, dates)
+    return values, date
+
+
+def _trajectory(sharing: Sharing, result: Result) -> Trajectory:
+    """Put together what the actors wrote down."""
+    values, date = result.value_of("convene")
+    rates, host_price, link_price = np.split(
+        values, [sharing.n_agents, sharing.n_agents + sharing.n_hosts], axis=1
+    )
+    return Trajectory(
+        np.array([sharing.throughput(rate) for rate in rates]),
+        np.array([sharing.overload(rate) for rate in rates]),
+        rates[-1],
+        host_price,
+        link_price,
+        date,
+        float(result.links.bytes.sum()),
+        rates,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Upkeep:
+    """How rates followed what changed.
+
+    Attributes
+    ----------
+    date : float64, shape (n_samples,)
+        When it was looked at [s].
+    throughput : float64, shape (n_samples, n_applications)
+        Of each application [tasks/s].
+    rates : float64, shape (n_samples, n_agents)
+        Of each agent [tasks/s].
+    host_price : float64, shape (n_hosts,)
+        At the end [utility/flop].
+    link_price : float64, shape (n_links,)
+        At the end [utility/byte].
+    period : float
+        Between two decisions of a role [s].
+    bytes_sent : float
+        Through the simulated network [byte].
+    result : Result
+        Of the simulation, without a trace.
+    """
+
+    date: Floats
+    throughput: Floats
+    rates: Floats
+    host_price: Floats
+    link_price: Floats
+    period: float
+    bytes_sent: float
+    result: Result
+
+    def return_time(self, interval: Interval, best: Floats, level: float = 0.01) -> float | None:
+        """Return how long it took until every throughput was near the optimum, and stayed so.
+
+        Parameters
+        ----------
+        interval : Interval
+            Between two changes.
+        best : float64, shape (n_applications of the interval,)
+            The optimal throughputs there [tasks/s].
+        level : float
+            How near, relative to the optimum; also the overload of a resource that is accepted.
+
+        Returns
+        -------
+        float or None
+            Since the interval's start [s]; None if they were not near at its end.
+        """
+        seen = self.seen(interval)
+        errors = self.errors(interval, best)[seen]
+        outside = np.flatnonzero(~(errors <= level))
+        first = int(outside[-1]) + 1 if len(outside) else 0
+        return float(self.date[seen[first]] - interval.start) if first < len(seen) else None
+
+    def seen(self, interval: Interval) -> Integers:
+        """Return the numbers of the samples within an interval."""
+        return np.flatnonzero((self.date >= interval.start) & (self.date < interval.end))
+
+    def errors(self, interval: Interval, best: Floats) -> Floats:
+        """Return the worst relative error of a throughput, or overload if larger, of each sample.
+
+        Rates of agents that are cut off from their masters do not count.
+        """
+        rates = self.rates[:, interval.agents]
+        throughput = np.array([interval.sharing.throughput(rate) for rate in rates])
+        overload = np.array([interval.sharing.overload(rate) for rate in rates])
+        worst = np.abs(throughput / best - 1).max(axis=1)
+        return np.asarray(np.maximum(worst, overload))
+
+
+def keep_up(
+    platform: Graph | Platform | str | os.PathLike[str],
+    applications: Sequence[Application],
+    sharing: Sharing,
+    method: Method[Any],
+    utility: AlphaFair,
+    *,
+    until: float,
+    period: float,
+    changes: Sequence[Change] = (),
+    patience: int = 5,
+    sample: float | None = None,
+    options: SimGridOptions | None = None,
+    envelope: Envelope | None = None,
+    **simulation: Any,
+) -> Upkeep:
+    """Let agents and managers act each period on what they last heard, through changes.
+
+    Nobody waits for anybody. Each role decides once a period, at a phase of its own; messages
+    take the time that they take, and are lost where a link or a host fails. Who has been silent
+    for `patience` periods, or has taken its leave, counts as gone: an agent without a father
+    stops, a son or member drops out of the sums. Roles start afresh when their host comes back.
+
+    Parameters
+    ----------
+    platform : Graph, Platform or path
+        Where, before any change; profiles of its own are followed, too. Its hosts and links bear
+        the names in `sharing`. There are routes both ways between fathers and sons, and between
+        the users of a link.
+    applications : sequence of Application
+        What shares it, from `start` to `end`.
+    sharing : Sharing
+        Their deployment.
+    method : Method
+        What they do in a period.
+    utility : AlphaFair
+        Of every application.
+    until : float
+        When it ends [s].
+    period : float
+        Between two decisions of a role [s].
+    changes : sequence of Change
+        What happens to other hosts and links; they become profiles of the simulated platform.
+    patience : int
+        How many periods somebody may be silent.
+    sample : float, optional
+        Between two looks of the observer [s]; a period without.
+    options : SimGridOptions, optional
+        Of the simulation; ``SimGridOptions.linear()`` without.
+    envelope : Envelope, optional
+        Sizes of messages.
+    **simulation
+        Further arguments of `simulate`: seed of the phases, limits, back end, progress; no trace
+        by default.
+
+    Returns
+    -------
+    Upkeep
+        Samples of all rates.
+
+    Raises
+    ------
+    PlatformError
+        A profile of the platform cannot be foretold, see `own_changes`.
+    WorkloadError
+        A son has no link to its father, all hosts fail at some time, or a change is about what is
+        not there.
+    """
+    if isinstance(platform, Graph):
+        check_ways_back(platform, sharing)
+    every = [*own_changes(platform, sharing, until), *changes]
+    off = {change.resource for change in every if change.fails}
+    safe = [host for host in sharing.hosts if host not in off]
+    if not safe:
+        raise WorkloadError("every host fails at some time; the observer needs one that does not")
+    # Managers of links stand elsewhere if they can.
+    failing = {host for host, name in enumerate(sharing.hosts) if name in off}
+    failing |= {son for _, son in ways(platform, sharing, off.difference(sharing.hosts))}
+    asked = (sharing, tuple(applications), frozenset(failing), method, utility, patience, period)
+    result = simulate(
+        _changed(platform, changes, sharing),
+        [(safe[0], observe, *asked, envelope or Envelope(), sample or period, until)],
+        options=options or SimGridOptions.linear(),
+        **({"trace": False} | simulation),
+    )
+    date, rates, prices = result.value_of("observe")
+    return Upkeep(
+        date,
+        np.array([sharing.throughput(rate) for rate in rates]),
+        rates,
+        prices[: sharing.n_hosts],
+        prices[sharing.n_hosts :],
+        period,
+        float(result.links.bytes.sum()),
+        result,
+    )
+
+
+def _changed(
+    platform: Graph | Platform | str | os.PathLike[str],
+    changes: Sequence[Change],
+    sharing: Sharing,
+) -> Platform | str | os.PathLike[str]:
+    """Return a platform on which changes happen, besides those of its own."""
+    if isinstance(platform, Graph | Platform):
+        return changing(platform, changes, sharing)
+    return changing(read_platform(platform), changes, sharing) if changes else platform
+
+
+async def observe(
+    me: Actor,
+    sharing: Sharing,
+    applications: Sequence[Application],
+    failing: Collection[int],
+    method: Method[Any],
+    utility: AlphaFair,
+    patience: int,
+    period: float,
+    envelope: Envelope,
+    sample: float,
+    until: float,
+) -> tuple[Floats, Floats, Floats]:
+    """Start all roles as daemons, and look at their rates until the end.
+
+    Roles on hosts that are off are started when they are seen to be on.
+
+    Returns
+    -------
+    float64, shape (n_samples,)
+        Dates [s].
+    float64, shape (n_samples, n_agents)
+        Rates [tasks/s].
+    float64, shape (n_hosts + n_links,)
+        Prices at the last look [utility/flop or utility/byte].
+    """
+    around = neighbourhoods(sharing, applications, failing)
+    first_link = sharing.n_agents + sharing.n_hosts
+    roles = ticking_cast(method, utility, patience)
+    board = np.zeros(len(around.host))
+    waiting: dict[str, list[Post]] = {}
+    seats: tuple[AgentSeat | ManagerSeat, ...] = (*around.agents, *around.managers)
+    for seat in seats:
+        number = seat.number
+        if isinstance(seat, AgentSeat):
+            decide, new_state, sensor = roles.agent_decides, partial(roles.agent, seat), None
+        else:
+            decide, new_state = roles.manager_decides, partial(roles.manager, seat)
+            sensor = "" if seat.is_host else sharing.links[number - first_link]
+        post = Post(number, decide, new_state, _ears(seat), sensor, period, envelope)
+        waiting.setdefault(sharing.hosts[around.host[number]], []).append(post)
+    dates, rates, prices = [], [], np.zeros(0)
+    while me.now < until:
+        for host in [name for name in waiting if me.host_by_name(name).is_on]:
+            for post in waiting.pop(host):
+                me.spawn(attend, post, board, host=host, daemon=True, restart=True)
+        await me.sleep_for(sample)
+        dates.append(me.now)
+        rates.append(board[: sharing.n_agents].copy())
+        if me.now < until:
+            prices = board[sharing.n_agents :].copy()
+    return np.array(dates), np.array(rates), prices
+
+
+def _ears(seat: AgentSeat | ManagerSeat) -> dict[str, int]:
+    """Return how many neighbours on other hosts there are, by the side they are on."""
+    if isinstance(seat, ManagerSeat):
+        return {BELOW: sum(not each.local for each in seat.members)}
+    above = (seat.father, seat.host_manager, seat.link_manager)
+    return {
+        ABOVE: sum(not each.local for each in above if each),
+        BELOW: sum(not each.local for each in seat.sons),
+    }

@@ -1,0 +1,1 @@
+"""Methods of sharing by prices: pure iterations, and pure decisions about tasks."""

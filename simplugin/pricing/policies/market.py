@@ -1,0 +1,504 @@
+r"""Local markets: a decentralised method without steps to tune.
+
+Fair sharing splits between *resources* and *applications*. Every resource (a host, a directed
+link) holds a market in which agents bid for it; every application makes the offers of all
+markets agree on its tree. Taking turns (Douglas-Rachford splitting, that is ADMM [1]_) leads to
+the fair throughputs and the shadow prices. The two sweeps along the tree solve the coupling of
+an application's agents exactly, where a gradient only approaches it.
+
+An agent :math:`n` of application :math:`k` has up to two *slots* :math:`j`: computing, for which
+a task demands :math:`a = w_k` of the host, if it may compute; receiving, :math:`a = b_k` of the
+link above it, if it has one. A slot has a wish :math:`d_j` and a metric :math:`\theta_j`
+[utility per (tasks/s)^2]. A round:
+
+1. **Market** of resource :math:`r` of capacity :math:`c_r`, its participants in agent order.
+   The price :math:`\lambda_r` is the least :math:`\geq 0` at which the offers
+   :math:`z'_j = [d_j - \lambda_r a_j / \theta_j]^+` fit, :math:`\sum_j a_j z'_j \leq c_r`. Begin
+   with all slots of :math:`d_j > 0`, take
+   :math:`\lambda = [(\sum a_j d_j - c_r) / \sum a_j^2 / \theta_j]^+`, drop the slots whose offer
+   it makes :math:`\leq 0`, and again, until none is dropped (exact, in as many passes as slots
+   at most).
+2. Each slot answers :math:`t_j = 2 z'_j - d_j`.
+3. **Up**, leaves first. With :math:`t^x, t^f` and :math:`\theta^x, \theta^f` of the agent's two
+   slots, a father sums, first its own, then its sons' in order,
+   :math:`m_n = t^x_n + \sum_c M_c`, and, when the metric has changed,
+   :math:`u_n = 1/\theta^x_n + \sum_c u_c v_c`; it sends
+   :math:`M_n = v_n (m_n + \theta^f_n u_n t^f_n)` where :math:`v_n = 1 / (1 + \theta^f_n u_n)`.
+   A missing computing slot has :math:`t^x = 1/\theta^x = 0`, a missing receiving slot
+   :math:`\theta^f = 0`.
+4. **Master**: throughput :math:`\rho_k = \arg\max w U(\rho) - (\rho - m)^2 / 2u` and its worth
+   :math:`\nu = w U'(\rho_k)`.
+5. **Down**: :math:`\nu_n = v_n (\nu_{father} + \theta^f_n (t^f_n - m_n))`. The plan is
+   :math:`x_n = t^x_n + \nu_n / \theta^x_n` and :math:`f_n = m_n + u_n \nu_n`. The slots' worths
+   are :math:`y^x_n = \nu_n` and :math:`y^f_n = \nu_{father} - \nu_n`.
+6. **Wish**: :math:`d_j \leftarrow z'_j + y_j / \theta_j + (\gamma - 1)(z_j - z'_j)`, with the new
+   metric if it changes; :math:`z = (x, f)` and :math:`\gamma` is the relaxation. While the metric
+   stays this is :math:`d_j \leftarrow d_j + \gamma (z_j - z'_j)`.
+
+Nothing is known at the start: all wishes are 0, and the first metric comes from what each
+application would reach alone, :math:`F_k`, which one sweep up finds. With
+:math:`\hat\rho_k = \rho_k` clipped to `LEAST` :math:`F_k` and :math:`F_k` (to begin with
+:math:`F_k`), the value :math:`\pi_k = w U'(\hat\rho_k)` and the size :math:`X_j` of a slot, the
+lesser of its bound and :math:`\hat\rho_k`, the first metric is
+:math:`\theta_j =` `SIZE` :math:`\pi_k / X_j`. It changes after rounds 1, 3, 5, 8, 13, 21...
+(`GROWTH`):
+
+.. math:: \theta_j = \mathrm{SIZE} \frac{\pi_k}{X_j} \varphi_r \sqrt{
+    \frac{\min(a_j \lambda_r / \pi_k, \mathrm{CEILING}) + \mathrm{FLOOR}}
+    {\min(z'_j / X_j, \mathrm{CEILING}) + \mathrm{FLOOR}}}.
+
+Each resource balances what its slots' offers and prices still do. Every round, with
+:math:`p_j = \theta_j (d_j - z'_j)` as the market saw them, summed over its slots in agent order,
+
+.. math::
+    P_r &\leftarrow \mathrm{MEMORY}\, P_r
+        + \sum_j ((z_j - z'_j) / X_j)^2 + ((p_j - p_j^{before}) / \pi_k)^2 \\
+    D_r &\leftarrow \mathrm{MEMORY}\, D_r
+        + \sum_j (\theta_j (z'_j - z'^{before}_j) / \pi_k)^2 + (\theta_j (z_j - z'_j) / \pi_k)^2
+
+with the :math:`\pi` and :math:`X` of the round's :math:`\rho_k`, and, when the metric changes,
+:math:`\varphi_r \leftarrow \varphi_r (P_r / D_r)^{STRENGTH}`, this factor clipped to
+`REBALANCE`; :math:`\varphi_r = 1` at first, and stays where :math:`P_r` or :math:`D_r` is 0.
+
+Along each edge of each tree go :math:`M_n` up, and :math:`u_n v_n` when the metric has changed;
+:math:`\nu_n` and :math:`\rho_k` down. All else stays between an agent and the managers of its host
+and of the link above it.
+
+References
+----------
+.. [1] S. Boyd, N. Parikh, E. Chu, B. Peleato, J. Eckstein (2011). Distributed optimization and
+   statistical learning via the alternating direction method of multipliers. Foundations and
+   Trends in Machine Learning 3(1).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.elementary import exp, log, power
+from simplugin.errors import InfeasibleError, WorkloadError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from simplugin.workloads.sharing import AlphaFair, Sharing
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+# How fast the rounds at which the metric changes grow apart.
+GROWTH = 1.5
+# The metric relative to marginal value over size, and how little and how much of a price or an
+# offer counts.
+SIZE = 0.5
+FLOOR, CEILING = 0.01, 3.0
+# How much a resource forgets of its residuals each round; how strongly, and how far at once, they
+# rebalance its metric.
+MEMORY = 0.5
+STRENGTH = 0.4
+REBALANCE = 0.25, 4.0
+# The least part of what it would reach alone that the metric believes an application to reach.
+LEAST = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class MarketState:
+    """What every slot, agent, resource and application knows.
+
+    Attributes
+    ----------
+    slots : Slots
+        Who bids for what.
+    wish, metric : float64, shape (2, n_agents)
+        For the next round [tasks/s], [utility/(tasks/s)^2]; 0 without a slot.
+    offer, plan : float64, shape (2, n_agents)
+        What markets offered, and what applications planned [tasks/s].
+    paid : float64, shape (2, n_agents)
+        What each slot's offer costs per task [utility/(tasks/s)]; less without an offer.
+    price : float64, shape (n_hosts + n_links,)
+        Of each resource [utility/flop], [utility/byte].
+    slack, share : float64, shape (n_agents,)
+        :math:`u` and :math:`v` of the metric.
+    reached : float64, shape (n_applications,)
+        The throughput that each application planned [tasks/s].
+    balance, planned, moved : float64, shape (n_hosts + n_links,)
+        Each resource's factor of the metric, and the residuals that led to it.
+    number, next_metric : int
+        Rounds done, and the round after which the metric changes next.
+    step : float
+        Rounds between the last two changes of the metric.
+    """
+
+    slots: Slots
+    wish: Floats
+    metric: Floats
+    offer: Floats
+    plan: Floats
+    paid: Floats
+    price: Floats
+    slack: Floats
+    share: Floats
+    reached: Floats
+    balance: Floats
+    planned: Floats
+    moved: Floats
+    number: int = 0
+    next_metric: int = 1
+    step: float = 1.0
+
+    @property
+    def rate(self) -> Floats:
+        """Tasks that each agent computes [tasks/s], shape (n_agents,)."""
+        rate: Floats = self.offer[0]
+        return rate
+
+    @property
+    def host_price(self) -> Floats:
+        """Price of computation on each host [utility/flop], shape (n_hosts,)."""
+        return self.price[: self.slots.n_hosts]
+
+    @property
+    def link_price(self) -> Floats:
+        """Price of traffic on each link [utility/byte], shape (n_links,)."""
+        return self.price[self.slots.n_hosts :]
+
+
+@dataclass(frozen=True)
+class Market:
+    """The method with local knowledge only.
+
+    Attributes
+    ----------
+    relaxation : float
+        How far a wish moves to what was planned, 0 to 2; 0.2 to 0.5 where rounds do not wait for
+        each other.
+
+    Raises
+    ------
+    WorkloadError
+        `relaxation` is out of its range.
+    """
+
+    relaxation: float = 1.5
+
+    def __post_init__(self) -> None:
+        """Check the field."""
+        # Parameters of a scenario come as whatever stands in the file.
+        given: object = self.relaxation
+        if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < 2:
+            raise WorkloadError(
+                f"relaxation is {self.relaxation!r}; give a number between 0 and 2, without either"
+            )
+
+    def start(self, sharing: Sharing, utility: AlphaFair) -> MarketState:
+        """Return the state before the first round: nothing is known but the bounds."""
+        if math.isinf(utility.alpha):
+            raise WorkloadError("max-min fairness has no utility to trade; give a finite alpha")
+        asked = slots(sharing)
+        zero, none = np.zeros_like(asked.demand), np.zeros(len(asked.capacity))
+        agents, one = np.zeros(sharing.n_agents), np.ones(len(asked.capacity))
+        state = MarketState(
+            asked, zero, zero, zero, zero, zero, none, agents, agents, asked.alone, one, none, none
+        )
+        return with_metric(sharing, state, first_metric(sharing, utility, state))
+
+    def round(self, sharing: Sharing, utility: AlphaFair, state: MarketState) -> MarketState:
+        """Return the state after one more round."""
+        offer, price = clear(state)
+        plan, worth, reached = plan_applications(sharing, utility, state, 2 * offer - state.wish)
+        after = replace(
+            state,
+            offer=offer,
+            plan=plan,
+            paid=state.metric * (state.wish - offer),
+            price=price,
+            reached=reached,
+            number=state.number + 1,
+        )
+        after = remember(sharing, utility, state, after)
+        if after.number >= state.next_metric:
+            after = adapt(sharing, utility, after)
+        inverse = inverted(after.metric)
+        wish = offer + worth * inverse + (self.relaxation - 1) * (plan - offer)
+        return replace(after, wish=np.where(state.slots.bound > 0, wish, 0.0))
+
+
+def clear(state: MarketState) -> tuple[Floats, Floats]:
+    """Return the offers and the prices of all markets: step 1.
+
+    Returns
+    -------
+    offer : float64, shape (2, n_agents)
+        Of each slot [tasks/s].
+    price : float64, shape (n_hosts + n_links,)
+        Of each resource [utility/flop], [utility/byte].
+    """
+    asked = state.slots
+    capacity = asked.capacity
+    wish = state.wish.ravel()[asked.used]
+    demand = asked.demand.ravel()[asked.used]
+    give = demand / state.metric.ravel()[asked.used]
+    price = np.zeros(len(capacity))
+    left = np.flatnonzero(wish > 0)
+    while True:
+        resource = asked.resource[left]
+        wanted = np.bincount(resource, demand[left] * wish[left], len(capacity))
+        yielded = np.bincount(resource, demand[left] * give[left], len(capacity))
+        np.divide(wanted - capacity, yielded, out=price, where=yielded > 0)
+        np.maximum(price, 0.0, out=price)
+        stays = wish[left] > price[resource] * give[left]
+        if np.all(stays):
+            break
+        left = left[stays]
+    offer = np.zeros_like(state.wish)
+    offer.ravel()[asked.used[left]] = wish[left] - price[resource] * give[left]
+    return offer, price
+
+
+def plan_applications(
+    sharing: Sharing, utility: AlphaFair, state: MarketState, answer: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return what every application makes of the offers: steps 3 to 5.
+
+    Parameters
+    ----------
+    sharing : Sharing
+        The problem.
+    utility : AlphaFair
+        Of every application.
+    state : MarketState
+        For the metric.
+    answer : float64, shape (2, n_agents)
+        :math:`t` of each slot [tasks/s]; 0 without a slot.
+
+    Returns
+    -------
+    plan : float64, shape (2, n_agents)
+        What each agent is to compute and to receive [tasks/s].
+    worth : float64, shape (2, n_agents)
+        Marginal value of each slot [utility/(tasks/s)].
+    reached : float64, shape (n_applications,)
+        Throughput of each application [tasks/s].
+    """
+    slack, share, father = state.slack, state.share, sharing.father
+    pull = state.metric[1]
+    middle = answer[0].copy()
+    push = pull * answer[1]
+    for level in reversed(sharing.levels[1:]):
+        sent = share[level] * (middle[level] + slack[level] * push[level])
+        np.add.at(middle, father[level], sent)
+    masters = sharing.masters
+    reached, value = best_throughput(middle[masters], slack[masters], sharing.weight, utility)
+    nu = np.zeros(sharing.n_agents)
+    nu[masters] = value
+    above = np.zeros(sharing.n_agents)
+    bent = push - pull * middle
+    for level in sharing.levels[1:]:
+        above[level] = nu[father[level]]
+        nu[level] = share[level] * (above[level] + bent[level])
+    plan = np.stack([answer[0] + nu * inverted(state.metric[0]), middle + slack * nu])
+    worth = np.stack([nu, above - nu])
+    has = state.slots.bound > 0
+    return np.where(has, plan, 0.0), np.where(has, worth, 0.0), reached
+
+
+def first_metric(sharing: Sharing, utility: AlphaFair, state: MarketState) -> Floats:
+    r"""Return :math:`\mathrm{SIZE}\, \pi_k / X_j`, the metric while no price is known."""
+    value, size = scales(sharing, utility, state)
+    return SIZE * value * inverted(size)
+
+
+def with_metric(sharing: Sharing, state: MarketState, metric: Floats) -> MarketState:
+    """Return the state with another metric, whose u and v are swept upwards."""
+    slack = inverted(metric[0])
+    share = np.ones(sharing.n_agents)
+    for level in reversed(sharing.levels[1:]):
+        share[level] = 1 / (1 + metric[1, level] * slack[level])
+        np.add.at(slack, sharing.father[level], slack[level] * share[level])
+    return replace(state, metric=metric, slack=slack, share=share)
+
+
+def scales(sharing: Sharing, utility: AlphaFair, state: MarketState) -> tuple[Floats, Floats]:
+    r"""Return :math:`\pi_k` of each agent's application and :math:`X_j` of each slot."""
+    alone = state.slots.alone
+    reached = np.clip(state.reached, LEAST * alone, alone)
+    value = sharing.weight * utility.marginal(reached)
+    size = np.minimum(state.slots.bound, reached[sharing.application])
+    return value[sharing.application], size
+
+
+def remember(
+    sharing: Sharing, utility: AlphaFair, before: MarketState, after: MarketState
+) -> MarketState:
+    """Return the state with this round's residuals added to each resource's memory."""
+    value, size = scales(sharing, utility, after)
+    used, resource = after.slots.used, after.slots.resource
+    missed = after.plan - after.offer
+    shift = before.metric * (after.offer - before.offer) / value
+    planned = (missed * inverted(size)) ** 2 + ((after.paid - before.paid) / value) ** 2
+    moved = shift**2 + (before.metric * missed / value) ** 2
+    count = len(after.slots.capacity)
+    return replace(
+        after,
+        planned=MEMORY * before.planned + np.bincount(resource, planned.ravel()[used], count),
+        moved=MEMORY * before.moved + np.bincount(resource, moved.ravel()[used], count),
+    )
+
+
+def adapt(sharing: Sharing, utility: AlphaFair, state: MarketState) -> MarketState:
+    """Return the state with a metric after prices and offers, and the next change planned."""
+    value, size = scales(sharing, utility, state)
+    used, resource = state.slots.used, state.slots.resource
+    ratio = np.ones_like(state.planned)
+    known = (state.planned > 0) & (state.moved > 0)
+    np.divide(state.planned, state.moved, out=ratio, where=known)
+    balance = state.balance * np.clip(power(ratio, STRENGTH), *REBALANCE)
+    value = np.tile(value, 2)[used]
+    cost = state.slots.demand.ravel()[used] * state.price[resource] / value
+    part = (state.offer.ravel()[used]) / size.ravel()[used]
+    pull = np.sqrt((np.minimum(cost, CEILING) + FLOOR) / (np.minimum(part, CEILING) + FLOOR))
+    metric = np.zeros_like(state.metric)
+    metric.ravel()[used] = SIZE * value / size.ravel()[used] * pull * balance[resource]
+    step = state.step * GROWTH
+    return replace(
+        with_metric(sharing, state, metric),
+        balance=balance,
+        next_metric=state.number + max(1, round(step)),
+        step=step,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Slots:
+    """Who bids for what.
+
+    Attributes
+    ----------
+    demand : float64, shape (2, n_agents)
+        What a task asks of the host [flop] and of the link above [byte]; 0 without a slot.
+    bound : float64, shape (2, n_agents)
+        What an agent alone could compute, and receive for all below it [tasks/s]; 0 without a slot.
+    alone : float64, shape (n_applications,)
+        What each application would reach alone [tasks/s].
+    used : int64, shape (n_slots,)
+        The slots there are, in the raveled order of `demand`.
+    resource : int64, shape (n_slots,)
+        The host of each, or ``n_hosts`` plus the link.
+    capacity : float64, shape (n_hosts + n_links,)
+        Of each resource.
+    n_hosts : int
+        How many hosts there are.
+    """
+
+    demand: Floats
+    bound: Floats
+    alone: Floats
+    used: Integers
+    resource: Integers
+    capacity: Floats
+    n_hosts: int
+
+
+def slots(sharing: Sharing) -> Slots:
+    """Return the slots of all agents, in one sweep down and one up.
+
+    Parameters
+    ----------
+    sharing : Sharing
+        The problem.
+
+    Raises
+    ------
+    InfeasibleError
+        An application reaches no host that computes; the message names it.
+    """
+    flop, byte = sharing.flop[sharing.application], sharing.byte[sharing.application]
+    # The last stands for the link that a master lacks.
+    bandwidth = np.append(sharing.bandwidth, np.inf)
+    with np.errstate(divide="ignore"):
+        across = np.where((byte > 0) & (sharing.link >= 0), bandwidth[sharing.link] / byte, np.inf)
+    reached = across > 0
+    for level in sharing.levels[1:]:
+        reached[level] &= reached[sharing.father[level]]
+    computing = np.where(reached & sharing.computes, sharing.speed[sharing.host] / flop, 0.0)
+    below = computing.copy()
+    for level in reversed(sharing.levels[1:]):
+        np.add.at(below, sharing.father[level], np.minimum(below[level], across[level]))
+    alone = below[sharing.masters]
+    if np.any(alone <= 0):
+        name = sharing.applications[int(np.argmin(alone))]
+        raise InfeasibleError(f"application {name!r} reaches no host that computes; give it one")
+    receiving = np.where((across < np.inf) & reached, np.minimum(below, across), 0.0)
+    bound = np.stack([computing, receiving])
+    demand = np.where(bound > 0, np.stack([flop, byte]), 0.0)
+    used = np.flatnonzero(bound > 0)
+    return Slots(
+        demand,
+        bound,
+        alone,
+        used,
+        np.concatenate([sharing.host, sharing.n_hosts + sharing.link])[used],
+        np.concatenate([sharing.speed, sharing.bandwidth]),
+        sharing.n_hosts,
+    )
+
+
+def inverted(values: Floats) -> Floats:
+    """Return 1 / values, and 0 where they are 0."""
+    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
+
+
+def best_throughput(
+    middle: Floats, slack: Floats, weight: Floats, utility: AlphaFair
+) -> tuple[Floats, Floats]:
+    r"""Return :math:`\arg\max w U(\rho) - (\rho - m)^2 / 2u`, and :math:`w U'` there.
+
+    Step 4 of a round of `simplugin.pricing.policies.market`.
+
+    Parameters
+    ----------
+    middle, slack, weight : float64, shape (n_applications,)
+        :math:`m` [tasks/s], :math:`u` [(tasks/s)^2/utility] and :math:`w`.
+    utility : AlphaFair
+        :math:`U`, with a finite alpha. At 0 no throughput needs to be above 0.
+
+    Returns
+    -------
+    reached : float64, shape (n_applications,)
+        The throughputs [tasks/s].
+    value : float64, shape (n_applications,)
+        What one more task per second is worth [utility/(tasks/s)].
+    """
+    alpha = utility.alpha
+    scaled = slack * weight
+    if alpha == 0:
+        reached = np.maximum(middle + scaled, 0.0)
+        return reached, np.where(reached > 0, weight, -middle / slack)
+    if alpha == 1:
+        root = np.sqrt(middle**2 + 4 * scaled)
+        half = (np.abs(middle) + root) / 2
+        reached = np.where(middle > 0, half, scaled / half)
+        return reached, weight / reached
+    # Newton on ln(rho - m) + alpha ln(rho) = ln(u w): in ln(rho - m) above m = 0, where this is
+    # convex from the right, and in ln(rho) below, likewise.
+    positive = middle > 0
+    size = np.abs(middle)
+    y = log(scaled) / (1 + alpha)
+    # Each application stops by itself, so that its master alone comes to the same.
+    going = np.ones(len(y), dtype=bool)
+    for _ in range(100):
+        above = exp(y)
+        whole = size + above
+        slope = np.where(positive, 1 + alpha * above / whole, above / whole + alpha)
+        value = np.where(positive, y + alpha * log(whole), log(whole) + alpha * y)
+        step = (value - log(scaled)) / slope
+        y = np.where(going, y - step, y)
+        going &= np.abs(step) > 1e-15 * np.maximum(np.abs(y), 1.0)
+        if not np.any(going):
+            break
+    reached = np.where(positive, size + exp(y), exp(y))
+    return reached, weight * utility.marginal(reached)

@@ -1,0 +1,131 @@
+"""The protocol between a caller, its fork server and the process of a simulation.
+
+The caller writes the job into a file in memory, which it hands to the server together with sockets.
+The server forks the simulation's process, which reads the job, reports progress, and writes the
+outcome into the same file. The server reports the start and the end of the process.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import struct
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from simplugin.simulation.surroundings import Surroundings
+
+BACK_ENDS = {
+    "coroutines": "simplugin.simulation.coroutines:CoroutinesBackEnd",
+    "threads": "simplugin.simulation.threads.engine:ThreadsBackEnd",
+}
+"""Module and class of each back end."""
+
+# Kinds of outcomes.
+RESULT = b"R"
+ERROR = b"E"
+
+# From the simulation's process: a message once the platform is loaded, and the simulated date with
+# the number of actors alive now and then.
+LOADED = b"L"
+PROGRESS = struct.Struct("<dq")
+
+# From the server about one simulation: the kind of message and a number.
+STATUS = struct.Struct("<ci")
+STARTED = b"s"  # and its process id
+ENDED = b"e"  # and its wait status
+NOT_STARTED = b"n"  # and the errno of the fork that failed
+
+# Makes the simulation's process write its place to its standard error.
+WHERE_ARE_YOU = signal.SIGUSR1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything about a simulation but its actors; pickles without the caller's modules.
+
+    Attributes
+    ----------
+    back_end : str
+        ``module:class``.
+    platform : str
+        Path of the platform file.
+    arguments : list of str
+        SimGrid's command line.
+    until, memory_limit, trace, energy, seed
+        As in `simulate`.
+    reports_progress : bool
+        True if the caller asks for the date now and then.
+    surroundings : Surroundings
+        Those of the caller.
+    locates : bool
+        True to note where operations and coroutines are created, and to print nothing: the
+        simulation runs again because one of them was never awaited.
+    """
+
+    back_end: str
+    platform: str
+    arguments: list[str]
+    until: float | None
+    memory_limit: int | None
+    trace: bool
+    energy: bool
+    seed: int
+    reports_progress: bool
+    surroundings: Surroundings
+    locates: bool = False
+
+
+class ActorJob(NamedTuple):
+    """One actor to start; a tuple, since there may be very many.
+
+    Attributes
+    ----------
+    function, args
+        An ``async def``, and its arguments after the actor itself.
+    host, name, start_time, kill_time, restart, daemon, properties
+        As in `simplugin.simulation.placement.Placement`.
+    """
+
+    function: Any
+    args: tuple[Any, ...]
+    host: str
+    name: str
+    start_time: float
+    kill_time: float | None
+    restart: bool
+    daemon: bool
+    properties: dict[str, str]
+
+
+def write_job(file: int, settings: Settings, packed_actors: bytes) -> None:
+    """Write a job into an empty file."""
+    with open(file, "wb", closefd=False) as stream:
+        pickle.dump(settings, stream)
+        stream.write(packed_actors)
+
+
+def take_job(file: int) -> tuple[Settings, bytes]:
+    """Read settings and packed actors, and empty the file."""
+    with open(file, "rb", closefd=False) as stream:
+        stream.seek(0)
+        settings, packed_actors = pickle.load(stream), stream.read()
+    os.truncate(file, 0)
+    return settings, packed_actors
+
+
+def write_outcome(file: int, kind: bytes, *parts: object) -> None:
+    """Write an outcome into an empty file; it counts once its first byte is there."""
+    with open(file, "wb", closefd=False) as stream:
+        stream.seek(1)
+        pickle.dump(parts, stream, protocol=5)
+    os.pwrite(file, kind, 0)
+
+
+def read_outcome(file: int) -> tuple[bytes, tuple[Any, ...]]:
+    """Return kind and parts of an outcome; the kind is empty if there is none."""
+    with open(file, "rb", closefd=False) as stream:
+        stream.seek(0)
+        kind = stream.read(1)
+        return (kind, pickle.load(stream)) if kind in (RESULT, ERROR) else (b"", ())
