@@ -41,7 +41,7 @@ def test_it_follows_a_bandwidth():
     slower = replace(tree, bandwidth=[math.inf, 2e5, 2e6])
     # After 1500 s, the link to a has a twentieth of its bandwidth.
     change = Profile.of_points("falls", [(1500.0, 2e5)])
-    use = ProfileUse("falls", tree.graph().link_name(0), "BANDWIDTH")
+    use = ProfileUse("falls", "r->a", "BANDWIDTH")
     platform = Platform((*tree.platform().elements, change, use))
     kept, followed = (
         slope(execute(tree, work, data_centric(tree, work, period=period), platform=platform))
