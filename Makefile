@@ -28,6 +28,8 @@ help:
 	@echo "make wheel    one self-contained wheel in dist/"
 	@echo "make install  the development environment in $(VENV)/"
 	@echo "make lint     style, types and import contracts"
+	@echo "make tidy     clang-tidy on the plug-in and the kernels, some minutes"
+	@echo "make sanitize the plug-in's tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make format   reformat Python and C++"
 	@echo "make simgrid  SimGrid in the cache outside the checkout"
 	@echo "make constraints  newer versions of what the checks run with"
@@ -76,6 +78,23 @@ lint: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(if $(CPP),$(BIN)/clang-format --dry-run -Werror $(CPP))
+
+.PHONY: tidy
+tidy: install
+	@simgrid=$$(cat $(STAMPS)/simgrid)
+	includes=$$($(BIN)/python -c "import pybind11, sysconfig; print('-isystem', pybind11.get_include(), '-isystem', sysconfig.get_path('include'))")
+	$(BIN)/clang-tidy --quiet cpp/*.cpp -- -std=c++17 -isystem $$simgrid/include -isystem $$simgrid/kernel $$includes
+
+# Python itself is not compiled with them, so that their libraries have to be loaded first. Python's own allocator would hide
+# what happens to the memory of objects. The plug-in of the other targets is compiled anew afterwards.
+.PHONY: sanitize
+sanitize: install
+	@trap 'rm -f $(STAMPS)/plugin' EXIT
+	$(PIP) install -qq --no-compile $(BUILD) -C build-dir=build/sanitize -C cmake.define.SIMPLUGIN_SANITIZE=ON \
+	  -C cmake.define.SIMPLUGIN_SIMGRID="$$(cat $(STAMPS)/simgrid)" -c tools/constraints.txt -e .
+	libraries=$$(for name in asan ubsan stdc++; do $${CXX:-g++} -print-file-name=lib$$name.so; done | paste -sd :)
+	LD_PRELOAD=$$libraries ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc \
+	  $(BIN)/python -m pytest $(PYTEST) tests/simulation/conformance
 
 .PHONY: collection
 collection: install

@@ -1,6 +1,6 @@
 """Bags of tasks on large trees: processor time and memory of each policy, beside C++ actors.
 
-Every node of a random tree is the actors of `simplugin.bags.agents`; ten tasks a node start at the
+Every node of a random tree is the actors of `simplugin.bags.actors`; ten tasks a node start at the
 root. Beside them a C++ program with as many actors and the same rules does first come, first
 served; both must end the same tasks on the same dates. Each cell is a process of its own, the
 systems take turns, and medians are quoted. Planning (a linear program, a negotiation) is told

@@ -24,10 +24,10 @@ import numpy as np
 from simplugin.market.balance import is_supported
 from simplugin.market.front import front as whole_front
 from simplugin.market.isgbmat import run_isgbmat
-from simplugin.market.model import HOUR, largest_share
+from simplugin.market.model import HOUR
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.optimum.bundle_programs import assignment_program, continuous_optimum, relaxation
-from simplugin.workloads.bundle_markets import BundleMarket
+from simplugin.workloads.bundle_markets import BundleMarket, largest_share
 
 PARTS = ("exact", "discounts", "beside", "relaxation", "front")
 SEED, ALPHA, EACH = 2011, 0.01, 1000

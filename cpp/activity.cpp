@@ -8,7 +8,7 @@ namespace driver {
 
 void Fifo::push(Activity* activity)
 {
-  Py_INCREF(activity);
+  Ref<Activity>::share(activity).release(); // given up by pop() and remove()
   activity->queue                              = this;
   activity->queue_next                         = nullptr;
   activity->queue_prev                         = last;
@@ -17,69 +17,53 @@ void Fifo::push(Activity* activity)
   size++;
 }
 
-Activity* Fifo::pop()
+Ref<Activity> Fifo::pop()
 {
-  Activity* activity                            = first;
-  first                                         = activity->queue_next;
-  (first == nullptr ? last : first->queue_prev) = nullptr;
-  activity->queue                               = nullptr;
-  activity->queue_next                          = nullptr;
-  size--;
-  return activity;
+  return remove(first);
 }
 
-void Fifo::remove(Activity* activity)
+Ref<Activity> Fifo::remove(Activity* activity)
 {
   (activity->queue_prev == nullptr ? first : activity->queue_prev->queue_next) = activity->queue_next;
   (activity->queue_next == nullptr ? last : activity->queue_next->queue_prev)  = activity->queue_prev;
   activity->queue                                                              = nullptr;
   activity->queue_next = activity->queue_prev = nullptr;
   size--;
-  Py_DECREF(activity);
+  return Ref<Activity>::steal(activity);
 }
 
 // ---- life -----------------------------------------------------------------------------------------------------------
 
 namespace {
 
-constexpr int MOST_FREE = 4096;
-Activity* free_activities[MOST_FREE];
-int free_count = 0;
+// Memory of dead activities, which are created and destroyed for every message.
+constexpr size_t MOST_FREE = 4096;
+std::vector<void*> free_memory;
 
 } // namespace
 
-Activity* new_activity(Kind kind, Actor* owner)
+Ref<Activity> new_activity(Kind kind, Actor* owner)
 {
-  Activity* activity;
-  if (free_count > 0) {
-    activity = free_activities[--free_count];
-    PyObject_Init(reinterpret_cast<PyObject*>(activity), &ActivityType);
-  } else {
-    activity = PyObject_New(Activity, &ActivityType);
-    if (activity == nullptr)
-      return nullptr;
+  void* memory = nullptr;
+  if (not free_memory.empty()) {
+    memory = free_memory.back();
+    free_memory.pop_back();
   }
-  auto* head = reinterpret_cast<char*>(activity) + sizeof(PyObject);
-  std::fill(head, reinterpret_cast<char*>(activity) + sizeof(Activity), 0);
+  Ref<Activity> activity = create<Activity>(&ActivityType, memory);
+  if (not activity)
+    return activity;
   static uint64_t created = 0;
   activity->number        = ++created;
   activity->kind          = kind;
   activity->owner         = owner;
-  activity->rate          = -1.0;
-  activity->priority      = 1.0;
-  activity->timeout       = NEVER;
-  activity->start         = -1.0;
-  activity->finish        = -1.0;
   return activity;
 }
 
 void recycle(Activity* activity)
 {
-  delete activity->more_waiters;
-  delete activity->hosts;
-  delete activity->amounts;
-  if (free_count < MOST_FREE)
-    free_activities[free_count++] = activity;
+  activity->~Activity();
+  if (free_memory.size() < MOST_FREE)
+    free_memory.push_back(activity);
   else
     PyObject_Free(activity);
 }
@@ -89,7 +73,7 @@ void own(Activity* activity)
   Actor* owner = activity->owner;
   if (owner == nullptr)
     return;
-  Py_INCREF(activity);
+  Ref<Activity>::share(activity).release(); // given up by disown()
   activity->owner_prev = nullptr;
   activity->owner_next = owner->activities;
   if (owner->activities != nullptr)
@@ -106,7 +90,7 @@ void disown(Activity* activity)
   if (activity->owner_next != nullptr)
     activity->owner_next->owner_prev = activity->owner_prev;
   activity->owner_next = activity->owner_prev = nullptr;
-  Py_DECREF(activity);
+  Ref<Activity>::steal(activity);
 }
 
 void add_waiter(Activity* activity, Waiter waiter)
@@ -116,13 +100,13 @@ void add_waiter(Activity* activity, Waiter waiter)
     return;
   }
   if (activity->more_waiters == nullptr)
-    activity->more_waiters = new std::vector<Waiter>();
+    activity->more_waiters = std::make_unique<std::vector<Waiter>>();
   activity->more_waiters->push_back(waiter);
 }
 
 void remove_waiter(Activity* activity, Actor* actor)
 {
-  auto* more = activity->more_waiters;
+  auto* more = activity->more_waiters.get();
   if (more != nullptr)
     more->erase(std::remove_if(more->begin(), more->end(), [actor](Waiter const& w) { return w.actor == actor; }),
                 more->end());
@@ -215,15 +199,16 @@ void account(Activity* activity, State state)
   if (activity->kind == Kind::EXEC) {
     execution_ended(activity->destination, done);
   } else if (activity->kind == Kind::PTASK) {
-    size_t const count = activity->hosts->size();
+    auto const& [hosts, amounts] = *activity->parallel;
+    size_t const count           = hosts.size();
     for (size_t i = 0; i < count; i++)
-      execution_ended((*activity->hosts)[i], done * (*activity->amounts)[i]);
-    bool const communicates = activity->amounts->size() > count;
+      execution_ended(hosts[i], done * amounts[i]);
+    bool const communicates = amounts.size() > count;
     for (size_t i = 0; communicates && i < count; i++)
       for (size_t j = 0; j < count; j++) {
-        double const bytes = (*activity->amounts)[count + i * count + j];
+        double const bytes = amounts[count + i * count + j];
         if (i != j && bytes > 0)
-          transfer_ended((*activity->hosts)[i]->host, (*activity->hosts)[j]->host, done * bytes);
+          transfer_ended(hosts[i]->host, hosts[j]->host, done * bytes);
       }
   } else {
     transfer_ended(activity->source->host, activity->destination->host, done);
@@ -236,9 +221,9 @@ void account(Activity* activity, State state)
 
 void complete(Activity* activity, State state, Failure failure)
 {
-  Py_INCREF(activity);
-  Activity* peer = activity->peer;
-  Py_XINCREF(peer);
+  auto const kept      = Ref<Activity>::share(activity);
+  auto const kept_peer = Ref<Activity>::share(activity->peer);
+  Activity* peer       = activity->peer;
   Activity* carrier = activity->work != nullptr ? activity : peer != nullptr && peer->work != nullptr ? peer : nullptr;
   if (carrier != nullptr) {
     account(carrier, state);
@@ -261,8 +246,6 @@ void complete(Activity* activity, State state, Failure failure)
                                         : Failure::NETWORK);
   if (peer_first)
     end_one(activity, state, failure);
-  Py_XDECREF(peer);
-  Py_DECREF(activity);
 }
 
 void abort_activity(Activity* activity, State state, Failure failure)

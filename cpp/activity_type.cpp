@@ -21,7 +21,7 @@ bool set_label(Activity* activity, PyObject* label)
     PyErr_Format(PyExc_TypeError, "a label must be a str, not %R", label);
     return false;
   }
-  activity->label = Py_NewRef(label);
+  activity->label = Ref<>::share(label);
   return true;
 }
 
@@ -36,22 +36,20 @@ PyObject* next_by_hand(PyObject* self, sendfunc send)
   PySendResult const sent = send(self, Py_None, &result);
   if (sent != PYGEN_RETURN)
     return result;
-  PyObject* stop = PyObject_CallOneArg(PyExc_StopIteration, result);
-  Py_DECREF(result);
-  if (stop != nullptr)
-    PyErr_SetObject(PyExc_StopIteration, stop);
-  Py_XDECREF(stop);
+  auto const returned = Ref<>::steal(result);
+  auto const stop     = Ref<>::steal(PyObject_CallOneArg(PyExc_StopIteration, returned.get()));
+  if (stop)
+    PyErr_SetObject(PyExc_StopIteration, stop.get());
   return nullptr;
 }
 
-PyObject* to_be_awaited(Activity* activity)
+PyObject* to_be_awaited(Ref<Activity> activity)
 {
-  auto* const self = reinterpret_cast<PyObject*>(activity);
-  if (activity != nullptr) {
+  if (activity) {
     activity->unawaited  = true;
-    activity->exceptions = expect_await(self, activity->owner);
+    activity->exceptions = expect_await(activity.object(), activity->owner);
   }
-  return self;
+  return activity.give();
 }
 
 PyObject* blocking_operation(Kind kind, PyObject* target, double timeout)
@@ -59,20 +57,20 @@ PyObject* blocking_operation(Kind kind, PyObject* target, double timeout)
   Actor* actor = running_actor("await");
   if (actor == nullptr)
     return nullptr;
-  Activity* activity = new_activity(kind, actor);
-  if (activity == nullptr)
-    return nullptr;
-  activity->target  = Py_XNewRef(target);
-  activity->timeout = timeout;
-  return to_be_awaited(activity);
+  Ref<Activity> activity = new_activity(kind, actor);
+  if (activity) {
+    activity->target  = Ref<>::share(target);
+    activity->timeout = timeout;
+  }
+  return to_be_awaited(std::move(activity));
 }
 
 PyObject* done_awaitable()
 {
-  Activity* activity = new_activity(Kind::YIELD, sim.current);
-  if (activity != nullptr)
+  Ref<Activity> activity = new_activity(Kind::YIELD, sim.current);
+  if (activity)
     activity->state = State::FINISHED;
-  return reinterpret_cast<PyObject*>(activity);
+  return activity.give();
 }
 
 // ---- results --------------------------------------------------------------------------------------------------------
@@ -100,15 +98,14 @@ void raise_failure(Activity* activity, Failure failure)
   PyObject* type = error_class(name);
   if (type == nullptr)
     return;
-  std::string const text =
+  std::string const words =
       activity == nullptr ? message : describe(reinterpret_cast<PyObject*>(activity)) + ": " + message;
-  PyObject* error = PyObject_CallFunction(type, "s", text.c_str());
-  if (error == nullptr)
+  auto const error = Ref<>::steal(PyObject_CallFunction(type, "s", words.c_str()));
+  if (not error)
     return;
   if (activity != nullptr)
-    PyObject_SetAttrString(error, "activity", reinterpret_cast<PyObject*>(activity));
-  PyErr_SetObject(type, error);
-  Py_DECREF(error);
+    PyObject_SetAttrString(error.get(), "activity", reinterpret_cast<PyObject*>(activity));
+  PyErr_SetObject(type, error.get());
 }
 
 PyObject* take_result(Activity* activity)
@@ -119,9 +116,7 @@ PyObject* take_result(Activity* activity)
   }
   bool const gives = activity->kind == Kind::GET || activity->kind == Kind::MESS_GET || activity->kind == Kind::JOIN ||
                      activity->kind == Kind::CONDITION || activity->kind == Kind::BARRIER;
-  PyObject* result = gives && activity->payload != nullptr ? activity->payload : Py_None;
-  Py_INCREF(result);
-  return result;
+  return Py_NewRef(gives && activity->payload ? activity->payload.get() : Py_None);
 }
 
 std::string describe(PyObject* waiting)
@@ -132,25 +127,26 @@ std::string describe(PyObject* waiting)
     auto const* wait = reinterpret_cast<Wait*>(waiting);
     std::string text = wait->mode == Wait::Mode::ALL ? "all of " : wait->mode == Wait::Mode::ANY ? "any of " : "";
     size_t shown     = 0;
-    for (Activity* activity : *wait->activities) {
-      if (is_over(activity))
+    for (Ref<Activity> const& activity : wait->activities) {
+      if (is_over(activity.get()))
         continue;
       if (++shown > 3) {
         text += ", ...";
         break;
       }
-      text += (shown > 1 ? ", " : "") + describe(reinterpret_cast<PyObject*>(activity));
+      text += (shown > 1 ? ", " : "") + describe(activity.object());
     }
     return text;
   }
   auto const* activity = reinterpret_cast<Activity*>(waiting);
   std::string text     = kind_names[static_cast<int>(activity->kind)];
-  PyObject* name       = activity->target == nullptr ? nullptr : PyObject_GetAttrString(activity->target, "name");
-  char const* utf8     = name != nullptr && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
-  if (utf8 != nullptr)
-    text += std::string(" '") + utf8 + "'";
-  Py_XDECREF(name);
-  PyErr_Clear();
+  if (activity->target) {
+    auto const name  = Ref<>::steal(PyObject_GetAttrString(activity->target.get(), "name"));
+    char const* utf8 = name && PyUnicode_Check(name.get()) ? PyUnicode_AsUTF8(name.get()) : nullptr;
+    if (utf8 != nullptr)
+      text += std::string(" '") + utf8 + "'";
+    PyErr_Clear();
+  }
   if (activity->kind == Kind::EXEC)
     text += " on " + activity->destination->host->get_name();
   if (activity->kind == Kind::SENDTO || activity->peer != nullptr) {
@@ -194,8 +190,7 @@ PySendResult activity_send(PyObject* self, PyObject* /*value*/, PyObject** resul
     if (is_over(activity)) { // no time passes, but the others that are ready go first, as in SimGrid
       block(actor, self);
       wake(actor);
-      *result = Py_None;
-      Py_INCREF(Py_None);
+      *result = Py_NewRef(Py_None);
       return PYGEN_NEXT;
     }
     if (activity->timeout >= 0)
@@ -207,8 +202,7 @@ PySendResult activity_send(PyObject* self, PyObject* /*value*/, PyObject** resul
   }
   add_waiter(activity, {actor, nullptr});
   block(actor, self);
-  *result = Py_None;
-  Py_INCREF(Py_None);
+  *result = Py_NewRef(Py_None);
   return PYGEN_NEXT;
 }
 
@@ -222,9 +216,6 @@ void activity_dealloc(PyObject* self)
   Activity* activity = cast(self);
   if (activity->unawaited)
     never_awaited(self, activity->owner, activity->exceptions);
-  Py_CLEAR(activity->target);
-  Py_CLEAR(activity->payload);
-  Py_CLEAR(activity->label);
   recycle(activity);
 }
 
@@ -237,10 +228,8 @@ PyObject* activity_wait(PyObject* self, PyObject* const* args, Py_ssize_t count,
     return nullptr;
   if (timeout < 0 && cast(self)->unawaited)
     return itself(self);
-  PyObject* list = PyTuple_Pack(1, self);
-  PyObject* wait = list == nullptr ? nullptr : new_wait(Wait::Mode::ONE, list, timeout);
-  Py_XDECREF(list);
-  return wait;
+  auto const list = Ref<>::steal(PyTuple_Pack(1, self));
+  return list ? new_wait(Wait::Mode::ONE, list.get(), timeout) : nullptr;
 }
 
 PyObject* activity_test(PyObject* self, PyObject* /*unused*/)
@@ -321,9 +310,7 @@ PyObject* get_result(PyObject* self, void* /*closure*/)
 
 PyObject* get_label(PyObject* self, void* /*closure*/)
 {
-  PyObject* label = cast(self)->label == nullptr ? Py_None : cast(self)->label;
-  Py_INCREF(label);
-  return label;
+  return Py_NewRef(cast(self)->label ? cast(self)->label.get() : Py_None);
 }
 
 PyObject* activity_repr(PyObject* self)

@@ -31,26 +31,23 @@ void leave_host(Actor* actor)
 {
   if (sim.error != nullptr) // it came first
     end_run();
-  Py_INCREF(actor);
-  Py_XSETREF(sim.failed_actor, reinterpret_cast<PyObject*>(actor));
-  sim.current = nullptr;
+  sim.failed_actor = Ref<Actor>::share(actor).give(); // the last one: the run ends
+  sim.current      = nullptr;
   throw StopRun();
 }
 
 void run_on_exit(Actor* actor)
 {
-  if (actor->on_exit == nullptr)
+  Ref<> const callbacks = std::move(actor->on_exit);
+  if (not callbacks)
     return;
-  PyObject* callbacks = actor->on_exit;
-  actor->on_exit      = nullptr;
-  for (Py_ssize_t i = PyList_GET_SIZE(callbacks) - 1; i >= 0; i--) {
-    PyObject* result = PyObject_CallOneArg(PyList_GET_ITEM(callbacks, i), actor->killed ? Py_True : Py_False);
-    if (result == nullptr && not PyErr_ExceptionMatches(error_class("ForcefulKillException")))
+  for (Py_ssize_t i = PyList_GET_SIZE(callbacks.get()) - 1; i >= 0; i--) {
+    PyObject* const callback = PyList_GET_ITEM(callbacks.get(), i);
+    auto const result        = Ref<>::steal(PyObject_CallOneArg(callback, actor->killed ? Py_True : Py_False));
+    if (not result && not PyErr_ExceptionMatches(error_class("ForcefulKillException")))
       fail(actor);
     PyErr_Clear(); // one that ends its actor, which is ending
-    Py_XDECREF(result);
   }
-  Py_DECREF(callbacks);
 }
 
 void abort_activities(Actor* actor)
@@ -62,28 +59,26 @@ void abort_activities(Actor* actor)
 /// As SimGrid does: what a killed actor waits for ends with it, also what is another's.
 void cancel_awaited(Actor* actor, PyObject* waiting)
 {
-  std::vector<Activity*> awaited;
+  std::vector<Ref<Activity>> awaited;
   if (Py_TYPE(waiting) == &WaitType) {
     auto* wait = reinterpret_cast<Wait*>(waiting);
     unregister(wait);
-    awaited = *wait->activities;
+    awaited = wait->activities;
   } else {
-    awaited.push_back(reinterpret_cast<Activity*>(waiting));
-    remove_waiter(awaited.front(), actor);
+    awaited.push_back(Ref<Activity>::share(reinterpret_cast<Activity*>(waiting)));
+    remove_waiter(awaited.front().get(), actor);
   }
-  Py_INCREF(waiting);
-  for (Activity* activity : awaited)
+  for (Ref<Activity> const& activity : awaited)
     if (activity->kind <= Kind::MESS_GET)
-      abort_activity(activity, State::CANCELED, Failure::CANCEL);
-  Py_DECREF(waiting);
+      abort_activity(activity.get(), State::CANCELED, Failure::CANCEL);
 }
 
-/// `value` is what it returned (stolen), nullptr if it was killed.
-void end(Actor* actor, PyObject* value)
+/// `value` is what it returned, none if it was killed.
+void end(Actor* actor, Ref<> value)
 {
-  Py_INCREF(actor);
-  actor->killed = value == nullptr;
-  sim.current   = actor;
+  auto const kept = Ref<Actor>::share(actor);
+  actor->killed   = not value;
+  sim.current     = actor;
   run_on_exit(actor);
   sim.current  = nullptr;
   actor->phase = Actor::Phase::ENDED;
@@ -95,48 +90,33 @@ void end(Actor* actor, PyObject* value)
   sim.alive--;
   if (actor->daemon)
     sim.daemons--;
-  if (value == nullptr) {
-    value = Py_None;
-    Py_INCREF(value);
-  }
-  Py_XSETREF(actor->value, value);
-  Py_CLEAR(actor->coroutine);
-  Py_CLEAR(actor->waiting);
-  Py_CLEAR(actor->random);
+  actor->value     = value ? std::move(value) : Ref<>::share(Py_None);
+  actor->coroutine = {};
+  actor->waiting   = {};
+  actor->random    = {};
   if (not actor->restart) {
-    Py_CLEAR(actor->function);
-    Py_CLEAR(actor->arguments);
+    actor->function  = {};
+    actor->arguments = {};
   }
   while (actor->joiners.size > 0) {
-    Activity* join = actor->joiners.pop();
-    Py_XSETREF(join->payload, Py_NewRef(actor->value));
-    abort_activity(join, State::FINISHED, Failure::NONE);
-    Py_DECREF(join);
+    Ref<Activity> const join = actor->joiners.pop();
+    join->payload            = actor->value;
+    abort_activity(join.get(), State::FINISHED, Failure::NONE);
   }
-  Py_DECREF(actor);
 }
 
 /// Calls function(me, *arguments), which gives the coroutine.
 void create_coroutine(Actor* actor)
 {
-  Py_ssize_t const count = PyTuple_GET_SIZE(actor->arguments);
-  PyObject* all          = PyTuple_New(count + 1);
-  if (all == nullptr)
+  std::vector<PyObject*> all{reinterpret_cast<PyObject*>(actor)};
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(actor->arguments.get()); i++)
+    all.push_back(PyTuple_GET_ITEM(actor->arguments.get(), i));
+  actor->coroutine = Ref<>::steal(PyObject_Vectorcall(actor->function.get(), all.data(), all.size(), nullptr));
+  if (not actor->coroutine)
     fail(actor);
-  Py_INCREF(actor);
-  PyTuple_SET_ITEM(all, 0, reinterpret_cast<PyObject*>(actor));
-  for (Py_ssize_t i = 0; i < count; i++) {
-    PyObject* item = PyTuple_GET_ITEM(actor->arguments, i);
-    Py_INCREF(item);
-    PyTuple_SET_ITEM(all, i + 1, item);
-  }
-  actor->coroutine = PyObject_Call(actor->function, all, nullptr);
-  Py_DECREF(all);
-  if (actor->coroutine == nullptr)
-    fail(actor);
-  if (not PyCoro_CheckExact(actor->coroutine)) {
-    PyErr_Format(PyExc_TypeError, "an actor is an 'async def' function, but %R returned %R", actor->function,
-                 actor->coroutine);
+  if (not PyCoro_CheckExact(actor->coroutine.get())) {
+    PyErr_Format(PyExc_TypeError, "an actor is an 'async def' function, but %R returned %R", actor->function.get(),
+                 actor->coroutine.get());
     fail(actor);
   }
 }
@@ -144,13 +124,10 @@ void create_coroutine(Actor* actor)
 /// Throws the kill into the coroutine; what it does then is up to its `finally` blocks.
 PySendResult throw_kill(Actor* actor, PyObject** result)
 {
-  PyObject* error =
-      PyObject_CallFunction(error_class("ForcefulKillException"), "s", actor->host_failed ? "host failed" : "exited");
-  *result = error == nullptr ? nullptr : PyObject_CallMethod(actor->coroutine, "throw", "O", error);
-  Py_XDECREF(error);
-  if (*result != nullptr)
-    return PYGEN_NEXT;
-  return PYGEN_ERROR;
+  char const* const reason = actor->host_failed ? "host failed" : "exited";
+  auto const error         = Ref<>::steal(PyObject_CallFunction(error_class("ForcefulKillException"), "s", reason));
+  *result                  = error ? PyObject_CallMethod(actor->coroutine.get(), "throw", "O", error.get()) : nullptr;
+  return *result == nullptr ? PYGEN_ERROR : PYGEN_NEXT;
 }
 
 } // namespace
@@ -177,10 +154,9 @@ Actor* running_actor(const char* operation)
 
 void block(Actor* actor, PyObject* on)
 {
-  Py_INCREF(on);
-  Py_XSETREF(actor->waiting, on);
-  actor->phase = Actor::Phase::BLOCKED;
-  actor->since = now();
+  actor->waiting = Ref<>::share(on);
+  actor->phase   = Actor::Phase::BLOCKED;
+  actor->since   = now();
 }
 
 void wake(Actor* actor)
@@ -202,32 +178,32 @@ void resume(Actor* actor)
     actor->wake_pending = true;
     return;
   }
-  if (actor->coroutine == nullptr) {
+  if (not actor->coroutine) {
     if (actor->dying) {
-      end(actor, nullptr);
+      end(actor, {});
       return;
     }
     sim.current = actor;
     create_coroutine(actor);
   }
-  sim.current      = actor;
-  actor->phase     = Actor::Phase::RUNNING;
-  PyObject* result = nullptr;
+  sim.current    = actor;
+  actor->phase   = Actor::Phase::RUNNING;
+  PyObject* sent = nullptr;
   PySendResult const outcome =
-      actor->dying ? throw_kill(actor, &result) : PyIter_Send(actor->coroutine, Py_None, &result);
+      actor->dying ? throw_kill(actor, &sent) : PyIter_Send(actor->coroutine.get(), Py_None, &sent);
+  auto result = Ref<>::steal(sent);
   // What goes away with the exception was not forgotten.
   if (outcome == PYGEN_ERROR && PyErr_ExceptionMatches(error_class("ForcefulKillException"))) {
     actor->dying = true;
     PyErr_Clear();
     sim.current = nullptr;
-    end(actor, nullptr);
+    end(actor, {});
     return;
   }
   sim.current = nullptr;
   if (outcome == PYGEN_RETURN) {
-    end(actor, result);
+    end(actor, std::move(result));
   } else if (outcome == PYGEN_NEXT) {
-    Py_DECREF(result);
     if (actor->dying && actor->phase == Actor::Phase::RUNNING)
       PyErr_SetString(PyExc_RuntimeError, "a killed actor awaited something");
     else if (actor->phase == Actor::Phase::RUNNING)
@@ -236,7 +212,7 @@ void resume(Actor* actor)
       fail(actor);
   } else if (actor->dying && PyErr_ExceptionMatches(PyExc_StopIteration)) { // it returned from a `finally`
     PyErr_Clear();
-    end(actor, nullptr);
+    end(actor, {});
   } else {
     fail(actor);
   }
@@ -262,32 +238,22 @@ bool require_on(Host const* host, PyObject* name)
   return false;
 }
 
-Actor* spawn(PyObject* function, PyObject* arguments, Host* host, PyObject* name, PyObject* properties, bool daemon,
-             bool restart)
+Ref<Actor> spawn(Ref<> function, Ref<> arguments, Host* host, Ref<> name, Ref<> properties, bool daemon, bool restart)
 {
-  Actor* actor = PyObject_New(Actor, &ActorType);
-  if (actor == nullptr)
-    return nullptr;
-  std::fill(reinterpret_cast<char*>(actor) + sizeof(PyObject), reinterpret_cast<char*>(actor) + sizeof(Actor), 0);
-  Py_INCREF(function);
-  Py_INCREF(arguments);
-  Py_INCREF(name);
-  Py_XINCREF(properties);
-  actor->function   = function;
-  actor->arguments  = arguments;
-  actor->name       = name;
-  actor->properties = properties;
-  actor->kill_time  = NEVER;
+  Ref<Actor> actor = create<Actor>(&ActorType);
+  if (not actor || PyList_Append(sim.actors, actor.object()) != 0)
+    return {};
+  actor->function   = std::move(function);
+  actor->arguments  = std::move(arguments);
+  actor->name       = std::move(name);
+  actor->properties = std::move(properties);
   actor->pid        = ++sim.last_pid;
   actor->daemon     = daemon;
   actor->restart    = restart;
-  actor->phase      = Actor::Phase::CREATED;
-  enter_host(actor, host);
+  enter_host(actor.get(), host);
   sim.alive++;
   if (daemon)
     sim.daemons++;
-  if (PyList_Append(sim.actors, reinterpret_cast<PyObject*>(actor)) != 0)
-    return nullptr;
   return actor;
 }
 
@@ -300,7 +266,7 @@ void kill(Actor* actor, bool host_failed)
   actor->suspended   = false;
   forget_timer(actor->start_timer);
   forget_timer(actor->kill_timer);
-  PyObject* waiting = actor->waiting;
+  PyObject* waiting = actor->waiting.get();
   if (actor->phase != Actor::Phase::RUNNING && waiting != nullptr && Py_TYPE(waiting) == &ActivityType)
     give_back(reinterpret_cast<Activity*>(waiting), actor);
   if (actor->phase == Actor::Phase::BLOCKED && waiting != nullptr)
@@ -339,9 +305,7 @@ void arm_kill(Actor* actor, double date)
 
 void start_again_at_boot(Actor* actor)
 {
-  if (actor->host->boot == nullptr)
-    actor->host->boot = new std::vector<Actor*>();
-  actor->host->boot->push_back(actor);
+  actor->host->boot.push_back(actor);
 }
 
 void end_daemons()
@@ -366,16 +330,15 @@ void host_switched(s4u::Host const& which)
         kill(actor, true);
       actor = following;
     }
-  } else if (host->boot != nullptr) {
-    std::vector<Actor*> const boot = *host->boot;
+  } else {
+    std::vector<Actor*> const boot = host->boot;
     for (Actor const* model : boot) {
-      Actor* actor =
+      Ref<Actor> const actor =
           spawn(model->function, model->arguments, host, model->name, model->properties, model->daemon, true);
-      if (actor == nullptr)
+      if (not actor)
         throw StopRun();
-      start_actor(actor);
-      arm_kill(actor, model->kill_time);
-      Py_DECREF(actor);
+      start_actor(actor.get());
+      arm_kill(actor.get(), model->kill_time);
     }
   }
 }

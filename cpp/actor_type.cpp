@@ -18,46 +18,48 @@ Actor* cast(PyObject* self)
 PyObject* actor_spawn(PyObject* /*self*/, PyObject* arguments, PyObject* keywords)
 {
   static char const* names[] = {"host", "name", "daemon", "restart", "properties", nullptr};
-  PyObject *host_value = Py_None, *name = Py_None, *properties = Py_None, *empty = PyTuple_New(0);
+  PyObject *host_value = Py_None, *name = Py_None, *properties = Py_None;
   int daemon = 0, restart = 0;
-  Actor* parent = running_actor("spawn");
-  bool good     = parent != nullptr && empty != nullptr &&
-                  PyArg_ParseTupleAndKeywords(empty, keywords, "|$OOppO:spawn", const_cast<char**>(names), &host_value,
-                                              &name, &daemon, &restart, &properties);
-  Py_XDECREF(empty);
-  if (good && PyTuple_GET_SIZE(arguments) == 0) {
+  Actor* parent    = running_actor("spawn");
+  auto const empty = Ref<>::steal(PyTuple_New(0));
+  if (parent == nullptr || not empty ||
+      not PyArg_ParseTupleAndKeywords(empty.get(), keywords, "|$OOppO:spawn", const_cast<char**>(names), &host_value,
+                                      &name, &daemon, &restart, &properties))
+    return nullptr;
+  if (PyTuple_GET_SIZE(arguments) == 0) {
     PyErr_SetString(PyExc_TypeError, "spawn() needs the actor's function");
-    good = false;
+    return nullptr;
   }
-  if (good && name != Py_None && not PyUnicode_Check(name)) {
+  if (name != Py_None && not PyUnicode_Check(name)) {
     PyErr_Format(PyExc_TypeError, "name must be a str, not %R", name);
-    good = false;
+    return nullptr;
   }
-  Host* host = good ? host_argument(host_value, parent->host) : nullptr;
+  Host* host = host_argument(host_value, parent->host);
   if (host == nullptr)
     return nullptr;
-  PyObject* function = PyTuple_GET_ITEM(arguments, 0);
-  PyObject* given    = name == Py_None ? PyObject_GetAttrString(function, "__name__") : Py_NewRef(name);
-  if (given == nullptr || not PyUnicode_Check(given)) {
+  auto function = Ref<>::share(PyTuple_GET_ITEM(arguments, 0));
+  Ref<> given = name == Py_None ? Ref<>::steal(PyObject_GetAttrString(function.get(), "__name__")) : Ref<>::share(name);
+  if (not given || not PyUnicode_Check(given.get())) {
     PyErr_Clear();
-    Py_XDECREF(given);
-    given = PyUnicode_FromString("actor");
+    given = Ref<>::steal(PyUnicode_FromString("actor"));
   }
-  PyObject* rest   = PyTuple_GetSlice(arguments, 1, PyTuple_GET_SIZE(arguments));
-  PyObject* traits = properties == Py_None ? nullptr : PyDict_New();
-  if (traits != nullptr && PyDict_Update(traits, properties) != 0)
-    Py_CLEAR(rest);
-  bool const starts = rest != nullptr && require_on(host, given);
-  Actor* child      = not starts ? nullptr : spawn(function, rest, host, given, traits, daemon != 0, restart != 0);
-  Py_XDECREF(traits);
-  Py_DECREF(given);
-  Py_XDECREF(rest);
-  if (child == nullptr)
+  auto rest = Ref<>::steal(PyTuple_GetSlice(arguments, 1, PyTuple_GET_SIZE(arguments)));
+  Ref<> traits;
+  if (properties != Py_None) {
+    traits = Ref<>::steal(PyDict_New());
+    if (not traits || PyDict_Update(traits.get(), properties) != 0)
+      return nullptr;
+  }
+  if (not given || not rest || not require_on(host, given.get()))
+    return nullptr;
+  Ref<Actor> child =
+      spawn(std::move(function), std::move(rest), host, std::move(given), std::move(traits), daemon != 0, restart != 0);
+  if (not child)
     return nullptr;
   if (restart != 0)
-    start_again_at_boot(child);
-  start_actor(child);
-  return reinterpret_cast<PyObject*>(child);
+    start_again_at_boot(child.get());
+  start_actor(child.get());
+  return child.give();
 }
 
 PyObject* join(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
@@ -121,9 +123,9 @@ PyObject* on_exit(PyObject* self, PyObject* callback)
     PyErr_Format(PyExc_TypeError, "on_exit() needs a function, not %R", callback);
     return nullptr;
   }
-  if (actor->on_exit == nullptr)
-    actor->on_exit = PyList_New(0);
-  if (actor->on_exit == nullptr || PyList_Append(actor->on_exit, callback) != 0)
+  if (not actor->on_exit)
+    actor->on_exit = Ref<>::steal(PyList_New(0));
+  if (not actor->on_exit || PyList_Append(actor->on_exit.get(), callback) != 0)
     return nullptr;
   Py_RETURN_NONE;
 }
@@ -141,9 +143,7 @@ PyObject* set_host(PyObject* self, PyObject* value)
 
 PyObject* host_by_name(PyObject* /*self*/, PyObject* name)
 {
-  Host* host = host_argument(name, nullptr);
-  Py_XINCREF(host);
-  return reinterpret_cast<PyObject*>(host);
+  return Ref<Host>::share(host_argument(name, nullptr)).give();
 }
 
 PyObject* link_by_name(PyObject* /*self*/, PyObject* name)
@@ -164,19 +164,23 @@ PyObject* route(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyO
 
 PyObject* synchronisation(PyTypeObject* type, const char* kind, PyObject* first, PyObject* name)
 {
-  PyObject* made = name == nullptr || name == Py_None ? nullptr : named_object(kind, name, type);
-  if (made != nullptr || PyErr_Occurred())
-    return made;
   PyObject* standard = name == nullptr ? Py_None : name;
-  made = first == nullptr ? PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(type), standard, nullptr)
-                          : PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(type), first, standard, nullptr);
-  if (made != nullptr && standard != Py_None) {
-    PyObject* key = Py_BuildValue("(sO)", kind, standard);
-    if (key == nullptr || PyDict_SetItem(sim.named, key, made) != 0)
-      Py_CLEAR(made);
-    Py_XDECREF(key);
+  auto const key     = Ref<>::steal(Py_BuildValue("(sO)", kind, standard));
+  if (not key)
+    return nullptr;
+  if (standard != Py_None) {
+    PyObject* found = PyDict_GetItemWithError(sim.named, key.get());
+    if (found != nullptr && Py_TYPE(found) == type)
+      return Py_NewRef(found);
+    if (PyErr_Occurred() != nullptr)
+      return nullptr;
   }
-  return made;
+  auto* const maker = reinterpret_cast<PyObject*>(type);
+  auto made         = Ref<>::steal(first == nullptr ? PyObject_CallFunctionObjArgs(maker, standard, nullptr)
+                                                    : PyObject_CallFunctionObjArgs(maker, first, standard, nullptr));
+  if (not made || (standard != Py_None && PyDict_SetItem(sim.named, key.get(), made.get()) != 0))
+    return nullptr;
+  return made.give();
 }
 
 PyObject* mutex(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
@@ -218,7 +222,7 @@ PyObject* barrier(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, P
 
 PyObject* get_name(PyObject* self, void* /*closure*/)
 {
-  return Py_NewRef(cast(self)->name);
+  return Py_NewRef(cast(self)->name.get());
 }
 PyObject* get_pid(PyObject* self, void* /*closure*/)
 {
@@ -230,10 +234,10 @@ PyObject* get_host(PyObject* self, void* /*closure*/)
 }
 PyObject* get_properties(PyObject* self, void* /*closure*/)
 {
-  if (cast(self)->properties == nullptr)
-    cast(self)->properties = PyDict_New();
-  Py_XINCREF(cast(self)->properties);
-  return cast(self)->properties;
+  Ref<>& properties = cast(self)->properties;
+  if (not properties)
+    properties = Ref<>::steal(PyDict_New());
+  return Ref<>(properties).give();
 }
 PyObject* get_now(PyObject* /*self*/, void* /*closure*/)
 {
@@ -261,41 +265,30 @@ PyObject* get_links(PyObject* /*self*/, void* /*closure*/)
 }
 PyObject* get_actors(PyObject* /*self*/, void* /*closure*/)
 {
-  PyObject* alive = PyList_New(0);
-  for (Py_ssize_t i = 0; alive != nullptr && i < PyList_GET_SIZE(sim.actors); i++) {
+  auto alive = Ref<>::steal(PyList_New(0));
+  for (Py_ssize_t i = 0; alive && i < PyList_GET_SIZE(sim.actors); i++) {
     PyObject* actor = PyList_GET_ITEM(sim.actors, i);
-    if (not cast(actor)->dying && cast(actor)->phase != Actor::Phase::ENDED && PyList_Append(alive, actor) != 0)
-      Py_CLEAR(alive);
+    if (not cast(actor)->dying && cast(actor)->phase != Actor::Phase::ENDED && PyList_Append(alive.get(), actor) != 0)
+      return nullptr;
   }
-  return alive;
+  return alive.give();
 }
 PyObject* get_random(PyObject* self, void* /*closure*/)
 {
   Actor* actor = cast(self);
-  if (actor->random == nullptr) {
-    PyObject* module = PyImport_ImportModule("numpy.random");
-    if (module == nullptr)
+  if (not actor->random) {
+    auto const module = Ref<>::steal(PyImport_ImportModule("numpy.random"));
+    if (not module)
       return nullptr;
-    actor->random = PyObject_CallMethod(module, "default_rng", "((Ol))", sim.seed, actor->pid);
-    Py_DECREF(module);
+    actor->random = Ref<>::steal(PyObject_CallMethod(module.get(), "default_rng", "((Ol))", sim.seed, actor->pid));
   }
-  Py_XINCREF(actor->random);
-  return actor->random;
+  return Ref<>(actor->random).give();
 }
 
 PyObject* actor_repr(PyObject* self)
 {
-  return PyUnicode_FromFormat("<Actor %ld: %U@%s>", cast(self)->pid, cast(self)->name,
+  return PyUnicode_FromFormat("<Actor %ld: %U@%s>", cast(self)->pid, cast(self)->name.get(),
                               cast(self)->host->host->get_cname());
-}
-
-void actor_dealloc(PyObject* self)
-{
-  Actor* actor = cast(self);
-  for (PyObject* part : {actor->coroutine, actor->function, actor->arguments, actor->name, actor->properties,
-                         actor->random, actor->value, actor->on_exit, actor->waiting})
-    Py_XDECREF(part);
-  PyObject_Free(self);
 }
 
 PyMethodDef actor_methods[] = {fast("execute", execute, "Compute some flops."),
@@ -350,7 +343,7 @@ PyTypeObject make_type()
   PyTypeObject type = blank_type();
   type.tp_name      = "simplugin.simulation._driver.Actor";
   type.tp_basicsize = sizeof(Actor);
-  type.tp_dealloc   = actor_dealloc;
+  type.tp_dealloc   = destroy<Actor>;
   type.tp_repr      = actor_repr;
   type.tp_flags     = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION;
   type.tp_doc       = "An actor of the simulation.";

@@ -56,6 +56,24 @@ bool parse(Signature& signature, PyObject* const* args, Py_ssize_t count, PyObje
   return true;
 }
 
+Ref<> text(std::string const& value)
+{
+  auto made = Ref<>::steal(PyUnicode_FromStringAndSize(value.data(), static_cast<Py_ssize_t>(value.size())));
+  if (not made && PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) {
+    auto const bytes = Ref<>::steal(PyBytes_FromStringAndSize(value.data(), static_cast<Py_ssize_t>(value.size())));
+    PyErr_Format(error_class("PlatformError"),
+                 "the platform has the name or property %R, which is not UTF-8; convert the file, for example by"
+                 " iconv -f LATIN1 -t UTF-8",
+                 bytes.get());
+  }
+  return made;
+}
+
+bool put(PyObject* dict, const char* key, Ref<> value)
+{
+  return value && PyDict_SetItemString(dict, key, value.get()) == 0;
+}
+
 bool number(PyObject* value, const char* what, double fallback, double& result)
 {
   if (value == nullptr || value == Py_None) {

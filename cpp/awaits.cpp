@@ -28,11 +28,10 @@ std::string current_place()
   PyFrameObject* const frame = PyEval_GetFrame();
   if (frame == nullptr)
     return "";
-  PyCodeObject* const code = PyFrame_GetCode(frame);
-  char const* const file   = PyUnicode_AsUTF8(code->co_filename);
-  std::string const place  = (file == nullptr ? "?" : file) + (":" + std::to_string(PyFrame_GetLineNumber(frame)));
+  auto const code         = Ref<PyCodeObject>::steal(PyFrame_GetCode(frame));
+  char const* const file  = PyUnicode_AsUTF8(code->co_filename);
+  std::string const place = (file == nullptr ? "?" : file) + (":" + std::to_string(PyFrame_GetLineNumber(frame)));
   PyErr_Clear();
-  Py_DECREF(code);
   return place;
 }
 
@@ -48,7 +47,7 @@ PyObject* watch_awaits(PyObject* /*module*/, PyObject* args)
   PyObject* report;
   if (not PyArg_ParseTuple(args, "Op", &report, &locates))
     return nullptr;
-  Py_XSETREF(sim.report, Py_NewRef(report));
+  sim.report   = Py_NewRef(report);
   sim.locating = locates != 0;
   if (free_traceback == nullptr) {
     free_traceback              = PyTraceBack_Type.tp_dealloc;
@@ -66,7 +65,7 @@ PyObject* running(PyObject* /*module*/, PyObject* /*unused*/)
 {
   if (sim.current == nullptr || excused(sim.current))
     Py_RETURN_NONE;
-  return Py_BuildValue("(Os)", sim.current->name, sim.current->host->host->get_cname());
+  return Py_BuildValue("(Os)", sim.current->name.get(), sim.current->host->host->get_cname());
 }
 
 PyObject* stop(PyObject* /*module*/, PyObject* error)
@@ -119,11 +118,11 @@ void never_awaited(PyObject* operation, Actor const* creator, uint32_t exception
   if (PyErr_Occurred() != nullptr || sim.report == nullptr || creator == nullptr || excused(creator) ||
       creator->exceptions != exceptions)
     return;
-  PyObject* const done = PyObject_CallFunction(sim.report, "sOss", describe(operation).c_str(), creator->name,
-                                               creator->host->host->get_cname(), place.c_str());
-  if (done == nullptr)
+  auto const done =
+      Ref<>::steal(PyObject_CallFunction(sim.report, "sOss", describe(operation).c_str(), creator->name.get(),
+                                         creator->host->host->get_cname(), place.c_str()));
+  if (not done)
     PyErr_WriteUnraisable(operation);
-  Py_XDECREF(done);
 }
 
 } // namespace driver

@@ -5,18 +5,17 @@
 // comes back through Work::finish().
 #pragma once
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <simgrid/s4u.hpp>
 
-#include "src/kernel/activity/ActivityImpl.hpp"
+#include "python.hpp"
+#include "simgrid_internals.hpp"
 
 namespace driver {
 
@@ -63,15 +62,15 @@ struct Fifo {
   Py_ssize_t size = 0;
 
   void push(Activity* activity);
-  Activity* pop();                 // hands its reference over
-  void remove(Activity* activity); // drops its reference
+  Ref<Activity> pop();
+  Ref<Activity> remove(Activity* activity);
 };
 
 /// The running kernel action of an activity; SimGrid calls finish() when the action ends. Pooled.
 class Work final : public simgrid::kernel::activity::ActivityImpl {
 public:
-  Activity* owner = nullptr; // strong while running
-  s4u::ExecPtr shadow;       // what plug-ins see of an execution, if any listens
+  Ref<Activity> owner; // while it runs
+  s4u::ExecPtr shadow; // what plug-ins see of an execution, if any listens
   Work* next_free = nullptr;
   void finish() override;
   double remaining() const;
@@ -84,99 +83,108 @@ struct Waiter {
   Wait* wait;
 };
 
+/// Hosts and amounts of a parallel task.
+struct Parallel {
+  std::vector<Host*> hosts;
+  std::vector<double> amounts; // flops of each host, then bytes between each two if there are any
+};
+
 struct Activity {
-  PyObject_HEAD Kind kind;
-  State state;
-  Failure failure;
-  bool unawaited; // to be awaited, which has not happened yet
-  bool detached;
-  bool suspended;
-  bool peer_first;      // the partner waited first, so it is woken first
-  Actor* owner;         // borrowed: actors live as long as the process
-  Activity* owner_next; // in owner->activities while started
-  Activity* owner_prev;
-  Activity* queue_next;
-  Activity* queue_prev;
-  Fifo* queue;    // where it waits for its partner
-  Activity* peer; // borrowed, the other side of a running transfer
-  Work* work;
-  Waiter waiter; // the first waiter
-  std::vector<Waiter>* more_waiters;
-  PyObject* target;  // mailbox, mutex, joined actor, ...
-  PyObject* payload; // what a put carries, what a get received, what a join returns
-  PyObject* label;
-  Host* source;
-  Host* destination;
-  std::vector<Host*>* hosts;    // parallel task
-  std::vector<double>* amounts; // parallel task: flops, then bytes if there are any
-  double amount;                // flop, byte, s
-  double rate;                  // byte/s, or the bound of an execution [flop/s]
-  double priority;
-  double timeout;
-  double start;
-  double finish;
-  uint32_t exceptions; // those of its owner when it was created
-  uint64_t number;     // in order of creation
-  uint64_t timer;      // the timer that is valid for it, 0: none
+  PyObject_HEAD Kind kind = Kind::YIELD;
+  State state             = State::INITED;
+  Failure failure         = Failure::NONE;
+  bool unawaited          = false; // to be awaited, which has not happened yet
+  bool detached           = false;
+  bool suspended          = false;
+  bool peer_first         = false;   // the partner waited first, so it is woken first
+  Actor* owner            = nullptr; // borrowed: actors live as long as the process
+  Activity* owner_next    = nullptr; // in owner->activities while started
+  Activity* owner_prev    = nullptr;
+  Activity* queue_next    = nullptr;
+  Activity* queue_prev    = nullptr;
+  Fifo* queue             = nullptr; // where it waits for its partner
+  Activity* peer          = nullptr; // borrowed, the other side of a running transfer
+  Work* work              = nullptr;
+  Waiter waiter{}; // the first waiter
+  std::unique_ptr<std::vector<Waiter>> more_waiters;
+  Ref<> target;  // mailbox, mutex, joined actor, ...
+  Ref<> payload; // what a put carries, what a get received, what a join returns
+  Ref<> label;
+  Host* source      = nullptr;
+  Host* destination = nullptr;
+  std::unique_ptr<Parallel> parallel;
+  double amount       = 0.0;  // flop, byte, s
+  double rate         = -1.0; // byte/s, or the bound of an execution [flop/s]
+  double priority     = 1.0;
+  double timeout      = NEVER;
+  double start        = -1.0;
+  double finish       = -1.0;
+  uint32_t exceptions = 0; // those of its owner when it was created
+  uint64_t number     = 0; // in order of creation
+  uint64_t timer      = 0; // the timer that is valid for it, 0: none
 };
 
 struct Actor {
-  PyObject_HEAD PyObject* coroutine;
-  PyObject* function;
-  PyObject* arguments;
-  PyObject* name;
-  PyObject* properties;
-  PyObject* random;
-  PyObject* value;
-  PyObject* on_exit; // list or NULL
-  Host* host;
-  long pid;
-  Actor* host_next; // in host->actors
-  Actor* host_prev;
-  Activity* activities;
-  PyObject* waiting; // the Activity or Wait that blocks it, strong, NULL if none
-  double since;
+  enum class Phase : uint8_t { CREATED, READY, RUNNING, BLOCKED, ENDED };
+
+  PyObject_HEAD Ref<> coroutine;
+  Ref<> function;
+  Ref<> arguments; // tuple
+  Ref<> name;
+  Ref<> properties; // dict or none
+  Ref<> random;
+  Ref<> value;
+  Ref<> on_exit; // list or none
+  Ref<> waiting; // the Activity or Wait that blocks it
+  Host* host           = nullptr;
+  long pid             = 0;
+  Actor* host_next     = nullptr; // in host->actors
+  Actor* host_prev     = nullptr;
+  Activity* activities = nullptr; // the first of those that it owns, with a reference to each
+  double since         = 0.0;
   Fifo joiners;
-  uint64_t start_timer;
-  uint64_t kill_timer;
-  double kill_time; // armed again when it restarts
-  enum class Phase : uint8_t { CREATED, READY, RUNNING, BLOCKED, ENDED } phase;
-  bool suspended;
-  bool wake_pending; // what it waited for came while it was suspended
-  bool dying;
-  bool host_failed;
-  bool daemon;
-  bool restart;
-  bool killed;
-  uint32_t exceptions; // how many were caught in it
+  uint64_t start_timer = 0;
+  uint64_t kill_timer  = 0;
+  double kill_time     = NEVER; // armed again when it restarts
+  Phase phase          = Phase::CREATED;
+  bool suspended       = false;
+  bool wake_pending    = false; // what it waited for came while it was suspended
+  bool dying           = false;
+  bool host_failed     = false;
+  bool daemon          = false;
+  bool restart         = false;
+  bool killed          = false;
+  uint32_t exceptions  = 0; // how many were caught in it
 };
 
 struct Wait {
-  PyObject_HEAD enum class Mode : uint8_t { ONE, ANY, ALL } mode;
-  bool begun;
-  bool registered;
-  bool timed_out;
-  uint32_t exceptions; // those of its creator when it was created
-  Actor* creator;
-  std::vector<Activity*>* activities; // strong
-  Py_ssize_t missing;
-  Actor* actor;
-  Activity* winner; // borrowed from activities
-  double timeout;
-  uint64_t timer;
+  enum class Mode : uint8_t { ONE, ANY, ALL };
+
+  PyObject_HEAD Mode mode = Mode::ONE;
+  bool begun              = false;
+  bool registered         = false;
+  bool timed_out          = false;
+  uint32_t exceptions     = 0; // those of its creator when it was created
+  Actor* creator          = nullptr;
+  std::vector<Ref<Activity>> activities;
+  Py_ssize_t missing = 0;
+  Actor* actor       = nullptr;
+  Activity* winner   = nullptr; // borrowed from activities
+  double timeout     = NEVER;
+  uint64_t timer     = 0;
 };
 
 struct Host {
-  PyObject_HEAD s4u::Host* host;
-  PyObject* properties;
-  Actor* actors;
-  std::vector<Actor*>* boot; // borrowed: started again each time the host comes back
-  Host* last_destination;    // of a transfer that has a route; the first thing to look at
-  int index;
-  int running; // executions in progress
-  double busy_since;
-  double busy; // s
-  double flops;
+  PyObject_HEAD s4u::Host* host = nullptr;
+  Ref<> properties;
+  Actor* actors = nullptr;
+  std::vector<Actor*> boot;         // borrowed: started again each time the host comes back
+  Host* last_destination = nullptr; // of a transfer that has a route; the first thing to look at
+  int index              = 0;
+  int running            = 0; // executions in progress
+  double busy_since      = 0.0;
+  double busy            = 0.0; // s
+  double flops           = 0.0;
 };
 
 inline PyTypeObject blank_type()
@@ -204,19 +212,20 @@ extern PyTypeObject BarrierType;
 struct StopRun {};
 
 struct Simulation {
-  s4u::Engine* engine    = nullptr;
-  Actor* current         = nullptr;
-  long last_pid          = 0;
-  long alive             = 0; // actors that were spawned and have not ended
-  long daemons           = 0;
-  bool tracing           = false;
-  bool host_energy       = false;
-  bool link_energy       = false;
-  bool executions_heard  = false; // plug-ins listen to the signals of executions
-  bool transfers_heard   = false;
-  double limit           = NEVER;
-  double stepped         = 0.0; // the engine's models are up to date to here
-  double stepped_before  = 0.0;
+  s4u::Engine* engine   = nullptr;
+  Actor* current        = nullptr;
+  long last_pid         = 0;
+  long alive            = 0; // actors that were spawned and have not ended
+  long daemons          = 0;
+  bool tracing          = false;
+  bool host_energy      = false;
+  bool link_energy      = false;
+  bool executions_heard = false; // plug-ins listen to the signals of executions
+  bool transfers_heard  = false;
+  double limit          = NEVER;
+  double stepped        = 0.0; // the engine's models are up to date to here
+  double stepped_before = 0.0;
+  // Objects that live until the process ends.
   PyObject* failed_actor = nullptr;
   PyObject* report       = nullptr; // called with what, actor, host and place of an operation that is never awaited
   long expected_awaits   = 0;       // operations that exist and were not awaited yet
@@ -249,8 +258,8 @@ void drain();
 constexpr double SHORTEST_SLEEP = 1e-9; // SimGrid's precision/timing
 
 // ---- actor.cpp ------------------------------------------------------------------------------------------------------
-Actor* spawn(PyObject* function, PyObject* arguments, Host* host, PyObject* name, PyObject* properties, bool daemon,
-             bool restart);
+/// An actor that does not run yet; none with an exception set.
+Ref<Actor> spawn(Ref<> function, Ref<> arguments, Host* host, Ref<> name, Ref<> properties, bool daemon, bool restart);
 void start_actor(Actor* actor); // one whose host is off is killed, and starts again with it if restartable
 bool require_on(Host const* host, PyObject* name); // false with an exception set
 void resume(Actor* actor);
@@ -268,8 +277,8 @@ void raise_kill();
 Actor* running_actor(const char* operation); // sets an exception and returns nullptr outside of an actor
 
 // ---- activity.cpp ---------------------------------------------------------------------------------------------------
-Activity* new_activity(Kind kind, Actor* owner);
-void recycle(Activity* activity); // memory of a dead one
+Ref<Activity> new_activity(Kind kind, Actor* owner);
+void recycle(Activity* activity); // destroys a dead one and keeps its memory
 /// Starts it; false with a Python exception set when it cannot be.
 bool start(Activity* activity);
 void own(Activity* activity); // into the owner's list
@@ -288,11 +297,14 @@ void raise_failure(Activity* activity, Failure failure);
 std::string describe(PyObject* waiting);
 /// An awaitable of `kind` that starts when awaited.
 PyObject* blocking_operation(Kind kind, PyObject* target, double timeout);
-bool set_label(Activity* activity, PyObject* label); // NULL and None: none; false with an exception
+bool set_label(Activity* activity, PyObject* label); // nullptr and None: none; false with an exception set
+/// Texts of SimGrid for Python; none with a PlatformError set if it is not UTF-8.
+Ref<> text(std::string const& value);
+bool put(PyObject* dict, const char* key, Ref<> value); // false with an exception set
 PyObject* itself(PyObject* self);
 /// For callers that drive an awaitable by hand instead of by PyIter_Send.
 PyObject* next_by_hand(PyObject* self, sendfunc send);
-PyObject* to_be_awaited(Activity* activity); // as its object
+PyObject* to_be_awaited(Ref<Activity> activity); // to Python; nullptr if there is none
 inline bool is_over(Activity const* activity)
 {
   return activity->state > State::STARTED;
@@ -338,7 +350,6 @@ PyObject* new_wait(Wait::Mode mode, PyObject* activities, double timeout);
 bool start_synchro(Activity* activity);
 void condition_timed_out(Activity* activity);
 void give_back(Activity* activity, Actor* actor);
-PyObject* named_object(const char* kind, PyObject* name, PyTypeObject* type);
 
 // ---- mailbox.cpp ----------------------------------------------------------------------------------------------------
 bool start_rendezvous(Activity* activity);

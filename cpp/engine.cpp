@@ -7,12 +7,6 @@
 #include <simgrid/version.h>
 #include <xbt/config.hpp>
 
-#include "src/kernel/EngineImpl.hpp"
-#include "src/kernel/activity/CommImpl.hpp"
-#include "src/kernel/activity/MailboxImpl.hpp"
-#include "src/kernel/actor/ActorImpl.hpp"
-#include "src/kernel/lmm/System.hpp"
-
 namespace driver {
 
 Simulation sim;
@@ -110,17 +104,17 @@ PyObject* spawn_at(PyObject* /*module*/, PyObject* args)
   Host* host = host_argument(host_name, nullptr);
   if (host == nullptr || (restart == 0 && start_time <= now() && not require_on(host, name)))
     return nullptr;
-  Actor* actor = spawn(function, arguments, host, name, properties, daemon != 0, restart != 0);
-  if (actor == nullptr)
+  Ref<Actor> const actor = spawn(Ref<>::share(function), Ref<>::share(arguments), host, Ref<>::share(name),
+                                 Ref<>::share(properties), daemon != 0, restart != 0);
+  if (not actor)
     return nullptr;
   if (restart != 0)
-    start_again_at_boot(actor);
+    start_again_at_boot(actor.get());
   if (start_time > now())
-    actor->start_timer = set_timer(start_time, Alarm::START, reinterpret_cast<PyObject*>(actor));
+    actor->start_timer = set_timer(start_time, Alarm::START, actor.object());
   else
-    start_actor(actor);
-  arm_kill(actor, kill_time);
-  Py_DECREF(actor);
+    start_actor(actor.get());
+  arm_kill(actor.get(), kill_time);
   Py_RETURN_NONE;
 }
 
@@ -130,9 +124,9 @@ PyObject* run(PyObject* /*module*/, PyObject* args)
   PyObject* progress;
   if (not check_engine() || not PyArg_ParseTuple(args, "dO", &sim.limit, &progress))
     return nullptr;
-  sim.progress         = progress == Py_None ? nullptr : Py_NewRef(progress);
-  bool ended           = true;
-  PyObject* const done = guarded([&]() -> PyObject* {
+  sim.progress    = progress == Py_None ? nullptr : Py_NewRef(progress);
+  bool ended      = true;
+  auto const done = Ref<>::steal(guarded([&]() -> PyObject* {
     try {
       keep_daemons();
       sim.engine->run();
@@ -142,11 +136,8 @@ PyObject* run(PyObject* /*module*/, PyObject* args)
     if (PyErr_Occurred())
       return nullptr;
     Py_RETURN_NONE;
-  });
-  if (done == nullptr)
-    return nullptr;
-  Py_DECREF(done);
-  return PyBool_FromLong(ended);
+  }));
+  return done ? PyBool_FromLong(ended) : nullptr;
 }
 
 PyObject* clock_now(PyObject* /*module*/, PyObject* /*unused*/)
@@ -159,25 +150,24 @@ PyObject* failed_actor(PyObject* /*module*/, PyObject* /*unused*/)
   if (sim.failed_actor == nullptr)
     Py_RETURN_NONE;
   auto const* actor = reinterpret_cast<Actor*>(sim.failed_actor);
-  return Py_BuildValue("(Os)", actor->name, actor->host->host->get_cname());
+  return Py_BuildValue("(Os)", actor->name.get(), actor->host->host->get_cname());
 }
 
 PyObject* blocked(PyObject* /*module*/, PyObject* /*unused*/)
 {
-  PyObject* list = PyList_New(0);
-  for (Py_ssize_t i = 0; list != nullptr && sim.actors != nullptr && i < PyList_GET_SIZE(sim.actors); i++) {
+  auto list = Ref<>::steal(PyList_New(0));
+  for (Py_ssize_t i = 0; list && sim.actors != nullptr && i < PyList_GET_SIZE(sim.actors); i++) {
     auto const* actor = reinterpret_cast<Actor*>(PyList_GET_ITEM(sim.actors, i));
     if (actor->phase == Actor::Phase::ENDED)
       continue;
-    std::string waits = actor->suspended ? "to be resumed" : describe(actor->waiting);
-    PyObject* row =
-        Py_BuildValue("(OsOsd)", actor->name, actor->host->host->get_cname(),
-                      actor->coroutine == nullptr ? Py_None : actor->coroutine, waits.c_str(), actor->since);
-    if (row == nullptr || PyList_Append(list, row) != 0)
-      Py_CLEAR(list);
-    Py_XDECREF(row);
+    std::string const waits = actor->suspended ? "to be resumed" : describe(actor->waiting.get());
+    auto const row =
+        Ref<>::steal(Py_BuildValue("(OsOsd)", actor->name.get(), actor->host->host->get_cname(),
+                                   actor->coroutine ? actor->coroutine.get() : Py_None, waits.c_str(), actor->since));
+    if (not row || PyList_Append(list.get(), row.get()) != 0)
+      return nullptr;
   }
-  return list;
+  return list.give();
 }
 
 PyObject* gather(PyObject* /*module*/, PyObject* /*unused*/)
@@ -203,15 +193,15 @@ PyObject* option(PyObject* /*module*/, PyObject* args)
       case 'b':
         return PyBool_FromLong(config::get_value<bool>(name));
       default:
-        return PyUnicode_FromString(config::get_value<std::string>(name).c_str());
+        return text(config::get_value<std::string>(name)).give();
     }
   });
 }
 
 PyObject* is_default(PyObject* /*module*/, PyObject* name)
 {
-  char const* text = PyUnicode_AsUTF8(name);
-  return text == nullptr ? nullptr : guarded([&] { return PyBool_FromLong(simgrid::config::is_default(text)); });
+  char const* option = PyUnicode_AsUTF8(name);
+  return option == nullptr ? nullptr : guarded([&] { return PyBool_FromLong(simgrid::config::is_default(option)); });
 }
 
 PyObject* simgrid_version(PyObject* /*module*/, PyObject* /*unused*/)
@@ -252,14 +242,14 @@ PyObject* init_energy(PyObject* /*module*/, PyObject* /*unused*/)
 
 PyObject* energy_of_host(PyObject* /*module*/, PyObject* name)
 {
-  char const* text = PyUnicode_AsUTF8(name);
-  return text == nullptr ? nullptr : PyFloat_FromDouble(host_energy(s4u::Host::by_name(text)));
+  char const* host = PyUnicode_AsUTF8(name);
+  return host == nullptr ? nullptr : PyFloat_FromDouble(host_energy(s4u::Host::by_name(host)));
 }
 
 PyObject* energy_of_link(PyObject* /*module*/, PyObject* name)
 {
-  char const* text = PyUnicode_AsUTF8(name);
-  return text == nullptr ? nullptr : PyFloat_FromDouble(link_energy(s4u::Link::by_name(text)));
+  char const* link = PyUnicode_AsUTF8(name);
+  return link == nullptr ? nullptr : PyFloat_FromDouble(link_energy(s4u::Link::by_name(link)));
 }
 
 /// For the reference back end: SimGrid does not signal the start of a transfer to a get that waits for a detached put.
@@ -301,16 +291,16 @@ PyObject* problem_of_route(PyObject* /*module*/, PyObject* args)
     return nullptr;
   auto problem = transfers != 0 ? transfer_problem(s4u::Host::by_name(source), s4u::Host::by_name(destination))
                                 : route_problem(s4u::Host::by_name(source), s4u::Host::by_name(destination));
-  return PyUnicode_FromString(problem.c_str());
+  return text(problem).give();
 }
 
 /// Takes the first put out of a mailbox: a detached one that has outlived its host, on which a get would abort.
 PyObject* withdraw_put(PyObject* /*module*/, PyObject* name)
 {
-  char const* text = PyUnicode_AsUTF8(name);
-  if (text == nullptr)
+  char const* mailbox = PyUnicode_AsUTF8(name);
+  if (mailbox == nullptr)
     return nullptr;
-  auto const comm = s4u::Mailbox::by_name(text)->front();
+  auto const comm = s4u::Mailbox::by_name(mailbox)->front();
   comm->get_mailbox()->remove(comm);
   simgrid::kernel::EngineImpl::get_instance()->get_maestro()->activities_.erase(comm);
   Py_RETURN_NONE;
@@ -361,13 +351,13 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 PyMODINIT_FUNC PyInit__driver()
 {
   using namespace driver;
-  PyObject* module = PyModule_Create(&definition);
-  errors           = PyImport_ImportModule("simplugin.errors");
-  if (errors == nullptr || module == nullptr || PyModule_AddFunctions(module, await_functions) != 0)
+  auto module = Ref<>::steal(PyModule_Create(&definition));
+  errors      = PyImport_ImportModule("simplugin.errors");
+  if (errors == nullptr || not module || PyModule_AddFunctions(module.get(), await_functions) != 0)
     return nullptr;
   for (PyTypeObject* type : {&ActivityType, &WaitType, &ActorType, &HostType, &LinkType, &MailboxType,
                              &MessageQueueType, &MutexType, &SemaphoreType, &ConditionType, &BarrierType})
-    if (PyModule_AddType(module, type) != 0)
+    if (PyModule_AddType(module.get(), type) != 0)
       return nullptr;
-  return module;
+  return module.give();
 }

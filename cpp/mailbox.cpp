@@ -11,7 +11,7 @@ namespace {
 
 /// Mailbox and message queue alike.
 struct Meeting {
-  PyObject_HEAD PyObject* name;
+  PyObject_HEAD Ref<> name;
   Fifo puts;
   Fifo gets;
 };
@@ -26,28 +26,24 @@ bool is_queue(PyObject* self)
   return Py_TYPE(self) == &MessageQueueType;
 }
 
-Activity* new_put(PyObject* self, Actor* actor, PyObject* payload)
+Ref<Activity> new_put(PyObject* self, Actor* actor, PyObject* payload)
 {
-  Activity* put = new_activity(is_queue(self) ? Kind::MESS_PUT : Kind::PUT, actor);
-  if (put == nullptr)
-    return nullptr;
-  Py_INCREF(self);
-  Py_INCREF(payload);
-  put->target  = self;
-  put->payload = payload;
+  Ref<Activity> put = new_activity(is_queue(self) ? Kind::MESS_PUT : Kind::PUT, actor);
+  if (put) {
+    put->target  = Ref<>::share(self);
+    put->payload = Ref<>::share(payload);
+  }
   return put;
 }
 
-PyObject* started(Activity* activity)
+PyObject* started(Ref<Activity> activity)
 {
-  if (start(activity))
-    return reinterpret_cast<PyObject*>(activity);
-  Py_DECREF(activity);
-  return nullptr;
+  return activity && start(activity.get()) ? activity.give() : nullptr;
 }
 
 /// put, put_async and put_detached of a mailbox.
-Activity* mailbox_put(PyObject* self, Signature& signature, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
+Ref<Activity> mailbox_put(PyObject* self, Signature& signature, PyObject* const* args, Py_ssize_t count,
+                          PyObject* keywords)
 {
   PyObject* values[5] = {};
   double size, rate, timeout;
@@ -55,17 +51,13 @@ Activity* mailbox_put(PyObject* self, Signature& signature, PyObject* const* arg
   if (actor == nullptr || not parse(signature, args, count, keywords, values) ||
       not quantity(values[1], "size", size) || not positive(values[2], "rate", -1.0, rate) ||
       not number(values[4], "timeout", NEVER, timeout))
-    return nullptr;
-  Activity* put = new_put(self, actor, values[0]);
-  if (put == nullptr)
-    return nullptr;
+    return {};
+  Ref<Activity> put = new_put(self, actor, values[0]);
+  if (not put || not set_label(put.get(), values[3]))
+    return {};
   put->amount  = std::floor(size); // SimGrid counts whole bytes
   put->rate    = rate;
   put->timeout = timeout;
-  if (not set_label(put, values[3])) {
-    Py_DECREF(put);
-    return nullptr;
-  }
   return put;
 }
 
@@ -78,19 +70,15 @@ PyObject* put(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject*
 PyObject* put_async(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 {
   static Signature signature{"put_async", 2, 2, {"payload", "size", "rate", "label"}};
-  Activity* activity = mailbox_put(self, signature, args, count, keywords);
-  return activity == nullptr ? nullptr : started(activity);
+  return started(mailbox_put(self, signature, args, count, keywords));
 }
 
-PyObject* forget(Activity* activity)
+PyObject* forget(Ref<Activity> const& activity)
 {
-  if (activity == nullptr)
+  if (activity)
+    activity->detached = true;
+  if (not activity || not start(activity.get()))
     return nullptr;
-  activity->detached   = true;
-  PyObject* const done = started(activity);
-  if (done == nullptr)
-    return nullptr;
-  Py_DECREF(done);
   Py_RETURN_NONE;
 }
 
@@ -100,16 +88,14 @@ PyObject* put_detached(PyObject* self, PyObject* const* args, Py_ssize_t count, 
   return forget(mailbox_put(self, signature, args, count, keywords));
 }
 
-Activity* new_get(PyObject* self, const char* function)
+Ref<Activity> new_get(PyObject* self, const char* function)
 {
   Actor* actor = running_actor(function);
   if (actor == nullptr)
-    return nullptr;
-  Activity* get = new_activity(is_queue(self) ? Kind::MESS_GET : Kind::GET, actor);
-  if (get == nullptr)
-    return nullptr;
-  Py_INCREF(self);
-  get->target = self;
+    return {};
+  Ref<Activity> get = new_activity(is_queue(self) ? Kind::MESS_GET : Kind::GET, actor);
+  if (get)
+    get->target = Ref<>::share(self);
   return get;
 }
 
@@ -120,29 +106,28 @@ PyObject* get(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject*
   double timeout;
   if (not parse(signature, args, count, keywords, values) || not number(values[0], "timeout", NEVER, timeout))
     return nullptr;
-  Activity* activity = new_get(self, "get");
-  if (activity == nullptr)
-    return nullptr;
-  activity->timeout = timeout;
-  return to_be_awaited(activity);
+  Ref<Activity> activity = new_get(self, "get");
+  if (activity)
+    activity->timeout = timeout;
+  return to_be_awaited(std::move(activity));
 }
 
 PyObject* get_async(PyObject* self, PyObject* /*unused*/)
 {
-  Activity* activity = new_get(self, "get_async");
-  return activity == nullptr ? nullptr : started(activity);
+  return started(new_get(self, "get_async"));
 }
 
-Activity* queue_put(PyObject* self, Signature& signature, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
+Ref<Activity> queue_put(PyObject* self, Signature& signature, PyObject* const* args, Py_ssize_t count,
+                        PyObject* keywords)
 {
   PyObject* values[2] = {};
   double timeout;
   Actor* actor = running_actor(signature.function);
   if (actor == nullptr || not parse(signature, args, count, keywords, values) ||
       not number(values[1], "timeout", NEVER, timeout))
-    return nullptr;
-  Activity* activity = new_put(self, actor, values[0]);
-  if (activity != nullptr)
+    return {};
+  Ref<Activity> activity = new_put(self, actor, values[0]);
+  if (activity)
     activity->timeout = timeout;
   return activity;
 }
@@ -156,8 +141,7 @@ PyObject* message_put(PyObject* self, PyObject* const* args, Py_ssize_t count, P
 PyObject* message_put_async(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 {
   static Signature signature{"put_async", 1, 1, {"payload"}};
-  Activity* activity = queue_put(self, signature, args, count, keywords);
-  return activity == nullptr ? nullptr : started(activity);
+  return started(queue_put(self, signature, args, count, keywords));
 }
 
 PyObject* message_put_detached(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
@@ -173,7 +157,7 @@ PyObject* listen(PyObject* self, PyObject* /*unused*/)
 
 PyObject* get_name(PyObject* self, void* /*closure*/)
 {
-  return Py_NewRef(cast(self)->name);
+  return Py_NewRef(cast(self)->name.get());
 }
 
 PyObject* get_empty(PyObject* self, void* /*closure*/)
@@ -189,7 +173,7 @@ PyObject* get_size(PyObject* self, void* /*closure*/)
 PyObject* meeting_repr(PyObject* self)
 {
   return PyUnicode_FromFormat("<%s %R: %zd put, %zd get>", is_queue(self) ? "MessageQueue" : "Mailbox",
-                              cast(self)->name, cast(self)->puts.size, cast(self)->gets.size);
+                              cast(self)->name.get(), cast(self)->puts.size, cast(self)->gets.size);
 }
 
 PyObject* meeting_new(PyTypeObject* type, PyObject* args, PyObject* /*keywords*/)
@@ -197,19 +181,10 @@ PyObject* meeting_new(PyTypeObject* type, PyObject* args, PyObject* /*keywords*/
   PyObject* name;
   if (not PyArg_ParseTuple(args, "U", &name))
     return nullptr;
-  PyObject* self = type->tp_alloc(type, 0);
-  if (self != nullptr) {
-    cast(self)->name = Py_NewRef(name);
-    cast(self)->puts = {};
-    cast(self)->gets = {};
-  }
-  return self;
-}
-
-void meeting_dealloc(PyObject* self)
-{
-  Py_CLEAR(cast(self)->name);
-  Py_TYPE(self)->tp_free(self);
+  Ref<Meeting> meeting = create<Meeting>(type);
+  if (meeting)
+    meeting->name = Ref<>::share(name);
+  return meeting.give();
 }
 
 PyMethodDef mailbox_methods[] = {fast("put", put, "Send a payload of some bytes; ends when it is received."),
@@ -237,7 +212,7 @@ PyTypeObject make_type(const char* name, PyMethodDef* methods, const char* docum
   PyTypeObject type = blank_type();
   type.tp_name      = name;
   type.tp_basicsize = sizeof(Meeting);
-  type.tp_dealloc   = meeting_dealloc;
+  type.tp_dealloc   = destroy<Meeting>;
   type.tp_repr      = meeting_repr;
   type.tp_flags     = Py_TPFLAGS_DEFAULT;
   type.tp_doc       = documentation;
@@ -270,19 +245,18 @@ PyTypeObject MessageQueueType =
 
 bool start_rendezvous(Activity* activity)
 {
-  Meeting* meeting  = cast(activity->target);
+  Meeting* meeting  = cast(activity->target.get());
   bool const is_put = activity->kind == Kind::PUT || activity->kind == Kind::MESS_PUT;
   Fifo& others      = is_put ? meeting->gets : meeting->puts;
   if (others.size == 0) {
     (is_put ? meeting->puts : meeting->gets).push(activity);
     return true;
   }
-  Activity* other = others.pop();
+  Ref<Activity> const other = others.pop();
   if (is_put)
-    meet(activity, other, true);
+    meet(activity, other.get(), true);
   else
-    meet(other, activity, false);
-  Py_DECREF(other);
+    meet(other.get(), activity, false);
   return true;
 }
 

@@ -9,20 +9,12 @@
 
 namespace driver {
 
-static PyObject* object(Activity* activity)
-{
-  return reinterpret_cast<PyObject*>(activity);
-}
-
 /// Lazy operations start when awaited, asynchronous ones now.
-static PyObject* launch(Activity* activity, bool asynchronous)
+static PyObject* launch(Ref<Activity> activity, bool asynchronous)
 {
   if (not asynchronous)
-    return to_be_awaited(activity);
-  if (start(activity))
-    return object(activity);
-  Py_DECREF(activity);
-  return nullptr;
+    return to_be_awaited(std::move(activity));
+  return start(activity.get()) ? activity.give() : nullptr;
 }
 
 // ---- execution ------------------------------------------------------------------------------------------------------
@@ -40,18 +32,14 @@ static PyObject* execution(PyObject* const* args, Py_ssize_t count, PyObject* ke
   Host* host = host_argument(values[1], actor->host);
   if (host == nullptr)
     return nullptr;
-  Activity* activity = new_activity(Kind::EXEC, actor);
-  if (activity == nullptr)
+  Ref<Activity> activity = new_activity(Kind::EXEC, actor);
+  if (not activity || not set_label(activity.get(), values[4]))
     return nullptr;
   activity->amount      = flops;
   activity->priority    = priority;
   activity->rate        = bound;
   activity->destination = host;
-  if (not set_label(activity, values[4])) {
-    Py_DECREF(activity);
-    return nullptr;
-  }
-  return launch(activity, asynchronous);
+  return launch(std::move(activity), asynchronous);
 }
 
 PyObject* execute(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
@@ -105,11 +93,10 @@ static bool copy_doubles(Py_buffer const& view, const char* what, std::vector<do
     into.insert(into.end(), first, last);
     return true;
   }
-  PyObject* value = PyFloat_FromDouble(*wrong);
-  double amount;
-  if (value != nullptr)
-    number(value, what, 0.0, amount);
-  Py_XDECREF(value);
+  auto const value = Ref<>::steal(PyFloat_FromDouble(*wrong));
+  double amount    = 0.0;
+  if (value)
+    number(value.get(), what, 0.0, amount);
   return false;
 }
 
@@ -121,16 +108,13 @@ static bool read_amounts(PyObject* values, const char* what, size_t expected, st
     PyBuffer_Release(&view);
     return good;
   }
-  PyObject* sequence = PySequence_Fast(values, "expected a sequence of numbers");
-  if (sequence == nullptr)
-    return false;
-  bool good = right_length(what, expected, PySequence_Fast_GET_SIZE(sequence));
+  auto const sequence = Ref<>::steal(PySequence_Fast(values, "expected a sequence of numbers"));
+  bool good           = sequence && right_length(what, expected, PySequence_Fast_GET_SIZE(sequence.get()));
   for (size_t i = 0; good && i < expected; i++) {
-    double amount;
-    good = number(PySequence_Fast_GET_ITEM(sequence, static_cast<Py_ssize_t>(i)), what, 0.0, amount);
+    double amount = 0.0;
+    good          = number(PySequence_Fast_GET_ITEM(sequence.get(), static_cast<Py_ssize_t>(i)), what, 0.0, amount);
     into.push_back(amount);
   }
-  Py_DECREF(sequence);
   return good;
 }
 
@@ -143,53 +127,47 @@ static bool read_matrix(PyObject* sizes, size_t count, std::vector<double>& into
     PyBuffer_Release(&view);
     return good;
   }
-  PyObject* rows = PySequence_Fast(sizes, "sizes must be a matrix of bytes, a row for each sender");
-  if (rows == nullptr)
-    return false;
-  bool good = right_rows(count, PySequence_Fast_GET_SIZE(rows));
+  auto const rows = Ref<>::steal(PySequence_Fast(sizes, "sizes must be a matrix of bytes, a row for each sender"));
+  bool good       = rows && right_rows(count, PySequence_Fast_GET_SIZE(rows.get()));
   for (size_t i = 0; good && i < count; i++)
-    good = read_amounts(PySequence_Fast_GET_ITEM(rows, static_cast<Py_ssize_t>(i)), "each row of sizes", count, into);
-  Py_DECREF(rows);
+    good = read_amounts(PySequence_Fast_GET_ITEM(rows.get(), static_cast<Py_ssize_t>(i)), "each row of sizes", count,
+                        into);
   return good;
 }
 
-static bool require_transfers(Activity const* activity)
+static bool require_transfers(Parallel const& task)
 {
-  size_t const count = activity->hosts->size();
+  size_t const count = task.hosts.size();
   for (size_t pair = 0; pair < count * count; pair++)
-    if ((*activity->amounts)[count + pair] > 0 &&
-        not require_transfer((*activity->hosts)[pair / count], (*activity->hosts)[pair % count]))
+    if (task.amounts[count + pair] > 0 && not require_transfer(task.hosts[pair / count], task.hosts[pair % count]))
       return false;
   return true;
 }
 
 static bool read_parallel(Activity* activity, PyObject* hosts, PyObject* flops, PyObject* sizes)
 {
-  activity->hosts    = new std::vector<Host*>();
-  activity->amounts  = new std::vector<double>();
-  PyObject* sequence = PySequence_Fast(hosts, "hosts must be a sequence of hosts or their names");
-  if (sequence == nullptr)
+  activity->parallel  = std::make_unique<Parallel>();
+  Parallel& task      = *activity->parallel;
+  auto const sequence = Ref<>::steal(PySequence_Fast(hosts, "hosts must be a sequence of hosts or their names"));
+  if (not sequence)
     return false;
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence); i++) {
-    Host* host = host_argument(PySequence_Fast_GET_ITEM(sequence, i), nullptr);
-    if (host == nullptr) {
-      Py_DECREF(sequence);
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence.get()); i++) {
+    Host* host = host_argument(PySequence_Fast_GET_ITEM(sequence.get(), i), nullptr);
+    if (host == nullptr)
       return false;
-    }
-    activity->hosts->push_back(host);
+    task.hosts.push_back(host);
   }
-  Py_DECREF(sequence);
-  size_t const count = activity->hosts->size();
+  size_t const count = task.hosts.size();
   if (count == 0) {
     PyErr_SetString(PyExc_ValueError, "a parallel task needs at least one host");
     return false;
   }
   if (flops == Py_None)
-    activity->amounts->resize(count);
-  else if (not read_amounts(flops, "flops", count, *activity->amounts))
+    task.amounts.resize(count);
+  else if (not read_amounts(flops, "flops", count, task.amounts))
     return false;
-  activity->amount = std::accumulate(activity->amounts->begin(), activity->amounts->end(), 0.0);
-  return sizes == Py_None || (read_matrix(sizes, count, *activity->amounts) && require_transfers(activity));
+  activity->amount = std::accumulate(task.amounts.begin(), task.amounts.end(), 0.0);
+  return sizes == Py_None || (read_matrix(sizes, count, task.amounts) && require_transfers(task));
 }
 
 static PyObject* parallel(PyObject* const* args, Py_ssize_t count, PyObject* keywords, bool asynchronous)
@@ -204,18 +182,11 @@ static PyObject* parallel(PyObject* const* args, Py_ssize_t count, PyObject* key
                     "parallel tasks need the host model ptask_L07: SimGridOptions(host_model='ptask_L07')");
     return nullptr;
   }
-  Activity* activity = new_activity(Kind::PTASK, actor);
-  if (activity == nullptr)
+  Ref<Activity> activity = new_activity(Kind::PTASK, actor);
+  if (not activity || not set_label(activity.get(), values[3]) ||
+      not read_parallel(activity.get(), values[0], values[1], values[2]))
     return nullptr;
-  if (not set_label(activity, values[3])) {
-    Py_DECREF(activity);
-    return nullptr;
-  }
-  if (not read_parallel(activity, values[0], values[1], values[2])) {
-    Py_DECREF(activity);
-    return nullptr;
-  }
-  return launch(activity, asynchronous);
+  return launch(std::move(activity), asynchronous);
 }
 
 PyObject* parallel_execute(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
@@ -235,14 +206,14 @@ static PyObject* sleep_of(double duration)
   Actor* actor = running_actor("sleep");
   if (actor == nullptr)
     return nullptr;
-  Activity* activity = new_activity(Kind::SLEEP, actor);
-  if (activity == nullptr)
+  Ref<Activity> activity = new_activity(Kind::SLEEP, actor);
+  if (not activity)
     return nullptr;
   activity->amount      = std::max(duration, SHORTEST_SLEEP);
   activity->destination = actor->host;
   if (duration <= 0) // it is over at once
     activity->state = State::FINISHED;
-  return to_be_awaited(activity);
+  return to_be_awaited(std::move(activity));
 }
 
 PyObject* sleep_for(PyObject* /*self*/, PyObject* duration)
@@ -270,17 +241,13 @@ static PyObject* named(PyObject* registry, PyTypeObject* type, PyObject* name)
     PyErr_Format(PyExc_TypeError, "a name is a str, not %R", name);
     return nullptr;
   }
-  PyObject* found = PyDict_GetItemWithError(registry, name);
-  if (found != nullptr) {
-    Py_INCREF(found);
-    return found;
+  auto found = Ref<>::share(PyDict_GetItemWithError(registry, name));
+  if (not found && PyErr_Occurred() == nullptr) {
+    found = Ref<>::steal(PyObject_CallOneArg(reinterpret_cast<PyObject*>(type), name));
+    if (found && PyDict_SetItem(registry, name, found.get()) != 0)
+      return nullptr;
   }
-  if (PyErr_Occurred())
-    return nullptr;
-  found = PyObject_CallOneArg(reinterpret_cast<PyObject*>(type), name);
-  if (found != nullptr && PyDict_SetItem(registry, name, found) != 0)
-    Py_CLEAR(found);
-  return found;
+  return found.give();
 }
 
 PyObject* mailbox(PyObject* /*self*/, PyObject* name)
@@ -306,18 +273,14 @@ static PyObject* transfer(PyObject* const* args, Py_ssize_t count, PyObject* key
   Host* destination = source == nullptr ? nullptr : host_argument(values[1], nullptr);
   if (destination == nullptr || not require_transfer(source, destination))
     return nullptr;
-  Activity* activity = new_activity(Kind::SENDTO, actor);
-  if (activity == nullptr)
+  Ref<Activity> activity = new_activity(Kind::SENDTO, actor);
+  if (not activity || not set_label(activity.get(), values[4]))
     return nullptr;
   activity->amount      = std::floor(size); // SimGrid counts whole bytes
   activity->rate        = rate;
   activity->source      = source;
   activity->destination = destination;
-  if (not set_label(activity, values[4])) {
-    Py_DECREF(activity);
-    return nullptr;
-  }
-  return launch(activity, asynchronous);
+  return launch(std::move(activity), asynchronous);
 }
 
 PyObject* sendto(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
@@ -356,23 +319,17 @@ PyObject* wait_all(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, 
 
 PyObject* test_any(PyObject* /*self*/, PyObject* activities)
 {
-  PyObject* sequence = PySequence_Fast(activities, "expected a sequence of activities");
-  if (sequence == nullptr)
-    return nullptr;
-  PyObject* found = Py_None;
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence) && found == Py_None; i++) {
-    PyObject* item = PySequence_Fast_GET_ITEM(sequence, i);
+  auto const sequence = Ref<>::steal(PySequence_Fast(activities, "expected a sequence of activities"));
+  for (Py_ssize_t i = 0; sequence && i < PySequence_Fast_GET_SIZE(sequence.get()); i++) {
+    PyObject* item = PySequence_Fast_GET_ITEM(sequence.get(), i);
     if (Py_TYPE(item) != &ActivityType) {
       PyErr_Format(PyExc_TypeError, "expected activities, not %R", item);
-      Py_DECREF(sequence);
       return nullptr;
     }
     if (is_over(reinterpret_cast<Activity*>(item)))
-      found = item;
+      return Py_NewRef(item);
   }
-  Py_INCREF(found);
-  Py_DECREF(sequence);
-  return found;
+  return sequence ? Py_NewRef(Py_None) : nullptr;
 }
 
 } // namespace driver

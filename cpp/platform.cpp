@@ -9,12 +9,13 @@ namespace driver {
 namespace {
 
 struct Link {
-  PyObject_HEAD s4u::Link* link;
-  PyObject* properties;
+  PyObject_HEAD s4u::Link* link = nullptr;
+  Ref<> properties;
 };
 
-std::unordered_map<s4u::Host const*, Host*> hosts; // strong: they live as long as the process
-std::unordered_map<s4u::Link const*, PyObject*> links;
+// With a reference to each: they live as long as the process.
+std::unordered_map<s4u::Host const*, Host*> hosts;
+std::unordered_map<s4u::Link const*, Link*> links;
 
 s4u::Host* host_in(PyObject* self)
 {
@@ -26,29 +27,22 @@ s4u::Link* link_in(PyObject* self)
   return reinterpret_cast<Link*>(self)->link;
 }
 
-PyObject* text(std::string const& value)
-{
-  return PyUnicode_FromStringAndSize(value.data(), static_cast<Py_ssize_t>(value.size()));
-}
-
 PyObject* unknown(const char* what, const char* name)
 {
   PyErr_Format(error_class("SimpluginError"), "the platform has no %s '%s'", what, name);
   return nullptr;
 }
 
-template <class Properties> PyObject* properties_dict(PyObject*& cache, Properties const* properties)
+template <class Properties> PyObject* properties_dict(Ref<>& cache, Properties const* properties)
 {
-  if (cache == nullptr) {
-    cache = PyDict_New();
-    for (auto const& [key, value] : *properties) {
-      PyObject* item = text(value);
-      if (cache == nullptr || item == nullptr || PyDict_SetItemString(cache, key.c_str(), item) != 0)
+  if (not cache) {
+    auto made = Ref<>::steal(PyDict_New());
+    for (auto const& [key, value] : *properties)
+      if (not made || not put(made.get(), key.c_str(), text(value)))
         return nullptr;
-      Py_DECREF(item);
-    }
+    cache = std::move(made);
   }
-  return Py_NewRef(cache);
+  return Ref<>(cache).give();
 }
 
 /// After something that may have turned off the caller's own host.
@@ -71,7 +65,7 @@ PyObject* energy_error()
 
 PyObject* host_name(PyObject* self, void* /*closure*/)
 {
-  return text(host_in(self)->get_name());
+  return text(host_in(self)->get_name()).give();
 }
 PyObject* host_speed(PyObject* self, void* /*closure*/)
 {
@@ -192,7 +186,7 @@ PyTypeObject make_host_type()
 
 PyObject* link_name(PyObject* self, void* /*closure*/)
 {
-  return text(link_in(self)->get_name());
+  return text(link_in(self)->get_name()).give();
 }
 PyObject* link_bandwidth(PyObject* self, void* /*closure*/)
 {
@@ -340,17 +334,11 @@ Host* host_of(s4u::Host const* host)
   auto const found = hosts.find(host);
   if (found != hosts.end())
     return found->second;
-  Host* made = PyObject_New(Host, &HostType);
+  Host* made = create<Host>(&HostType).release();
   if (made == nullptr)
     throw std::bad_alloc();
-  made->host             = const_cast<s4u::Host*>(host);
-  made->properties       = nullptr;
-  made->actors           = nullptr;
-  made->boot             = nullptr;
-  made->last_destination = nullptr;
-  made->index            = static_cast<int>(hosts.size());
-  made->running          = 0;
-  made->busy_since = made->busy = made->flops = 0.0;
+  made->host  = const_cast<s4u::Host*>(host);
+  made->index = static_cast<int>(hosts.size());
   hosts.emplace(host, made);
   return made;
 }
@@ -374,16 +362,14 @@ Host* host_argument(PyObject* value, Host* standard)
 
 PyObject* link_object(s4u::Link* link)
 {
-  PyObject*& made = links[link];
+  Link*& made = links[link];
   if (made == nullptr) {
-    auto* fresh = PyObject_New(Link, &LinkType);
-    if (fresh == nullptr)
+    made = create<Link>(&LinkType).release();
+    if (made == nullptr)
       return nullptr;
-    fresh->link       = link;
-    fresh->properties = nullptr;
-    made              = reinterpret_cast<PyObject*>(fresh);
+    made->link = link;
   }
-  return Py_NewRef(made);
+  return Ref<Link>::share(made).give();
 }
 
 PyObject* link_named(PyObject* value)
@@ -398,19 +384,19 @@ PyObject* link_named(PyObject* value)
 PyObject* all_hosts()
 {
   auto const all = sim.engine->get_all_hosts();
-  PyObject* list = PyList_New(static_cast<Py_ssize_t>(all.size()));
-  for (size_t i = 0; list != nullptr && i < all.size(); i++)
-    PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), Py_NewRef(reinterpret_cast<PyObject*>(host_of(all[i]))));
-  return list;
+  auto list      = Ref<>::steal(PyList_New(static_cast<Py_ssize_t>(all.size())));
+  for (size_t i = 0; list && i < all.size(); i++)
+    PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), Ref<Host>::share(host_of(all[i])).give());
+  return list.give();
 }
 
 PyObject* all_links()
 {
   auto const all = sim.engine->get_all_links();
-  PyObject* list = PyList_New(static_cast<Py_ssize_t>(all.size()));
-  for (size_t i = 0; list != nullptr && i < all.size(); i++)
-    PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), link_object(all[i]));
-  return list;
+  auto list      = Ref<>::steal(PyList_New(static_cast<Py_ssize_t>(all.size())));
+  for (size_t i = 0; list && i < all.size(); i++)
+    PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), link_object(all[i]));
+  return list.give();
 }
 
 PyObject* find_route(Host* source, Host* destination)
@@ -424,15 +410,15 @@ PyObject* find_route(Host* source, Host* destination)
   std::vector<s4u::Link*> found;
   double latency = 0.0;
   source->host->route_to(destination->host, found, &latency);
-  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(found.size()));
-  PyObject* route = tuple == nullptr ? nullptr : PyStructSequence_New(type);
-  if (route == nullptr)
+  auto tuple = Ref<>::steal(PyTuple_New(static_cast<Py_ssize_t>(found.size())));
+  auto route = Ref<>::steal(tuple ? PyStructSequence_New(type) : nullptr);
+  if (not route)
     return nullptr;
   for (size_t i = 0; i < found.size(); i++)
-    PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), link_object(found[i]));
-  PyStructSequence_SET_ITEM(route, 0, tuple);
-  PyStructSequence_SET_ITEM(route, 1, PyFloat_FromDouble(latency));
-  return route;
+    PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), link_object(found[i]));
+  PyStructSequence_SET_ITEM(route.get(), 0, tuple.release());
+  PyStructSequence_SET_ITEM(route.get(), 1, PyFloat_FromDouble(latency));
+  return route.give();
 }
 
 } // namespace driver

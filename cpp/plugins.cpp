@@ -16,10 +16,6 @@
 #include <xbt/config.hpp>
 #include <xbt/log.h>
 
-#include "src/kernel/EngineImpl.hpp"
-#include "src/kernel/activity/CommImpl.hpp"
-#include "src/kernel/activity/ExecImpl.hpp"
-
 namespace driver {
 
 namespace {
@@ -113,21 +109,20 @@ void note_loaded(PyObject* arguments, bool energy)
     loaded.insert("host_load");
 }
 
-PyObject* columns(std::vector<std::pair<const char*, std::vector<double>>> const& all)
+Ref<> columns(std::vector<std::pair<const char*, std::vector<double>>> const& all)
 {
-  PyObject* into = PyDict_New();
-  for (auto const& [name, column] : all) {
-    PyObject* bytes = PyBytes_FromStringAndSize(reinterpret_cast<char const*>(column.data()),
-                                                static_cast<Py_ssize_t>(column.size() * sizeof(double)));
-    if (into == nullptr || bytes == nullptr || PyDict_SetItemString(into, name, bytes) != 0)
-      Py_CLEAR(into);
-    Py_XDECREF(bytes);
-  }
+  auto into = Ref<>::steal(PyDict_New());
+  for (auto const& [name, column] : all)
+    if (not into ||
+        not put(into.get(), name,
+                Ref<>::steal(PyBytes_FromStringAndSize(reinterpret_cast<char const*>(column.data()),
+                                                       static_cast<Py_ssize_t>(column.size() * sizeof(double))))))
+      return {};
   return into;
 }
 
 /// Not its idle time: SimGrid counts a host as idle that was busy to this date.
-PyObject* host_loads()
+Ref<> host_loads()
 {
   std::vector<double> load, flops;
   for (s4u::Host const* host : s4u::Engine::get_instance()->get_all_hosts()) {
@@ -137,7 +132,7 @@ PyObject* host_loads()
   return columns({{"average_load", load}, {"flops", flops}});
 }
 
-PyObject* link_loads()
+Ref<> link_loads()
 {
   double const nothing = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> bytes, average, least, most;
@@ -152,12 +147,12 @@ PyObject* link_loads()
 }
 
 /// SimGrid gives the energy of a Wi-Fi link in the message that it logs at the link's end, and nowhere else.
-PyObject* wifi_energies()
+Ref<> wifi_energies()
 {
   std::vector<double> energy;
   std::FILE* file = std::tmpfile();
   if (file == nullptr)
-    return PyErr_SetFromErrno(PyExc_OSError);
+    return Ref<>::steal(PyErr_SetFromErrno(PyExc_OSError));
   std::string const place = "/proc/self/fd/" + std::to_string(fileno(file));
   std::string const log   = "link_energy_wifi.";
   xbt_log_control_set(
@@ -192,7 +187,7 @@ void execution_started(Activity* activity)
     return;
   std::vector<s4u::Host*> hosts;
   if (activity->kind == Kind::PTASK)
-    for (Host const* host : *activity->hosts)
+    for (Host const* host : activity->parallel->hosts)
       hosts.push_back(host->host);
   else
     hosts.push_back(activity->destination->host);
@@ -284,7 +279,7 @@ bool something_is_to_come()
   for (auto* model : sim.engine->get_all_models())
     for (auto& action : *model->get_started_action_set())
       if (auto const* work = dynamic_cast<Work*>(action.get_activity());
-          work != nullptr && work->owner != nullptr && not action.is_suspended())
+          work != nullptr && work->owner && not action.is_suspended())
         return true;
   return false;
 }
@@ -332,42 +327,37 @@ PyObject* prepare_plugins(PyObject* /*module*/, PyObject* args)
     for (s4u::Link const* link : s4u::Engine::get_instance()->get_all_links())
       if (is_wired(link))
         sg_link_load_track(link);
-  PyObject* names = PyList_New(0);
+  auto names = Ref<>::steal(PyList_New(0));
   for (std::string const& each : loaded) {
-    PyObject* name = PyUnicode_FromString(each.c_str());
-    if (name == nullptr || PyList_Append(names, name) != 0)
-      Py_CLEAR(names);
-    Py_XDECREF(name);
+    Ref<> const name = text(each);
+    if (not names || not name || PyList_Append(names.get(), name.get()) != 0)
+      return nullptr;
   }
-  return names;
+  return names.give();
 }
 
 PyObject* host_properties(PyObject* /*module*/, PyObject* name)
 {
-  PyObject* into = PyDict_New();
+  auto into          = Ref<>::steal(PyDict_New());
+  char const* wanted = PyUnicode_AsUTF8(name);
+  if (not into || wanted == nullptr)
+    return nullptr;
   for (s4u::Host const* host : s4u::Engine::get_instance()->get_all_hosts())
-    if (char const* value = host->get_property(PyUnicode_AsUTF8(name)); into != nullptr && value != nullptr) {
-      PyObject* text = PyUnicode_FromString(value);
-      if (text == nullptr || PyDict_SetItemString(into, host->get_cname(), text) != 0)
-        Py_CLEAR(into);
-      Py_XDECREF(text);
-    }
-  return into;
+    if (char const* value = host->get_property(wanted);
+        value != nullptr && not put(into.get(), host->get_cname(), text(value)))
+      return nullptr;
+  return into.give();
 }
 
 PyObject* plugin_figures(PyObject* /*module*/, PyObject* /*unused*/)
 {
-  PyObject* into = PyDict_New();
+  auto into = Ref<>::steal(PyDict_New());
   for (auto const& [name, figures] : {std::pair{"host_load", host_loads}, std::pair{"link_load", link_loads},
                                       std::pair{"link_energy_wifi", wifi_energies}}) {
-    if (into == nullptr || loaded.count(name) == 0)
-      continue;
-    PyObject* value = figures();
-    if (value == nullptr || PyDict_SetItemString(into, name, value) != 0)
-      Py_CLEAR(into);
-    Py_XDECREF(value);
+    if (loaded.count(name) > 0 && (not into || not put(into.get(), name, figures())))
+      return nullptr;
   }
-  return into;
+  return into.give();
 }
 
 } // namespace driver

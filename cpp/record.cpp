@@ -54,7 +54,7 @@ int32_t resource_of(Activity const* activity)
 {
   if (activity->kind == Kind::PTASK) {
     std::string names;
-    for (Host const* host : *activity->hosts)
+    for (Host const* host : activity->parallel->hosts)
       names += (names.empty() ? "" : ",") + host->host->get_name();
     return new_resource(names);
   }
@@ -72,35 +72,28 @@ int32_t label_of(PyObject* label)
     return -1;
   if (trace.label_codes == nullptr)
     trace.label_codes = PyDict_New();
-  PyObject* code = PyDict_GetItem(trace.label_codes, label);
-  long value     = code == nullptr ? PyDict_Size(trace.label_codes) : PyLong_AsLong(code);
-  if (code == nullptr) {
-    code = PyLong_FromLong(value);
-    PyDict_SetItem(trace.label_codes, label, code);
-    Py_XDECREF(code);
+  if (PyObject* known = PyDict_GetItem(trace.label_codes, label); known != nullptr)
+    return static_cast<int32_t>(PyLong_AsLong(known));
+  Py_ssize_t const next = PyDict_Size(trace.label_codes);
+  PyDict_SetItem(trace.label_codes, label, Ref<>::steal(PyLong_FromSsize_t(next)).get());
+  return static_cast<int32_t>(next);
+}
+
+template <class T> Ref<> bytes_of(std::vector<T> const& column)
+{
+  return Ref<>::steal(PyBytes_FromStringAndSize(reinterpret_cast<char const*>(column.data()),
+                                                static_cast<Py_ssize_t>(column.size() * sizeof(T))));
+}
+
+Ref<> names_of(std::vector<std::string> const& names)
+{
+  auto list = Ref<>::steal(PyList_New(0));
+  for (std::string const& name : names) {
+    Ref<> const item = text(name);
+    if (not list || not item || PyList_Append(list.get(), item.get()) != 0)
+      return {};
   }
-  return static_cast<int32_t>(value);
-}
-
-template <class T> PyObject* bytes_of(std::vector<T> const& column)
-{
-  return PyBytes_FromStringAndSize(reinterpret_cast<char const*>(column.data()),
-                                   static_cast<Py_ssize_t>(column.size() * sizeof(T)));
-}
-
-PyObject* names_of(std::vector<std::string> const& names)
-{
-  PyObject* list = PyList_New(static_cast<Py_ssize_t>(names.size()));
-  for (size_t i = 0; list != nullptr && i < names.size(); i++)
-    PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), PyUnicode_FromString(names[i].c_str()));
   return list;
-}
-
-bool put(PyObject* dict, const char* key, PyObject* value)
-{
-  bool const good = value != nullptr && PyDict_SetItemString(dict, key, value) == 0;
-  Py_XDECREF(value);
-  return good;
 }
 
 bool collect_hosts(PyObject* into)
@@ -142,35 +135,32 @@ bool collect_links(PyObject* into)
          put(into, "link_energy", bytes_of(energy));
 }
 
-PyObject* collect_trace()
+Ref<> collect_trace()
 {
-  PyObject* into = PyDict_New();
+  auto made   = Ref<>::steal(PyDict_New());
+  auto* into  = made.get();
+  auto labels = Ref<>::steal(trace.label_codes == nullptr ? PyList_New(0) : PyDict_Keys(trace.label_codes));
   bool const good =
-      into != nullptr && put(into, "actor_code", bytes_of(trace.actor)) &&
-      put(into, "resource_code", bytes_of(trace.resource)) &&
+      made && put(into, "actor_code", bytes_of(trace.actor)) && put(into, "resource_code", bytes_of(trace.resource)) &&
       put(into, "resource_names", names_of(trace.resource_names)) && put(into, "kind", bytes_of(trace.kind)) &&
-      put(into, "label_code", bytes_of(trace.label)) &&
-      put(into, "label_names", trace.label_codes == nullptr ? PyList_New(0) : PyDict_Keys(trace.label_codes)) &&
+      put(into, "label_code", bytes_of(trace.label)) && put(into, "label_names", std::move(labels)) &&
       put(into, "start", bytes_of(trace.start)) && put(into, "end", bytes_of(trace.end)) &&
       put(into, "amount", bytes_of(trace.amount)) && put(into, "state", bytes_of(trace.state));
-  if (not good)
-    Py_CLEAR(into);
-  return into;
+  return good ? made : Ref<>();
 }
 
-PyObject* collect_returned()
+Ref<> collect_returned()
 {
   Py_ssize_t const count = PyList_GET_SIZE(sim.actors);
-  PyObject* list         = PyList_New(count);
-  for (Py_ssize_t i = 0; list != nullptr && i < count; i++) {
+  auto list              = Ref<>::steal(PyList_New(count));
+  for (Py_ssize_t i = 0; list && i < count; i++) {
     auto const* actor = reinterpret_cast<Actor*>(PyList_GET_ITEM(sim.actors, i));
     char const* state = actor->phase != Actor::Phase::ENDED ? "running" : actor->killed ? "killed" : "ended";
-    PyObject* value   = actor->value == nullptr ? Py_None : actor->value;
-    PyObject* row     = Py_BuildValue("(OsOs)", actor->name, actor->host->host->get_cname(), value, state);
+    PyObject* value   = actor->value ? actor->value.get() : Py_None;
+    PyObject* row     = Py_BuildValue("(OsOs)", actor->name.get(), actor->host->host->get_cname(), value, state);
     if (row == nullptr)
-      Py_CLEAR(list);
-    else
-      PyList_SET_ITEM(list, i, row);
+      return {};
+    PyList_SET_ITEM(list.get(), i, row);
   }
   return list;
 }
@@ -220,7 +210,7 @@ void record(Activity* activity, State outcome, double amount)
   int8_t const state = outcome == State::FINISHED ? 0 : outcome == State::FAILED ? 1 : 2;
   trace.actor.push_back(static_cast<int32_t>(activity->owner->pid) - 1);
   trace.resource.push_back(resource_of(activity));
-  trace.label.push_back(label_of(activity->label));
+  trace.label.push_back(label_of(activity->label.get()));
   trace.kind.push_back(kind);
   trace.state.push_back(state);
   trace.start.push_back(activity->start);
@@ -230,13 +220,12 @@ void record(Activity* activity, State outcome, double amount)
 
 PyObject* collect()
 {
-  PyObject* into  = PyDict_New();
-  bool const good = into != nullptr && put(into, "clock", PyFloat_FromDouble(now())) && collect_hosts(into) &&
+  auto made       = Ref<>::steal(PyDict_New());
+  auto* into      = made.get();
+  bool const good = made && put(into, "clock", Ref<>::steal(PyFloat_FromDouble(now()))) && collect_hosts(into) &&
                     collect_links(into) && put(into, "trace", collect_trace()) &&
                     put(into, "returned", collect_returned());
-  if (not good)
-    Py_CLEAR(into);
-  return into;
+  return good ? made.give() : nullptr;
 }
 
 } // namespace driver

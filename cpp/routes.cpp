@@ -14,9 +14,6 @@
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <xbt/config.hpp>
 
-#include "src/kernel/resource/NetworkModel.hpp"
-#include "src/kernel/resource/WifiLinkImpl.hpp"
-
 namespace driver {
 
 namespace {

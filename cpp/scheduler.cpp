@@ -20,7 +20,7 @@ struct Timer {
   double date;
   uint64_t number;
   Alarm alarm;
-  PyObject* object; // strong
+  Ref<> object;
 };
 struct Later {
   bool operator()(Timer const& a, Timer const& b) const
@@ -32,21 +32,21 @@ struct Later {
 std::vector<Timer> timers; // a heap; entries whose object no longer names them are dropped when met
 uint64_t last_timer = 0;
 size_t stale_timers = 0;
-std::vector<Timer> expired; // time limits of this date: what ends at the very limit is in time
-std::vector<Actor*> ready;  // strong; drained from ready_head on
+std::vector<Timer> expired;    // time limits of this date: what ends at the very limit is in time
+std::vector<Ref<Actor>> ready; // drained from ready_head on
 size_t ready_head = 0;
 
 uint64_t& timer_of(Timer const& timer)
 {
   switch (timer.alarm) {
     case Alarm::WAIT:
-      return reinterpret_cast<Wait*>(timer.object)->timer;
+      return reinterpret_cast<Wait*>(timer.object.get())->timer;
     case Alarm::START:
-      return reinterpret_cast<Actor*>(timer.object)->start_timer;
+      return reinterpret_cast<Actor*>(timer.object.get())->start_timer;
     case Alarm::KILL:
-      return reinterpret_cast<Actor*>(timer.object)->kill_timer;
+      return reinterpret_cast<Actor*>(timer.object.get())->kill_timer;
     default:
-      return reinterpret_cast<Activity*>(timer.object)->timer;
+      return reinterpret_cast<Activity*>(timer.object.get())->timer;
   }
 }
 
@@ -55,19 +55,19 @@ bool is_stale(Timer const& timer)
   return timer_of(timer) != timer.number;
 }
 
-void drop_top()
+Timer take_top()
 {
   std::pop_heap(timers.begin(), timers.end(), Later());
-  PyObject* object = timers.back().object;
+  Timer timer = std::move(timers.back());
   timers.pop_back();
-  Py_DECREF(object);
+  return timer;
 }
 
 void drop_stale_top()
 {
   while (not timers.empty() && is_stale(timers.front())) {
     stale_timers--;
-    drop_top();
+    take_top();
   }
 }
 
@@ -76,18 +76,12 @@ void compact()
 {
   if (stale_timers < 1024 || stale_timers * 2 < timers.size())
     return;
-  std::vector<Timer> kept;
-  std::vector<PyObject*> dropped;
-  for (Timer const& timer : timers)
-    if (is_stale(timer))
-      dropped.push_back(timer.object);
-    else
-      kept.push_back(timer);
-  timers.swap(kept);
+  auto const stale =
+      std::partition(timers.begin(), timers.end(), [](Timer const& timer) { return not is_stale(timer); });
+  std::vector<Timer> const dropped(std::make_move_iterator(stale), std::make_move_iterator(timers.end()));
+  timers.erase(stale, timers.end());
   std::make_heap(timers.begin(), timers.end(), Later());
   stale_timers = 0;
-  for (PyObject* object : dropped)
-    Py_DECREF(object);
 }
 
 void ring(Timer const& timer)
@@ -95,16 +89,15 @@ void ring(Timer const& timer)
   timer_of(timer) = 0;
   switch (timer.alarm) {
     case Alarm::ACTIVITY:
-      complete(reinterpret_cast<Activity*>(timer.object), State::FINISHED, Failure::NONE);
+      complete(reinterpret_cast<Activity*>(timer.object.get()), State::FINISHED, Failure::NONE);
       break;
     case Alarm::START:
-      start_actor(reinterpret_cast<Actor*>(timer.object));
+      start_actor(reinterpret_cast<Actor*>(timer.object.get()));
       break;
     case Alarm::KILL:
-      kill(reinterpret_cast<Actor*>(timer.object), false);
+      kill(reinterpret_cast<Actor*>(timer.object.get()), false);
       break;
     default:
-      Py_INCREF(timer.object);
       expired.push_back(timer);
       break;
   }
@@ -113,10 +106,10 @@ void ring(Timer const& timer)
 void expire(Timer const& timer)
 {
   if (timer.alarm == Alarm::WAIT) {
-    time_out(reinterpret_cast<Wait*>(timer.object));
+    time_out(reinterpret_cast<Wait*>(timer.object.get()));
     return;
   }
-  auto* activity = reinterpret_cast<Activity*>(timer.object);
+  auto* activity = reinterpret_cast<Activity*>(timer.object.get());
   if (is_over(activity))
     return;
   if (activity->kind == Kind::CONDITION)
@@ -127,13 +120,8 @@ void expire(Timer const& timer)
 
 void ring_until(double date)
 {
-  for (drop_stale_top(); not timers.empty() && timers.front().date <= date; drop_stale_top()) {
-    Timer timer = timers.front();
-    std::pop_heap(timers.begin(), timers.end(), Later());
-    timers.pop_back();
-    ring(timer);
-    Py_DECREF(timer.object);
-  }
+  for (drop_stale_top(); not timers.empty() && timers.front().date <= date; drop_stale_top())
+    ring(take_top());
 }
 
 /// Lets Python see signals now and then, and calls progress(clock, actors alive) up to twenty times a second.
@@ -146,11 +134,9 @@ void look_around()
     throw StopRun();
   if (sim.progress == nullptr || steady_clock::now() < next)
     return;
-  next             = steady_clock::now() + std::chrono::milliseconds(50);
-  PyObject* result = PyObject_CallFunction(sim.progress, "dl", now(), sim.alive);
-  if (result == nullptr)
+  next = steady_clock::now() + std::chrono::milliseconds(50);
+  if (not Ref<>::steal(PyObject_CallFunction(sim.progress, "dl", now(), sim.alive)))
     throw StopRun();
-  Py_DECREF(result);
 }
 
 bool something_failed()
@@ -208,8 +194,7 @@ public:
 
 uint64_t set_timer(double date, Alarm alarm, PyObject* object)
 {
-  Py_INCREF(object);
-  timers.push_back({date, ++last_timer, alarm, object});
+  timers.push_back({date, ++last_timer, alarm, Ref<>::share(object)});
   std::push_heap(timers.begin(), timers.end(), Later());
   return last_timer;
 }
@@ -236,27 +221,23 @@ void install_scheduler()
 
 void make_ready(Actor* actor)
 {
-  Py_INCREF(actor);
   actor->phase = Actor::Phase::READY;
-  ready.push_back(actor);
+  ready.push_back(Ref<Actor>::share(actor));
 }
 
 void drain()
 {
   signal_ended_executions();
-  for (Timer const& timer : std::exchange(expired, {})) {
+  for (Timer const& timer : std::exchange(expired, {}))
     expire(timer);
-    Py_DECREF(timer.object);
-  }
   while (true) {
     while (ready_head < ready.size()) {
-      Actor* actor = ready[ready_head++];
+      Ref<Actor> const actor = std::move(ready[ready_head++]);
       if (ready_head > 4096 && ready_head * 2 > ready.size()) {
         ready.erase(ready.begin(), ready.begin() + static_cast<ptrdiff_t>(ready_head));
         ready_head = 0;
       }
-      resume(actor);
-      Py_DECREF(actor);
+      resume(actor.get());
       if (sim.error != nullptr)
         end_run();
     }

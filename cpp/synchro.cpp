@@ -9,29 +9,34 @@ namespace driver {
 namespace {
 
 struct Mutex {
-  PyObject_HEAD PyObject* name;
+  PyObject_HEAD Ref<> name;
   Fifo waiting;
-  Actor* owner; // borrowed
+  Actor* owner = nullptr; // borrowed
 };
 struct Semaphore {
-  PyObject_HEAD PyObject* name;
+  PyObject_HEAD Ref<> name;
   Fifo waiting;
-  long capacity;
+  long count = 0; // free places
 };
 struct Condition {
-  PyObject_HEAD PyObject* name;
+  PyObject_HEAD Ref<> name;
   Fifo waiting;
-  Mutex* mutex;
+  Ref<Mutex> mutex;
 };
 struct Barrier {
-  PyObject_HEAD PyObject* name;
+  PyObject_HEAD Ref<> name;
   Fifo waiting;
-  long size;
+  long count = 0; // of those that it waits for
 };
 
 template <class T> T* as(PyObject* self)
 {
   return reinterpret_cast<T*>(self);
+}
+
+template <class T> T* target(Activity const* activity)
+{
+  return as<T>(activity->target.get());
 }
 
 void finish(Activity* activity)
@@ -41,7 +46,7 @@ void finish(Activity* activity)
 
 void answer(Activity* activity, bool value)
 {
-  Py_XSETREF(activity->payload, PyBool_FromLong(value));
+  activity->payload = Ref<>::steal(PyBool_FromLong(value));
 }
 
 // ---- mutex ----------------------------------------------------------------------------------------------------------
@@ -61,10 +66,9 @@ void release(Mutex* mutex)
   mutex->owner = nullptr;
   if (mutex->waiting.size == 0)
     return;
-  Activity* next = mutex->waiting.pop();
-  mutex->owner   = next->owner;
-  finish(next);
-  Py_DECREF(next);
+  Ref<Activity> const next = mutex->waiting.pop();
+  mutex->owner             = next->owner;
+  finish(next.get());
 }
 
 bool unlock_as(PyObject* self, Actor* actor, const char* operation)
@@ -74,7 +78,7 @@ bool unlock_as(PyObject* self, Actor* actor, const char* operation)
     release(mutex);
     return true;
   }
-  PyErr_Format(PyExc_RuntimeError, "%s: the mutex %R is %s", operation, mutex->name,
+  PyErr_Format(PyExc_RuntimeError, "%s: the mutex %R is %s", operation, mutex->name.get(),
                mutex->owner == nullptr ? "not locked" : "held by another actor");
   return false;
 }
@@ -134,34 +138,34 @@ PyObject* semaphore_enter(PyObject* self, PyObject* /*unused*/)
   return blocking_operation(Kind::ACQUIRE, self, NEVER);
 }
 
+void release(Semaphore* semaphore)
+{
+  if (semaphore->waiting.size == 0)
+    semaphore->count++;
+  else
+    finish(semaphore->waiting.pop().get());
+}
+
 PyObject* semaphore_release(PyObject* self, PyObject* /*unused*/)
 {
-  auto* semaphore = as<Semaphore>(self);
-  if (semaphore->waiting.size == 0) {
-    semaphore->capacity++;
-  } else {
-    Activity* next = semaphore->waiting.pop();
-    finish(next);
-    Py_DECREF(next);
-  }
+  release(as<Semaphore>(self));
   Py_RETURN_NONE;
 }
 
 PyObject* semaphore_exit(PyObject* self, PyObject* /*exception*/)
 {
-  PyObject* none = semaphore_release(self, nullptr);
-  Py_DECREF(none);
+  release(as<Semaphore>(self));
   return done_awaitable();
 }
 
 PyObject* semaphore_capacity(PyObject* self, void* /*closure*/)
 {
-  return PyLong_FromLong(as<Semaphore>(self)->capacity);
+  return PyLong_FromLong(as<Semaphore>(self)->count);
 }
 
 PyObject* semaphore_would_block(PyObject* self, void* /*closure*/)
 {
-  return PyBool_FromLong(as<Semaphore>(self)->capacity == 0);
+  return PyBool_FromLong(as<Semaphore>(self)->count == 0);
 }
 
 // ---- condition ------------------------------------------------------------------------------------------------------
@@ -180,14 +184,12 @@ void relock(Activity* activity, bool notified)
 {
   answer(activity, notified);
   forget_timer(activity->timer);
-  lock(as<Condition>(activity->target)->mutex, activity);
+  lock(target<Condition>(activity)->mutex.get(), activity);
 }
 
 void notify_first(Condition* condition)
 {
-  Activity* first = condition->waiting.pop();
-  relock(first, true);
-  Py_DECREF(first);
+  relock(condition->waiting.pop().get(), true);
 }
 
 PyObject* condition_notify_one(PyObject* self, PyObject* /*unused*/)
@@ -213,15 +215,14 @@ PyObject* barrier_wait(PyObject* self, PyObject* /*unused*/)
 
 void arrive(Barrier* barrier, Activity* activity)
 {
-  if (barrier->waiting.size + 1 < barrier->size) {
+  if (barrier->waiting.size + 1 < barrier->count) {
     barrier->waiting.push(activity);
     return;
   }
   while (barrier->waiting.size > 0) {
-    Activity* other = barrier->waiting.pop();
-    answer(other, false);
-    finish(other);
-    Py_DECREF(other);
+    Ref<Activity> const other = barrier->waiting.pop();
+    answer(other.get(), false);
+    finish(other.get());
   }
   answer(activity, true);
   finish(activity);
@@ -229,14 +230,22 @@ void arrive(Barrier* barrier, Activity* activity)
 
 PyObject* barrier_size(PyObject* self, void* /*closure*/)
 {
-  return PyLong_FromLong(as<Barrier>(self)->size);
+  return PyLong_FromLong(as<Barrier>(self)->count);
 }
 
 // ---- types ----------------------------------------------------------------------------------------------------------
 
-PyObject* get_name(PyObject* self, void* /*closure*/)
+template <class T> PyObject* get_name(PyObject* self, void* /*closure*/)
 {
-  return Py_NewRef(as<Mutex>(self)->name); // all of them begin alike
+  return Py_NewRef(as<T>(self)->name.get());
+}
+
+template <class T> Ref<T> named(PyTypeObject* type, PyObject* name)
+{
+  Ref<T> made = create<T>(type);
+  if (made)
+    made->name = Ref<>::share(name);
+  return made;
 }
 
 PyObject* mutex_new(PyTypeObject* type, PyObject* args, PyObject* /*keywords*/)
@@ -244,13 +253,10 @@ PyObject* mutex_new(PyTypeObject* type, PyObject* args, PyObject* /*keywords*/)
   PyObject* name = Py_None;
   if (not PyArg_ParseTuple(args, "|O", &name))
     return nullptr;
-  PyObject* self = type->tp_alloc(type, 0);
-  if (self != nullptr)
-    as<Mutex>(self)->name = Py_NewRef(name);
-  return self;
+  return named<Mutex>(type, name).give();
 }
 
-PyObject* counted_new(PyTypeObject* type, PyObject* args, long least, const char* what)
+template <class T> PyObject* counted_new(PyTypeObject* type, PyObject* args, long least, const char* what)
 {
   PyObject* name = Py_None;
   long count;
@@ -260,23 +266,20 @@ PyObject* counted_new(PyTypeObject* type, PyObject* args, long least, const char
     PyErr_Format(PyExc_ValueError, "%s must be at least %ld, not %ld", what, least, count);
     return nullptr;
   }
-  PyObject* self = type->tp_alloc(type, 0);
-  if (self != nullptr) {
-    as<Semaphore>(self)->name     = Py_NewRef(name);
-    as<Semaphore>(self)->capacity = count;
-  }
-  return self;
+  Ref<T> made = named<T>(type, name);
+  if (made)
+    made->count = count;
+  return made.give();
 }
 
 PyObject* semaphore_new(PyTypeObject* type, PyObject* args, PyObject* /*keywords*/)
 {
-  return counted_new(type, args, 0, "the capacity of a semaphore");
+  return counted_new<Semaphore>(type, args, 0, "the capacity of a semaphore");
 }
 
 PyObject* barrier_new(PyTypeObject* type, PyObject* args, PyObject* /*keywords*/)
 {
-  static_assert(offsetof(Barrier, size) == offsetof(Semaphore, capacity), "counted_new() sets either");
-  return counted_new(type, args, 1, "the size of a barrier");
+  return counted_new<Barrier>(type, args, 1, "the size of a barrier");
 }
 
 PyObject* condition_new(PyTypeObject* type, PyObject* args, PyObject* /*keywords*/)
@@ -285,20 +288,10 @@ PyObject* condition_new(PyTypeObject* type, PyObject* args, PyObject* /*keywords
   PyObject* name = Py_None;
   if (not PyArg_ParseTuple(args, "O!|O", &MutexType, &mutex, &name))
     return nullptr;
-  PyObject* self = type->tp_alloc(type, 0);
-  if (self != nullptr) {
-    as<Condition>(self)->name  = Py_NewRef(name);
-    as<Condition>(self)->mutex = as<Mutex>(Py_NewRef(mutex));
-  }
-  return self;
-}
-
-void synchro_dealloc(PyObject* self)
-{
-  if (Py_TYPE(self) == &ConditionType)
-    Py_CLEAR(as<Condition>(self)->mutex);
-  Py_CLEAR(as<Mutex>(self)->name);
-  Py_TYPE(self)->tp_free(self);
+  Ref<Condition> made = named<Condition>(type, name);
+  if (made)
+    made->mutex = Ref<Mutex>::share(as<Mutex>(mutex));
+  return made.give();
 }
 
 PyMethodDef mutex_methods[]     = {{"lock", mutex_lock, METH_NOARGS, "Awaitable: until it is this actor's."},
@@ -320,25 +313,25 @@ PyMethodDef condition_methods[] = {
 PyMethodDef barrier_methods[] = {{"wait", barrier_wait, METH_NOARGS, "Awaitable: until all have come."},
                                  {nullptr, nullptr, 0, nullptr}};
 
-PyGetSetDef mutex_properties[]     = {{"name", get_name, nullptr, "Its name or None.", nullptr},
+PyGetSetDef mutex_properties[]     = {{"name", get_name<Mutex>, nullptr, "Its name or None.", nullptr},
                                       {"owner", mutex_owner, nullptr, "The actor that holds it, or None.", nullptr},
                                       {nullptr, nullptr, nullptr, nullptr, nullptr}};
-PyGetSetDef semaphore_properties[] = {{"name", get_name, nullptr, "Its name or None.", nullptr},
+PyGetSetDef semaphore_properties[] = {{"name", get_name<Semaphore>, nullptr, "Its name or None.", nullptr},
                                       {"capacity", semaphore_capacity, nullptr, "Free places.", nullptr},
                                       {"would_block", semaphore_would_block, nullptr, "Whether none is free.", nullptr},
                                       {nullptr, nullptr, nullptr, nullptr, nullptr}};
-PyGetSetDef condition_properties[] = {{"name", get_name, nullptr, "Its name or None.", nullptr},
+PyGetSetDef condition_properties[] = {{"name", get_name<Condition>, nullptr, "Its name or None.", nullptr},
                                       {nullptr, nullptr, nullptr, nullptr, nullptr}};
-PyGetSetDef barrier_properties[]   = {{"name", get_name, nullptr, "Its name or None.", nullptr},
+PyGetSetDef barrier_properties[]   = {{"name", get_name<Barrier>, nullptr, "Its name or None.", nullptr},
                                       {"size", barrier_size, nullptr, "How many it waits for.", nullptr},
                                       {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyTypeObject make_type(const char* name, Py_ssize_t size, newfunc make, PyMethodDef* methods, PyGetSetDef* properties)
+template <class T> PyTypeObject make_type(const char* name, newfunc make, PyMethodDef* methods, PyGetSetDef* properties)
 {
   PyTypeObject type = blank_type();
   type.tp_name      = name;
-  type.tp_basicsize = size;
-  type.tp_dealloc   = synchro_dealloc;
+  type.tp_basicsize = sizeof(T);
+  type.tp_dealloc   = destroy<T>;
   type.tp_flags     = Py_TPFLAGS_DEFAULT;
   type.tp_methods   = methods;
   type.tp_getset    = properties;
@@ -348,9 +341,9 @@ PyTypeObject make_type(const char* name, Py_ssize_t size, newfunc make, PyMethod
 
 void start_join(Activity* activity)
 {
-  auto* actor = as<Actor>(activity->target);
+  auto* actor = target<Actor>(activity);
   if (actor->phase == Actor::Phase::ENDED) {
-    Py_XSETREF(activity->payload, Py_NewRef(actor->value));
+    activity->payload = actor->value;
     finish(activity);
     return;
   }
@@ -360,13 +353,13 @@ void start_join(Activity* activity)
 } // namespace
 
 PyTypeObject MutexType =
-    make_type("simplugin.simulation._driver.Mutex", sizeof(Mutex), mutex_new, mutex_methods, mutex_properties);
-PyTypeObject SemaphoreType = make_type("simplugin.simulation._driver.Semaphore", sizeof(Semaphore), semaphore_new,
-                                       semaphore_methods, semaphore_properties);
-PyTypeObject ConditionType = make_type("simplugin.simulation._driver.Condition", sizeof(Condition), condition_new,
-                                       condition_methods, condition_properties);
-PyTypeObject BarrierType   = make_type("simplugin.simulation._driver.Barrier", sizeof(Barrier), barrier_new,
-                                       barrier_methods, barrier_properties);
+    make_type<Mutex>("simplugin.simulation._driver.Mutex", mutex_new, mutex_methods, mutex_properties);
+PyTypeObject SemaphoreType = make_type<Semaphore>("simplugin.simulation._driver.Semaphore", semaphore_new,
+                                                  semaphore_methods, semaphore_properties);
+PyTypeObject ConditionType = make_type<Condition>("simplugin.simulation._driver.Condition", condition_new,
+                                                  condition_methods, condition_properties);
+PyTypeObject BarrierType =
+    make_type<Barrier>("simplugin.simulation._driver.Barrier", barrier_new, barrier_methods, barrier_properties);
 
 bool start_synchro(Activity* activity)
 {
@@ -375,12 +368,12 @@ bool start_synchro(Activity* activity)
       start_join(activity);
       return true;
     case Kind::LOCK:
-      lock(as<Mutex>(activity->target), activity);
+      lock(target<Mutex>(activity), activity);
       return true;
     case Kind::ACQUIRE: {
-      auto* semaphore = as<Semaphore>(activity->target);
-      if (semaphore->capacity > 0) {
-        semaphore->capacity--;
+      auto* semaphore = target<Semaphore>(activity);
+      if (semaphore->count > 0) {
+        semaphore->count--;
         finish(activity);
       } else {
         semaphore->waiting.push(activity);
@@ -388,8 +381,8 @@ bool start_synchro(Activity* activity)
       return true;
     }
     case Kind::CONDITION: {
-      auto* condition = as<Condition>(activity->target);
-      if (not unlock_as(reinterpret_cast<PyObject*>(condition->mutex), activity->owner, "wait")) {
+      auto* condition = target<Condition>(activity);
+      if (not unlock_as(condition->mutex.object(), activity->owner, "wait")) {
         disown(activity);
         activity->state = State::FAILED;
         return false;
@@ -398,10 +391,10 @@ bool start_synchro(Activity* activity)
       return true;
     }
     case Kind::BARRIER:
-      arrive(as<Barrier>(activity->target), activity);
+      arrive(target<Barrier>(activity), activity);
       return true;
     case Kind::SUSPEND:
-      suspend(as<Actor>(activity->target));
+      suspend(target<Actor>(activity));
       finish(activity);
       return true;
     default: // Kind::YIELD
@@ -415,32 +408,18 @@ void give_back(Activity* activity, Actor* actor)
 {
   if (activity->state != State::FINISHED)
     return;
-  if (activity->kind == Kind::LOCK && as<Mutex>(activity->target)->owner == actor)
-    release(as<Mutex>(activity->target));
+  if (activity->kind == Kind::LOCK && target<Mutex>(activity)->owner == actor)
+    release(target<Mutex>(activity));
   else if (activity->kind == Kind::ACQUIRE)
-    Py_DECREF(semaphore_release(activity->target, nullptr));
+    release(target<Semaphore>(activity));
 }
 
 void condition_timed_out(Activity* activity)
 {
-  Py_INCREF(activity);
+  auto const kept = Ref<Activity>::share(activity);
   if (activity->queue != nullptr)
     activity->queue->remove(activity);
   relock(activity, false);
-  Py_DECREF(activity);
-}
-
-PyObject* named_object(const char* kind, PyObject* name, PyTypeObject* type)
-{
-  PyObject* key = Py_BuildValue("(sO)", kind, name);
-  if (key == nullptr)
-    return nullptr;
-  PyObject* found = PyDict_GetItemWithError(sim.named, key);
-  Py_DECREF(key);
-  if (found != nullptr && Py_TYPE(found) != type)
-    found = nullptr;
-  Py_XINCREF(found);
-  return found;
 }
 
 } // namespace driver

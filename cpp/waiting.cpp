@@ -17,13 +17,13 @@ bool satisfied(Wait* wait)
 {
   wait->missing = 0;
   wait->winner  = nullptr;
-  for (Activity* activity : *wait->activities) {
-    if (not is_over(activity)) {
+  for (Ref<Activity> const& activity : wait->activities) {
+    if (not is_over(activity.get())) {
       wait->missing++;
       continue;
     }
     if (wait->mode != Wait::Mode::ALL || activity->state != State::FINISHED) {
-      wait->winner = activity;
+      wait->winner = activity.get();
       return true;
     }
   }
@@ -36,21 +36,17 @@ PyObject* outcome(Wait* wait)
   if (not wait->timed_out)
     satisfied(wait); // the first in list order among those that are over by now
   if (wait->timed_out) {
-    raise_failure(wait->mode == Wait::Mode::ONE ? wait->activities->front() : nullptr, Failure::TIMEOUT);
+    raise_failure(wait->mode == Wait::Mode::ONE ? wait->activities.front().get() : nullptr, Failure::TIMEOUT);
     return nullptr;
   }
   if (wait->winner != nullptr && (wait->mode == Wait::Mode::ONE || wait->winner->state != State::FINISHED))
     return take_result(wait->winner);
-  if (wait->mode == Wait::Mode::ANY) {
-    Py_INCREF(wait->winner);
-    return reinterpret_cast<PyObject*>(wait->winner);
-  }
-  PyObject* results = PyList_New(static_cast<Py_ssize_t>(wait->activities->size()));
-  if (results == nullptr)
-    return nullptr;
-  for (size_t i = 0; i < wait->activities->size(); i++)
-    PyList_SET_ITEM(results, static_cast<Py_ssize_t>(i), take_result((*wait->activities)[i]));
-  return results;
+  if (wait->mode == Wait::Mode::ANY)
+    return Ref<Activity>::share(wait->winner).give();
+  auto results = Ref<>::steal(PyList_New(static_cast<Py_ssize_t>(wait->activities.size())));
+  for (size_t i = 0; results && i < wait->activities.size(); i++)
+    PyList_SET_ITEM(results.get(), static_cast<Py_ssize_t>(i), take_result(wait->activities[i].get()));
+  return results.give();
 }
 
 PySendResult wait_send(PyObject* self, PyObject* /*value*/, PyObject** result)
@@ -73,14 +69,13 @@ PySendResult wait_send(PyObject* self, PyObject* /*value*/, PyObject** result)
     if (not satisfied(wait)) {
       wait->actor      = actor;
       wait->registered = true;
-      for (Activity* activity : *wait->activities)
-        if (not is_over(activity))
-          add_waiter(activity, {actor, wait});
+      for (Ref<Activity> const& activity : wait->activities)
+        if (not is_over(activity.get()))
+          add_waiter(activity.get(), {actor, wait});
       if (wait->timeout >= 0)
         wait->timer = set_timer(now() + wait->timeout, Alarm::WAIT, self);
       block(actor, self);
-      *result = Py_None;
-      Py_INCREF(Py_None);
+      *result = Py_NewRef(Py_None);
       return PYGEN_NEXT;
     }
   } else if (not wait->timed_out && not satisfied(wait)) {
@@ -101,10 +96,7 @@ void wait_dealloc(PyObject* self)
   Wait* wait = cast(self);
   if (not wait->begun)
     never_awaited(self, wait->creator, wait->exceptions);
-  for (Activity* activity : *wait->activities)
-    Py_DECREF(activity);
-  delete wait->activities;
-  PyObject_Free(self);
+  destroy<Wait>(self);
 }
 
 PyAsyncMethods wait_async = {itself, nullptr, nullptr, wait_send};
@@ -129,42 +121,35 @@ PyTypeObject WaitType = make_type();
 
 PyObject* new_wait(Wait::Mode mode, PyObject* activities, double timeout)
 {
-  PyObject* sequence = PySequence_Fast(activities, "expected a sequence of activities");
-  if (sequence == nullptr)
+  auto const sequence = Ref<>::steal(PySequence_Fast(activities, "expected a sequence of activities"));
+  if (not sequence)
     return nullptr;
-  Py_ssize_t const count = PySequence_Fast_GET_SIZE(sequence);
-  for (Py_ssize_t i = 0; i < count; i++)
-    if (Py_TYPE(PySequence_Fast_GET_ITEM(sequence, i)) != &ActivityType) {
-      PyErr_Format(PyExc_TypeError, "expected activities, not %R", PySequence_Fast_GET_ITEM(sequence, i));
-      Py_DECREF(sequence);
-      return nullptr;
-    } else if (reinterpret_cast<Activity*>(PySequence_Fast_GET_ITEM(sequence, i))->state == State::INITED) {
-      PyErr_Format(PyExc_TypeError, "%R has not started; use the operation whose name ends in _async",
-                   PySequence_Fast_GET_ITEM(sequence, i));
-      Py_DECREF(sequence);
+  std::vector<Ref<Activity>> all;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence.get()); i++) {
+    PyObject* item = PySequence_Fast_GET_ITEM(sequence.get(), i);
+    if (Py_TYPE(item) != &ActivityType) {
+      PyErr_Format(PyExc_TypeError, "expected activities, not %R", item);
       return nullptr;
     }
-  if (count == 0 && mode == Wait::Mode::ANY) {
+    all.push_back(Ref<Activity>::share(reinterpret_cast<Activity*>(item)));
+    if (all.back()->state == State::INITED) {
+      PyErr_Format(PyExc_TypeError, "%R has not started; use the operation whose name ends in _async", item);
+      return nullptr;
+    }
+  }
+  if (all.empty() && mode == Wait::Mode::ANY) {
     PyErr_SetString(PyExc_ValueError, "wait_any needs at least one activity");
-    Py_DECREF(sequence);
     return nullptr;
   }
-  Wait* wait = PyObject_New(Wait, &WaitType);
-  if (wait != nullptr) {
-    std::fill(reinterpret_cast<char*>(wait) + sizeof(PyObject), reinterpret_cast<char*>(wait) + sizeof(Wait), 0);
+  Ref<Wait> wait = create<Wait>(&WaitType);
+  if (wait) {
     wait->mode       = mode;
     wait->timeout    = timeout;
     wait->creator    = sim.current;
-    wait->exceptions = expect_await(reinterpret_cast<PyObject*>(wait), sim.current);
-    wait->activities = new std::vector<Activity*>();
-    for (Py_ssize_t i = 0; i < count; i++) {
-      PyObject* activity = PySequence_Fast_GET_ITEM(sequence, i);
-      Py_INCREF(activity);
-      wait->activities->push_back(reinterpret_cast<Activity*>(activity));
-    }
+    wait->exceptions = expect_await(wait.object(), sim.current);
+    wait->activities = std::move(all);
   }
-  Py_DECREF(sequence);
-  return reinterpret_cast<PyObject*>(wait);
+  return wait.give();
 }
 
 void unregister(Wait* wait)
@@ -173,9 +158,9 @@ void unregister(Wait* wait)
     return;
   wait->registered = false;
   forget_timer(wait->timer);
-  for (Activity* activity : *wait->activities)
-    if (not is_over(activity))
-      remove_waiter(activity, wait->actor);
+  for (Ref<Activity> const& activity : wait->activities)
+    if (not is_over(activity.get()))
+      remove_waiter(activity.get(), wait->actor);
 }
 
 void notify(Wait* wait, Activity* activity)

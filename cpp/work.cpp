@@ -10,10 +10,6 @@
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <xbt/config.hpp>
 
-#include "src/kernel/resource/CpuImpl.hpp"
-#include "src/kernel/resource/HostImpl.hpp"
-#include "src/kernel/resource/NetworkModel.hpp"
-
 namespace driver {
 
 namespace {
@@ -31,8 +27,7 @@ Work* new_work(Activity* owner)
     work = new Work();
     intrusive_ptr_add_ref(work); // lives until the process ends
   }
-  Py_INCREF(owner);
-  work->owner = owner;
+  work->owner = Ref<Activity>::share(owner);
   owner->work = work;
   return work;
 }
@@ -53,7 +48,7 @@ bool any_host_off(Activity const* activity)
 {
   if (activity->kind != Kind::PTASK)
     return not activity->destination->host->is_on();
-  for (Host const* host : *activity->hosts)
+  for (Host const* host : activity->parallel->hosts)
     if (not host->host->is_on())
       return true;
   return false;
@@ -83,9 +78,9 @@ double Work::remaining() const
 /// Back into the pool; the action, if it has not ended, is destroyed and frees its share of the resource at once.
 void Work::release()
 {
-  Activity* activity = owner;
+  Ref<Activity> const activity = std::move(owner);
   if (activity->kind == Kind::SENDTO)
-    transfers.erase(activity);
+    transfers.erase(activity.get());
   if (model_action_ != nullptr) {
     if (model_action_->get_state() == Action::State::STARTED)
       model_action_->cancel();
@@ -93,18 +88,16 @@ void Work::release()
     clean_action();
   }
   activity->work = nullptr;
-  owner          = nullptr;
   next_free      = free_works;
   free_works     = this;
-  Py_DECREF(activity);
 }
 
 void Work::finish()
 {
-  Activity* activity = owner;
+  Ref<Activity> const kept = owner;
+  Activity* const activity = kept.get();
   if (activity == nullptr)
     return;
-  Py_INCREF(activity);
   bool const failed = model_action_->get_state() == Action::State::FAILED;
   if (is_communication(activity->kind)) {
     bool const ends_on = activity->source->host->is_on() && activity->destination->host->is_on();
@@ -117,7 +110,6 @@ void Work::finish()
   } else {
     complete(activity, State::FINISHED, Failure::NONE);
   }
-  Py_DECREF(activity);
 }
 
 void fail_transfers(s4u::Host const* host)
@@ -175,15 +167,15 @@ bool takes_parallel_tasks()
 bool start_parallel(Activity* activity)
 {
   std::vector<s4u::Host*> hosts;
-  for (Host const* host : *activity->hosts)
+  for (Host const* host : activity->parallel->hosts)
     hosts.push_back(host->host);
   auto const& model    = hosts.front()->get_netpoint()->get_englobing_zone()->get_host_model();
-  double const* flops  = activity->amounts->data();
-  double const* bytes  = activity->amounts->size() > hosts.size() ? flops + hosts.size() : nullptr;
+  double const* flops  = activity->parallel->amounts.data();
+  double const* bytes  = activity->parallel->amounts.size() > hosts.size() ? flops + hosts.size() : nullptr;
   Action* const action = model->execute_parallel(hosts, flops, bytes, -1.0);
   run(activity, action);
   execution_started(activity);
-  for (Host* host : *activity->hosts) {
+  for (Host* host : activity->parallel->hosts) {
     host_energy(host->host); // the plug-in does not notice the start
     execution_began(host);
   }

@@ -28,8 +28,7 @@ from simplugin.inputs.messages import Problem, unknown_key
 from simplugin.inputs.sections import AnyPath, Section
 from simplugin.scenarios.scenario import CAMPAIGN_TABLES, SCENARIO_KEYS, read_toml, scenario_error
 from simplugin.scenarios.substitutions import plain
-from simplugin.scenarios.sweep_refusals import SweepError
-from simplugin.scenarios.sweeps import Variations, variations_of
+from simplugin.scenarios.sweeps import SweepError, Variations, variations_of
 from simplugin.units import parse_size
 
 TARGET = "simplugin.campaigns.scenario_runs:run"

@@ -21,8 +21,14 @@ from simplugin.scenarios.ranges import is_too_large
 from simplugin.scenarios.scenario import SCENARIO_KEYS, problems_of, scenario_error
 from simplugin.scenarios.substitutions import Path as Keys
 from simplugin.scenarios.substitutions import dotted
-from simplugin.scenarios.sweep_refusals import SweepError
-from simplugin.scenarios.sweeps import Axis, Setting, Variation, Variations, variations_of
+from simplugin.scenarios.sweeps import (
+    Axis,
+    Setting,
+    SweepError,
+    Variation,
+    Variations,
+    variations_of,
+)
 
 _Model = TypeVar("_Model", bound=BaseModel)
 # More of the same would not help.

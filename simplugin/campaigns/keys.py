@@ -38,7 +38,6 @@ HANDLING = (
     "scenarios/named_functions.py",
     "scenarios/ranges.py",
     "scenarios/substitutions.py",
-    "scenarios/sweep_refusals.py",
     "scenarios/sweeps.py",
 )
 _PACKAGES = ("simplugin", "numpy", "scipy", "cvxpy", "highspy", "clarabel")

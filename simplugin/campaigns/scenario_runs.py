@@ -10,7 +10,7 @@ from typing import Any
 from simplugin.campaigns.jobs import Measured
 from simplugin.errors import ScenarioError
 from simplugin.inputs.kinds import Outcome
-from simplugin.scenarios.contents import contents_of
+from simplugin.scenarios.outputs import contents_of
 from simplugin.scenarios.scenario import Scenario, run_scenario, scenario_from
 from simplugin.scenarios.sections import DEFAULT_FILES
 

@@ -18,9 +18,15 @@ from rich.text import Text
 from simplugin.campaigns.running.reporting import printable
 from simplugin.cli.stop_signals import BY_SIGNAL, stop_signals
 from simplugin.errors import SimpluginError
-from simplugin.regression.checking import Checked, Limits, Means, check_recorded
-from simplugin.regression.explanation import relative_text
-from simplugin.regression.junit import check_writable, write_junit
+from simplugin.regression.checking import (
+    Checked,
+    Limits,
+    Means,
+    check_recorded,
+    check_writable,
+    write_junit,
+)
+from simplugin.regression.comparison import relative_text
 from simplugin.regression.tolerances import is_tolerance
 
 if TYPE_CHECKING:

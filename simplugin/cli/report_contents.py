@@ -17,7 +17,7 @@ from simplugin.papers import reproduction_runs
 from simplugin.papers.reproductions import ALL, CAPABILITIES, ReproductionJobs
 from simplugin.reports.page import CampaignReport, Column, KeptRun
 from simplugin.reports.page.contents import Role, Value
-from simplugin.scenarios.contents import chart_from, claim_from, figure_from, listing_from
+from simplugin.scenarios.outputs import chart_from, claim_from, figure_from, listing_from
 
 if TYPE_CHECKING:
     from simplugin.campaigns.jobs import Record

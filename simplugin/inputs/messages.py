@@ -16,6 +16,7 @@ _REMEDIES = {
     "float_type": "give a number",
     "int_type": "give a whole number",
     "list_type": "give a list",
+    "missing": "add it",
     "string_type": "give a text",
     "string_pattern_mismatch": "write 'module:function'",
 }

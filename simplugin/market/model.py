@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 HOUR = 3600.0
 # More tasks than any bundle has.
 _NO_LIMIT = 2**53
-# A share that is a whole number but for rounding is one; relative, but never as much as a task.
-_WHOLE, _MOST = 1e-12, 1e-6
 
 Numbers = TypeVar("Numbers", float, Floats)
 
@@ -147,25 +145,6 @@ class Terms:
         """
         caps = m if self.n_max is None else self.n_max
         return BundleMarket(self.values(times), m, caps, 1 - np.asarray(self.alpha))
-
-
-def largest_share(m: int, n_peers: int, factor: float) -> int:
-    """Return N_max as a multiple, lambda, of the mean number of tasks of a peer.
-
-    The paper rounds the mean down, which leaves tasks over at lambda 1 unless n divides m; here it
-    is rounded up.
-
-    Parameters
-    ----------
-    m, n_peers : int
-        How many tasks and peers there are.
-    factor : float
-        Lambda, from 1 on.
-    """
-    if not 1 <= factor < np.inf:
-        raise WorkloadError(f"lambda is {factor!r}; give a number from 1 on")
-    share = factor * -(-m // n_peers)
-    return int(np.floor(share + min(_WHOLE * share, _MOST)))
 
 
 def _numbers(given: ArrayLike | None) -> Floats:

@@ -6,10 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
-
-# A share that is a whole number but for rounding is one; relative, but never as much as a task.
-_WHOLE, _MOST = 1e-12, 1e-6
+from simplugin.workloads.bundle_markets import (
+    MOST_OFF,
+    WHOLE_SHARE,
+    Amounts,
+    BundleMarket,
+    Floats,
+)
 
 
 def proportional_share(
@@ -79,7 +82,7 @@ def in_proportion(weights: Floats, count: int, caps: Amounts) -> Amounts:
             f"{count} tasks cannot be shared out under caps of {room} together; raise the caps"
         )
     shares = _shares(weights, count, caps)
-    hair = np.minimum(_WHOLE * np.maximum(shares, 1), _MOST)
+    hair = np.minimum(WHOLE_SHARE * np.maximum(shares, 1), MOST_OFF)
     amounts = np.floor(shares + hair).astype(np.int64)
     remainder = np.maximum(shares - amounts, 0)
     # Remainders that differ by rounding only are ties.

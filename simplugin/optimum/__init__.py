@@ -1,1 +1,1 @@
-"""The best that can be: optima and bounds computed by cvxpy."""
+"""Optima and bounds with their certificates, one module a problem."""

@@ -53,7 +53,7 @@ def bandwidth_centric(
     byte : float
         Data of a task [byte]; may be 0.
     port : {"single", "multi"}
-        Whether the sends of a host share one port, or each link is used apart.
+        ``single``: the sends of a host share one port; ``multi``: each link is used apart.
 
     Returns
     -------

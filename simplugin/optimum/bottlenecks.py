@@ -1,4 +1,4 @@
-"""The largest weighted sum of throughputs, and what all ways to reach it have in common."""
+"""Bottlenecks that keep throughputs from growing, and the largest sum of throughputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The assignment of a bundle's tasks that maximises the global benefit, exactly."""
+"""The largest benefit of a bundle, of identical tasks and of tasks that differ in size."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class BestBundle:
     next_price: float
 
     def clears(self, price: float) -> bool:
-        """Whether peers buy exactly all tasks at a price, if ties are rationed."""
+        """Return True if peers buy exactly all tasks at a price, if ties are rationed."""
         return self.next_price <= price <= self.price
 
 
@@ -125,7 +125,7 @@ _LARGEST = 10**8
 
 @dataclass(frozen=True, eq=False)
 class MixedAssignment:
-    """Which task takes which place on which peer.
+    """The place of each task on a peer.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ def scaled_benefit(
     sizes : float64, shape (m,)
         Of the tasks, in any unit.
     caps : int64, shape (n_peers,)
-        How many each peer takes at most; one number for all will do.
+        Most tasks that each peer takes; one number for all will do.
     q : float64, shape (n_peers,)
         1 - alpha of each peer; one number for all will do.
 
@@ -207,7 +207,7 @@ def mixed_benefit(values: ArrayLike, caps: ArrayLike, q: ArrayLike) -> MixedAssi
     values : float64, shape (n_peers, m)
         What each task is worth in the first place of each peer, c / t_ij [price].
     caps : int64, shape (n_peers,)
-        How many each peer takes at most; one number for all will do.
+        Most tasks that each peer takes; one number for all will do.
     q : float64, shape (n_peers,)
         1 - alpha of each peer; one number for all will do.
 

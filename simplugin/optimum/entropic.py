@@ -1,4 +1,4 @@
-"""The most even throughputs where all that can be had is had: fairness as alpha goes to 0."""
+"""The most even throughputs of the largest sum: fairness as alpha goes to 0."""
 
 from __future__ import annotations
 

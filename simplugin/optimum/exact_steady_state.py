@@ -63,9 +63,9 @@ def exact_steady_state(
     bags : Bags
         The applications.
     port : {"single", "multi"}
-        Whether the sends of a host share one port, or each link is used apart.
+        ``single``: the sends of a host share one port; ``multi``: each link is used apart.
     max_denominator : int, optional
-        If given, each quantity stands for the nearest fraction of at most this denominator, so
+        If given, each quantity is the nearest fraction of at most this denominator, so
         that 1/3 can be given as a float. The result is that of the rounded quantities: where
         rounding raised a capacity or made a task smaller, the tree as given cannot do as much.
         Without, floats are taken as they are, and rates have denominators as long as the
@@ -130,7 +130,7 @@ class _System:
             self.rows[row][column] = known[quantities[0]] / known[quantities[1]]
 
     def exact(self, number: float) -> Fraction:
-        """Return the fraction that a float stands for."""
+        """Return the fraction of a float."""
         fraction = Fraction(number)
         return fraction if self.limit is None else fraction.limit_denominator(self.limit)
 
@@ -200,7 +200,7 @@ class _System:
         level: list[Fraction],
         prices: tuple[list[Fraction], list[Fraction]],
     ) -> None:
-        """Refuse rates that only a tolerance makes feasible, or the smallest level optimal."""
+        """Raise if only a tolerance makes the rates feasible, or the smallest level optimal."""
         tree, bags, exact = self.flows.tree, self.flows.bags, self.exact
         flop, byte, weight = (
             [exact(x) for x in each.tolist()] for each in (bags.flop, bags.byte, bags.weight)
@@ -241,7 +241,7 @@ def _dot(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
 
 
 def _check_rounding(tree: Tree, bags: Bags, limit: int) -> None:
-    """Refuse denominators that make nothing of something."""
+    """Raise if a denominator rounds a positive quantity to 0."""
     if limit < 1:
         raise WorkloadError(f"max_denominator is {limit!r}; give a whole number from 1 on")
     of_hosts = {"speed": tree.speed, "bandwidth": tree.bandwidth}
@@ -352,6 +352,6 @@ def _subtract(
 
 
 def _check_zero(value: Fraction) -> None:
-    """Refuse an equation that has nothing left but its right side."""
+    """Raise if an equation has nothing left but its right side."""
     if value:
         raise InfeasibleError("the basis found is singular; give quantities closer together")

@@ -1,4 +1,4 @@
-"""Fair sharing: the throughputs that are best by the utilities of all applications."""
+"""Fair sharing: the throughputs of the largest sum of the utilities of all applications."""
 
 from __future__ import annotations
 

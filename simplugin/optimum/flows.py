@@ -96,7 +96,7 @@ class Flows:
         self._check(reached)
 
     def _check(self, reached: NDArray[np.bool_]) -> None:
-        """Refuse an application that reaches no host."""
+        """Raise if an application reaches no host."""
         sharing = self.sharing
         for number in np.flatnonzero(~self.useful[sharing.masters]):
             own = sharing.application == number
@@ -244,7 +244,7 @@ class Flows:
         scale : float64, shape (n_applications,)
             Throughputs to expect [tasks/s], all positive.
         capped : bool
-            Whether a column's unit is at most what can pass there.
+            True if a column's unit is at most what can pass there.
         """
         from scipy.sparse import coo_array
 

@@ -1,4 +1,4 @@
-"""Certificates: what proves an optimum, checked before it is returned."""
+"""Certificates of optima, and calls of HiGHS and Clarabel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flows of tasks down a tree, as a well-scaled linear program."""
+"""Fairest steady state of bags of tasks on a tree, as a well-scaled linear program."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Entries:
     Attributes
     ----------
     row, column : int64, shape (n_entries,)
-        Where they stand.
+        The capacity that they take it from.
     demand, capacity : float64, shape (n_entries,)
         What a task takes, and out of what.
     """
@@ -54,7 +54,7 @@ class TreeFlows:
     bags : Bags
         The applications.
     port : {"single", "multi"}
-        Whether the sends of a host share one port, or each link is used apart.
+        ``single``: the sends of a host share one port; ``multi``: each link is used apart.
 
     Raises
     ------
@@ -98,12 +98,12 @@ class TreeFlows:
 
     @property
     def n_columns(self) -> int:
-        """How many columns there are, that of the fair throughput included."""
+        """Number of columns, that of the fair throughput included."""
         return self.fair + 1
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return self.first_throughput + self.bags.n_applications
 
     def gather(self, values: Floats) -> Floats:
@@ -195,7 +195,7 @@ class TreeFlows:
 
     @property
     def row_unit(self) -> Floats:
-        """What one means in each row: nothing for shares, tasks/s for balances."""
+        """Unit of each row: none for shares, tasks/s for balances."""
         unit = np.ones(self.n_rows)
         unit[self.first_balance : self.first_throughput] = self.unit[
             self.flow[self.receiving].ravel()
@@ -320,13 +320,13 @@ def steady_state(
     bags : Bags
         The applications; their counts do not matter.
     port : {"single", "multi"}
-        Whether the sends of a host share one port, or each link is used apart.
+        ``single``: the sends of a host share one port; ``multi``: each link is used apart.
     cut : float
         Flows under this share of their application's throughput, divided by the number of hosts,
         are not used: the program is solved again without them, a few times at most. Throughputs
         lose at most ten times this share, as a rule nothing.
     least_communication : bool
-        Whether to choose among the optima; otherwise the first that is found.
+        True to choose among the optima; otherwise the first that is found is returned.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Which processors tasks may get, and the least time that they and their data then take."""
+"""Choices of processors for task graphs, and the events and windows that bound any schedule."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Choices:
     site : Site
         The clusters.
     transfers : bool
-        Whether data take time on their way.
+        True if data take time on their way.
     """
 
     graphs: GraphSet
@@ -41,12 +41,12 @@ class Choices:
 
     @cached_property
     def processors(self) -> Floats:
-        """The numbers of processors that the last axis stands for; shape (n_most,)."""
+        """The numbers of processors of the last axis; shape (n_most,)."""
         return np.arange(1.0, float(np.max(self.site.processors)) + 1)
 
     @cached_property
     def allowed(self) -> NDArray[np.bool_]:
-        """Whether the cluster has that many; shape (n_clusters, n_most)."""
+        """True if the cluster has that many; shape (n_clusters, n_most)."""
         allowed: NDArray[np.bool_] = self.processors <= self.site.processors[:, None]
         return allowed
 
@@ -114,7 +114,7 @@ class Choices:
 
     @cached_property
     def rest(self) -> Floats:
-        """How long its graph goes on after the end of each task, at least [s]; (n_tasks,)."""
+        """Least time that its graph takes after the end of each task [s]; (n_tasks,)."""
         return np.concatenate(
             [
                 graph.bottom_levels(time, transfer) - time

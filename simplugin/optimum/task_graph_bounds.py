@@ -1,4 +1,8 @@
-"""A lower bound on makespans that weighs time against area, by a linear program."""
+"""Lower bounds on the makespan of task graphs on a site, for every schedule.
+
+Bounds are rounded down by more than sums of as many terms can be wrong: a makespan in floating
+point, whatever the order of its sums, is at least the bound.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +83,7 @@ def relaxation(
     site : Site
         Where.
     transfers : bool
-        Whether each edge takes the time of its data on an idle network, spread evenly over the
+        True if each edge takes the time of its data on an idle network, spread evenly over the
         processors of either task; all data pass their links and the network's, also between the
         same hosts. Otherwise data take no time, which no schedule contradicts.
     tolerance : float
@@ -359,7 +363,7 @@ def relaxation_bound(
     site : Site
         Where.
     transfers : bool
-        Whether data take time even on an idle network, those that stay on their hosts as well;
+        True if data take time even on an idle network, those that stay on their hosts as well;
         the bound holds only for schedules of which this is true.
     tolerance : float
         How far the bound may stay under the program's optimum, relative to it.

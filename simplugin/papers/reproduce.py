@@ -17,8 +17,7 @@ from simplugin.campaigns.store import StoreReader
 from simplugin.claims import Claim
 from simplugin.figures import Figure
 from simplugin.papers.reproductions import ALL, ReproductionJobs
-from simplugin.scenarios.contents import claim_from, figure_from, plain
-from simplugin.scenarios.outputs import finite
+from simplugin.scenarios.outputs import claim_from, figure_from, finite, plain
 
 if TYPE_CHECKING:
     from simplugin.campaigns.running.reporting import Progress, Summary

@@ -10,16 +10,14 @@ from simplugin.campaigns.jobs import Measured
 from simplugin.campaigns.keys import simgrid_version
 from simplugin.papers.statements import Statement, judged, statements
 from simplugin.rows import Metric, Row
-from simplugin.scenarios.contents import claim_document, figure_document
+from simplugin.scenarios.outputs import claim_document, figure_document
 
 TARGET = f"{__name__}:measure"
 
 
 def table(paper: str, kind: str) -> dict[str, Callable[[bool], Any]]:
     """Return the experiments or figures of a paper, each a function of `quick`."""
-    module = importlib.import_module(paper)
-    if hasattr(module, "__path__"):
-        module = importlib.import_module(f"{paper}.experiments")
+    module = importlib.import_module(f"{paper}.experiments")
     found: dict[str, Callable[[bool], Any]] = getattr(module, kind)
     return found
 
@@ -49,11 +47,8 @@ def measure(arguments: Mapping[str, Any]) -> Measured:
     if kind == "FIGURES":
         row = Row((Metric("figures", len(found)),), provenance)
         return Measured(row, contents={"figures": [figure_document(each) for each in found]})
-    if kind == "EXPERIMENTS":
-        chosen = chosen_statements(module, quick=arguments["quick"])
-        found = judged((each for each in chosen if each.experiment == part), found)
-    else:
-        found = list(found)
+    chosen = chosen_statements(module, quick=arguments["quick"])
+    found = judged((each for each in chosen if each.experiment == part), found)
     agreeing = sum(bool(claim.agrees) for claim in found)
     row = Row((Metric("claims", len(found)), Metric("agreeing", agreeing)), provenance)
     claims = [claim_document(each) for each in found]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
@@ -18,8 +17,8 @@ from simplugin.scenarios.substitutions import canonical_json
 CAPABILITIES = {
     "pricing": "simplugin.papers.bertin",
     "bags": "simplugin.papers.beaumont",
-    "taskgraphs": "simplugin.taskgraphs.claims",
-    "market": "simplugin.market.claims",
+    "taskgraphs": "simplugin.papers.ntakpe",
+    "market": "simplugin.papers.zheng",
 }
 ALL = "all"
 
@@ -100,9 +99,6 @@ class ReproductionJobs:
         """Yield the capability, the kind and the name of each part."""
         for name in self.names:
             paper = CAPABILITIES[name]
-            if not hasattr(importlib.import_module(paper), "__path__"):
-                yield from ((name, "PARTS", part) for part in table(paper, "PARTS"))
-                continue
             measured = {each.experiment for each in chosen_statements(paper, quick=self.quick)}
             parts = [part for part in table(paper, "EXPERIMENTS") if part in measured]
             yield from ((name, "EXPERIMENTS", part) for part in parts)

@@ -186,7 +186,11 @@ class Statement(BaseModel):
 
     def judge(self, measured: Quantity) -> Claim:
         """Return the verdict on a measurement."""
-        ends = measured.interval or (measured.value,)
+        ends: tuple[Value, ...] = measured.interval or (measured.value,)
+        if measured.interval and not isinstance(self.paper, str):
+            # An interval may include the paper's value, though it and its ends are too far off.
+            low, high = measured.interval
+            ends = (low, high, min(max(self.paper, low), high))
         verdicts = {self.criterion.holds(value, self.paper) for value in (measured.value, *ends)}
         reasons = [self.criterion.words(), self.why, measured.note]
         if measured.interval:

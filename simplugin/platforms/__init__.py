@@ -1,4 +1,4 @@
-"""What the hardware is: platforms of zones, clusters, hosts, links and routes."""
+"""Hardware: platforms of zones, clusters, hosts, links and routes."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,18 +12,18 @@ from simplugin.platforms.deployment import DIE, DeployedActor, Deployment
 from simplugin.platforms.deployments import filled
 from simplugin.platforms.validation import require_name
 
-# What stands for the parent of a root among the arguments of an actor.
+# Name in place of the parent of a root among the arguments of an actor.
 NO_PARENT = "-"
 
 
 @dataclass(frozen=True, slots=True)
 class TreeFault:
-    """Why parents make no tree.
+    """The reason why parents make no tree.
 
     Attributes
     ----------
     message, remedy : str
-        What is wrong, and how to right it.
+        The fault and its remedy.
     host : str
         The host whose parent is to blame.
     """
@@ -98,7 +99,7 @@ class ApplicationTree:
 
     @cached_property
     def depth(self) -> dict[str, int]:
-        """How many hosts are above each host."""
+        """Number of hosts above each host."""
         depth = {self.root: 0}
         for host, parent in self.parent.items():
             depth[host] = depth[parent] + 1
@@ -141,7 +142,7 @@ class ApplicationTree:
         kill_time: float | None = None,
         on_failure: str = DIE,
     ) -> Deployment:
-        """Deploy an actor on each host, which is told its place in the tree.
+        """Deploy an actor on each host, which gets its place in the tree.
 
         An actor's arguments are `arguments`, then the application, the parent's host (``-`` at
         the root) and the hosts of the children: ``async def node(me, application, parent,
@@ -153,9 +154,9 @@ class ApplicationTree:
         Parameters
         ----------
         function : str
-            What the actors run.
+            Function of the actors.
         function_below : str, optional
-            What those run that are not at the root; None for the same.
+            Function of the actors that are not at the root; None for the same.
         arguments : sequence of str
             Put before the place in the tree.
         start_time : float
@@ -163,7 +164,7 @@ class ApplicationTree:
         kill_time : float, optional
             When those that still run are killed [s]; None for never.
         on_failure : str
-            What becomes of an actor whose host fails and comes back: ``DIE`` or ``RESTART``.
+            Fate of an actor whose host fails and comes back: ``DIE`` or ``RESTART``.
 
         Returns
         -------
@@ -203,7 +204,7 @@ def application_trees(
     functions : collection of str, optional
         Look at actors that run one of these; None for all.
     before : int
-        How many arguments stand before an actor's place in its tree.
+        Number of arguments before an actor's place in its tree.
 
     Returns
     -------
@@ -214,31 +215,31 @@ def application_trees(
     Raises
     ------
     DeploymentError
-        An actor does not tell its place, two disagree about it, or there is no tree.
+        An actor does not say its place, two disagree about it, or there is no tree.
     """
-    told: dict[str, dict[str, tuple[str, tuple[str, ...]]]] = {}
+    places: dict[str, dict[str, tuple[str, tuple[str, ...]]]] = {}
     for actor in deployment.actors:
         if functions is not None and actor.function not in functions:
             continue
         place = actor.arguments[before:]
         if len(place) < 2:
             raise DeploymentError(
-                f"actor {actor.function!r} on host {actor.host!r} does not tell its application"
+                f"actor {actor.function!r} on host {actor.host!r} does not say its application"
                 " and its parent",
-                remedy="name the functions of the trees, and how many arguments stand before",
+                remedy="name the functions of the trees, and how many arguments come before",
             )
-        hosts = told.setdefault(place[0], {})
+        hosts = places.setdefault(place[0], {})
         if actor.host in hosts:
             raise DeploymentError(
                 f"application {place[0]!r} has two actors on host {actor.host!r}",
                 remedy="give each host one",
             )
         hosts[actor.host] = place[1], place[2:]
-    return tuple(_told_tree(application, hosts) for application, hosts in told.items())
+    return tuple(_tree_of_places(application, hosts) for application, hosts in places.items())
 
 
 def find_fault(root: str, parent: Mapping[str, str]) -> TreeFault | None:
-    """Say why parents make no tree with a root; None if they do.
+    """Return the reason why parents make no tree with a root; None if they do.
 
     Parameters
     ----------
@@ -256,7 +257,7 @@ def find_fault(root: str, parent: Mapping[str, str]) -> TreeFault | None:
         message = f"its root {root!r} has a parent, {parent[root]!r}"
         return TreeFault(message, "leave that out, or choose another root", root)
     if NO_PARENT in (root, *parent, *parent.values()):
-        remedy = f"give that host another name: {NO_PARENT!r} stands for no parent"
+        remedy = f"give that host another name: {NO_PARENT!r} means no parent"
         return TreeFault(f"a host is called {NO_PARENT!r}", remedy, NO_PARENT)
     reached = set(_breadth_first(root, parent))
     lost = next((host for host in parent if host not in reached), None)
@@ -288,7 +289,7 @@ def sole_root(parent: Mapping[str, str]) -> str:
     if len(roots) == 1:
         return roots[0]
     if not parent:
-        raise DeploymentError("a tree without parents does not tell its root", remedy="name it")
+        raise DeploymentError("a tree without parents does not say its root", remedy="name it")
     if not roots:
         host = next(iter(parent))
         raise DeploymentError(
@@ -300,10 +301,10 @@ def sole_root(parent: Mapping[str, str]) -> str:
     )
 
 
-def _told_tree(
+def _tree_of_places(
     application: str, hosts: Mapping[str, tuple[str, tuple[str, ...]]]
 ) -> ApplicationTree:
-    """Return the tree that actors tell of."""
+    """Return the tree of the places that actors have in it."""
     roots = [host for host, (parent, _) in hosts.items() if parent == NO_PARENT]
     if len(roots) != 1:
         found = "no root" if not roots else f"several roots, {_shown(roots, ' and ')}"
@@ -311,24 +312,18 @@ def _told_tree(
             f"application {application!r} has {found}",
             remedy=f"give one of its actors, and only one, the parent {NO_PARENT!r}",
         )
-    parent: dict[str, str] = {}
-    for host, (_, children) in hosts.items():
-        for child in children:
-            if hosts.get(child, ("", ()))[0] != host or child in parent:
-                raise DeploymentError(
-                    f"application {application!r}: host {host!r} has a child {child!r}, whose"
-                    " actor tells otherwise or is not there, or twice",
-                    remedy="name parents and children alike, and once",
-                )
-            parent[child] = host
-    for host, (above, _) in hosts.items():
-        if above != NO_PARENT and host not in parent:
-            raise DeploymentError(
-                f"application {application!r}: host {host!r} has a parent {above!r}, whose actor"
-                " tells otherwise or is not there",
-                remedy="name parents and children alike",
-            )
-    return ApplicationTree(application, roots[0], parent)
+    # What parents say of their children, and children of their parents.
+    below = [(child, host) for host, (_, children) in hosts.items() for child in children]
+    above = [(host, parent) for host, (parent, _) in hosts.items() if parent != NO_PARENT]
+    said, meant = Counter(below), Counter(above)
+    if said != meant:
+        child, host = next(iter((said - meant) + (meant - said)))
+        raise DeploymentError(
+            f"application {application!r}: the actors of host {host!r} and of its child {child!r}"
+            " disagree, or one is missing",
+            remedy="name parents and children alike, and once",
+        )
+    return ApplicationTree(application, roots[0], dict(below))
 
 
 def _breadth_first(root: str, parent: Mapping[str, str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a platform consists of: zones, clusters, hosts, cores, flop/s, links and routes, counted."""
+"""Counts of the parts of a platform, and the pairs of hosts that represent its routes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from simplugin.platforms.radical import ranges
 
 @dataclass(frozen=True, slots=True)
 class Computing:
-    """What some hosts amount to.
+    """Totals of some hosts.
 
     Attributes
     ----------
     hosts, cores : int
-        How many hosts and how many cores they have together.
+        Numbers of hosts and of cores.
     speed : float
         What all cores compute together, in the power states that they start in [flop/s].
     """
@@ -47,7 +47,7 @@ class Part:
     routing : str
         Of a zone its routing, of a cluster its topology.
     clusters : int
-        How many clusters there are, itself included.
+        Number of clusters there are, itself included.
     computing : Computing
         Its hosts.
     """
@@ -61,12 +61,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """What there is in a platform, as its file has it.
+    """Counts of the elements of a platform file.
 
     Attributes
     ----------
     zones, clusters : int
-        How many, at any depth; clusters are not counted as zones.
+        Numbers, at any depth; clusters are not counted as zones.
     computing : Computing
         All hosts.
     links : mapping of str to int
@@ -170,7 +170,7 @@ def _computing(elements: Iterable[ZoneElement]) -> Computing:
     return Computing(hosts, cores, math.fsum(speeds))
 
 
-# Of hosts that stand for others, and as many again within clusters that are not flat. SimGrid
+# Of hosts that represent others, and as many again within clusters that are not flat. SimGrid
 # finds some ten thousand routes a second, fewer where it searches for shortest paths.
 MOST_PAIRS = 100_000
 # A torus of 10,000 hosts takes some seconds for so many, as its routes are long.
@@ -189,7 +189,7 @@ class HostPairs:
     pairs : tuple of (str, str)
         Source and destination.
     complete : bool
-        Whether all hosts reach each other if these do; else the pairs are a sample.
+        True if all hosts reach each other if these do; else the pairs are a sample.
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -199,7 +199,7 @@ class HostPairs:
 def telling_pairs(platform: Platform) -> HostPairs:
     """Choose the pairs of hosts to ask SimGrid for.
 
-    Explicit hosts each stand for themselves, and one host of a cluster or of a cabinet stands for
+    Explicit hosts represent themselves, and one host of a cluster or of a cabinet represents
     all of it. All ordered pairs of those are taken if they are not too many. Else each of them is
     the source and the destination of as many pairs, with partners drawn at random by a fixed seed;
     if there are too many even for that, pairs are drawn at random.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer, Router
@@ -77,7 +77,7 @@ class _Inspection:
 
     def __init__(self, platform: Platform, broken: Iterable[Broken]) -> None:
         self.problems: list[Problem] = []
-        self.mixed_up = False  # True if a name stands for two things
+        self.mixed_up = False  # True if a name denotes two things
         self._names = Names(broken)
         self._profiles: set[str] = set()
         self._profile_sources: set[str] = set()
@@ -106,7 +106,7 @@ class _Inspection:
             self._zone(element, where)
         elif isinstance(element, Host):
             self._netpoint(element, element.id, "host", where)
-            self._host_profiles(element)
+            self._profile_files(element, [element.id])
         elif isinstance(element, Router):
             self._netpoint(element, element.id, "router", where)
         elif isinstance(element, Cluster):
@@ -196,14 +196,9 @@ class _Inspection:
         if link.latency and wifi:
             message = f"link {link.id!r} of a Wi-Fi zone has a latency of {link.latency:g} s"
             self._say(link, message, 'SimGrid gives Wi-Fi links none: write latency="0s"')
-        profiles = {
-            "BANDWIDTH": link.bandwidth_profile,
-            "LATENCY": link.latency_profile,
-            "LINK_AVAIL": link.state_profile,
-        }
-        self._profile_files(link, link.simgrid_names, profiles)
+        self._profile_files(link, link.simgrid_names)
         if wifi:
-            if any(profiles.values()):
+            if link.profile_files:
                 self._say(link, f"Wi-Fi link {link.id!r} follows a profile", _WIFI_REMEDY)
             self._wifi_links.add(link.id)
 
@@ -216,7 +211,7 @@ class _Inspection:
     def _peer(self, peer: Peer, zone: Zone | None) -> None:
         """Declare a peer with its links."""
         self._netpoint(peer, peer.id, "host", ROOT if zone is None else zone.id)
-        self._host_profiles(peer)
+        self._profile_files(peer, [peer.id])
         if zone is None or zone.routing != "Vivaldi":
             message = f"peer {peer.id!r} is in {_zone_text(zone)}"
             self._say(peer, message, "move it into a zone of routing Vivaldi")
@@ -281,19 +276,11 @@ class _Inspection:
         if wrong is not None:
             self._say(profile, f"profile {profile.id!r}, {wrong}", _PROFILE_REMEDY)
 
-    def _host_profiles(self, host: Host | Peer) -> None:
-        """Record the profile files of a host."""
-        profiles = {"SPEED": host.speed_profile, "HOST_AVAIL": host.state_profile}
-        self._profile_files(host, [host.id], profiles)
-
-    def _profile_files(
-        self, part: object, elements: Iterable[str], profiles: Mapping[str, str]
-    ) -> None:
-        """Record the profile files that elements follow, by kind."""
-        for kind, name in profiles.items():
-            if name:
-                self._profile_source(part, name)
-                self._followers.update((element, kind) for element in elements)
+    def _profile_files(self, part: Host | Peer | Link, names: Iterable[str]) -> None:
+        """Record the profile files that an element follows under SimGrid's names."""
+        for kind, file in part.profile_files.items():
+            self._profile_source(part, file)
+            self._followers.update((name, kind) for name in names)
 
     def _profile_source(self, part: object, name: str) -> None:
         """Add a problem if SimGrid would read a profile of one name twice."""

@@ -1,4 +1,4 @@
-"""Deployments: which actors start where and when."""
+"""Deployments: actors with the hosts and dates at which they start."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class DeployedActor:
     function : str
         Name of what it runs.
     arguments : tuple of str
-        What it is given.
+        Arguments of its function.
     start_time : float
         When it starts [s].
     kill_time : float, optional
         When it is killed if it still runs [s]; None for never.
     on_failure : str
-        What becomes of it when its host fails and comes back: ``DIE`` or ``RESTART``.
+        Fate of it when its host fails and comes back: ``DIE`` or ``RESTART``.
     properties : mapping of str to str
         Free annotations.
 

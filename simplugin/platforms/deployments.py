@@ -1,4 +1,4 @@
-"""Arguments of actors that are written once for many: texts with placeholders."""
+"""Deployments of a master and its workers, and arguments of actors with placeholders."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def filled(
         ``{number:03}``; ``{{`` and ``}}`` for braces. An argument that is ``{hosts}`` and nothing
         else becomes as many as there are hosts.
     values : mapping of str to str or int
-        What each placeholder stands for.
+        The value of each placeholder.
     hosts : sequence of str
-        What ``{hosts}`` stands for.
+        The value of ``{hosts}``.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def filled(
     Raises
     ------
     DeploymentError
-        A placeholder is unknown or a brace stands alone; the message shows the argument.
+        A placeholder is unknown or a brace is unpaired; the message shows the argument.
     """
     result: list[str] = []
     for argument in arguments:
@@ -70,7 +70,7 @@ def _filled(argument: str, values: Mapping[str, str | int]) -> str:
 
 
 def _unknown(argument: str, name: str, values: Mapping[str, str | int]) -> DeploymentError:
-    """Return the error for a placeholder that stands for nothing."""
+    """Return the error for an unknown placeholder."""
     if "{" + name + "}" == HOSTS:
         return DeploymentError(
             f"argument {argument!r} has {HOSTS} within other text",
@@ -116,11 +116,11 @@ def master_workers(
         cluster, hosts, patterns, or several of these with commas: ``"chuque:8,grelon:16"``. The
         master's host has a worker only where its own name is given.
     function, worker_function : str
-        What the master and the workers run.
+        Functions of the master and of the workers.
     arguments, worker_arguments : sequence of str
-        What they are given.
+        Arguments of their functions.
     per_host : int
-        How many workers each of these hosts has.
+        Number of workers each of these hosts has.
     spread : bool
         Where a number of hosts is asked for, take them evenly over those to choose from instead
         of the first ones.
@@ -129,7 +129,7 @@ def master_workers(
     kill_time : float, optional
         When those that still run are killed [s]; None for never.
     on_failure : str
-        What becomes of a worker whose host fails and comes back, ``DIE`` or ``RESTART``. A master
+        Fate of a worker whose host fails and comes back, ``DIE`` or ``RESTART``. A master
         dies: what it knew is lost.
 
     Returns

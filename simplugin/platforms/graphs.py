@@ -1,11 +1,13 @@
-"""Platforms as graphs: hosts joined by directed links."""
+"""Platforms as graphs of hosts joined by directed links, and as rooted trees."""
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +20,7 @@ from simplugin.platforms.validation import require_choice, require_distinct, set
 
 Pair = tuple[str, str]
 
-# What stands for no speed at all in a platform file, where SimGrid wants a positive one [flop/s].
+# In place of no speed at all in a platform file, where SimGrid requires a positive one [flop/s].
 NO_SPEED = 1.0
 # Of zones that hold a graph.
 GRAPH_ROUTINGS = ("Full", "Floyd", "Dijkstra", "DijkstraCache")
@@ -111,12 +113,12 @@ class Graph:
 
     @property
     def n_hosts(self) -> int:
-        """How many hosts there are."""
+        """Number of hosts."""
         return len(self.hosts)
 
     @property
     def n_links(self) -> int:
-        """How many directed links there are."""
+        """Number of directed links."""
         return len(self.source)
 
     @property
@@ -165,6 +167,41 @@ class Graph:
                 links.append(Link(link, bandwidth, latency))
                 routes.append(Route(source, destination, [link], symmetrical=False))
         return Platform((Zone("graph", routing, (*hosts, *links), tuple(routes)),))
+
+
+Step = TypeVar("Step")
+
+
+def quickest(
+    start: str, onward: Mapping[str, Iterable[tuple[str, float, Step]]]
+) -> dict[str, tuple[Step, ...]]:
+    """Return the ways of the least cost from a node, by Dijkstra's algorithm.
+
+    Ties go to the way whose names come first in the alphabet, as seen from the start.
+
+    Parameters
+    ----------
+    start : str
+        The node.
+    onward : mapping of str to iterable of (str, float, step)
+        Of each node the neighbours, with the cost of each step and the step itself.
+
+    Returns
+    -------
+    dict of str to tuple
+        The steps to each node that can be reached.
+    """
+    ways: dict[str, tuple[Step, ...]] = {}
+    heap: list[tuple[float, tuple[str, ...], tuple[Step, ...]]] = [(0, (start,), ())]
+    while heap:
+        cost, path, steps = heapq.heappop(heap)
+        if path[-1] in ways:
+            continue
+        ways[path[-1]] = steps
+        for name, further, step in onward.get(path[-1], ()):
+            if name not in ways:
+                heapq.heappush(heap, (cost + further, (*path, name), (*steps, step)))
+    return ways
 
 
 def neighbours(platform: Platform, hosts: Sequence[str]) -> list[Pair] | None:
@@ -243,7 +280,7 @@ class Tree:
             raise PlatformError("the first host, and no other, must have the parent -1")
         if np.any(self.parent >= np.arange(count)):
             late = self.hosts[int(np.argmax(self.parent >= np.arange(count)))]
-            raise PlatformError(f"host {late!r} stands before its parent; put parents first")
+            raise PlatformError(f"host {late!r} comes before its parent; put parents first")
         if self.bandwidth[0] != math.inf or self.latency[0] != 0:
             raise PlatformError("the root has no link: give it a bandwidth of inf, a latency of 0")
         if not np.all(np.isfinite(self.bandwidth[1:])):
@@ -252,7 +289,7 @@ class Tree:
 
     @property
     def n_hosts(self) -> int:
-        """How many hosts there are."""
+        """Number of hosts."""
         return len(self.hosts)
 
     @cached_property
@@ -266,7 +303,7 @@ class Tree:
 
     @cached_property
     def depth(self) -> NDArray[np.int64]:
-        """How many links each host is from the root, shape (n_hosts,)."""
+        """Number of links between each host and the root, shape (n_hosts,)."""
         depth = np.zeros(self.n_hosts, dtype=np.int64)
         for host in range(1, self.n_hosts):
             depth[host] = depth[self.parent[host]] + 1

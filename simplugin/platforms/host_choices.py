@@ -1,4 +1,4 @@
-"""Choosing hosts of a platform: all, so many, those of a zone or cluster, by name or pattern."""
+"""Choices of hosts: all, a number, those of a zone or cluster, by name or pattern."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COUNTED = re.compile(r"(?P<name>.+):(?P<count>[0-9]{1,9})", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class FoundHosts:
-    """What one choice stands for.
+    """The hosts that one choice names.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class FoundHosts:
     among : tuple of str
         The hosts to choose from, in the order of the platform.
     count : int, optional
-        How many of them are asked for; None for all.
+        Number of hosts that are asked for; None for all.
     """
 
     what: str
@@ -99,7 +99,7 @@ class HostChoice:
         return {part.id: part for part in elements if isinstance(part, Zone | Cluster | Cabinet)}
 
     def require(self, what: str, host: str) -> None:
-        """Refuse a name of no host.
+        """Raise unless a host has a name.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class HostChoice:
         Raises
         ------
         DeploymentError
-            The platform has no such host; the message tells names that are near.
+            The platform has no such host; the message has similar names.
         """
         if host not in self._hosts:
             kind = f", but a {_kind(self._parts[host])}" if host in self._parts else ""
@@ -164,7 +164,7 @@ class HostChoice:
         return tuple(taken)
 
     def item(self, item: str, master: str = "") -> FoundHosts:
-        """Return what one of several choices stands for.
+        """Return the hosts of one of several choices.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ class HostChoice:
         Raises
         ------
         DeploymentError
-            There is nothing of this name; the message tells names that are near.
+            There is nothing of this name; the message has similar names.
         """
         found = self.find(item, master)
         if found is not None:
@@ -219,7 +219,7 @@ class HostChoice:
         return tuple(host for host in self._hosts if host != master)
 
     def _named(self, name: str, master: str) -> FoundHosts | None:
-        """Return what a name or pattern stands for; None where there is no such thing."""
+        """Return the hosts of a name or pattern; None where there is no such thing."""
         if name == ALL:
             return FoundHosts("the platform", self._others(master))
         if name in self._hosts:
@@ -235,5 +235,5 @@ class HostChoice:
 
 
 def _kind(part: Zone | Cluster | Cabinet) -> str:
-    """Say what a part of a platform is."""
+    """Return the kind of a part of a platform."""
     return type(part).__name__.lower()

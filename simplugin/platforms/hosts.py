@@ -40,7 +40,7 @@ def require_speeds(what: str, speeds: tuple[float, ...]) -> None:
 def _require_cores(what: str, cores: int) -> None:
     """Raise unless SimGrid takes a number of cores."""
     if not 1 <= cores < 2**31 or int(cores) != cores:
-        raise PlatformError(f"{what} are {cores!r}", remedy="give it at least 1 core")
+        raise PlatformError(f"{what} cannot be {cores!r}", remedy="give it at least 1 core")
 
 
 def _as_tuple(_: str, values: Iterable[Disk]) -> tuple[Disk, ...]:
@@ -62,7 +62,7 @@ class _Numbered(Checked):
 
     @property
     def host_count(self) -> int:
-        """How many hosts it has, without listing them."""
+        """Number of hosts, without listing them."""
         return radicals.count(self.radical)
 
     def host_names(self) -> Iterator[str]:
@@ -91,8 +91,22 @@ class Disk(Checked):
     properties: Properties = field(default_factory=dict, hash=False)
 
 
+class _Follower(Checked):
+    """A host that follows profile files."""
+
+    __slots__ = ()
+    speed_profile: str
+    state_profile: str
+
+    @property
+    def profile_files(self) -> dict[str, str]:
+        """The profile files that it follows, by kind."""
+        files = {"SPEED": self.speed_profile, "HOST_AVAIL": self.state_profile}
+        return {kind: file for kind, file in files.items() if file}
+
+
 @dataclass(frozen=True, slots=True)
-class Host(Checked):
+class Host(_Follower):
     """A host: cores of one speed under one name.
 
     Attributes
@@ -102,7 +116,7 @@ class Host(Checked):
     speed : float
         Speed of each core [flop/s], in power state 0.
     cores : int
-        How many cores it has.
+        Number of cores it has.
     further_speeds : tuple of float
         Speeds of the power states 1, 2, ... [flop/s].
     pstate : int
@@ -168,7 +182,7 @@ class Router(Checked):
 
 
 @dataclass(frozen=True, slots=True)
-class Peer(Checked):
+class Peer(_Follower):
     """A host of a Vivaldi zone with its own access link.
 
     Attributes
@@ -201,7 +215,7 @@ class Cabinet(_Numbered):
     Attributes
     ----------
     id : str
-        Its name; no host or link bears it.
+        Its name; no host or link has it.
     radical : str
         Numbers of the hosts, for instance ``"0-7,9"``.
     speed : float
@@ -211,7 +225,7 @@ class Cabinet(_Numbered):
     latency : float
         Of each host's link [s].
     prefix, suffix : str
-        What stands before and after the number in a host's name.
+        Parts of a host's name before and after the number.
     """
 
     id: Name
@@ -245,7 +259,7 @@ class Cluster(_Numbered):
     latency : float
         Of each host's link [s].
     prefix, suffix : str
-        What stands before and after the number in a host's name.
+        Parts of a host's name before and after the number.
     cores : int
         Cores of each host.
     further_speeds : tuple of float

@@ -1,4 +1,4 @@
-"""Laws of chance for what differs: speeds, bandwidths, times between failures."""
+"""Laws of chance for speeds, bandwidths and durations, also as tables and as text."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Law:
         generator : numpy.random.Generator
             Source of the draws; none is made for a constant.
         size : int
-            How many.
+            Number of draws.
 
         Returns
         -------
@@ -136,7 +136,7 @@ class Law:
         generator : numpy.random.Generator
             Source of the draws.
         size : int
-            How many.
+            Number of draws.
 
         Returns
         -------
@@ -208,7 +208,7 @@ class MisreadError(PlatformError):
 
 @dataclass(frozen=True)
 class Dimension:
-    """What kind of number stands in a table.
+    """A kind of number in a table.
 
     Attributes
     ----------
@@ -228,7 +228,7 @@ class Dimension:
     may_be_zero: bool = False
 
 
-# By the keys that they stand under; and numbers of things, and parameters without a unit.
+# By their keys; and numbers of things, and parameters without a unit.
 QUANTITIES: dict[str, Dimension] = {
     "speed": Dimension("flop/s", '"2.5Gf"', parse_speed),
     "bandwidth": Dimension("byte/s", '"10Gbps"', parse_bandwidth),
@@ -249,7 +249,7 @@ def read_number(name: str, value: Any, dimension: Dimension) -> float:
         A number in the SI unit, or a text with a unit. A text without one is refused: ``"4.3"``
         was meant in some other unit.
     dimension : Dimension
-        What it is.
+        The dimension.
 
     Raises
     ------
@@ -284,7 +284,7 @@ def read_law(name: str, table: Mapping[str, Any], dimension: Dimension) -> Law:
     Parameters
     ----------
     name : str
-        Of the value that it stands for, for messages.
+        Name of the value, for messages.
     table : mapping
         ``law``, a key of `simplugin.platforms.laws.PARAMETERS`, and its parameters by their
         names there.
@@ -299,7 +299,7 @@ def read_law(name: str, table: Mapping[str, Any], dimension: Dimension) -> Law:
     law = _law_of(name, table)
     values = []
     for key in PARAMETERS[law]:
-        # Laws are of positive numbers, whatever they stand for.
+        # Laws are of positive numbers, whatever is drawn.
         kind = PLAIN if key in WITHOUT_UNIT else replace(dimension, may_be_zero=False)
         if key not in table:
             message = f"key '{name}.{key}' is missing"
@@ -342,7 +342,7 @@ def parse_law(text: str, read: Callable[[str], float] = float) -> Law:
     ----------
     text : str
         A key of `laws.PARAMETERS` with its parameters in their order, for instance
-        ``"weibull(0.5, 3d)"``; a quantity alone stands for a constant.
+        ``"weibull(0.5, 3d)"``; a quantity alone is a constant.
     read : callable
         What reads a quantity, for instance `simplugin.units.parse_time`. Shapes and variations
         are plain numbers.
@@ -440,5 +440,5 @@ def _number(text: str, word: str, read: Callable[[str], float]) -> float:
 
 
 def _form(name: str) -> str:
-    """Say how a law is written."""
+    """Return how a law is written."""
     return f"write {name}({', '.join(PARAMETERS[name])})"

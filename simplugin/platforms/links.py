@@ -1,4 +1,4 @@
-"""Links, the backbone of a zone, and how routes use them."""
+"""Links, the backbone of a zone, and routes over links."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ FATPIPE = "FATPIPE"
 SPLITDUPLEX = "SPLITDUPLEX"
 WIFI = "WIFI"
 SHARING_POLICIES = frozenset({SHARED, FATPIPE, SPLITDUPLEX, WIFI})
-DIRECTIONS = frozenset({"NONE", "UP", "DOWN"})
+_BACK = {"NONE": "NONE", "UP": "DOWN", "DOWN": "UP"}
+DIRECTIONS = frozenset(_BACK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +38,9 @@ class Link(Checked):
     id : str
         Its name. A split-duplex link is two links to SimGrid, ``<id>_UP`` and ``<id>_DOWN``.
     bandwidth : float
-        What it carries at most [byte/s]; in each direction if split-duplex.
+        Capacity [byte/s]; in each direction if split-duplex.
     latency : float
-        How long a byte takes through it [s].
+        Latency [s].
     sharing_policy : str
         ``SHARED``: all transfers share the bandwidth. ``FATPIPE``: each transfer may have it
         all. ``SPLITDUPLEX``: those in the same direction share it. ``WIFI``: an access point.
@@ -90,6 +91,16 @@ class Link(Checked):
         return (self.bandwidth, *self.further_bandwidths)
 
     @property
+    def profile_files(self) -> dict[str, str]:
+        """The profile files that it follows, by kind."""
+        files = {
+            "BANDWIDTH": self.bandwidth_profile,
+            "LATENCY": self.latency_profile,
+            "LINK_AVAIL": self.state_profile,
+        }
+        return {kind: file for kind, file in files.items() if file}
+
+    @property
     def simgrid_names(self) -> tuple[str, ...]:
         """The names under which SimGrid knows it."""
         if self.sharing_policy == SPLITDUPLEX:
@@ -106,9 +117,9 @@ class Backbone(Checked):
     id : str
         Its name.
     bandwidth : float
-        What it carries at most, shared by all [byte/s].
+        Capacity, shared by all [byte/s].
     latency : float
-        How long a byte takes through it [s].
+        Latency [s].
     """
 
     id: Name
@@ -155,6 +166,10 @@ class LinkUse(Checked):
     kind: ClassVar[str] = "link"
     link: Name
     direction: Annotated[str, choice(*DIRECTIONS)] = "NONE"
+
+    def back(self) -> LinkUse:
+        """Return the use of the link on the way back."""
+        return LinkUse(self.link, _BACK[self.direction])
 
 
 def as_uses(links: Iterable[LinkUse | str]) -> tuple[LinkUse, ...]:
@@ -219,7 +234,7 @@ class Route(_Way):
     links : tuple of LinkUse
         In the order in which they are passed. Names are accepted in their stead.
     symmetrical : bool
-        Whether it serves the way back too, the links in reverse order.
+        True if it serves the way back too, the links in reverse order.
 
     Raises
     ------
@@ -270,7 +285,7 @@ class ZoneRoute(_ZoneWay):
     links : tuple of LinkUse
         In the order in which they are passed. Names are accepted in their stead.
     symmetrical : bool
-        Whether it serves the way back too, the links in reverse order.
+        True if it serves the way back too, the links in reverse order.
 
     Raises
     ------

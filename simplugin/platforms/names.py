@@ -1,4 +1,4 @@
-"""What the names of a platform stand for, in the order in which SimGrid learns them."""
+"""Names of a platform, in the order in which SimGrid learns them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Broken:
     Attributes
     ----------
     id : str
-        The name that it would have borne.
+        Its name.
     hosts : tuple of (prefix, suffix), optional
         Of the hosts that it would have had.
     """
@@ -31,7 +31,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a name stands for.
+    """The element that a name denotes.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Names:
         self.parents: dict[str, str] = {ROOT: ""}
 
     def place(self, name: str) -> Place | None:
-        """Say what a host, router or zone is; None where there is none so far."""
+        """Return the kind and zone of a declared name; None if it is unknown."""
         found = self._places.get(name)
         if found is None:
             for prefix, suffix in self._trusted:
@@ -76,22 +76,22 @@ class Names:
         return found
 
     def declare(self, name: str, kind: str, zone: str) -> Place | None:
-        """Enter a host, router or zone; return what bore the name before, if anything did.
+        """Enter a host, router or zone; return the place of the name before, if it was in use.
 
-        As to SimGrid, the name then stands for the later one.
+        As to SimGrid, the name then denotes the later one.
         """
         before = self._places.get(name)
         self._places[name] = Place(kind, zone)
         return None if before is not None and before.kind == "broken" else before
 
     def declare_zone(self, name: str, parent: str) -> Place | None:
-        """Enter a zone; return what bore the name before, if anything did."""
+        """Enter a zone; return the place of the name before, if it was in use."""
         before = Place("zone", "") if name == ROOT else self.declare(name, "zone", parent)
         self.parents.setdefault(name, parent)
         return before
 
     def declare_hosts(self, cluster: Cluster | Cabinet, zone: str) -> tuple[str, Place] | None:
-        """Enter the hosts of a cluster; return the first name borne before, and by what."""
+        """Enter the hosts of a cluster; return the first name in use, and its place."""
         if cluster.host_count > MOST_HOSTS:
             self._trusted.append((cluster.prefix, cluster.suffix))
             return None
@@ -110,7 +110,7 @@ class Names:
         self._has_inner_links |= cluster.topology != "FLAT"
 
     def declare_link(self, names: Iterable[str], split: str | None) -> str | None:
-        """Enter a link under SimGrid's names; return one that was borne before."""
+        """Enter a link under SimGrid's names; return one that is in use."""
         for name in names:
             if self.has_link(name) and name not in self._broken:
                 return name
@@ -120,15 +120,15 @@ class Names:
         return None
 
     def has_link(self, name: str) -> bool:
-        """Whether a link of one of SimGrid's names was declared."""
+        """Return True if a link of this name was declared."""
         return name in self._links or self._cluster_link(name, split=False)
 
     def has_split_link(self, name: str) -> bool:
-        """Whether a split-duplex link was declared."""
+        """Return True if a split-duplex link of this name was declared."""
         return name in self._split_links or self._cluster_link(name, split=True)
 
     def is_inside(self, name: str, zone: str) -> bool:
-        """Whether a host or router is in a zone, at any depth."""
+        """Return True if a host or router is in a zone, at any depth."""
         place = self.place(name)
         if place is None or place.kind == "broken" or zone in self._broken:
             return True
@@ -138,7 +138,7 @@ class Names:
         return at == zone
 
     def _cluster_link(self, name: str, *, split: bool) -> bool:
-        """Whether a name is that of a link which SimGrid makes for a cluster."""
+        """Return True if SimGrid makes a link of this name for a cluster."""
         if any(name.startswith(f"{cluster}_") for cluster in self._broken_clusters):
             return True
         if self._has_inner_links and "link_from_" in name:
@@ -153,7 +153,7 @@ class Names:
 
 
 def _is_link_of(cluster: Cluster, rest: str, *, split: bool) -> bool:
-    """Whether a cluster has a link whose name goes on like this after its id."""
+    """Return True if a cluster has a link whose name continues like this after its id."""
     if cluster.topology != "FLAT":
         return rest.startswith("link_")
     if rest == "backbone":

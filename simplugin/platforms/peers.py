@@ -1,4 +1,4 @@
-"""Sites of computing peers around a local scheduler."""
+"""Sites of computing peers around local schedulers, and grids of them under a global one."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class PeerSite:
 
     @property
     def n_peers(self) -> int:
-        """How many peers there are."""
+        """Number of peers."""
         return len(self.names)
 
     def zone(self, name: str = "site") -> Zone:
@@ -184,7 +184,7 @@ class PeerGrid:
 
 
 def _require_apart(own: set[str], sites: tuple[str, ...], hosts: list[str]) -> None:
-    """Refuse a name that stands for a zone and for something else."""
+    """Raise if a name is that of a zone and of another element."""
     for site in sites:
         if site in own:
             raise PlatformError(

@@ -61,7 +61,7 @@ class Zone:
     Raises
     ------
     PlatformError
-        SimGrid has no such routing in platform files, or hosts stand beside zones.
+        SimGrid has no such routing in platform files, or hosts are beside zones.
     """
 
     id: Name
@@ -91,7 +91,7 @@ class Zone:
         )
 
     def _require_one_kind(self) -> None:
-        """Raise if what only zones of hosts hold stands beside what only zones of zones hold."""
+        """Raise if what only zones of hosts hold is beside what only zones of zones hold."""
         parts = (*self.elements, *self.routes)
         inner = next((part for part in parts if isinstance(part, _INNER)), None)
         leaf = next((part for part in parts if isinstance(part, _LEAF)), None)
@@ -246,7 +246,7 @@ class Platform:
 
     @property
     def host_count(self) -> int:
-        """How many hosts there are, without listing those of clusters."""
+        """Number of hosts, without listing those of clusters."""
         return sum(
             element.host_count if isinstance(element, Cluster | Cabinet) else 1
             for element, _ in self.walk()

@@ -1,4 +1,4 @@
-"""Profiles: how speed, bandwidth, latency and state change over time."""
+"""Profiles: dated values of speed, bandwidth, latency and state."""
 
 from __future__ import annotations
 

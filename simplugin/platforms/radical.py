@@ -15,7 +15,7 @@ _REMEDY = "write numbers and ascending ranges, e.g. '0-99,105'"
 
 
 def ranges(radical: str) -> list[range]:
-    """Return the ranges of numbers that a radical stands for, in its order.
+    """Return the ranges of numbers of a radical, in its order.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def ranges(radical: str) -> list[range]:
 
 
 def require_radical(what: str, radical: str) -> None:
-    """Refuse a radical that is malformed or names a host twice."""
+    """Raise if a radical is malformed or names a host twice."""
     try:
         parts = ranges(radical)
     except PlatformError as error:

@@ -36,7 +36,7 @@ _FLATTEN = "put the clusters of all sites directly into one zone, with routes be
 
 
 def unreachable(platform: Platform, zone_of: Callable[[str], str]) -> list[Problem]:
-    """Say in which zones hosts cannot reach each other.
+    """Return the zones in which hosts cannot reach each other.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def unreachable(platform: Platform, zone_of: Callable[[str], str]) -> list[Probl
 
 
 def _short_dragonflies(platform: Platform) -> list[Problem]:
-    """Say in which dragonflies SimGrid 4.1 ends at a route between groups.
+    """Return the dragonflies in which SimGrid 4.1 ends at a route between groups.
 
     Router n of each group leads to group n, and SimGrid aborts where there is none.
     """
@@ -100,7 +100,7 @@ def _short_dragonflies(platform: Platform) -> list[Problem]:
 
 
 class _Layout:
-    """Which zone everything is in, and which of it must be reachable."""
+    """The zone of each element, and the elements that must be reachable."""
 
     def __init__(self, platform: Platform) -> None:
         self._zones: dict[str, Zone] = {}
@@ -144,7 +144,7 @@ class _Layout:
         return self._zones.values()
 
     def _people(self, zone: str) -> None:
-        """Note that a zone, and so those around it, have hosts."""
+        """Record that a zone, and so those around it, have hosts."""
         if zone in self._peopled:
             return
         self._peopled.add(zone)
@@ -156,7 +156,7 @@ class _Layout:
     def _add_gateway(
         self, gateways: defaultdict[str, dict[str, None]], gateway: str, zone: str
     ) -> None:
-        """Note a gateway of a zone at each level down to it."""
+        """Record a gateway of a zone at each level down to it."""
         at = gateway
         while at != zone:
             above = self._parent.get(at)
@@ -166,7 +166,7 @@ class _Layout:
             at = above
 
     def has_hosts(self, zone: str) -> bool:
-        """Whether a zone has hosts, at any depth."""
+        """Return True if a zone has hosts, at any depth."""
         return self._leaves[zone] > 0
 
     def what(self, name: str) -> str:
@@ -174,13 +174,13 @@ class _Layout:
         return f"zone {name!r}" if name in self._zone_names else repr(name)
 
     def dead_gateways(self, zone_of: Callable[[str], str]) -> list[Problem]:
-        """Say which gateways lie where SimGrid 4.1 finds no way from the rest of their zone.
+        """Return the gateways to which SimGrid 4.1 finds no way from the rest of their zone.
 
         A gateway serves the zone that it is directly in. From other parts of a zone of zones,
         SimGrid looks the way up in the wrong zone: it crashes or leaves links out.
         """
         problems = []
-        told = set()
+        reported = set()
         for zone in self._zones.values():
             for route in zone.routes:
                 if not isinstance(route, ZoneRoute):
@@ -191,8 +191,12 @@ class _Layout:
                 ):
                     home = zone_of(gateway)
                     served = 1 if home in self._peopled else 0
-                    if self._leaves[part] > served and home != part and (part, home) not in told:
-                        told.add((part, home))
+                    if (
+                        self._leaves[part] > served
+                        and home != part
+                        and (part, home) not in reported
+                    ):
+                        reported.add((part, home))
                         message = (
                             f"hosts of zone {part!r} outside {home!r} cannot leave by gateway "
                             f"{gateway!r}: SimGrid 4.1 finds no way to it"

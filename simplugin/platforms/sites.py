@@ -1,4 +1,14 @@
-"""Sites: clusters of equal processors and the network between them, as arrays."""
+"""Multi-cluster sites as platforms and as arrays, with four sites of Grid'5000 of 2008.
+
+Processors and speeds of `SUBSETS` are Table 1 of [1]_; which sites have one switch is in its
+section 2. It gives no bandwidths and latencies: those of `MultiCluster` are gigabit adapters and
+switches of 10 Gbit/s.
+
+References
+----------
+.. [1] N. N'takpé, F. Suter (2008). Concurrent Scheduling of Parallel Task Graphs on
+   Multi-Clusters Using Constrained Resource Allocations. INRIA research report 6774.
+"""
 
 from __future__ import annotations
 
@@ -91,17 +101,17 @@ class Site:
 
     @property
     def n_clusters(self) -> int:
-        """How many clusters there are."""
+        """Number of clusters."""
         return len(self.clusters)
 
     @cached_property
     def processors(self) -> NDArray[np.int64]:
-        """How many processors each cluster has; shape (n_clusters,)."""
+        """Number of processors of each cluster; shape (n_clusters,)."""
         return np.array([len(names) for names in self.hosts], dtype=np.int64)
 
     @cached_property
     def n_processors(self) -> int:
-        """How many processors there are."""
+        """Number of processors."""
         return int(np.sum(self.processors))
 
     @cached_property
@@ -135,7 +145,7 @@ class MultiCluster:
     clusters : tuple of (str, int, float)
         Of each its name, its number of processors and their speed [flop/s].
     one_switch : bool
-        Whether all hosts hang from one switch; each cluster has a switch of its own otherwise,
+        True if all hosts hang from one switch; each cluster has a switch of its own otherwise,
         and data between two clusters pass both.
     bandwidth, latency : float
         Of the link of each host, in each direction [byte/s], [s].

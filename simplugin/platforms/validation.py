@@ -234,9 +234,9 @@ class Problem:
     Attributes
     ----------
     message : str
-        What is wrong, naming the culprit.
+        The fault, naming the culprit.
     remedy : str
-        How to right it.
+        The remedy.
     part : object
         The part concerned: a host, a route, a link of a route, ...; None for the whole.
     severity : str

@@ -123,20 +123,10 @@ class Assessment:
     def _applications(self) -> Listing:
         """Return throughput, optimum and gap of each application."""
         reached, best = self.trajectory.throughput[-1], self.optimum.throughput
-        lines = [
-            (name, float(reached[k]), float(best[k]), gap(reached[k], best[k]))
-            for k, name in enumerate(self.sharing.applications)
-        ]
-        columns = (
-            ("application", ""),
-            ("throughput", "task/s"),
-            ("optimum", "task/s"),
-            ("gap", "%"),
-        )
         # Gaps under this say nothing.
         certificate = self.optimum.gap
         note = f"optimum certified to {certificate:.0e}" if certificate > 1e-8 else ""
-        return Listing("Applications", columns, tuple(lines), note)
+        return _applications(self.sharing.applications, reached, best, note)
 
     def _rounds(self) -> Listing:
         """Return from which round on errors stay small, and the simulated date."""
@@ -241,9 +231,14 @@ class Resources:
         return Listing(f"Busiest {what}s", columns, lines, note)
 
 
-def gap(reached: float, best: float) -> float | None:
-    """Return how much is missing to the best, relative to it."""
-    return float((best - reached) / best) if best > 0 else None
+def _applications(names: Sequence[str], reached: Floats, best: Floats, note: str) -> Listing:
+    """Return throughput, optimum and gap of each application."""
+    lines = tuple(
+        (name, float(x), float(y), float((y - x) / y) if y > 0 else None)
+        for name, x, y in zip(names, reached, best, strict=True)
+    )
+    columns = (("application", ""), ("throughput", "task/s"), ("optimum", "task/s"), ("gap", "%"))
+    return Listing("Applications", columns, lines, note)
 
 
 # What "back" means: every throughput this near to the new optimum, no resource overloaded by more.
@@ -255,58 +250,37 @@ _LEAST_ERROR = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """What was seen within an interval between changes.
+    """An interval between changes, as a run went through it.
 
     Attributes
     ----------
+    kept : Upkeep
+        The run.
     interval : Interval
-        What there was to share.
+        The problem.
     optimum : FairShare
-        The best that could be done then.
-    date : float64, shape (n_samples,)
-        When it was looked at [s].
-    throughput : float64, shape (n_samples, n_applications of the interval)
-        [tasks/s].
-    overload : float64, shape (n_samples,)
-        The worst of a resource, relative to its capacity.
+        Its optimum.
     """
 
+    kept: Upkeep
     interval: Interval
     optimum: FairShare
-    date: Floats
-    throughput: Floats
-    overload: Floats
 
-    @classmethod
-    def of(cls, kept: Upkeep, interval: Interval, optimum: FairShare) -> Stretch:
-        """Return what was seen; rates of agents that are cut off do not count."""
-        seen, sharing = kept.seen(interval), interval.sharing
-        rates = kept.rates[np.ix_(seen, interval.agents)]
-        throughput = [sharing.throughput(rate) for rate in rates]
-        return cls(
-            interval,
-            optimum,
-            kept.date[seen],
-            np.array(throughput).reshape(-1, sharing.n_applications),
-            np.array([sharing.overload(rate) for rate in rates]),
-        )
+    @cached_property
+    def samples(self) -> tuple[Floats, Floats]:
+        """Throughputs and overloads, as `Upkeep.during` returns them."""
+        return self.kept.during(self.interval)
 
     @cached_property
     def errors(self) -> Floats:
         """The worst relative error of a throughput, or the overload, of each sample."""
-        with np.errstate(all="ignore"):
-            relative = np.abs(self.throughput / self.optimum.throughput - 1)
-        worst = np.where(np.isnan(relative), 0.0, relative).max(axis=1)
-        return np.asarray(np.maximum(worst, self.overload))
+        return self.kept.errors(self.interval, self.optimum.throughput)
 
     def back_after(self, level: float) -> float | None:
         """Return after how long the error stays within a level [s]; None if it does not."""
-        outside = np.flatnonzero(~(self.errors <= level))
-        first = int(outside[-1]) + 1 if len(outside) else 0
-        if first >= len(self.date):
-            return None
+        time = self.kept.return_time(self.interval, self.optimum.throughput, level)
         # Dates are sums of periods, with rounding errors.
-        return round(float(self.date[first] - self.interval.start), 9)
+        return None if time is None else round(time, 9)
 
 
 @dataclass(frozen=True, eq=False)
@@ -348,13 +322,14 @@ class Recovery:
         last = self.last
         times = [each.back_after(_RETURN_LEVELS[-1]) for each in self.stretches]
         known = [time for time in times if time is not None]
-        seen = len(last.date) > 0
-        reached = last.throughput[-1] if seen else np.zeros(last.interval.sharing.n_applications)
+        throughput, overload = last.samples
+        seen = len(overload) > 0
+        reached = throughput[-1] if seen else np.zeros(last.interval.sharing.n_applications)
         objective = float(self.utility.objective(reached, last.interval.sharing.weight))
         return (
             Metric("objective", objective if math.isfinite(objective) else None),
             Metric("worst_error", float(last.errors[-1]) if seen else None),
-            Metric("overload", float(last.overload[-1]) if seen else None),
+            Metric("overload", float(overload[-1]) if seen else None),
             Metric("intervals", len(times)),
             Metric("intervals_within_1_percent", len(known)),
             Metric("longest_return_to_1_percent", max(known) if known == times else None, "s"),
@@ -390,7 +365,7 @@ class Recovery:
                 time = each.back_after(level)
                 periods = None if time is None else math.ceil(time / self.kept.period - 1e-6)
                 line += [time, periods]
-            ends = (each.errors, each.overload)
+            ends = (each.errors, each.samples[1])
             line += [float(end[-1]) if len(end) else None for end in ends]
             lines.append(tuple(line))
         columns = (
@@ -418,15 +393,10 @@ class Recovery:
 
     def _applications(self, reached: Floats) -> Listing:
         """Return throughput, optimum and gap of each application at the end."""
+        interval = self.last.interval
+        note = f"from {interval.start:g} s to {interval.end:g} s"
         best = self.last.optimum.throughput
-        names = self.last.interval.sharing.applications
-        lines = tuple(
-            (name, float(reached[k]), float(best[k]), gap(reached[k], best[k]))
-            for k, name in enumerate(names)
-        )
-        columns = (("application", ""), ("throughput", "task/s"), ("optimum", "task/s"))
-        note = f"from {self.last.interval.start:g} s to {self.last.interval.end:g} s"
-        return Listing("Applications", (*columns, ("gap", "%")), lines, note)
+        return _applications(interval.sharing.applications, reached, best, note)
 
     def figures(self) -> tuple[Figure, ...]:
         """Return throughputs relative to the optimum of each interval, and errors, over time."""
@@ -437,7 +407,7 @@ class Recovery:
             seen, best = self.kept.seen(each.interval), each.optimum.throughput
             there = np.flatnonzero(best > 0)
             columns = each.interval.applications[there]
-            ratio[np.ix_(seen, columns)] = each.throughput[:, there] / best[there]
+            ratio[np.ix_(seen, columns)] = each.samples[0][:, there] / best[there]
             error[seen] = each.errors
         shown = self.sharing.applications[:_MOST_CURVES]
         worst = np.maximum(error, _LEAST_ERROR)

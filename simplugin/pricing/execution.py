@@ -22,7 +22,7 @@ from simplugin.pricing.actors.neighbourhood import (
 )
 from simplugin.pricing.actors.roles import cast, taken_over, ticking_cast
 from simplugin.pricing.changes import changing
-from simplugin.pricing.iteration import Method, State, Trajectory
+from simplugin.pricing.iteration import Method, State, Trajectory, settled
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.platform_changes import own_changes, ways
 
@@ -249,24 +249,39 @@ class Upkeep:
             Since the interval's start [s]; None if they were not near at its end.
         """
         seen = self.seen(interval)
-        errors = self.errors(interval, best)[seen]
-        outside = np.flatnonzero(~(errors <= level))
-        first = int(outside[-1]) + 1 if len(outside) else 0
-        return float(self.date[seen[first]] - interval.start) if first < len(seen) else None
+        first = settled(self.errors(interval, best), level) if len(seen) else None
+        return None if first is None else float(self.date[seen[first]] - interval.start)
 
     def seen(self, interval: Interval) -> Integers:
         """Return the numbers of the samples within an interval."""
         return np.flatnonzero((self.date >= interval.start) & (self.date < interval.end))
 
-    def errors(self, interval: Interval, best: Floats) -> Floats:
-        """Return the worst relative error of a throughput, or overload if larger, of each sample.
+    def during(self, interval: Interval) -> tuple[Floats, Floats]:
+        """Return throughputs and the overload of the samples within an interval.
 
         Rates of agents that are cut off from their masters do not count.
+
+        Returns
+        -------
+        float64, shape (n_samples, n_applications of the interval)
+            Throughputs [tasks/s].
+        float64, shape (n_samples,)
+            The worst overload of a resource, relative to its capacity.
         """
-        rates = self.rates[:, interval.agents]
-        throughput = np.array([interval.sharing.throughput(rate) for rate in rates])
-        overload = np.array([interval.sharing.overload(rate) for rate in rates])
-        worst = np.abs(throughput / best - 1).max(axis=1)
+        sharing = interval.sharing
+        rates = self.rates[np.ix_(self.seen(interval), interval.agents)]
+        throughput = np.array([sharing.throughput(rate) for rate in rates])
+        return (
+            throughput.reshape(-1, sharing.n_applications),
+            np.array([sharing.overload(rate) for rate in rates]),
+        )
+
+    def errors(self, interval: Interval, best: Floats) -> Floats:
+        """Return the worst relative error of a throughput, or overload, of each such sample."""
+        throughput, overload = self.during(interval)
+        with np.errstate(all="ignore"):
+            relative = np.abs(throughput / best - 1)
+        worst = np.where(np.isnan(relative), 0.0, relative).max(axis=1)
         return np.asarray(np.maximum(worst, overload))
 
 

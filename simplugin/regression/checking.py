@@ -1,4 +1,4 @@
-"""Running scenarios side by side and comparing each with what is recorded."""
+"""Running scenarios side by side, comparing each with its recorded result, and JUnit reports."""
 
 from __future__ import annotations
 
@@ -9,36 +9,30 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
+from xml.etree import ElementTree
 
 from simplugin.campaigns.jobs import Job, Record
 from simplugin.campaigns.keys import code_digest
 from simplugin.campaigns.running.campaign_runs import chosen_runners
+from simplugin.campaigns.running.reporting import printable
 from simplugin.errors import SimpluginError
 from simplugin.regression.activities import is_complete
-from simplugin.regression.comparison import Change, compare
-from simplugin.regression.explanation import explain
-from simplugin.regression.recording import TARGET, read_run
-from simplugin.regression.remarks import remarks, remarks_on_options, scenarios_in
-from simplugin.regression.snapshots import (
-    Snapshot,
-    read_snapshot,
-    trace_path,
-    write_snapshot,
+from simplugin.regression.comparison import Change, compare, explain
+from simplugin.regression.recording import TARGET, read_run, sources_of
+from simplugin.regression.snapshots import Snapshot, read_snapshot, trace_path, write_snapshot
+from simplugin.regression.subjects import RECORDED, TOLERANCES, Found, Orphan, Subject, found_in
+from simplugin.regression.tolerances import (
+    Tolerances,
+    load_tolerances,
+    remarks,
+    remarks_on_options,
+    scenarios_in,
 )
-from simplugin.regression.sources import sources_of
-from simplugin.regression.subjects import (
-    RECORDED,
-    TOLERANCES,
-    Found,
-    Orphan,
-    Subject,
-    found_in,
-)
-from simplugin.regression.tolerances import Tolerances, load_tolerances
 
 State = Literal["ok", "moved", "new", "missing", "failed"]
 WALL_LIMIT = 600.0
 _POLL = 0.5
+SUITE = "simplugin regress"
 
 
 @dataclass(frozen=True)
@@ -330,3 +324,85 @@ def _settled(orphan: Orphan, *, update: bool) -> Checked:
         return Checked(orphan.name, "failed", (), tuple(lines), file=orphan.file)
     lines = ["deleted, as there is no such scenario"]
     return Checked(orphan.name, "missing", (), tuple(lines), recorded=True, file=orphan.file)
+
+
+def write_junit(checked: Sequence[Checked], path: Path) -> None:
+    """Write one test case a scenario; what moved is a failure, what did not run an error.
+
+    Raises
+    ------
+    SimpluginError
+        The file cannot be written.
+    """
+    counts = _counts(checked)
+    suites = ElementTree.Element("testsuites", {"name": SUITE, **counts})
+    suite = ElementTree.SubElement(suites, "testsuite", {"name": SUITE, **counts})
+    for each in checked:
+        _add_case(suite, each)
+    tree = ElementTree.ElementTree(suites)
+    ElementTree.indent(tree)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        tree.write(path, encoding="utf-8", xml_declaration=True)
+    except OSError as error:
+        raise _not_writable(path, error) from error
+
+
+def check_writable(path: Path) -> None:
+    """Make the directory of a file, and see that the file can be opened.
+
+    Raises
+    ------
+    SimpluginError
+        It cannot be written.
+    """
+    is_new = not path.exists()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab"):
+            pass
+        if is_new:
+            path.unlink()
+    except OSError as error:
+        raise _not_writable(path, error) from error
+
+
+def _counts(checked: Sequence[Checked]) -> dict[str, str]:
+    """Count what is wrong in which way, and the time."""
+    wrong = [each for each in checked if not each.agrees]
+    errors = sum(each.state == "failed" for each in wrong)
+    return {
+        "tests": str(len(checked)),
+        "failures": str(len(wrong) - errors),
+        "errors": str(errors),
+        "skipped": "0",
+        "time": _seconds(sum(each.duration for each in checked)),
+    }
+
+
+def _add_case(suite: ElementTree.Element, checked: Checked) -> None:
+    """Add a scenario to the suite."""
+    about = {
+        "classname": SUITE,
+        "name": printable(checked.name),
+        "time": _seconds(checked.duration),
+    }
+    case = ElementTree.SubElement(suite, "testcase", about)
+    if checked.agrees:
+        return
+    what = "error" if checked.state == "failed" else "failure"
+    message = checked.explanation[0] if checked.explanation else checked.state
+    about = {"type": checked.state, "message": printable(message)}
+    inner = ElementTree.SubElement(case, what, about)
+    inner.text = printable("\n".join(checked.explanation))
+
+
+def _not_writable(path: Path, error: OSError) -> SimpluginError:
+    """Say that the file cannot be written."""
+    reason = error.strerror or str(error)
+    return SimpluginError(f"{path}: cannot be written: {reason}; name another file with --junit")
+
+
+def _seconds(duration: float) -> str:
+    """Write a duration."""
+    return f"{duration:.3f}"

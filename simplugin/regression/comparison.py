@@ -1,18 +1,38 @@
-"""What moved between a recorded run and a new one."""
+"""The differences between a recorded run and a new one, and their explanation."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from simplugin.regression.divergence import Divergence, diverge
+from simplugin.regression.activities import Activity
+from simplugin.regression.divergence import Difference, Divergence, called, diverge
 from simplugin.regression.snapshots import Snapshot
 from simplugin.regression.tolerances import Tolerance, Tolerances
 from simplugin.rows import Metric
 
 Value = float | int | str | None
 State = Literal["ok", "moved", "new", "missing"]
+_UNITS = {"exec": "flop", "ptask": "flop", "comm": "byte", "sleep": "s", "bar": "processors"}
+_NO_ACTIVITIES = (
+    "where it began is not known: this run has no activities; a scenario has them with "
+    "simulation.trace or [output] gantt, unless `activities` in tolerances.toml is 0"
+)
+_NONE_RECORDED = (
+    "where it began is not known: no activities are recorded; to know it, go back to what was "
+    "recorded"
+)
+_UNENDED = "not ended when the record was cut"
+_MOST_METRICS = 40
+_MOST_ACTORS = 5
+_MOST_CAUSES = 12
+_CONTENT = "content_sha256"
+_CODE = "code_sha256"
+_PLATFORM = "platform_sha256"
+# Choices that the hash of everything includes, besides the platform, the options and the actors.
+_IN_CONTENT = (_PLATFORM, "back_end", "seed", "until", "energy", "trace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,3 +175,253 @@ def _change(recorded: Metric | None, now: Metric | None, within: Tolerance) -> C
 def _finite(value: Value) -> Value:
     """Return a value as JSON has it; what is not finite as a text."""
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def explain(comparison: Comparison, update: str = "--update") -> list[str]:
+    """Return lines that tell in what a run differs from the recorded one; none if in nothing.
+
+    First the metrics that moved, then the first activity that differs and the actors concerned
+    next, then what else changed: platform, scenario, files, seed, versions, options.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Of both runs.
+    update : str
+        The option that records results.
+    """
+    moved, divergence = comparison.moved, comparison.divergence
+    if not moved and divergence is None:
+        return []
+    lines = [f"{len(moved)} of {len(comparison.changes)} metrics not as recorded"]
+    lines += [f"  {change_text(each)}" for each in moved[:_MOST_METRICS]]
+    if len(moved) > _MOST_METRICS:
+        lines.append(f"  ... and {len(moved) - _MOST_METRICS} more")
+    lines += _where(comparison, update)
+    told = causes(comparison.recorded, comparison.now)
+    same = unchanged(comparison.recorded, comparison.now)
+    if told:
+        lines.append("what else changed since it was recorded:")
+        lines += [f"  {each}" for each in told[:_MOST_CAUSES]]
+        if len(told) > _MOST_CAUSES:
+            lines.append(f"  ... and {len(told) - _MOST_CAUSES} more")
+    elif same:
+        lines.append(f"nothing else changed as far as is recorded: {', '.join(same)}")
+    return lines
+
+
+def change_text(change: Change) -> str:
+    """Tell in one line how a metric moved."""
+    if change.state == "new":
+        return f"{change.name}: not recorded -> {value_text(change.now, change.unit)}"
+    if change.state == "missing":
+        return f"{change.name}: {value_text(change.recorded, change.recorded_unit)} -> gone"
+    told = (
+        f"{change.name}: {value_text(change.recorded, change.recorded_unit)} -> "
+        f"{value_text(change.now, change.unit)}"
+    )
+    if change.unit != change.recorded_unit:
+        return f"{told} (unit {change.recorded_unit or 'none'} -> {change.unit or 'none'})"
+    if change.difference is None:
+        return told
+    relative = "" if change.relative is None else f", {relative_text(change.relative)}"
+    return f"{told} ({change.difference:+.6g}{relative})"
+
+
+def value_text(value: Value, unit: str = "") -> str:
+    """Write a value with every digit, so that any difference can be seen."""
+    if value is None:
+        return "none"
+    return f"{value!r} {unit}".rstrip() if not isinstance(value, str) else repr(value)
+
+
+def relative_text(relative: float | None) -> str:
+    """Write a relative difference: in percent where that is readable."""
+    if relative is None:
+        return ""
+    return f"{100 * relative:+.3g} %" if 1e-5 <= abs(relative) < 10 else f"{relative:+.2g} relative"
+
+
+def first_difference(divergence: Divergence) -> list[str]:
+    """Tell in a few lines which activity is the first that differs."""
+    first = divergence.first[0]
+    lines = [
+        f"first difference at {first.date:.9g} s: {_who(first)}{_number(first)}",
+        f"  recorded: {_activity_text(first, first.recorded)}",
+        f"  now:      {_activity_text(first, first.now)}",
+    ]
+    if first.fields:
+        lines.append(f"  differs in {', '.join(first.fields)}")
+    return lines
+
+
+def _who(difference: Difference) -> str:
+    """Tell whose an activity is, as far as it is known."""
+    who = called(difference.actor, difference.host)
+    return f"one of {difference.among} actors {who}" if difference.among > 1 else who
+
+
+def _number(difference: Difference) -> str:
+    """Tell the number of an activity among the actor's, where these have one."""
+    if difference.among:
+        return ""
+    before, agreeing = difference.position - 1, difference.before
+    told = "none before it" if not before else f"the {before} before agree"
+    if agreeing < before:
+        told = f"{agreeing} of the {before} before agree"
+    return f", its activity number {difference.position} ({told})"
+
+
+def _where(comparison: Comparison, update: str) -> list[str]:
+    """Tell where the runs begin to differ, as far as that is known."""
+    divergence = comparison.divergence
+    if divergence is None:
+        if comparison.now.digest is not None:
+            if comparison.now.activities is None:
+                return [_NO_ACTIVITIES]
+            if comparison.recorded.activities is None:
+                return [f"{_NONE_RECORDED}, run that with {update}, and then this again"]
+        return ["the activities are as recorded"] if comparison.now.activities else []
+    lines = first_difference(divergence)
+    first = divergence.first[0]
+    others = "after it, {} of the actor's {}" if not first.among else "{} of the {} others of these"
+    lines.append(
+        f"  {others.format(first.after_different, first.after)} differ; "
+        f"of all {divergence.total} activities, {divergence.agreeing} agree"
+    )
+    lines += _actors(divergence)
+    if divergence.until is not None:
+        lines.append(
+            f"activities were recorded up to {divergence.until:.9g} s; "
+            "what comes later was not compared"
+        )
+    return lines
+
+
+def _actors(divergence: Divergence) -> list[str]:
+    """Tell which actors come next, and which are there in one run only."""
+    lines = []
+    later = divergence.first[1:_MOST_ACTORS]
+    if later:
+        lines.append("then:")
+        lines += [f"  {_brief(each)}" for each in later]
+        rest = len(divergence.first) - 1 - len(later)
+        if rest:
+            lines.append(f"  ... and {rest} more actor{'s' * (rest > 1)}")
+    for names, what in ((divergence.added, "new"), (divergence.missing, "no longer there")):
+        if names:
+            more = f" and {len(names) - _MOST_ACTORS} more" if len(names) > _MOST_ACTORS else ""
+            lines.append(f"{what}: {', '.join(names[:_MOST_ACTORS])}{more}")
+    return lines
+
+
+def _brief(difference: Difference) -> str:
+    """Tell in one line what an actor first does otherwise."""
+    activity = difference.now or difference.recorded
+    assert activity is not None
+    absent = "missing" if difference.now is None else "extra"
+    if difference.unended:
+        absent = _UNENDED
+    how = ", ".join(difference.fields) or absent
+    number = "" if difference.among else f", number {difference.position}"
+    what = " ".join(word for word in (activity.kind, activity.label) if word)
+    return (
+        f"{_who(difference)} at {difference.date:.9g} s{number}: "
+        f"{what} on {activity.resource} ({how})"
+    )
+
+
+def _activity_text(difference: Difference, activity: Activity | None) -> str:
+    """Write one version of an activity in one line."""
+    if activity is None and difference.unended:
+        return _UNENDED
+    if activity is None:
+        return "no further one that starts then" if difference.among else "nothing"
+    what = " ".join(word for word in (activity.kind, activity.label) if word)
+    unit = _UNITS.get(activity.kind, "")
+    state = "" if activity.state == "done" else f", {activity.state}"
+    return (
+        f"{what} on {activity.resource}, {activity.amount:.9g} {unit}, "
+        f"{activity.start!r} .. {activity.end!r} s{state}"
+    )
+
+
+def causes(recorded: Snapshot, now: Snapshot) -> list[str]:
+    """Tell what is not as it was when the run was recorded."""
+    told = []
+    if _differ(recorded, now, _PLATFORM):
+        told.append("the platform changed")
+    told += _changed_sources(recorded.sources, now.sources)
+    told += _changed(_shown(recorded.settings), _shown(now.settings))
+    told += _changed_actors(recorded, now)
+    told += _changed(recorded.versions, now.versions)
+    version = now.versions.get("simplugin")
+    if recorded.versions.get("simplugin") == version and _differ(recorded, now, _CODE):
+        told.append(f"simplugin's own code, which still calls itself {version}")
+    options = _changed(recorded.options, now.options)
+    return told + [f"option {each}" for each in options]
+
+
+def unchanged(recorded: Snapshot, now: Snapshot) -> list[str]:
+    """Name what is known of both runs; where `causes` are none it is the same in both."""
+
+    def both(setting: str) -> bool:
+        return None not in (recorded.settings.get(setting), now.settings.get(setting))
+
+    known = {
+        "versions": recorded.versions and now.versions,
+        "options": recorded.options and now.options,
+        "seed": both("seed"),
+        "platform": both(_PLATFORM),
+        "actors": both(_CONTENT),
+        "simplugin's code": both(_CODE),
+        "the scenario, its files and modules": recorded.sources and now.sources,
+    }
+    return [name for name, is_known in known.items() if is_known]
+
+
+def _changed_actors(recorded: Snapshot, now: Snapshot) -> list[str]:
+    """Tell whether the actors changed, where the hash of everything can tell."""
+    runs = (recorded, now)
+    if None in (run.settings.get(_CONTENT) for run in runs) or not _differ(*runs, _CONTENT):
+        return []
+    if any(_differ(*runs, name) for name in _IN_CONTENT) or recorded.options != now.options:
+        return []
+    before, after = (run.versions.get("python", "").split(".")[:2] for run in runs)
+    if before != after:
+        # Functions count by their byte code.
+        return ["perhaps the actors, too: the versions of Python write them down differently"]
+    return ["the actors changed: their functions, arguments or hosts"]
+
+
+def _differ(recorded: Snapshot, now: Snapshot, setting: str) -> bool:
+    """Whether a setting is another one, where both runs have it."""
+    before, after = recorded.settings.get(setting), now.settings.get(setting)
+    return None not in (before, after) and bool(before != after)
+
+
+def _shown(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that say something to humans."""
+    return {name: value for name, value in settings.items() if "sha256" not in name}
+
+
+def _changed_sources(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """Tell which tables, files and modules changed, came or went; nothing if one run has none."""
+    if not before or not after:
+        return []
+    names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    return [
+        f"{name} is {'new' if name not in before else 'gone'}"
+        if name not in before or name not in after
+        else f"{name} changed"
+        for name in names
+    ]
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Tell which entries differ."""
+    return [
+        f"{name}: {before.get(name, 'none')} -> {after.get(name, 'none')}"
+        for name in {**before, **after}
+        if before.get(name) != after.get(name)
+    ]

@@ -1,9 +1,12 @@
-"""What the fixtures `simulation` and `platform` of the pytest plug-in return."""
+"""The objects that the fixtures of the pytest plug-in return."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -12,8 +15,17 @@ from simplugin.errors import ScenarioError, SimpluginError
 if TYPE_CHECKING:
     from simplugin.inputs.kinds import Outcome
     from simplugin.platforms import Platform
+    from simplugin.regression.comparison import Comparison
+    from simplugin.regression.snapshots import Snapshot
+    from simplugin.regression.tolerances import Tolerances
     from simplugin.simulation import Result
     from simplugin.simulation.placement import Actors
+
+DIRECTORY = "__simplugin__"
+UPDATE = "--simplugin-update"
+_UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
+_LONGEST = 80
+_VALUE = "value"
 
 
 @dataclass(frozen=True)
@@ -147,3 +159,227 @@ class Platforms:
 def places_of(test_file: Path, root: Path) -> Places:
     """Return where a test's files are looked for."""
     return Places(tuple(dict.fromkeys((test_file.parent, root))))
+
+
+def safe_name(name: str) -> str:
+    """Return a name that any file system takes, different for different names."""
+    safe = _UNSAFE.sub("_", name)
+    if safe == name and len(name) <= _LONGEST:
+        return name
+    return f"{safe[:_LONGEST]}-{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
+def directory_of(test_file: Path) -> Path:
+    """Return where the results of a file of tests are recorded."""
+    return test_file.parent / DIRECTORY / test_file.stem
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a result is not what is recorded.
+
+    Attributes
+    ----------
+    brief : list of str
+        Few enough lines for pytest to show them at the assertion.
+    full : list of str
+        The whole explanation.
+    """
+
+    brief: list[str]
+    full: list[str]
+
+
+@dataclass
+class RecordedTest:
+    """The recorded results of one test, and what it did with them.
+
+    Attributes
+    ----------
+    name : str
+        Of the test, in its file.
+    directory : Path
+        Where they are.
+    update : bool
+        Whether to record what is new or moved.
+    used : set of Path
+        Results that were compared.
+    updated : list of (str, list of str)
+        Names of those that were recorded, and what moved.
+    refusals : list of Refusal
+        Of those that were not equal.
+    """
+
+    name: str
+    directory: Path
+    update: bool
+    used: set[Path] = field(default_factory=set)
+    updated: list[tuple[str, list[str]]] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+    _count: int = 0
+
+    def file(self, name: str | None) -> Path:
+        """Return the file of the next result, or of the one with a name."""
+        if name is None:
+            self._count += 1
+            part = f".{self._count}" if self._count > 1 else ""
+        else:
+            part = f".{safe_name(name)}" + ("-named" if name.isdigit() else "")
+        return self.directory / f"{safe_name(self.name)}{part}.json"
+
+    def compare(self, now: Snapshot, file: Path, tolerances: Tolerances) -> Refusal | None:
+        """Compare with what is recorded, or record it; return why not, None if it agrees."""
+        from simplugin.errors import SimpluginError
+        from simplugin.regression.comparison import compare, explain
+        from simplugin.regression.snapshots import read_snapshot, write_snapshot
+
+        # What was recorded under a name in this run is not recorded again.
+        update = self.update and file not in self.used
+        self.used.add(file)
+        try:
+            recorded = read_snapshot(file)
+        except SimpluginError as error:
+            if not update:
+                return self._refuse([str(error).replace("--update", UPDATE)])
+            recorded = None
+        if recorded is None and not update:
+            return self._refuse([f"nothing is recorded in {file.name}; record it with {UPDATE}"])
+        comparison = None if recorded is None else compare(recorded, now, tolerances)
+        lines = ["recorded"] if comparison is None else explain(comparison, UPDATE)
+        if update and lines:
+            write_snapshot(now, file)
+            self.updated.append((f"{self.directory.name}/{file.name}", lines))
+        if update or comparison is None or comparison.agrees:
+            return None
+        return self._refuse(_brief(comparison), [f"{file.name}:", *lines])
+
+    def _refuse(self, brief: list[str], full: list[str] | None = None) -> Refusal:
+        """Keep an explanation for the report of the test."""
+        self.refusals.append(Refusal(brief, full or brief))
+        return self.refusals[-1]
+
+
+class RecordedResult:
+    """Equal to what is recorded for a test, within tolerances.
+
+    It can be compared with a `Result`, an `Outcome` or a `Row`, a mapping of names to numbers and
+    texts, or a number. The first result of a test is recorded in ``TEST.json``, further ones in
+    ``TEST.2.json`` and so on; those with a name in ``TEST.NAME.json``.
+
+    Parameters
+    ----------
+    test : RecordedTest
+        Whose it is.
+    tolerances : mapping, optional
+        `rel`, `abs` and `metrics`, as calling it takes them.
+    name : str, optional
+        Instead of a number.
+    """
+
+    # Numbers of numpy's leave the comparison to this class.
+    __array_ufunc__ = None
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        test: RecordedTest,
+        tolerances: Mapping[str, Any] | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._test, self._given, self._name = test, dict(tolerances or {}), name
+        self.refusal: Refusal | None = None
+
+    def __call__(
+        self,
+        *,
+        rel: float | None = None,
+        abs: float | None = None,  # noqa: A002
+        metrics: Mapping[str, Any] | None = None,
+        name: str | None = None,
+    ) -> RecordedResult:
+        """Return one with tolerances, or with a name.
+
+        Parameters
+        ----------
+        rel, abs : float, optional
+            Relative and absolute tolerance of all metrics; 1e-9 and 0 without. Counts and texts
+            are exact.
+        metrics : mapping, optional
+            For single metrics: the relative tolerance, or a mapping with ``relative`` and
+            ``absolute``; they hold for counts too.
+        name : str, optional
+            Instead of a number.
+        """
+        return RecordedResult(self._test, {"rel": rel, "abs": abs, "metrics": metrics}, name)
+
+    def __repr__(self) -> str:
+        """Name it in messages."""
+        return f"snapshot(name={self._name!r})" if self._name else "snapshot"
+
+    def __eq__(self, other: object) -> bool:
+        """Compare with what is recorded, or record it."""
+        now = snapshot_of(self._test.name, other)
+        tolerances = self._tolerances({metric.name for metric in now.metrics})
+        self.refusal = self._test.compare(now, self._test.file(self._name), tolerances)
+        return self.refusal is None
+
+    def _tolerances(self, metrics: set[str]) -> Tolerances:
+        """Return the tolerances, once it is known which metrics there are."""
+        from simplugin.errors import SimpluginError
+        from simplugin.near_names import perhaps
+        from simplugin.regression.tolerances import ToleranceFile
+
+        given = {"relative": self._given.get("rel"), "absolute": self._given.get("abs")}
+        own = self._given.get("metrics") or {}
+        for name in own:
+            if name not in metrics:
+                hint = perhaps(name, metrics) or f"there are {', '.join(sorted(metrics))}"
+                raise SimpluginError(f"snapshot: there is no metric {name!r}; {hint}")
+        said = {key: value for key, value in given.items() if value is not None}
+        return ToleranceFile({**said, "metrics": dict(own)}, Path("snapshot")).of("")
+
+
+def snapshot_of(subject: str, value: object) -> Snapshot:
+    """Return a snapshot of whatever a test can compare.
+
+    Raises
+    ------
+    SimpluginError
+        It is nothing with metrics.
+    """
+    from simplugin.campaigns.keys import versions
+    from simplugin.errors import SimpluginError
+    from simplugin.inputs.kinds import Outcome
+    from simplugin.regression import snapshots
+    from simplugin.rows import Metric, Row
+    from simplugin.simulation import Result
+
+    if isinstance(value, Outcome):
+        return snapshots.snapshot_of_outcome(subject, value, versions(value.row.provenance))
+    if isinstance(value, Result):
+        return snapshots.snapshot_of_result(subject, value, versions(value.provenance))
+    if isinstance(value, Row):
+        return snapshots.snapshot_of_row(subject, value, versions(value.provenance))
+    numbers = value if isinstance(value, Mapping) else {_VALUE: value}
+    metrics = {str(name): snapshots.plain_number(each) for name, each in numbers.items()}
+    for name, each in metrics.items():
+        if not isinstance(each, float | int | str | None):
+            where = f" for {name!r}" if isinstance(value, Mapping) else ""
+            raise SimpluginError(
+                f"a {type(each).__name__}{where} cannot be compared with a snapshot; give "
+                "a Result, an Outcome, a Row, a number, or a mapping of names to numbers and texts"
+            )
+    row = Row(tuple(Metric(*each) for each in metrics.items()))
+    return snapshots.snapshot_of_row(subject, row, versions())
+
+
+def _brief(comparison: Comparison) -> list[str]:
+    """Tell what moved, and the first activity that differs, in six lines."""
+    from simplugin.regression.comparison import change_text, first_difference
+
+    divergence, moved = comparison.divergence, comparison.moved
+    where = [] if divergence is None else first_difference(divergence)
+    shown = [change_text(each) for each in moved[: 2 if where else 4]]
+    if len(moved) > len(shown):
+        shown[-1] += f", and {len(moved) - len(shown)} more"
+    return [*shown, *(line.strip() for line in where)]

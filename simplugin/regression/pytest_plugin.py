@@ -1,27 +1,184 @@
 """The pytest plug-in: fixtures `simulation`, `platform` and `snapshot`.
 
-It is loaded by every pytest session of an environment that has this package: what the fixtures
-need is imported when one of them is used.
+It is loaded by every pytest session of an environment that has this package: the modules that the
+fixtures need are imported when one of them is used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+import shutil
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simplugin.regression.ledger import Ledger, file_of
-from simplugin.regression.recorded_results import (
+from simplugin.regression.fixtures import (
+    DIRECTORY,
     UPDATE,
     RecordedResult,
     RecordedTest,
     directory_of,
+    safe_name,
 )
 
 if TYPE_CHECKING:
     from simplugin.regression.fixtures import Platforms, Simulations
+
+_MOST_UNUSED = 20
+
+
+@dataclass
+class Ledger:
+    """Gathers what tests tell, of this process and of others.
+
+    Attributes
+    ----------
+    collected : dict of str to set of str
+        For each file of tests the names of its tests, as recorded results have them; also of
+        those that were left out later.
+    begun, passed : dict of str to set of str
+        For each file the tests that ran or were skipped, and those that passed.
+    partial : set of str
+        Files of which it is not known whether all tests were found.
+    used : set of str
+        Recorded results that were compared.
+    updated : list of (str, list of str)
+        Those that were recorded, and what moved.
+    removed, unused : list of str
+        Those that no test uses, deleted and not.
+    """
+
+    collected: dict[str, set[str]] = field(default_factory=dict)
+    begun: dict[str, set[str]] = field(default_factory=dict)
+    passed: dict[str, set[str]] = field(default_factory=dict)
+    partial: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
+    updated: list[tuple[str, list[str]]] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    unused: list[str] = field(default_factory=list)
+
+    def collect(self, file: Path, name: str) -> None:
+        """Take note of a test that was found."""
+        self.collected.setdefault(str(file_of(file)), set()).add(safe_name(name))
+
+    def doubt(self, file: Path) -> None:
+        """Take note of a file that may have more tests than were found."""
+        self.partial.add(str(file_of(file)))
+
+    def begin(self, file: Path, name: str) -> None:
+        """Take note of a test whose turn came."""
+        self.begun.setdefault(str(file_of(file)), set()).add(safe_name(name))
+
+    def succeed(self, file: Path, name: str) -> None:
+        """Take note of a test that passed: what it did not use, it does not need."""
+        self.passed.setdefault(str(file_of(file)), set()).add(safe_name(name))
+
+    def close(self, test: RecordedTest) -> None:
+        """Take note of what a test did that ended."""
+        self.used |= {str(path) for path in test.used}
+        self.updated += test.updated
+
+    def document(self) -> dict[str, Any]:
+        """Return it as plain containers, for another process."""
+        tests = {"collected": self.collected, "begun": self.begun, "passed": self.passed}
+        return {
+            **{
+                what: {file: sorted(names) for file, names in files.items()}
+                for what, files in tests.items()
+            },
+            "partial": sorted(self.partial),
+            "used": sorted(self.used),
+            "updated": [[name, lines] for name, lines in self.updated],
+        }
+
+    def add(self, document: Mapping[str, Any]) -> None:
+        """Add what another process gathered."""
+        for what in ("collected", "begun", "passed"):
+            mine = getattr(self, what)
+            for file, names in document[what].items():
+                mine.setdefault(file, set()).update(names)
+        self.partial |= set(document["partial"])
+        self.used |= set(document["used"])
+        self.updated += [(name, lines) for name, lines in document["updated"]]
+
+    def settle(self, given: Iterable[Path], *, remove: bool) -> None:
+        """Find the recorded results that no test uses; delete them if that is wanted.
+
+        Parameters
+        ----------
+        given : iterable of Path
+            Files and directories that were asked for as a whole: only of these it is known.
+        remove : bool
+            Whether to delete.
+        """
+        from simplugin.regression.snapshots import trace_path
+
+        for path in self._orphans({file_of(each) for each in given}):
+            (self.removed if remove else self.unused).append(str(path))
+            if remove and path.is_dir():
+                shutil.rmtree(path)
+            elif remove:
+                path.unlink()
+                trace_path(path).unlink(missing_ok=True)
+
+    def summary(self) -> list[str]:
+        """Return lines for the end of the session; none if there is nothing to be told."""
+        lines = []
+        for name, told in sorted(self.updated):
+            lines += [f"{name}: {told[0]}", *(f"  {line}" for line in told[1:])]
+        for path in sorted(self.removed):
+            lines.append(f"{path}: deleted, as no test uses it")
+        unused = sorted(self.unused)
+        lines += [f"{path}: no test uses it" for path in unused[:_MOST_UNUSED]]
+        if unused:
+            more = len(unused) - _MOST_UNUSED
+            lines += [f"... and {more} more"] if more > 0 else []
+            lines.append(f"{len(unused)} unused; {UPDATE} deletes them")
+        return lines
+
+    def _orphans(self, given: set[Path]) -> list[Path]:
+        """Return the results of tests that ran without them, or that are no more."""
+        found: list[Path] = []
+        places = set()
+        for name, tests in self.collected.items():
+            file = Path(name)
+            if given.isdisjoint(file.parents):
+                if file not in given:
+                    continue
+            else:
+                places.add(file.parent / DIRECTORY)
+            if name not in self.partial and tests == self.begun.get(name):
+                found += self._orphans_of(name, tests)
+        # A file may be of another kind than Python, such as a doctest.
+        found += [
+            directory
+            for place in sorted(places)
+            for directory in sorted(place.glob("*/"))
+            if not any(place.parent.glob(f"{escape(directory.name)}.*"))
+        ]
+        return found
+
+    def _orphans_of(self, file: str, tests: set[str]) -> list[Path]:
+        """Return the results that no test of a file uses, all of which had their turn."""
+        found = []
+        for path in sorted(directory_of(Path(file)).glob("*.json")):
+            test = path.name.partition(".")[0]
+            idle = test in self.passed.get(file, ()) and str(path) not in self.used
+            if test not in tests or idle:
+                found.append(path)
+        return found
+
+
+def file_of(path: Path) -> Path:
+    """Return the one name of a file or directory, however its directory was reached.
+
+    A file that is a link itself keeps its name and place: there its results are recorded.
+    """
+    return path.resolve() if path.is_dir() else path.parent.resolve() / path.name
+
 
 _LEDGER = pytest.StashKey[Ledger]()
 _TEST = pytest.StashKey[RecordedTest]()

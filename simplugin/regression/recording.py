@@ -1,4 +1,4 @@
-"""Running a scenario for its snapshot, in whatever process does it."""
+"""Running a scenario for its snapshot, and the digests of its sources."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import os
 import pickle
 from collections.abc import Mapping
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from simplugin.campaigns.jobs import Measured
-from simplugin.campaigns.keys import versions
+from simplugin.campaigns.keys import determining, versions
+from simplugin.campaigns.named_files import NamedFiles
 from simplugin.regression.snapshots import (
     Snapshot,
     read_snapshot,
@@ -18,8 +20,12 @@ from simplugin.regression.snapshots import (
     write_snapshot,
 )
 from simplugin.scenarios.scenario import load_scenario, run_scenario, scenario_from
+from simplugin.scenarios.substitutions import canonical_json
 
 TARGET = f"{__name__}:record"
+# A record has a line for each; of more files only one for all of them.
+_MOST = 50
+_ALL = "files and modules"
 
 
 def record(arguments: Mapping[str, Any]) -> Measured:
@@ -63,3 +69,37 @@ def read_run(path: str | os.PathLike[str]) -> Snapshot:
 def _activities_path(path: str | os.PathLike[str]) -> Path:
     """Return where the activities of a run are."""
     return Path(path).with_suffix(".activities")
+
+
+def sources_of(document: Mapping[str, Any], directory: str | os.PathLike[str]) -> dict[str, str]:
+    """Return the SHA-256 of each table of a scenario and of the files and modules that it names.
+
+    They are those that the keys of campaigns are made of. The code of this package is not among
+    them.
+
+    Parameters
+    ----------
+    document : mapping
+        A scenario as `tomllib` reads it.
+    directory : path
+        Where its paths start.
+
+    Raises
+    ------
+    ScenarioError
+        A file that it names cannot be read.
+    """
+    wanted = determining(document)
+    tables = {
+        f"scenario [{name}]": sha256(canonical_json(table).encode("utf-8", "surrogatepass"))
+        for name, table in wanted.items()
+    }
+    found = {name: digest.hexdigest() for name, digest in tables.items()}
+    lines = NamedFiles(directory).digests(wanted)
+    if len(lines) > _MOST:
+        total = sha256("\n".join(lines).encode("utf-8", "surrogatepass"))
+        return {**found, _ALL: total.hexdigest()}
+    for line in lines:
+        *words, digest = line.split("\t")
+        found[" ".join(words)] = digest
+    return found

@@ -8,9 +8,12 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
 from simplugin.errors import SimpluginError
+from simplugin.inputs.messages import dotted, remedy_of
 from simplugin.regression.activities import (
     Activities,
     activities_of,
@@ -18,7 +21,6 @@ from simplugin.regression.activities import (
     read_rows,
     write_activities,
 )
-from simplugin.regression.document_checks import FORMAT, check_document, is_recorded
 from simplugin.regression.tolerances import ACTIVITIES
 from simplugin.rows import Best, Metric, Row
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from simplugin.inputs.kinds import Outcome
     from simplugin.simulation import Result
 
+FORMAT = 1
 TRACE = ".trace.csv.gz"
 # Of a run's provenance, what explains that two runs differ.
 _SETTINGS = (
@@ -37,6 +40,57 @@ _SETTINGS = (
     "platform_sha256",
     "content_sha256",
 )
+
+
+class _Table(BaseModel):
+    """An object of a recorded result."""
+
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+
+class _Special(_Table):
+    """A number that JSON does not have."""
+
+    model_config = ConfigDict(extra="forbid")
+    float: Literal["nan", "inf", "-inf"]
+
+
+_Number = int | float | _Special
+_Counts = dict[str, NonNegativeInt]
+
+
+class _Metric(_Table):
+    value: _Number | str | None
+    unit: str
+
+
+class _Best(_Table):
+    model_config = ConfigDict(extra="forbid")
+    metric: str
+    value: _Number
+    proof: Literal["optimum", "bound"]
+    sense: Literal["min", "max"]
+
+
+class _Activities(_Table):
+    total: NonNegativeInt
+    namesakes: _Counts
+    sharing: dict[str, _Counts]
+
+
+class _Document(_Table):
+    """A recorded result, apart from its gap."""
+
+    format: Literal[1]
+    subject: str
+    metrics: dict[str, _Metric]
+    best: _Best | None
+    digest: str | None
+    settings: dict[str, Any]
+    options: dict[str, str]
+    versions: dict[str, str]
+    sources: dict[str, str]
+    activities: _Activities | None
 
 
 @dataclass(frozen=True)
@@ -182,24 +236,35 @@ def read_snapshot(path: str | os.PathLike[str]) -> Snapshot | None:
     file = Path(path)
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
-        check_document(document)
-        found = _snapshot_from(document, trace_path(file))
+        _Document.model_validate(document)
+        if document["best"] and document["best"]["metric"] not in document["metrics"]:
+            raise ValueError("best.metric is not one of the metrics")
+        return _snapshot_from(document, trace_path(file))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        if isinstance(error, ValidationError):
+            found = error.errors(include_url=False)[0]
+            reason = f"{dotted(found['loc']) or 'it'}: {remedy_of(found)}"
         raise SimpluginError(
-            f"{file}: is no recorded result ({type(error).__name__}: {error}); "
+            f"{file}: is no recorded result ({reason}); "
             "restore it, or delete it and record it again with --update"
         ) from error
-    return found
 
 
 def is_snapshot(path: Path) -> bool:
-    """Whether a file is a recorded result, and not somebody's other JSON."""
+    """Return True if a JSON file is meant as a recorded result, even if it is damaged."""
     try:
-        return is_recorded(json.loads(path.read_bytes()))
+        document = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
         return False
+    return (
+        isinstance(document, dict)
+        and document.get("format") == FORMAT
+        and isinstance(document.get("subject"), str)
+        and isinstance(document.get("metrics"), dict)
+    )
 
 
 def plain_number(value: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 from simplugin.campaigns.campaign import load_campaign
 from simplugin.campaigns.jobs import Job
 from simplugin.errors import ScenarioError, SimpluginError
-from simplugin.regression.recorded_results import safe_name
+from simplugin.regression.fixtures import safe_name
 from simplugin.regression.snapshots import is_snapshot
 from simplugin.scenarios.scenario import CAMPAIGN_TABLES, read_toml
 from simplugin.scenarios.sweeps import VARIATION

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # The module with the functions `check` and `run` of the schedulers whose names start so.
 FAMILIES = {
     "bags": "simplugin.bags.scenario",
-    "pricing": "simplugin.scenarios.pricing",
+    "pricing": "simplugin.pricing.scenario",
 }
 # The keys of the workload, and of its applications, that only one family has.
 _KEYS = {

@@ -12,10 +12,11 @@ import numpy as np
 from simplugin.errors import InfeasibleError, PlatformError, WorkloadError
 from simplugin.formats.swf import read_swf
 from simplugin.inputs.messages import suggestion
-from simplugin.market.model import Terms, completion_times, largest_share
+from simplugin.market.model import Terms, completion_times
 from simplugin.market.platform_sites import hosts_beside, site_of
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.simulation.resolve import resolve
+from simplugin.workloads.bundle_markets import largest_share
 from simplugin.workloads.bundles import CLASSES, MEGA, Bundle, lcg_bundles, trace_bundles
 
 if TYPE_CHECKING:

@@ -1,19 +1,29 @@
-"""What a run leaves in files; drawings apart."""
+"""The outcome of a run as plain data: in files, and in a store for reports."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from simplugin.charts import Bar, ScheduleChart
+from simplugin.claims import Claim
 from simplugin.errors import SimpluginError
+from simplugin.figures import Figure
 from simplugin.inputs.kinds import Outcome
-from simplugin.scenarios.contents import plain
+from simplugin.listings import Listing
 from simplugin.scenarios.scenario import Scenario
 from simplugin.simulation import Result
+
+# Of a run; the first ones by their end.
+MOST_ACTIVITIES = 20_000
+# Of the trace all that a Gantt chart needs.
+_COLUMNS = ("actor", "resource", "kind", "label", "start", "end", "state")
 
 
 def output_path(scenario: Scenario, name: str) -> Path | None:
@@ -105,3 +115,185 @@ def finite(value: Any) -> Any:
     if isinstance(value, list):
         return [finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def contents_of(outcome: Outcome, title: str = "") -> dict[str, Any]:
+    """Return what is kept of a run.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        What came out of the scenario.
+    title : str
+        For the charts.
+
+    Returns
+    -------
+    dict
+        ``title``; ``figures``, a list for `figure_from`; ``listings``, for `listing_from`; and if
+        there is one ``schedule``, for `chart_from`, else if there is a trace ``activities``, as
+        `activities_document` writes them.
+    """
+    found: dict[str, Any] = {
+        "title": title,
+        "figures": [figure_document(each) for each in outcome.figures],
+        "listings": [listing_document(each) for each in outcome.listings],
+    }
+    if outcome.schedule is not None:
+        found["schedule"] = chart_document(outcome.schedule)
+    elif len(outcome.result.trace):
+        found["activities"] = activities_document(outcome.result)
+    return found
+
+
+def plain(value: Any, of: str = "the result has") -> Any:
+    """Return a value as numbers, texts, lists and mappings, in an order that is always the same.
+
+    Data classes become mappings of their fields, sets sorted lists.
+
+    Parameters
+    ----------
+    value : object
+        What to write.
+    of : str
+        Start of the message about what cannot be written.
+
+    Raises
+    ------
+    SimpluginError
+        There is something else in it, whose text might depend on where it is in memory.
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist(), of)
+    if isinstance(value, Mapping):
+        return {
+            key if isinstance(key, str) else str(plain(key, of)): plain(each, of)
+            for key, each in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [plain(each, of) for each in value]
+    if isinstance(value, set | frozenset):
+        return sorted((plain(each, of) for each in value), key=json.dumps)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: plain(getattr(value, each.name), of) for each in fields(value)}
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    kind = type(value)
+    raise SimpluginError(
+        f"{of} a {kind.__module__}.{kind.__qualname__}, which is not plain data; give numbers,"
+        " texts, lists, mappings, or data classes of these"
+    )
+
+
+def figure_document(figure: Figure) -> dict[str, Any]:
+    """Return curves as plain containers."""
+    found: dict[str, Any] = plain(
+        {
+            "name": figure.name,
+            "title": figure.title,
+            "x_label": figure.x_label,
+            "y_label": figure.y_label,
+            "series": [
+                {"name": name, "x": np.asarray(x), "y": np.asarray(y)}
+                for name, (x, y) in figure.series.items()
+            ],
+            # Lists of pairs, since their order shows and JSON's need not last.
+            "lines": [[name, level] for name, level in figure.lines.items()],
+            "log_y": figure.log_y,
+            "cycle": figure.cycle,
+            "bars": figure.bars,
+            "names": [[name, list(names)] for name, names in figure.names.items()],
+            "whole": figure.whole,
+        }
+    )
+    return found
+
+
+def figure_from(document: Mapping[str, Any]) -> Figure:
+    """Return the curves that `figure_document` wrote down; points as arrays."""
+    given = dict(document)
+    series = {each["name"]: (np.array(each["x"]), np.array(each["y"])) for each in given["series"]}
+    names = {name: tuple(listed) for name, listed in given["names"]}
+    return Figure(**given | {"series": series, "lines": dict(given["lines"]), "names": names})
+
+
+def chart_document(chart: ScheduleChart) -> dict[str, Any]:
+    """Return a schedule as plain containers."""
+    found: dict[str, Any] = plain(
+        {
+            "name": chart.name,
+            "title": chart.title,
+            "clusters": chart.clusters,
+            "groups": chart.groups,
+            "bars": [
+                [each.group, each.processors, each.start, each.finish, each.label]
+                for each in chart.bars
+            ],
+            "facts": chart.facts,
+            "dates": [[name, date] for name, date in chart.dates.items()],
+            "completion": chart.completion,
+        }
+    )
+    return found
+
+
+def chart_from(document: Mapping[str, Any]) -> ScheduleChart:
+    """Return the schedule that `chart_document` wrote down."""
+    given = dict(document)
+    bars = tuple(
+        Bar(group, tuple(processors), start, finish, label)
+        for group, processors, start, finish, label in given["bars"]
+    )
+    read = {
+        "clusters": tuple((name, size) for name, size in given["clusters"]),
+        "groups": tuple(given["groups"]),
+        "bars": bars,
+        "dates": dict(given["dates"]),
+        "completion": tuple(given["completion"]),
+    }
+    return ScheduleChart(**given | read)
+
+
+def listing_document(listing: Listing) -> dict[str, Any]:
+    """Return a table as plain containers."""
+    found: dict[str, Any] = plain(listing.document())
+    return found
+
+
+def listing_from(document: Mapping[str, Any]) -> Listing:
+    """Return the table that `listing_document` wrote down."""
+    given = dict(document)
+    columns = tuple((each["name"], each["unit"]) for each in given["columns"])
+    lines = tuple(tuple(line) for line in given["lines"])
+    return Listing(given["title"], columns, lines, given.get("note", ""))
+
+
+def claim_document(claim: Claim) -> dict[str, Any]:
+    """Return a claim as plain containers."""
+    found: dict[str, Any] = plain(claim.document())
+    return found
+
+
+def claim_from(document: Mapping[str, Any]) -> Claim:
+    """Return the claim that `claim_document` wrote down."""
+    return Claim(**dict(document))
+
+
+def activities_document(result: Result) -> dict[str, Any]:
+    """Return the activities of a simulation as plain containers, those that end first.
+
+    Parameters
+    ----------
+    result : Result
+        With its trace.
+
+    Returns
+    -------
+    dict
+        ``columns``, a list each: texts ``actor``, ``resource``, ``kind``, ``label`` and ``state``,
+        numbers ``start`` and ``end`` [s]; ``total``, how many there were.
+    """
+    trace = result.trace
+    columns = {name: getattr(trace, name)[:MOST_ACTIVITIES] for name in _COLUMNS}
+    found: dict[str, Any] = plain({"columns": columns, "total": len(trace)})
+    return found

@@ -1,4 +1,4 @@
-"""The variations of a scenario: a list times a grid, made one by one when they are asked for."""
+"""The variations of a scenario: a list times a grid, made one by one on demand."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from typing import Any
 
 from simplugin.inputs.messages import Problem
 from simplugin.scenarios.ranges import Powers, RangeError, Steps, is_range, range_of
-from simplugin.scenarios.substitutions import NowhereError, Path, dotted, path_of, substituted
-from simplugin.scenarios.sweep_refusals import (
-    SweepError,
-    refuse_equal,
-    refuse_idle,
-    sweep_error,
+from simplugin.scenarios.substitutions import (
+    IDLE,
+    LIMITS,
+    NowhereError,
+    Path,
+    canonical_json,
+    dotted,
+    path_of,
+    substituted,
 )
 
 _NAME = "name"
@@ -374,3 +377,64 @@ def _refuse_twice(variation: Variation, grid: Sequence[Axis]) -> None:
 def _complaint(source: Path, error: NowhereError) -> Problem:
     """Say that a key leads into nothing."""
     return Problem(source, f"{dotted(source)}: {error.message}", error.remedy)
+
+
+class SweepError(ValueError):
+    """A sweep that makes no sense.
+
+    Parameters
+    ----------
+    complaint : Problem
+        What is wrong; its path is one in the campaign file.
+    """
+
+    def __init__(self, complaint: Problem) -> None:
+        super().__init__(complaint.message)
+        self.complaint = complaint
+
+
+def sweep_error(path: Path, message: str, remedy: str) -> SweepError:
+    """Return an exception about a key of the campaign file."""
+    return SweepError(Problem(path, message, remedy))
+
+
+def refuse_idle(path: Path, source: Path, *, swept: bool) -> None:
+    """Refuse to vary what changes nothing of what comes out.
+
+    Parameters
+    ----------
+    path : tuple of str or int
+        What is varied, as steps into the scenario.
+    source : tuple of str or int
+        Where that stands in the campaign file.
+    swept : bool
+        Whether it is for its own sake; limits may go with what else a variation sets.
+
+    Raises
+    ------
+    SweepError
+        No run depends on it.
+    """
+    written, key = dotted(source), dotted(path)
+    if path[0] in IDLE:
+        remedy = "remove it; one of [[variations]] may have a name to tell it by"
+        raise sweep_error(source, f"{written}: no run of a campaign depends on {key}", remedy)
+    if swept and path[0] == "simulation" and len(path) > 1 and path[1] in LIMITS:
+        remedy = f"set it once, in [simulation], or give [campaign] a {path[1]}"
+        raise sweep_error(source, f"{written}: what runs compute does not depend on it", remedy)
+
+
+def refuse_equal(values: Sequence[Any], source: Path) -> None:
+    """Refuse a list that has a value twice; 1 and 1.0 are two.
+
+    Raises
+    ------
+    SweepError
+        It has.
+    """
+    seen: dict[str, int] = {}
+    for at, each in enumerate(values):
+        before = seen.setdefault(canonical_json(each), at)
+        if before != at:
+            message = f"{dotted(source)} has the value {each!r} twice, as number {before} and {at}"
+            raise sweep_error((*source, at), message, "remove one of the two")

@@ -6,7 +6,6 @@ import contextlib
 import faulthandler
 import importlib
 import inspect
-import io
 import locale
 import os
 import pickle
@@ -17,6 +16,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,10 @@ def prepare(back_end: str) -> None:
     np.random.default_rng(0).random()
     from simplugin.simulation import _driver
 
+    try:
+        _versions["simplugin"] = version("simplugin")
+    except PackageNotFoundError:  # it runs without having been installed
+        _versions["simplugin"] = "unknown"
     _versions["simgrid"] = _driver.simgrid_version()
     _versions["python"] = platform.python_version()
     _versions["numpy"] = np.__version__
@@ -101,16 +105,10 @@ def run(file: int, news: socket.socket) -> None:
 
 
 def _open_streams() -> None:
-    """Make Python write to the descriptors that were put in place after the fork."""
-    sys.stdout, sys.stderr = _line_writer(1), _line_writer(2)
-
-
-def _line_writer(descriptor: int) -> io.TextIOWrapper:
-    """Return a text stream that writes each line when it is complete, for the caller to show."""
-    buffer = io.BufferedWriter(io.FileIO(descriptor, "w", closefd=False))
-    return io.TextIOWrapper(
-        buffer, encoding="utf-8", errors="backslashreplace", line_buffering=True
-    )
+    """Make Python write to the descriptors that were put in place after the fork, line by line."""
+    form: Any = {"buffering": 1, "encoding": "utf-8", "errors": "backslashreplace"}
+    sys.stdout = open(1, "w", closefd=False, **form)  # noqa: SIM115  it lives as long as we do
+    sys.stderr = open(2, "w", closefd=False, **form)  # noqa: SIM115
 
 
 def flush_output() -> None:
@@ -258,7 +256,7 @@ def _load(back_end: BackEnd, platform_file: str) -> None:
 
 
 def _require_wattages(back_end: BackEnd, platform_file: str) -> None:
-    """Refuse to measure the energy of a platform of which hosts do not say what they consume."""
+    """Raise if the energy is to be measured and hosts have no wattages."""
     known = back_end.collect().hosts
     missing = [repr(known.name[at]) for at in np.flatnonzero(np.isnan(known.energy))]
     if missing:
@@ -273,9 +271,10 @@ def _require_wattages(back_end: BackEnd, platform_file: str) -> None:
 
 
 def _place(back_end: BackEnd, actor: ActorJob) -> None:
-    """Start an actor, or say what is wrong with its host."""
+    """Start an actor; the error for an unknown host names those that may be meant."""
     try:
-        back_end.spawn(actor._replace(function=_checked(actor)))
+        asynchronous = inspect.iscoroutinefunction(actor.function)
+        back_end.spawn(actor if asynchronous else actor._replace(function=_checked(actor)))
     except Exception:
         hosts = back_end.collect().hosts.name
         if actor.host in hosts:
@@ -284,10 +283,8 @@ def _place(back_end: BackEnd, actor: ActorJob) -> None:
 
 
 def _checked(actor: ActorJob) -> Callable[..., Any]:
-    """Return the actor's function; one that may not be async gets checked when it is called."""
+    """Return a function that checks, when it is called, what the actor's function returns."""
     function: Callable[..., Any] = actor.function
-    if inspect.iscoroutinefunction(function):
-        return function
 
     async def call(*arguments: Any) -> Any:
         # An operation that the function starts needs an actor that runs already.
@@ -300,7 +297,7 @@ def _checked(actor: ActorJob) -> Callable[..., Any]:
 
 
 def _reporter(news: socket.socket) -> Callable[[float, int], None]:
-    """Return a function that tells the caller how far the simulation got."""
+    """Return a function that sends the caller the date now and then."""
     last = 0.0
 
     def report(clock: float, active: int) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from simplugin.errors import BlockedActor, DeadlockError
 from simplugin.simulation import _driver
 from simplugin.simulation.back_end import (
     Collected,
+    Watch,
     actor_error,
     await_place,
     date_limit_error,
@@ -21,7 +21,6 @@ from simplugin.simulation.back_end import (
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.result import HostTotals, LinkTotals
 from simplugin.simulation.trace import Trace
-from simplugin.simulation.unawaited import Watch
 
 
 class CoroutinesBackEnd:
@@ -52,8 +51,8 @@ class CoroutinesBackEnd:
 
     def spawn(self, actor: ActorJob) -> None:
         """Place an actor."""
-        job: Any = actor if actor.kill_time is not None else actor._replace(kill_time=-1.0)
-        _driver.spawn(*job)
+        kill_time = -1.0 if actor.kill_time is None else actor.kill_time
+        _driver.spawn(*actor[:5], kill_time, *actor[6:])
 
     def run(self, until: float | None, progress: Callable[[float, int], None] | None) -> None:
         """Simulate until the end, an error or the simulated date `until` [s]."""

@@ -39,7 +39,7 @@ def crash(status: int, stderr: str, where: str) -> CrashError:
     stderr : str
         The end of its standard error.
     where : str
-        What it was doing.
+        Its activity, for the message.
     """
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
     code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
@@ -66,7 +66,7 @@ def crash(status: int, stderr: str, where: str) -> CrashError:
 
 
 def platform_error(text: str, platform: str) -> PlatformError:
-    """Turn SimGrid's complaint about a platform into an error with file and line."""
+    """Turn SimGrid's message about a platform into an error with file and line."""
     found = _PARSE_ERROR.search(text)
     if found:
         message = _XML_STATE.sub("", found["message"]).strip()
@@ -78,5 +78,5 @@ def platform_error_of_abort(stderr: str, platform: str) -> PlatformError | None:
     """Find in the last words of a process that aborted why it refused the platform."""
     if _PARSE_ERROR.search(stderr):
         return platform_error(stderr, platform)
-    complaints = list(_CRITICAL.finditer(stderr))
-    return platform_error(complaints[-1]["message"], platform) if complaints else None
+    messages = list(_CRITICAL.finditer(stderr))
+    return platform_error(messages[-1]["message"], platform) if messages else None

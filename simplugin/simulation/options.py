@@ -3,13 +3,17 @@
 Names and allowed values are those of SimGrid 4.1 (its ``--help`` and "Configuring SimGrid").
 """
 
+# A function makes the fields of items.
+# ruff: noqa: RUF009
+
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, Literal, get_args
 
 from simplugin.errors import SimpluginError
@@ -22,48 +26,83 @@ HostSolver = Literal["fairbottleneck", "bmf"]
 CpuOptim = Literal["Lazy", "TI", "Full"]
 NetworkOptim = Literal["Lazy", "Full"]
 
-_ITEMS = {
-    "network_model": "network/model",
-    "host_model": "host/model",
-    "cpu_model": "cpu/model",
-    "host_solver": "host/solver",
-    "bandwidth_factor": "network/bandwidth-factor",
-    "latency_factor": "network/latency-factor",
-    "tcp_gamma": "network/TCP-gamma",
-    "weight_s": "network/weight-S",
-    "crosstraffic": "network/crosstraffic",
-    "loopback_bandwidth": "network/loopback-bw",
-    "loopback_latency": "network/loopback-lat",
-    "precision_timing": "precision/timing",
-    "precision_work_amount": "precision/work-amount",
-    "cpu_optim": "cpu/optim",
-    "network_optim": "network/optim",
-}
-_CHOICES: dict[str, tuple[str, ...]] = {
-    "network_model": get_args(NetworkModel),
-    "host_model": get_args(HostModel),
-    "cpu_model": get_args(CpuModel),
-    "host_solver": get_args(HostSolver),
-    "cpu_optim": get_args(CpuOptim),
-    "network_optim": get_args(NetworkOptim),
-}
 # Choices of other SimGrid versions or builds, and what to do about them.
 _ELSEWHERE = {
     ("network_model", "IB"): "the InfiniBand model only exists in a SimGrid built with SMPI",
     ("network_model", "ns-3"): "the ns-3 model only exists in a SimGrid built with ns-3",
     ("host_model", "compound"): "SimGrid 4 calls it 'default'",
 }
-_POSITIVE = ("loopback_bandwidth", "precision_timing", "precision_work_amount")
-_NOT_NEGATIVE = ("tcp_gamma", "weight_s", "loopback_latency")
-_FACTORS = ("bandwidth_factor", "latency_factor")
 # One threshold [bytes] and its factor, as in "65472:0.94;15424:0.69;0:0.81".
 _FACTOR_STEP = re.compile(r"\d+:[-+.\deE]+")
 _EXTRA_NAME = re.compile(r"[A-Za-z][\w-]*(/[\w-]+)*")
 
 
+def _check_choice(choices: tuple[str, ...], name: str, value: object) -> None:
+    """Raise unless the value is one of `choices`."""
+    if value in choices:
+        return
+    if (name, value) in _ELSEWHERE:
+        way_out = _ELSEWHERE[name, str(value)]
+    else:
+        close = get_close_matches(str(value), choices, 1, 0.4)
+        way_out = f"did you mean {close[0]!r}?" if close else "see SimGridOptions"
+    listed = ", ".join(repr(choice) for choice in choices)
+    raise SimpluginError(f"{name} is {value!r}, not one of {listed}; {way_out}")
+
+
+def _check_number(above_zero: bool, name: str, value: object) -> None:
+    """Raise unless the value is a finite number of the right sign."""
+    if (
+        not isinstance(value, int | float)
+        or isinstance(value, bool)
+        or not math.isfinite(value)
+        or value < 0
+        or (above_zero and value == 0)
+    ):
+        bound = "above 0" if above_zero else "of 0 or more"
+        raise SimpluginError(f"{name} is {value!r}; give a finite number {bound}")
+
+
+_POSITIVE = partial(_check_number, True)
+_NOT_NEGATIVE = partial(_check_number, False)
+
+
+def _check_factor(name: str, value: object) -> None:
+    """Raise unless the value is a positive number, or factors by message size."""
+    if not isinstance(value, str):
+        _check_number(True, name, value)
+        return
+    steps = value.split(";")
+    if not all(_FACTOR_STEP.fullmatch(step) for step in steps):
+        raise SimpluginError(
+            f"{name} is {value!r}; give a number, or factors by size such as '65472:0.94;0:0.81'"
+        )
+    for step in steps:
+        try:
+            _check_number(True, name, float(step.split(":")[1]))
+        except ValueError:
+            raise SimpluginError(f"{name} has {step!r}; write a size, ':' and a factor") from None
+
+
+def _check_truth(name: str, value: object) -> None:
+    """Raise unless the value is True or False."""
+    if not isinstance(value, bool):
+        raise SimpluginError(f"{name} is {value!r}; write True or False")
+
+
+def _item(name: str, check: Callable[[str, Any], None]) -> Any:
+    """Return a field for an item of SimGrid's, None by default, and its check."""
+    return field(default=None, metadata={"item": name, "check": check})
+
+
+def _one_of(choices: Any) -> Callable[[str, Any], None]:
+    """Return the check of an item with some choices."""
+    return partial(_check_choice, get_args(choices))
+
+
 @dataclass(frozen=True)
 class SimGridOptions:
-    """What SimGrid is told on its command line; None leaves SimGrid's own default.
+    """SimGrid's command-line options; None leaves SimGrid's own default.
 
     Parameters
     ----------
@@ -111,35 +150,28 @@ class SimGridOptions:
         A value is out of range, or a simulation cannot honour an item; the message names it.
     """
 
-    network_model: NetworkModel | None = None
-    host_model: HostModel | None = None
-    cpu_model: CpuModel | None = None
-    host_solver: HostSolver | None = None
-    bandwidth_factor: float | str | None = None
-    latency_factor: float | str | None = None
-    tcp_gamma: float | None = None
-    weight_s: float | None = None
-    crosstraffic: bool | None = None
-    loopback_bandwidth: float | None = None
-    loopback_latency: float | None = None
-    precision_timing: float | None = None
-    precision_work_amount: float | None = None
-    cpu_optim: CpuOptim | None = None
-    network_optim: NetworkOptim | None = None
+    network_model: NetworkModel | None = _item("network/model", _one_of(NetworkModel))
+    host_model: HostModel | None = _item("host/model", _one_of(HostModel))
+    cpu_model: CpuModel | None = _item("cpu/model", _one_of(CpuModel))
+    host_solver: HostSolver | None = _item("host/solver", _one_of(HostSolver))
+    bandwidth_factor: float | str | None = _item("network/bandwidth-factor", _check_factor)
+    latency_factor: float | str | None = _item("network/latency-factor", _check_factor)
+    tcp_gamma: float | None = _item("network/TCP-gamma", _NOT_NEGATIVE)
+    weight_s: float | None = _item("network/weight-S", _NOT_NEGATIVE)
+    crosstraffic: bool | None = _item("network/crosstraffic", _check_truth)
+    loopback_bandwidth: float | None = _item("network/loopback-bw", _POSITIVE)
+    loopback_latency: float | None = _item("network/loopback-lat", _NOT_NEGATIVE)
+    precision_timing: float | None = _item("precision/timing", _POSITIVE)
+    precision_work_amount: float | None = _item("precision/work-amount", _POSITIVE)
+    cpu_optim: CpuOptim | None = _item("cpu/optim", _one_of(CpuOptim))
+    network_optim: NetworkOptim | None = _item("network/optim", _one_of(NetworkOptim))
     extra: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        """Refuse what SimGrid would refuse, with the field's name."""
-        for name, choices in _CHOICES.items():
-            _check_choice(name, getattr(self, name), choices)
-        for name in _POSITIVE:
-            _check_number(name, getattr(self, name), above_zero=True)
-        for name in _NOT_NEGATIVE:
-            _check_number(name, getattr(self, name), above_zero=False)
-        for name in _FACTORS:
-            _check_factor(name, getattr(self, name))
-        if self.crosstraffic is not None and not isinstance(self.crosstraffic, bool):
-            raise SimpluginError(f"crosstraffic is {self.crosstraffic!r}; write True or False")
+        """Raise for what SimGrid would refuse, with the field's name."""
+        for name, each in _FIELDS.items():
+            if getattr(self, name) is not None:
+                each["check"](name, getattr(self, name))
         object.__setattr__(self, "extra", dict(self.extra))
         _check_extra(self.extra)
         if self.host_model == "ptask_L07":
@@ -164,18 +196,14 @@ class SimGridOptions:
         **others
             Further fields of SimGridOptions.
         """
-        fixed: dict[str, Any] = {
-            "network_model": "CM02",
-            "crosstraffic": False,
-            "tcp_gamma": 0.0,
-        }
+        fixed: Any = {"network_model": "CM02", "crosstraffic": False, "tcp_gamma": 0.0}
         return cls(**(fixed | others))
 
     def items(self) -> dict[str, str]:
         """Return SimGrid's name and value of each option that is set."""
         chosen = {
-            item: _text(getattr(self, name))
-            for name, item in _ITEMS.items()
+            each["item"]: _text(getattr(self, name))
+            for name, each in _FIELDS.items()
             if getattr(self, name) is not None
         }
         return chosen | dict(sorted(self.extra.items()))
@@ -188,7 +216,8 @@ class SimGridOptions:
         return [f"--cfg={name}:{value}" for name, value in pairs]
 
 
-_FIELD_OF_ITEM = {item: name for name, item in _ITEMS.items()}
+_FIELDS = {each.name: each.metadata for each in fields(SimGridOptions) if each.metadata}
+_FIELD_OF_ITEM = {each["item"]: name for name, each in _FIELDS.items()}
 
 
 def _text(value: float | str | bool) -> str:
@@ -203,53 +232,8 @@ def _split(name: str, value: str) -> list[str]:
     return [each.strip() for each in value.split(",")] if name == "plugin" else [value]
 
 
-def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    """Refuse a value that is not one of `choices`."""
-    if value is None or value in choices:
-        return
-    if (name, value) in _ELSEWHERE:
-        way_out = _ELSEWHERE[name, str(value)]
-    else:
-        close = get_close_matches(str(value), choices, 1, 0.4)
-        way_out = f"did you mean {close[0]!r}?" if close else "see SimGridOptions"
-    listed = ", ".join(repr(choice) for choice in choices)
-    raise SimpluginError(f"{name} is {value!r}, not one of {listed}; {way_out}")
-
-
-def _check_number(name: str, value: object, *, above_zero: bool) -> None:
-    """Refuse what is not a finite number of the right sign."""
-    if value is None:
-        return
-    if (
-        not isinstance(value, int | float)
-        or isinstance(value, bool)
-        or not math.isfinite(value)
-        or value < 0
-        or (above_zero and value == 0)
-    ):
-        bound = "above 0" if above_zero else "of 0 or more"
-        raise SimpluginError(f"{name} is {value!r}; give a finite number {bound}")
-
-
-def _check_factor(name: str, value: object) -> None:
-    """Refuse what is neither a positive number nor factors by message size."""
-    if not isinstance(value, str):
-        _check_number(name, value, above_zero=True)
-        return
-    steps = value.split(";")
-    if not all(_FACTOR_STEP.fullmatch(step) for step in steps):
-        raise SimpluginError(
-            f"{name} is {value!r}; give a number, or factors by size such as '65472:0.94;0:0.81'"
-        )
-    for step in steps:
-        try:
-            _check_number(name, float(step.split(":")[1]), above_zero=True)
-        except ValueError:
-            raise SimpluginError(f"{name} has {step!r}; write a size, ':' and a factor") from None
-
-
 def _check_extra(extra: Mapping[Any, Any]) -> None:
-    """Refuse items that have a field of their own, and what is not an item at all."""
+    """Raise for items that have a field of their own, and for what is not an item at all."""
     for name, value in extra.items():
         if name in _FIELD_OF_ITEM:
             raise SimpluginError(f"extra has {name!r}; set {_FIELD_OF_ITEM[name]} instead")

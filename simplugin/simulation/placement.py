@@ -1,4 +1,4 @@
-"""Which actor function runs on which host, with what arguments."""
+"""Placements: an actor function, its host and its arguments."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import DeploymentError
+from simplugin.near_names import perhaps
 from simplugin.platforms.deployment import Deployment
 
 if TYPE_CHECKING:
-    from simplugin.platforms.deployment import DeployedActor
-
     Actors = Deployment | str | os.PathLike[str] | Sequence["Placement | tuple[Any, ...]"]
 
 
@@ -68,7 +66,7 @@ class Placement:
     properties: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Refuse what could not be started."""
+        """Raise for what could not be started."""
         if not isinstance(self.host, str):
             raise DeploymentError(f"host is {self.host!r}; give the host's name as a text")
         if not callable(self.function):
@@ -86,7 +84,7 @@ class Placement:
         self._check_dates()
 
     def _check_dates(self) -> None:
-        """Refuse dates that never come, and a death before the birth."""
+        """Raise for dates that never come, and for a death before the birth."""
         who = f"actor {self.actor_name!r} on {self.host!r}"
         if not (self.start_time >= 0 and math.isfinite(self.start_time)):
             raise DeploymentError(f"{who}: start_time is {self.start_time!r}; give 0 or more")
@@ -103,13 +101,12 @@ class Placement:
 
 def function_name(function: Callable[..., Any]) -> str:
     """Return the name of a function, also through partial functions and callable objects."""
-    while isinstance(function, functools.partial):
-        function = function.func
+    function = _whole(function)
     return getattr(function, "__name__", type(function).__name__)
 
 
 def not_async(actor: str, host: str, function: Callable[..., Any]) -> NotAsyncError:
-    """Say that a function cannot be an actor."""
+    """Return the error for a function that cannot be an actor."""
     return NotAsyncError(
         f"actor {actor!r} on {host!r}: {function_name(function)} is not an async function",
         remedy="write `async def f(me, ...)`",
@@ -117,17 +114,19 @@ def not_async(actor: str, host: str, function: Callable[..., Any]) -> NotAsyncEr
 
 
 def _is_sure_not_to_be_async(function: Callable[..., Any]) -> bool:
-    """Recognise what never returns a coroutine; a plain function may still return one."""
+    """Return True for what never returns a coroutine; a plain function may still return one."""
     if inspect.iscoroutinefunction(function):
         return False
+    whole = _whole(function)
+    never = inspect.isclass, inspect.isbuiltin, inspect.isgeneratorfunction
+    return any(is_kind(whole) for is_kind in (*never, inspect.isasyncgenfunction))
+
+
+def _whole(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function of a partial function."""
     while isinstance(function, functools.partial):
         function = function.func
-    return (
-        inspect.isclass(function)
-        or inspect.isbuiltin(function)
-        or inspect.isgeneratorfunction(function)
-        or inspect.isasyncgenfunction(function)
-    )
+    return function
 
 
 def placements(
@@ -181,9 +180,14 @@ def _deployed(
 ) -> list[Placement]:
     """Join a deployment to the functions that it names."""
     known = functions or {}
-    missing = [actor for actor in deployment.actors if actor.function not in known]
-    if missing:
-        raise _unknown_function(missing[0], known, file)
+    for actor in deployment.actors:
+        if actor.function not in known:
+            raise DeploymentError(
+                f"actor on host {actor.host!r} runs function {actor.function!r}, "
+                "which `functions` does not have",
+                file=file,
+                remedy=suggestion(actor.function, known),
+            )
     return [
         Placement(
             actor.host,
@@ -199,20 +203,8 @@ def _deployed(
     ]
 
 
-def _unknown_function(
-    actor: DeployedActor, known: Mapping[str, Callable[..., Any]], file: Path | None
-) -> DeploymentError:
-    """Say which function is missing, and which was perhaps meant."""
-    return DeploymentError(
-        f"actor on host {actor.host!r} runs function {actor.function!r}, "
-        "which `functions` does not have",
-        file=file,
-        remedy=suggestion(actor.function, known),
-    )
-
-
 def unknown_host(actor: str, host: str, hosts: Sequence[str]) -> DeploymentError:
-    """Say which host is missing, and which was perhaps meant."""
+    """Return the error for a missing host, with the names that may be meant."""
     return DeploymentError(
         f"actor {actor!r} is placed on host {host!r}, which the platform does not have",
         remedy=suggestion(host, hosts),
@@ -220,12 +212,8 @@ def unknown_host(actor: str, host: str, hosts: Sequence[str]) -> DeploymentError
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return close matches of a name, or the first names that there are."""
+    """Return the names that may be meant, or the first names that there are."""
     names = list(known)
-    close = get_close_matches(name, names, 3, 0.6)
-    if close:
-        return "did you mean " + " or ".join(repr(each) for each in close) + "?"
-    if not names:
-        return "there is none"
-    shown = ", ".join(repr(each) for each in names[:5])
-    return f"there is {shown}" + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    listed = ", ".join(map(repr, names[:5])) or "none"
+    return perhaps(name, names) or f"there is {listed}{more}"

@@ -22,7 +22,7 @@ def main() -> None:
     os.dup2(2, 1)
     json.dump(_answer(question), answer_to)
     answer_to.close()
-    # SimGrid's exit handlers may complain about actors that never ran.
+    # SimGrid's exit handlers may report actors that never ran.
     os._exit(0)
 
 

@@ -1,4 +1,4 @@
-"""What a simulation gives back: plain data that needs no SimGrid to be read."""
+"""The result of a simulation: plain data that needs no SimGrid to be read."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import SimpluginError
-from simplugin.simulation.canonical import EqualByContents, digest
-from simplugin.simulation.trace import Trace, read_only
+from simplugin.simulation.digests import digest
+from simplugin.simulation.trace import Columns, Trace
 
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """How one actor ended.
+    """The end of one actor.
 
     Attributes
     ----------
     name, host : str
-        The actor and where it was.
+        The actor and its host.
     value : object
-        What its function returned; None if it was killed.
+        The value that its function returned; None if it was killed.
     state : str
         ``"ended"``, ``"killed"`` or ``"running"`` (a daemon that the end cut off).
     """
@@ -34,24 +34,10 @@ class Returned:
     state: str
 
 
-class _Columns(EqualByContents):
-    """Data classes of a name column and number columns that cannot be written to."""
+class _Totals(Columns):
+    """Data classes of a column of names and columns of numbers."""
 
     name: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        """Freeze the columns."""
-        object.__setattr__(self, "name", tuple(self.name))
-        for each in fields(self)[1:]:  # type: ignore[arg-type]
-            column = read_only(getattr(self, each.name), np.float64)
-            object.__setattr__(self, each.name, column)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Unpickle; numpy forgets that an array was read-only."""
-        self.__dict__.update(state)
-        for column in state.values():
-            if isinstance(column, np.ndarray):
-                column.flags.writeable = False
 
     def __len__(self) -> int:
         """Return the number of resources."""
@@ -63,12 +49,12 @@ class _Columns(EqualByContents):
             at = self.name.index(name)
         except ValueError:
             raise SimpluginError(f"the result has no {name!r}") from None
-        return {each.name: float(getattr(self, each.name)[at]) for each in fields(self)[1:]}  # type: ignore[arg-type]
+        return {each: float(getattr(self, each)[at]) for each in self.dtypes}
 
 
 @dataclass(frozen=True, eq=False)
-class HostTotals(_Columns):
-    """What each host did, as columns.
+class HostTotals(_Totals):
+    """Totals of each host, as columns.
 
     Attributes
     ----------
@@ -82,6 +68,8 @@ class HostTotals(_Columns):
         Energy consumed [J]; NaN if it was not asked for.
     """
 
+    dtypes = dict.fromkeys(("flops", "busy", "energy"), np.float64)
+
     name: tuple[str, ...]
     flops: NDArray[np.float64]
     busy: NDArray[np.float64]
@@ -89,8 +77,8 @@ class HostTotals(_Columns):
 
 
 @dataclass(frozen=True, eq=False)
-class LinkTotals(_Columns):
-    """What each link carried, as columns.
+class LinkTotals(_Totals):
+    """Totals of each link, as columns.
 
     Attributes
     ----------
@@ -102,6 +90,8 @@ class LinkTotals(_Columns):
         Energy consumed [J]; NaN if it was not asked for, and for wireless links; 0 for links
         without ``wattage_range``, as in SimGrid.
     """
+
+    dtypes = dict.fromkeys(("bytes", "energy"), np.float64)
 
     name: tuple[str, ...]
     bytes: NDArray[np.float64]
@@ -128,7 +118,7 @@ class Result:
     trace : Trace
         Activities; empty if the simulation ran with ``trace=False``.
     plugins : dict of str to dict of str to float64 array
-        What SimGrid's plug-ins measured, by plug-in and quantity; an entry a host or a link, in
+        Measurements of SimGrid's plug-ins, by plug-in and quantity; an entry a host or a link, in
         the order of `hosts` or `links`.
     provenance : dict
         Versions, back end, seed, limits, hash of the platform and of the actors, and the SimGrid

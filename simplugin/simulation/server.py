@@ -116,7 +116,7 @@ class Server:
         try:
             pid = os.fork()
         except OSError as error:
-            _tell(status, NOT_STARTED, error.errno or errno.EAGAIN)
+            _report(status, NOT_STARTED, error.errno or errno.EAGAIN)
             status.close()
             pid = -1
         if pid == 0:
@@ -126,7 +126,7 @@ class Server:
         if pid > 0:
             with contextlib.suppress(OSError):  # the child was faster, or is gone already
                 os.setpgid(pid, pid)
-            _tell(status, STARTED, pid)
+            _report(status, STARTED, pid)
             self._children[pid] = status
             self._owners[status.fileno()] = pid
             self._poll.register(status, select.POLLIN)
@@ -154,7 +154,7 @@ class Server:
             os._exit(code)
 
     def _reap(self) -> None:
-        """Tell the callers of the children that ended."""
+        """Report to the callers the children that ended."""
         while True:
             try:
                 ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -169,7 +169,7 @@ class Server:
             if watch is not None:
                 if self._owners.pop(watch.fileno(), None) is not None:
                     self._poll.unregister(watch)
-                _tell(watch, ENDED, status)
+                _report(watch, ENDED, status)
                 watch.close()
 
     def _kill_all(self) -> None:
@@ -181,7 +181,7 @@ class Server:
                 os.waitpid(pid, 0)
 
 
-def _tell(watch: socket.socket, kind: bytes, number: int) -> None:
+def _report(watch: socket.socket, kind: bytes, number: int) -> None:
     """Send a message to a caller, who may have gone."""
     with contextlib.suppress(OSError):
         watch.send(STATUS.pack(kind, number), socket.MSG_NOSIGNAL)

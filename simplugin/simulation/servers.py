@@ -1,26 +1,51 @@
-"""The warm fork servers of a caller: one per back end, started when first needed."""
+"""The caller's side of simulations: its warm fork servers, and the supervision of each simulation.
+
+There is one server per back end, started when first needed.
+"""
 
 from __future__ import annotations
 
 import atexit
+import codecs
 import contextlib
 import os
 import pickle
+import select
 import socket
 import subprocess
 import sys
 import sysconfig
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TextIO
 
-from simplugin.errors import SetupError
-from simplugin.simulation.failures import tail
+from simplugin.errors import CrashError, SetupError, SimulationError, WallClockLimitError
+from simplugin.simulation.failures import crash, place, platform_error_of_abort, tail
+from simplugin.simulation.protocol import (
+    ENDED,
+    ERROR,
+    LOADED,
+    NOT_STARTED,
+    PROGRESS,
+    STARTED,
+    STATUS,
+    WHERE_ARE_YOU,
+    Settings,
+    read_outcome,
+    write_job,
+)
 from simplugin.simulation.surroundings import Surroundings
+from simplugin.simulation.travel import unpack_error
 
 _STOP_TIMEOUT = 5.0
+_SHOWN_AT_ONCE = 1 << 20
+# A server that loads a module answers late, and kills then [s].
+_KILL_TIMEOUT = 10.0
+# What it takes to write a traceback, on a busy machine [s].
+_ANSWER_TIMEOUT = 0.5
 # Modules there are replaced by installing, not by editing: a running program keeps what it has.
 _INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
 
@@ -86,8 +111,11 @@ class WarmServer:
             if answer == b"ready":
                 return
             if answer:
-                text = answer.removeprefix(b"failed ").decode()
-                raise SetupError(_cannot_load(self.back_end, text))
+                module = self.back_end.partition(":")[0]
+                reason = answer.decode().strip().splitlines()[-1]
+                raise SetupError(
+                    f"the back end {module} cannot be loaded: {reason}; `make install` builds it"
+                )
         log.seek(0)
         raise SetupError(f"the simulation server did not start: {tail(log.read())}")
 
@@ -223,7 +251,7 @@ def server_processes() -> list[int]:
 
 
 def _bury_retired() -> None:
-    """Close the books on retired servers that have ended."""
+    """Forget retired servers that have ended."""
     for server in [each for each in _retired if each.process.poll() is not None]:
         server.control.close()
         _retired.remove(server)
@@ -255,29 +283,12 @@ def _server_environment() -> dict[str, str]:
     }
 
 
-def _cannot_load(back_end: str, text: str) -> str:
-    """Say that a back end's module is missing, and what makes it."""
-    module = back_end.partition(":")[0]
-    reason = text.strip().splitlines()[-1]
-    return f"the back end {module} cannot be loaded: {reason}; `make install` builds it"
-
-
 def _changed(file: str) -> int | None:
     """Return when a file was changed, as no program can set it; None if it is gone."""
     try:
         return os.stat(file).st_ctime_ns
     except OSError:
         return None
-
-
-@contextlib.contextmanager
-def no_fork() -> Iterator[None]:
-    """Keep other threads from forking, here also from starting simulations.
-
-    A process that inherits the server's end of a socket would hide the server's death.
-    """
-    with _lock:
-        yield
 
 
 def _after_fork() -> None:
@@ -290,10 +301,246 @@ def _after_fork() -> None:
     _retired.clear()
 
 
-# A fork waits until no thread is within `no_fork`.
+# A fork waits until no thread holds the lock.
 os.register_at_fork(
     before=lambda: _lock.acquire() and None,
     after_in_parent=lambda: _lock.release(),
     after_in_child=_after_fork,
 )
 atexit.register(stop_servers)
+
+
+# ---- one simulation -----------------------------------------------------------------------------
+
+
+class Supervision:
+    """One simulation in a process of its own.
+
+    Parameters
+    ----------
+    settings, packed_actors
+        The job.
+    wall_limit : float, optional
+        Real time that it may take [s].
+    progress : callable, optional
+        Called with the simulated date and the number of actors alive.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        packed_actors: bytes,
+        wall_limit: float | None,
+        progress: Callable[[float, int], None] | None,
+    ) -> None:
+        self._settings = settings
+        self._packed_actors = packed_actors
+        self._wall_limit = wall_limit
+        self._progress = progress
+        self._pid: int | None = None
+        self._clock: float | None = None
+        self._loaded = False
+        self._status: int | None = None
+        self._ended = False
+        self._text = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def run(self) -> bytes:
+        """Simulate; return the body of the result.
+
+        Raises
+        ------
+        SimulationError, PlatformError, DeploymentError
+            There is none.
+        """
+        # A file, not a pipe: what SimGrid says before it dies can be megabytes.
+        with contextlib.ExitStack() as stack, tempfile.TemporaryFile(buffering=0) as stderr:
+            self._stderr = stderr.fileno()
+            self._open(stack)
+            try:
+                self._converse()
+            except BaseException:
+                self._abandon()
+                raise
+            return self._conclude()
+
+    def _open(self, stack: contextlib.ExitStack) -> None:
+        """Make the channels and have the process started."""
+        limit = self._wall_limit
+        self._deadline = None if limit is None else time.monotonic() + limit
+        self._file = os.memfd_create("simplugin")
+        stack.callback(os.close, self._file)
+        write_job(self._file, self._settings, self._packed_actors)
+        # A process that another thread forks meanwhile would inherit the server's end of a socket,
+        # and hide the server's death.
+        with _lock, contextlib.ExitStack() as theirs:
+            sockets = []
+            for _ in range(2):
+                mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                sockets.append(stack.enter_context(mine))
+                sockets.append(theirs.enter_context(its))
+            self._news, its_news, self._watch, its_watch = sockets
+            self._news.setblocking(False)
+            self._stdout, its_stdout = os.pipe()
+            stack.callback(os.close, self._stdout)
+            theirs.callback(os.close, its_stdout)
+            os.set_blocking(self._stdout, False)
+            self._server = start_simulation(
+                self._settings.back_end,
+                self._settings.surroundings,
+                [self._file, its_news.fileno(), its_watch.fileno(), its_stdout, self._stderr],
+            )
+
+    def _converse(self) -> None:
+        """Take what comes until the process has ended."""
+        take = {
+            self._watch.fileno(): self._hear_server,
+            self._news.fileno(): self._hear_simulation,
+            self._stdout: self._relay,
+        }
+        poll = select.poll()
+        for descriptor in take:
+            poll.register(descriptor, select.POLLIN)
+        while not self._ended:
+            for descriptor, _ in poll.poll(self._patience()):
+                if not take[descriptor]():
+                    poll.unregister(descriptor)
+        while self._hear_simulation():
+            pass
+        self._relay()
+
+    def _patience(self) -> int | None:
+        """Return how long to wait for an event [ms]; raise if time is over."""
+        if self._deadline is None:
+            return None
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise self._too_slow()
+        # Rounded up: a wait of 0 ms would spin.
+        return int(left * 1000) + 1
+
+    def _too_slow(self) -> WallClockLimitError:
+        """Return the error for a simulation that takes too long."""
+        message = f"the simulation took more than {self._wall_limit:g} s of real time"
+        if self._clock is not None:
+            message += f"; the simulated date was {self._clock:g} s"
+        stderr = self._ask_where()
+        if place(stderr):
+            message += f"; it was at {place(stderr)}"
+        error = WallClockLimitError(message)
+        error.limit = self._wall_limit or 0.0
+        error.clock = self._clock
+        error.stderr = stderr
+        return error
+
+    def _ask_where(self) -> str:
+        """Return the end of its standard error, with the place where it is now if it says so."""
+        before = tail(self._errors_written())
+        if self._pid is None or self._ended:
+            return before
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pid, WHERE_ARE_YOU)
+        patience = time.monotonic() + _ANSWER_TIMEOUT
+        while (after := tail(self._errors_written())) == before:
+            if time.monotonic() > patience:
+                break
+            time.sleep(0.01)
+        return after
+
+    def _hear_simulation(self) -> bool:
+        """Read a message of the simulation; False when there is none."""
+        try:
+            message = self._news.recv(PROGRESS.size)
+        except OSError:
+            return False
+        if message == LOADED:
+            self._loaded = True
+        elif message:
+            self._clock, alive = PROGRESS.unpack(message)
+            if self._progress is not None:
+                self._progress(self._clock, alive)
+        return bool(message)
+
+    def _hear_server(self) -> bool:
+        """Read what the server says about the process; False if that is the last."""
+        try:
+            message = self._watch.recv(STATUS.size)
+        except OSError:
+            message = b""
+        kind, number = STATUS.unpack(message) if message else (b"", 0)
+        if kind == STARTED:
+            self._pid = number
+        elif kind == NOT_STARTED:
+            reason = os.strerror(number)
+            raise SimulationError(f"the simulation's process cannot be started: {reason}")
+        else:
+            self._ended = True
+            self._status = number if kind == ENDED else None
+        return not self._ended
+
+    def _relay(self) -> bool:
+        """Show what the actors printed; False when there will be no more."""
+        # Not more than a pipe holds, or an actor that prints without end would keep us here.
+        try:
+            data = os.read(self._stdout, 1 << 16)
+        except BlockingIOError:
+            return True
+        _show(sys.stdout, self._text.decode(data))
+        return bool(data)
+
+    def _abandon(self) -> None:
+        """Have the process killed, and wait until it is gone."""
+        with contextlib.suppress(OSError):
+            # Not `close`: a process forked from this one meanwhile may hold the socket too.
+            self._watch.shutdown(socket.SHUT_WR)
+        self._watch.settimeout(_KILL_TIMEOUT)
+        with contextlib.suppress(SimulationError):
+            while self._hear_server():
+                pass
+
+    def _conclude(self) -> bytes:
+        """Turn what is known about the ended process into a result or an exception."""
+        stderr = self._errors_written()
+        kind, parts = read_outcome(self._file)
+        if not kind:
+            raise self._died(tail(stderr))
+        modules, body = parts
+        warm_up(self._server, modules)
+        if kind == ERROR:
+            error = unpack_error(body)
+            if isinstance(error, SimulationError):
+                error.stderr = tail(stderr)
+            if stderr:
+                error.add_note(f"The simulation wrote to its standard error:\n{tail(stderr)}")
+            raise error
+        if stderr:
+            _show(sys.stderr, stderr.decode("utf-8", "replace"))
+        found: bytes = body
+        return found
+
+    def _errors_written(self) -> bytes:
+        """Return what the process wrote to its standard error, or the end of it."""
+        size = os.fstat(self._stderr).st_size
+        start = max(0, size - _SHOWN_AT_ONCE)
+        return os.pread(self._stderr, size - start, start)
+
+    def _died(self, stderr: str) -> Exception:
+        """Return the error for a process that said nothing before its end."""
+        if self._status is None:
+            lost = CrashError("the simulation server was killed, and the simulation with it")
+            lost.stderr = stderr
+            return lost
+        if not self._loaded and os.WIFSIGNALED(self._status):
+            refused = platform_error_of_abort(stderr, self._settings.platform)
+            if refused is not None:
+                return refused
+        where = "it ran its actors" if self._loaded else "it loaded modules and platform"
+        error = crash(self._status, stderr, where)
+        error.clock = self._clock
+        return error
+
+
+def _show(stream: TextIO | None, text: str) -> None:
+    """Write to a stream of the caller's, which a program without terminal may lack."""
+    if stream is not None:
+        stream.write(text)
+        stream.flush()

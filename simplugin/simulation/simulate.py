@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from simplugin.platforms import Platform
     from simplugin.simulation.placement import Actors
     from simplugin.simulation.result import Result
-    from simplugin.simulation.supervision import Supervision
+    from simplugin.simulation.servers import Supervision
 
 # The fields of an ActorJob, of a Placement.
 _JOB_OF = attrgetter(
@@ -53,7 +53,7 @@ def simulate(
     seed: int = 0,
     progress: Callable[[float, int], None] | None = None,
 ) -> Result:
-    """Run actors on a platform in a process of its own; return what happened.
+    """Run actors on a platform in a process of its own; return the result.
 
     Whatever goes wrong in the simulation is an exception here and leaves no process behind. It
     may be called from several threads at a time, from scripts, notebooks and tests; functions
@@ -63,9 +63,9 @@ def simulate(
     Parameters
     ----------
     platform : Platform, or path
-        Where; a path is that of a SimGrid XML file.
+        The platform; a path is that of a SimGrid XML file.
     actors : sequence of Placement or of tuples, Deployment, or path
-        What: placements, tuples ``(host, function, *args)``, or a deployment (or its file).
+        Placements, tuples ``(host, function, *args)``, or a deployment (or its file).
     functions : mapping of str to callable, optional
         With a deployment: the async function that each of its function names stands for.
     options : SimGridOptions, optional
@@ -79,9 +79,9 @@ def simulate(
     memory_limit : int, optional
         Address space that the simulation may add to that of an empty one [byte].
     trace : bool
-        Whether to record activities.
+        True to record activities.
     energy : bool
-        Whether to account for energy. All hosts of the platform need the property
+        True to account for energy. All hosts of the platform need the property
         ``wattage_per_state``, those that run nothing, too: they consume energy while they idle.
     seed : int
         Seed of the actors' random numbers, 0 or more.
@@ -148,8 +148,8 @@ def _run(
 ) -> Result:
     """Simulate, and join the outcome to its provenance."""
     # Loaded late: `import simplugin` must be quick.
-    from simplugin.simulation import provenance
-    from simplugin.simulation.supervision import Supervision
+    from simplugin.simulation import digests
+    from simplugin.simulation.servers import Supervision
     from simplugin.simulation.travel import pack_actors
 
     choices: dict[str, Any] = {
@@ -159,9 +159,9 @@ def _run(
         "energy": settings.energy,
         "trace": settings.trace,
     }
-    platform_sha256 = provenance.platform_hash(settings.platform)
+    platform_sha256 = digests.platform_hash(settings.platform)
     packed = pack_actors(jobs)
-    content = provenance.content_hash(
+    content = digests.content_hash(
         platform_sha256, jobs, choices | {"arguments": options.arguments()}
     )
     try:
@@ -176,7 +176,6 @@ def _run(
     return _result(
         parts,
         {
-            "simplugin": provenance.simplugin_version(),
             **parts["versions"],
             **choices,
             "platform_sha256": platform_sha256,
@@ -187,7 +186,7 @@ def _run(
 
 
 def _located(error: NeverAwaitedError, again: Supervision) -> NeverAwaitedError:
-    """Return the error with the line of the call, if the simulation tells when it runs again."""
+    """Return the error with the line of the call, if a second run of the simulation finds it."""
     try:
         again.run()
     except NeverAwaitedError as located:
@@ -254,14 +253,14 @@ def _platform_file(platform: Platform | str | os.PathLike[str]) -> Iterator[str]
 
 
 def _no_platform(given: object) -> PlatformError:
-    """Say that something is no platform."""
+    """Return the error for something that is not a platform."""
     return PlatformError(
         f"platform is {given!r}", remedy="give a Platform, or the path of a platform file as a text"
     )
 
 
 def _check_limits(until: object, wall_limit: object, memory_limit: object, seed: object) -> None:
-    """Refuse limits that limit nothing, and seeds that numpy refuses."""
+    """Raise for limits that limit nothing, and for seeds that numpy refuses."""
     if until is not None and not (_is_real(until) and until >= 0):
         raise SimpluginError(f"until is {until!r}; give a date of 0 s or more")
     if wall_limit is not None and not (
@@ -275,5 +274,5 @@ def _check_limits(until: object, wall_limit: object, memory_limit: object, seed:
 
 
 def _is_real(value: object) -> TypeGuard[float]:
-    """Whether a value is a number that compares with 0."""
+    """Return True if a value is a number that compares with 0."""
     return isinstance(value, Real) and not isinstance(value, bool)

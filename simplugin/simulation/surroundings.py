@@ -8,20 +8,13 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.machinery import (
-    BYTECODE_SUFFIXES,
-    EXTENSION_SUFFIXES,
-    SOURCE_SUFFIXES,
-    ExtensionFileLoader,
-    FileFinder,
-    SourceFileLoader,
-    SourcelessFileLoader,
-)
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from typing import Any
 
 from simplugin.errors import SimulationError
 
@@ -110,50 +103,34 @@ def compiled_each_time(directory: Path) -> Iterator[None]:
         _compile_each_time(before)
 
 
-def _compile_each_time(chosen: Iterable[str]) -> None:
+def _compile_each_time(chosen: tuple[str, ...]) -> None:
     """Have modules in these resolved directories and below compiled each time, and no others."""
     global _directories
-    chosen = tuple(chosen)
-    if chosen == _directories:
-        return
-    if _finder not in sys.path_hooks:
-        sys.path_hooks.insert(0, _finder)
-    for entry in list(sys.path_importer_cache):
-        if any(_is_below(_resolved(entry), each) for each in set(chosen) ^ set(_directories)):
-            del sys.path_importer_cache[entry]
     _directories = chosen
-    importlib.invalidate_caches()
+    SourceFileLoader.path_stats = _path_stats  # type: ignore[method-assign, assignment]
 
 
-class _FromSource(SourceFileLoader):
-    """Neither reads nor writes byte code."""
-
-    def path_stats(self, path: str) -> dict[str, float]:
-        """Raise: without a date Python does not use byte code."""
-        raise OSError(f"{path}: byte code is not used")
+_original_path_stats = SourceFileLoader.path_stats
 
 
-def _finder(entry: str) -> FileFinder:
-    """Find modules in an entry of the import path, if it is one of ours."""
-    place = _resolved(entry)
+def _path_stats(loader: SourceFileLoader, path: str) -> Mapping[str, Any]:
+    """Return date and size of a source; raise where it is to be compiled each time.
+
+    Python neither reads nor writes byte code of a source without a date.
+    """
+    place = _resolved(os.path.dirname(path)) if _directories else ""
     if (
-        not any(_is_below(place, each) for each in _directories)
-        or any(_is_below(place, each) for each in _INSTALLED)
-        or _SITE_PACKAGES.intersection(Path(place).parts)
-        or not os.path.isdir(place)
+        any(_is_below(place, each) for each in _directories)
+        and not any(_is_below(place, each) for each in _INSTALLED)
+        and not _SITE_PACKAGES.intersection(Path(place).parts)
     ):
-        raise ImportError("not compiled each time", path=entry)
-    return FileFinder(
-        entry,
-        (ExtensionFileLoader, EXTENSION_SUFFIXES),
-        (_FromSource, SOURCE_SUFFIXES),
-        (SourcelessFileLoader, BYTECODE_SUFFIXES),
-    )
+        raise OSError(f"{path}: byte code is not used")
+    return _original_path_stats(loader, path)
 
 
 @lru_cache(maxsize=1024)
 def _resolved(entry: str) -> str:
-    """Return where an entry of the import path leads; it is asked again and again."""
+    """Return where a directory leads; it is asked again and again."""
     return os.path.realpath(entry)
 
 

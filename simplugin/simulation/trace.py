@@ -6,13 +6,13 @@ import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import SetupError
-from simplugin.simulation.canonical import EqualByContents
+from simplugin.simulation.digests import canonical_bytes
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -21,16 +21,6 @@ if TYPE_CHECKING:
 
 KINDS = ("exec", "ptask", "comm", "sleep")
 STATES = ("done", "failed", "canceled")
-_CODES: dict[str, Any] = {
-    "actor_code": np.int32,
-    "resource_code": np.int32,
-    "kind_code": np.int8,
-    "label_code": np.int32,
-    "state_code": np.int8,
-    "start": np.float64,
-    "end": np.float64,
-    "amount": np.float64,
-}
 COLUMNS = ("actor", "resource", "kind", "label", "start", "end", "amount", "state")
 
 
@@ -44,8 +34,46 @@ def read_only(values: Any, dtype: Any) -> NDArray[Any]:
     return column
 
 
+class Columns:
+    """Data classes of texts and of columns that cannot be written to.
+
+    They are equal when the canonical bytes of their fields are.
+    """
+
+    # Of the columns; the other fields are tuples of texts.
+    dtypes: ClassVar[Mapping[str, Any]]
+
+    def __post_init__(self) -> None:
+        """Freeze the columns."""
+        for each in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, each.name)
+            dtype = self.dtypes.get(each.name)
+            frozen = tuple(value) if dtype is None else read_only(value, dtype)
+            object.__setattr__(self, each.name, frozen)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpickle; numpy forgets that an array was read-only."""
+        self.__dict__.update(state)
+        for name in self.dtypes:
+            state[name].flags.writeable = False
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the fields; NaN equals itself."""
+        if type(other) is not type(self):
+            return NotImplemented
+        return self is other or self._bytes() == other._bytes()
+
+    def __hash__(self) -> int:
+        """Hash the fields."""
+        return hash(self._bytes())
+
+    def _bytes(self) -> bytes:
+        """Return the canonical bytes of the fields."""
+        return canonical_bytes([getattr(self, each.name) for each in fields(self)])  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True, eq=False)
-class Trace(EqualByContents):
+class Trace(Columns):
     """The activities of a simulation, in order of their end.
 
     Two traces are equal when all their columns are, to the last bit; NaN equals itself.
@@ -70,6 +98,12 @@ class Trace(EqualByContents):
         Texts. The resource is a host, or ``source->destination`` for a transfer.
     """
 
+    dtypes: ClassVar[Mapping[str, Any]] = {
+        **dict.fromkeys(("actor_code", "resource_code", "label_code"), np.int32),
+        **dict.fromkeys(("kind_code", "state_code"), np.int8),
+        **dict.fromkeys(("start", "end", "amount"), np.float64),
+    }
+
     actor_code: NDArray[np.int32]
     resource_code: NDArray[np.int32]
     kind_code: NDArray[np.int8]
@@ -81,19 +115,6 @@ class Trace(EqualByContents):
     actor_names: tuple[str, ...]
     resource_names: tuple[str, ...]
     label_names: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        """Freeze the columns."""
-        for name, dtype in _CODES.items():
-            object.__setattr__(self, name, read_only(getattr(self, name), dtype))
-        for name in ("actor_names", "resource_names", "label_names"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Unpickle; numpy forgets that an array was read-only."""
-        self.__dict__.update(state)
-        for name in _CODES:
-            state[name].flags.writeable = False
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, Any]) -> Trace:
@@ -131,7 +152,7 @@ class Trace(EqualByContents):
 
     @property
     def state(self) -> NDArray[np.str_]:
-        """How each activity ended."""
+        """State of each activity at its end."""
         return _texts(STATES, self.state_code)
 
     def rows(self) -> Iterator[tuple[str, str, str, str, float, float, float, str]]:
@@ -174,19 +195,9 @@ class Trace(EqualByContents):
             pyarrow is not installed.
         """
         try:
-            import pyarrow as pa  # type: ignore[import-untyped]
-            from pyarrow import parquet
+            self.to_pandas().to_parquet(path, engine="pyarrow")
         except ImportError as error:
             raise SetupError("Parquet files need pyarrow; pip install pyarrow") from error
-        columns = {
-            name: pa.DictionaryArray.from_arrays(
-                pa.array(codes, mask=codes < 0), pa.array(names, type=pa.string())
-            )
-            for name, (names, codes) in self._dictionaries().items()
-        }
-        for name in ("start", "end", "amount"):
-            columns[name] = pa.array(getattr(self, name))
-        parquet.write_table(pa.table({name: columns[name] for name in COLUMNS}), path)
 
 
 def _texts(names: tuple[str, ...], codes: NDArray[Any]) -> NDArray[np.str_]:

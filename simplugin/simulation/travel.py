@@ -38,11 +38,13 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         self._known = _found.setdefault(tuple(sys.path), {})
 
     def reducer_override(self, obj: Any) -> Any:
-        """Look at the module of each function and class before it is written."""
+        """Look at functions, classes and exceptions before they are written."""
         if isinstance(obj, type | types.FunctionType):
             self._consider(obj.__module__)
         elif isinstance(obj, types.ModuleType):
             self._consider(obj.__name__)
+        elif isinstance(obj, BaseException) and type(obj).__reduce__ is BaseException.__reduce__:
+            return _rebuilt, (type(obj), obj.args, obj.__dict__)
         return super().reducer_override(obj)
 
     def _consider(self, name: str | None) -> None:
@@ -207,23 +209,11 @@ def pack_error(error: BaseException) -> bytes:
         error = SimulationError(str(error))
         body = pack(error)
     cause = error.__cause__
-    parts: dict[str, Any] = {"error": body, "cause": None}
+    stand_in = b""
     if cause is not None:
         kind = type(cause)
-        parts["cause_type"] = f"{kind.__module__}.{kind.__qualname__}"
-        parts["cause_text"] = _repr(cause)
-        parts["cause"] = _packed_or_empty(cause)
-        parts["cause_parts"] = _packed_or_empty((kind, cause.args, cause.__dict__))
-    return pickle.dumps(parts)
-
-
-def unpack_error(data: bytes) -> SimpluginError:
-    """Undo `pack_error`; the exception has its `__cause__` again, or a stand-in."""
-    parts = pickle.loads(data)
-    error: SimpluginError = pickle.loads(parts["error"])
-    if parts["cause"] is not None:
-        error.__cause__ = _unpacked_cause(parts)
-    return error
+        stand_in = pack(OriginalError(f"{kind.__module__}.{kind.__qualname__}", _repr(cause)))
+    return pickle.dumps((body, stand_in, _packed_or_empty(cause)))
 
 
 def _packed_or_empty(value: object) -> bytes:
@@ -234,29 +224,27 @@ def _packed_or_empty(value: object) -> bytes:
         return b""
 
 
-def _unpacked_cause(parts: dict[str, Any]) -> BaseException:
-    """Rebuild an exception as pickle does, else without its `__init__`, else as a stand-in."""
-    for key, rebuild in (("cause", _as_pickled), ("cause_parts", _without_init)):
+def unpack_error(data: bytes) -> SimpluginError:
+    """Undo `pack_error`; the exception has its `__cause__` again, or a stand-in."""
+    body, stand_in, cause = pickle.loads(data)
+    error: SimpluginError = pickle.loads(body)
+    if stand_in:
         try:
-            return rebuild(pickle.loads(parts[key]), parts)
-        except Exception:  # exceptions often cannot be made from their arguments alone
-            continue
-    return OriginalError(parts["cause_type"], parts["cause_text"])
-
-
-def _as_pickled(error: BaseException, parts: dict[str, Any]) -> BaseException:
-    """Return what pickle made, with the arguments that it had: `__init__` may change them."""
-    if type(error).__reduce__ is BaseException.__reduce__:
-        error.args = pickle.loads(parts["cause_parts"])[1]
+            error.__cause__ = pickle.loads(cause)
+        except Exception:  # an attribute that does not unpickle
+            error.__cause__ = pickle.loads(stand_in)
     return error
 
 
-def _without_init(
-    state: tuple[type[BaseException], tuple[Any, ...], dict[str, Any]], _parts: dict[str, Any]
+def _rebuilt(
+    kind: type[BaseException], arguments: tuple[Any, ...], attributes: dict[str, Any]
 ) -> BaseException:
-    """Make an exception whose `__init__` takes other arguments than it hands on."""
-    kind, arguments, attributes = state
-    error: BaseException = kind.__new__(kind, *arguments)
+    """Make an exception whose `__init__` may take other arguments than it hands on."""
+    error: BaseException
+    try:
+        error = kind(*arguments)
+    except Exception:
+        error = kind.__new__(kind, *arguments)
     error.args = arguments
     error.__dict__.update(attributes)
     return error

@@ -20,7 +20,6 @@ from simplugin.taskgraphs.allocation_checks import check_allocations
 from simplugin.taskgraphs.list_schedules import Draft, by_level
 from simplugin.taskgraphs.timing import task_times
 from simplugin.workloads.graph_sets import GraphSet
-from simplugin.workloads.task_graphs import TaskGraph
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,47 +77,3 @@ def global_ordering(
         free[cluster][chosen] = finish
         draft.place(task, cluster, site.first[cluster] + chosen, last_start, finish)
     return draft.schedule(by_start=False)
-
-
-def postponing_example() -> tuple[GraphSet, list[Allocation], Site]:
-    """Return graphs that global ordering and the mapping of ready tasks schedule differently.
-
-    As in Figure 1 of [1]_ there are two graphs, each with one processor's share of two; all tasks
-    of the small one could run during the first task of the big one. Bottom levels are 10 and 4,
-    and 4, 2, 1 and 1.
-
-    Returns
-    -------
-    GraphSet, list of Allocation, Site
-        What `global_ordering` and `plan` take.
-    """
-    site = Site(
-        "pair",
-        ("cluster",),
-        (("host-1", "host-2"),),
-        np.array([1.0]),
-        np.array([1.0]),
-        np.zeros((1, 1)),
-        np.full((1, 1), np.inf),
-    )
-    big = _sequential("big", [6.0, 4.0], [(0, 1)])
-    small = _sequential("small", [2.0, 1.0, 1.0, 1.0], [(0, 1), (1, 2), (1, 3)])
-    allocations = [
-        Allocation(np.ones(n, dtype=np.int64), graph.flop, np.ones((1, n), dtype=np.int64))
-        for graph, n in ((big, big.n_tasks), (small, small.n_tasks))
-    ]
-    return GraphSet((big, small)), allocations, site
-
-
-def _sequential(name: str, flop: list[float], edges: list[tuple[int, int]]) -> TaskGraph:
-    """Return a graph that hands on no data."""
-    count = len(flop)
-    return TaskGraph(
-        name,
-        tuple(f"{name}-{number}" for number in range(1, count + 1)),
-        np.array(flop),
-        np.ones(count),
-        np.zeros(count),
-        np.array(edges),
-        np.zeros(len(edges)),
-    )

@@ -1,4 +1,4 @@
-"""What is to run: bags of tasks, what they share, and task graphs."""
+"""Workloads: bags of tasks, the platforms that they share, and task graphs."""
 
 from __future__ import annotations
 

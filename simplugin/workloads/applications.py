@@ -1,4 +1,4 @@
-"""Bags of tasks: applications of independent tasks of equal size."""
+"""Applications of independent tasks, and bags of tasks that start at one host."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Application:
     end : float
         When it leaves [s].
     count : int, optional
-        How many tasks it has; None for as many as are wanted.
+        Number of tasks it has; None for as many as are wanted.
 
     Raises
     ------
@@ -108,7 +108,7 @@ class Bags:
     weight : float64, shape (n_applications,)
         Priority weight: throughputs are to be in these proportions.
     count : int64, shape (n_applications,)
-        How many tasks there are.
+        Number of tasks there are.
 
     Raises
     ------
@@ -189,7 +189,7 @@ class Bags:
 
     @property
     def n_applications(self) -> int:
-        """How many applications there are."""
+        """Number of applications."""
         return len(self.names)
 
     @property

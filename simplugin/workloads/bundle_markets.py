@@ -1,4 +1,4 @@
-"""What tasks of a bundle are worth on each computing peer, and how many peers want at a price."""
+"""Values of the tasks of a bundle on each computing peer, and demands at a price."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ Floats = NDArray[np.float64]
 Amounts = NDArray[np.int64]
 # A task whose value is the price but for rounding is taken; relative.
 TOLERANCE = 1e-12
+# A share within this relative distance of a whole number is one, at most the second in tasks.
+WHOLE_SHARE, MOST_OFF = 1e-12, 1e-6
 # From here on floats do not tell numbers of tasks apart, and integers cannot add up caps.
 _MOST, _MOST_TOGETHER = 2**53, 2.0**63
 
@@ -31,9 +33,9 @@ class BundleMarket:
     values : float64, shape (n_peers,)
         What its first task is worth to each peer, V_i^b [price].
     m : int
-        How many tasks there are, fewer than 2^53.
+        Number of tasks there are, fewer than 2^53.
     caps : int64, shape (n_peers,)
-        How many each peer takes at most, N_max; one number for all will do.
+        Most tasks that each peer takes, N_max; one number for all will do.
     q : float64, shape (n_peers,)
         1 - alpha with the discount rate alpha of each peer; one number for all will do.
 
@@ -89,8 +91,13 @@ class BundleMarket:
 
     @property
     def n_peers(self) -> int:
-        """How many computing peers there are."""
+        """Number of computing peers."""
         return len(self.values)
+
+    @property
+    def arguments(self) -> tuple[Floats, int, Amounts, Floats]:
+        """Values, m, caps and q, as a policy takes them."""
+        return self.values, self.m, self.caps, self.q
 
     @cached_property
     def log_value(self) -> Floats:
@@ -174,6 +181,25 @@ class BundleMarket:
         if int(given.sum()) != self.m:
             raise WorkloadError(f"{int(given.sum())} tasks are placed; place all {self.m}")
         return given.astype(np.int64)
+
+
+def largest_share(m: int, n_peers: int, factor: float) -> int:
+    """Return N_max as a multiple, lambda, of the mean number of tasks of a peer.
+
+    The paper rounds the mean down, which leaves tasks over at lambda 1 unless n divides m; here it
+    is rounded up.
+
+    Parameters
+    ----------
+    m, n_peers : int
+        How many tasks and peers there are.
+    factor : float
+        Lambda, from 1 on.
+    """
+    if not 1 <= factor < np.inf:
+        raise WorkloadError(f"lambda is {factor!r}; give a number from 1 on")
+    share = factor * -(-m // n_peers)
+    return int(np.floor(share + min(WHOLE_SHARE * share, MOST_OFF)))
 
 
 def _numbers(name: str, given: ArrayLike) -> Floats:

@@ -1,4 +1,17 @@
-"""Bundles: many identical independent tasks that arrive together."""
+"""Bundles: many identical independent tasks that arrive together, also those of job traces.
+
+The bundles of `lcg_bundles` were taken on 21 November 2026, by
+``python tools/lcg_bundles.py LCG-2005.swf.gz``, from the trace that Hui Li provided to the Parallel
+Workloads Archive [1]_: 188,041 jobs of one processor each, from 20 November 2005 on. A bundle is at
+least 100 jobs that a user submitted to a site, each at most 120 s after the one before it; see
+`trace_bundles`. The trace knows neither executables nor whether jobs completed.
+
+References
+----------
+.. [1] D. Feitelson, D. Tsafrir, D. Krakov (2014). Experience with using the Parallel Workloads
+   Archive. Journal of Parallel and Distributed Computing 74(10). The trace:
+   https://www.cs.huji.ac.il/labs/parallel/workload/l_lcg/
+"""
 
 from __future__ import annotations
 
@@ -33,7 +46,7 @@ class Bundle:
     name : str
         Of the bundle.
     count : int
-        How many tasks, m.
+        Number of tasks, m.
     flop : float
         Computation size of a task, S_cp [flop].
     byte : float
@@ -85,7 +98,7 @@ class Bundle:
         kind : {"computation", "neutral", "communication"}
             What tasks mostly do: 1000 : 1, 500 : 500 and 1 : 1000 Mflop : MB.
         count : int
-            How many tasks.
+            Number of tasks.
         name : str
             That of the class without.
         release : float
@@ -115,7 +128,7 @@ class TraceBundle:
     run_times : float64, shape (count,)
         How long each ran [s].
     processors : int64, shape (count,)
-        How many processors each had; 1 where the trace does not know.
+        Number of processors each had; 1 where the trace does not know.
     """
 
     release: float
@@ -128,7 +141,7 @@ class TraceBundle:
 
     @property
     def count(self) -> int:
-        """How many jobs there are."""
+        """Number of jobs."""
         return len(self.jobs)
 
     @property
@@ -154,7 +167,7 @@ class TraceBundle:
         byte : float
             Communication size of a task [byte]. Logs say nothing about it: it is invented.
         real_sizes : bool
-            Whether tasks really compute what each job did; otherwise all compute the mean, which
+            True if tasks really compute what each job did; otherwise all compute the mean, which
             in any case is what the market believes.
         name : str, optional
             Of the bundle; by default its user, partition and release.
@@ -192,7 +205,7 @@ def trace_bundles(
     same partition and executable and that were submitted, each at most `gap` after the one before
     it. Jobs count if they ran for more than no time and, where their status is known, completed;
     jobs of unknown users or with unknown dates do not. Other unknown fields are one value. How
-    much jobs of a bundle differ, its `variation` tells.
+    much jobs of a bundle differ, its `variation` says.
 
     Parameters
     ----------
@@ -201,7 +214,7 @@ def trace_bundles(
     gap : float
         Longest time between two jobs of a bundle that follow each other [s].
     least : int
-        How many jobs make a bundle.
+        Number of jobs make a bundle.
     by : sequence of str
         What jobs of a bundle have in common, of ``"user"``, ``"group"``, ``"executable"``,
         ``"queue"`` and ``"partition"``.
@@ -270,14 +283,14 @@ def _bundle(trace: JobTrace, rows: NDArray[np.intp], by: Sequence[str]) -> Trace
 
 @dataclass(frozen=True, slots=True)
 class LcgBundle:
-    """What is known of a bundle.
+    """The facts of a bundle.
 
     Attributes
     ----------
     release : float
         When its last job was submitted, since 20 November 2005 00:00:05 GMT [s].
     count : int
-        How many jobs.
+        Number of jobs.
     user, partition : int
         Numbers of the user and of the site.
     mean : float
@@ -339,7 +352,7 @@ def drawn_sizes(count: int, variation: float, generator: np.random.Generator) ->
     Parameters
     ----------
     count : int
-        How many.
+        Number of draws.
     variation : float
         Coefficient of variation of the distribution.
     generator : numpy.random.Generator

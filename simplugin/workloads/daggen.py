@@ -25,14 +25,14 @@ def daggen(
 ) -> TaskGraph:
     """Return a random task graph, by the program [1]_ that the paper [2]_ draws its graphs with.
 
-    Tasks stand in rows and get data from earlier rows; they are numbered row by row. Where jumps
+    Tasks are in rows and get data from earlier rows; they are numbered row by row. Where jumps
     are longer than 1, a task may have all its predecessors above the row before its own, hence its
     precedence level need not be its row.
 
     Parameters
     ----------
     n_tasks : int
-        How many tasks.
+        Number of tasks.
     generator : numpy.random.Generator
         Of all draws, those of the shape first.
     width : float
@@ -71,7 +71,7 @@ def daggen(
 def _row_sizes(
     n_tasks: int, width: float, regularity: float, generator: np.random.Generator
 ) -> list[int]:
-    """Return how many tasks stand in each row; the last one is cut."""
+    """Return how many tasks are in each row; the last one is cut."""
     # By exponential and logarithm, and in percent, as in the program: rounding down is sensitive.
     usual = int(exp(width * log(n_tasks)))
     spread = 100.0 - 100.0 * regularity

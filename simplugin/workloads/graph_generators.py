@@ -1,4 +1,4 @@
-"""The generators of task graphs by the names that scenarios give them."""
+"""Generators of task graphs by name, and combinations of graphs that share a site."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class GraphGenerator(Protocol):
         generator : numpy.random.Generator
             Of all draws.
         **parameters
-            Those of the function that stands in `GENERATORS`; those of `CostLaw` stand among them.
+            Those of the function in `GENERATORS`; those of `CostLaw` are among them.
 
         Raises
         ------
@@ -124,11 +124,11 @@ def combination(
         Random graphs draw the parameters of `RANDOM` and one of the four scenarios of costs; FFT
         graphs draw one of `POINTS`.
     count : int
-        How many graphs; the paper has 2, 4, 6, 8 and 10.
+        Number of graphs; the paper has 2, 4, 6, 8 and 10.
     seed : int or sequence of int
         Numbers from 0 on; for instance, that of the campaign and that of the combination.
     one_scenario : bool
-        Whether all random graphs have the scenario of costs that the first one draws.
+        True if all random graphs have the scenario of costs that the first one draws.
     sizes : {"daggen", "uniform"}
         See `CostLaw`.
     counting : {"real", "scaled", "drawn"}

@@ -64,12 +64,12 @@ class GraphSet:
 
     @property
     def n_graphs(self) -> int:
-        """How many graphs there are."""
+        """Number of graphs."""
         return len(self.graphs)
 
     @property
     def n_tasks(self) -> int:
-        """How many tasks they have together."""
+        """Number of tasks of all graphs."""
         return int(self.first[-1])
 
     @cached_property
@@ -105,7 +105,7 @@ class GraphSet:
 
     @cached_property
     def predecessors(self) -> Adjacency:
-        """Whom each task gets data from."""
+        """The tasks from which each task gets data."""
         return self._joined([graph.predecessors for graph in self.graphs])
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Job traces: what a computing centre logged of each of its jobs."""
+"""Job traces: the log of a computing centre, a row a job."""
 
 from __future__ import annotations
 
@@ -81,13 +81,13 @@ class JobTrace:
     run_time : float64
         How long it ran [s].
     processors : int64
-        How many processors it had.
+        Number of processors it had.
     average_cpu : float64
         Processor time of each of its processors, on average [s].
     memory : float64
         Memory used on each processor, on average [KiB].
     requested_processors : int64
-        How many processors it asked for.
+        Number of processors it asked for.
     requested_time, requested_memory : float64
         Time [s] and memory for each processor [KiB] that it asked for.
     status : int64
@@ -149,7 +149,7 @@ class JobTrace:
         object.__setattr__(self, "header", tuple((str(a), str(b)) for a, b in header))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Refuse: traces do not change."""
+        """Raise: traces do not change."""
         raise AttributeError(f"{name} of a trace cannot be set; make another trace")
 
     def __len__(self) -> int:
@@ -169,12 +169,12 @@ class JobTrace:
 
     @property
     def n_jobs(self) -> int:
-        """How many jobs there are."""
+        """Number of jobs."""
         return len(self.job)
 
     @property
     def is_sorted(self) -> bool:
-        """Whether no job was submitted before the one above it."""
+        """True if no job was submitted before the one above it."""
         return bool(np.all(self.submit[1:] >= self.submit[:-1]))
 
     @property

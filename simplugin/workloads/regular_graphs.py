@@ -1,4 +1,4 @@
-"""Task graphs of the fast Fourier transform."""
+"""Task graphs of regular shape: fast Fourier transform, Strassen, chains, forks and joins."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def strassen(
     generator : numpy.random.Generator
         Of the costs.
     counting : {"real", "scaled", "drawn"}
-        Whether the size d of a quadrant is drawn for the graph, an addition takes d flop, and a
+        True if the size d of a quadrant is drawn for the graph, an addition takes d flop, and a
         product 2 d^1.5; or additions take a d instead, a drawn for each; or every task is drawn
         like one of a random graph. Alpha is drawn for each task.
     sums : {"chain", "tree"}
@@ -178,7 +178,7 @@ def chain(
     Parameters
     ----------
     n_tasks : int
-        How many tasks.
+        Number of tasks.
     generator : numpy.random.Generator
         Of the costs.
     costs : CostLaw, optional
@@ -214,7 +214,7 @@ def fork_join(
     generator : numpy.random.Generator
         Of the costs.
     stages : int
-        How many times they fork and join.
+        Number of times they fork and join.
     costs : CostLaw, optional
         Of costs; the default one without.
     name : str

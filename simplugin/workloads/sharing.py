@@ -1,4 +1,4 @@
-"""What applications share: hosts and directed links, reached along a tree per application."""
+"""Hosts and links that applications share, each along a tree, and alpha-fair utilities."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Integers = NDArray[np.int64]
 class Sharing:
     """Applications deployed as trees over hosts and directed links.
 
-    An *agent* is a vertex of an application's tree. It stands on a host, and its application's
+    An *agent* is a vertex of an application's tree. It is on a host, and its application's
     data come to it from its father through one directed link. A route of several links is a
     chain of agents on the son's host, of which only the last may compute. Several agents, also
     of one application, may use the same link.
@@ -45,7 +45,7 @@ class Sharing:
     link : int64, shape (n_agents,)
         The link between the father and it; -1 for a master's.
     computes : bool, shape (n_agents,)
-        Whether its application may compute there.
+        True if its application may compute there.
 
     Raises
     ------
@@ -82,7 +82,7 @@ class Sharing:
         self._check_agents()
 
     def _check_lengths(self) -> None:
-        """Refuse arrays that do not go together."""
+        """Raise unless the arrays fit together."""
         for length, names in (
             (len(self.applications), ("flop", "byte", "weight")),
             (len(self.hosts), ("speed",)),
@@ -97,7 +97,7 @@ class Sharing:
             raise WorkloadError("flop and weight of an application must be positive")
 
     def _check_agents(self) -> None:
-        """Refuse agents that make up no trees."""
+        """Raise unless the agents make up trees."""
         agents = np.arange(self.n_agents)
         masters = self.father < 0
         for name, count in (("application", self.n_applications), ("host", self.n_hosts)):
@@ -117,22 +117,22 @@ class Sharing:
 
     @property
     def n_applications(self) -> int:
-        """How many applications there are."""
+        """Number of applications."""
         return len(self.applications)
 
     @property
     def n_hosts(self) -> int:
-        """How many hosts there are."""
+        """Number of hosts."""
         return len(self.hosts)
 
     @property
     def n_links(self) -> int:
-        """How many directed links there are."""
+        """Number of directed links."""
         return len(self.links)
 
     @property
     def n_agents(self) -> int:
-        """How many agents there are."""
+        """Number of agents."""
         return len(self.application)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What data-parallel tasks cost: data, computation, and the part that stays sequential."""
+"""Costs of data-parallel tasks: data, computation, and the sequential part."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class TaskCosts:
 
 @dataclass(frozen=True)
 class CostLaw:
-    """How costs of tasks are drawn, section 2 of [1]_.
+    """The law of the costs of tasks, section 2 of [1]_.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class CostLaw:
         Parameters
         ----------
         count : int
-            How many tasks.
+            Number of tasks.
         generator : numpy.random.Generator
             Of all draws.
         """

@@ -115,7 +115,7 @@ class TaskGraph:
         _ = self.order
 
     def _check_ends(self) -> None:
-        """Refuse edges that are no pairs of tasks."""
+        """Raise unless edges are pairs of tasks."""
         edges = np.asarray(self.edges)
         if not edges.size:
             edges = np.zeros((0, 2), dtype=np.int64)
@@ -156,7 +156,7 @@ class TaskGraph:
         object.__setattr__(self, column, values)
 
     def _check_twice(self) -> None:
-        """Refuse edges that are there twice."""
+        """Raise if an edge occurs twice."""
         numbers = self.edges[:, 0] * self.n_tasks + self.edges[:, 1]
         pairs, counts = np.unique(numbers, return_counts=True)
         if np.any(counts > 1):
@@ -186,12 +186,12 @@ class TaskGraph:
 
     @property
     def n_tasks(self) -> int:
-        """How many tasks it has."""
+        """Number of tasks."""
         return len(self.tasks)
 
     @property
     def n_edges(self) -> int:
-        """How many edges it has."""
+        """Number of edges."""
         return len(self.edges)
 
     @property
@@ -206,7 +206,7 @@ class TaskGraph:
 
     @cached_property
     def predecessors(self) -> Adjacency:
-        """Whom each task gets data from."""
+        """The tasks from which each task gets data."""
         return self._adjacency(1)
 
     def _adjacency(self, side: int) -> Adjacency:

@@ -330,7 +330,7 @@ def test_all_that_a_run_imports_is_in_the_digest():
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     imported = set(done.stdout.split())
-    assert {"campaigns/scenario_runs.py", "scenarios/contents.py", "bags/execution.py"} <= imported
+    assert {"campaigns/scenario_runs.py", "scenarios/outputs.py", "bags/execution.py"} <= imported
     assert {name for name in imported if not keys.decides(name)} == set(HARMLESS)
     # No name of what does not count is a misspelt one.
     assert [name for name in keys.HANDLING if not (root / name).exists()] == []

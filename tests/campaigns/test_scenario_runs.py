@@ -10,8 +10,8 @@ from simplugin.campaigns.campaign import load_campaign
 from simplugin.campaigns.scenario_runs import run
 from simplugin.errors import ScenarioError
 from simplugin.inputs.references import resolve
-from simplugin.scenarios.contents import figure_from, listing_from
 from simplugin.scenarios.importing import importable
+from simplugin.scenarios.outputs import figure_from, listing_from
 from simplugin.scenarios.scenario import load_scenario, run_scenario
 
 ROOT = Path(__file__).parents[2]

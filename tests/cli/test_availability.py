@@ -16,8 +16,13 @@ from simplugin.formats.check import check
 from simplugin.formats.platform_xml import read_platform, write_platform
 from simplugin.platforms import Host, Profile, ProfileUse, Route
 from simplugin.platforms.availability.followers import with_availability
-from simplugin.platforms.availability.models import model_named, model_names
-from simplugin.platforms.availability.processes import Churn, Levels, Outages
+from simplugin.platforms.availability.processes import (
+    Churn,
+    Levels,
+    Outages,
+    model_named,
+    model_names,
+)
 from simplugin.platforms.laws import Law
 from simplugin.simulation.resolve import resolve
 

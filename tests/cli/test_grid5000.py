@@ -28,7 +28,7 @@ from simplugin.platforms.grid5000.latencies import Latencies
 from simplugin.platforms.grid5000.platform import grid5000_platform
 from simplugin.platforms.grid5000.selection import concerning, selected
 from simplugin.scenarios.generators import GENERATORS
-from simplugin.scenarios.generators.grid5000 import grid5000
+from simplugin.scenarios.generators.sites import grid5000
 from simplugin.scenarios.scenario import load_scenario
 
 REMARKS = (

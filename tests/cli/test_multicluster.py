@@ -13,7 +13,7 @@ from simplugin.cli.app import app
 from simplugin.formats.federation_toml import read_federation
 from simplugin.formats.platform_xml import platform_text, read_platform
 from simplugin.scenarios.generators import GENERATORS
-from simplugin.scenarios.generators.federations import federation
+from simplugin.scenarios.generators.sites import federation
 from simplugin.scenarios.scenario import load_scenario
 from simplugin.simulation.resolve import resolve
 
@@ -129,4 +129,4 @@ def test_the_description_of_a_scenario_is_relative_to_it(tmp_path, monkeypatch):
 
 
 def test_the_generator_has_a_name():
-    assert GENERATORS["federation"] == "simplugin.scenarios.generators.federations:federation"
+    assert GENERATORS["federation"] == "simplugin.scenarios.generators.sites:federation"

@@ -14,7 +14,7 @@ from simplugin.claims import Claim
 from simplugin.figures import Figure
 from simplugin.papers import reproduction_runs
 from simplugin.rows import Best, Metric, Row
-from simplugin.scenarios.contents import claim_document, figure_document
+from simplugin.scenarios.outputs import claim_document, figure_document
 
 
 @dataclass

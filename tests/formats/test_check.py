@@ -60,7 +60,7 @@ REFUSED = {
     "element": ('<computer id="a"/>\n', "Full", 5, "no element <computer>"),
     "removed": ('<include file="other.xml"/>\n', "Full", 5, "was removed"),
     "text": ('<host id="a" speed="1f">fast</host>\n', "Full", 5, "there is text"),
-    "cores": ('<host id="a" speed="1f" core="0"/>\n', "Full", 5, "cores of host 'a' are 0"),
+    "cores": ('<host id="a" speed="1f" core="0"/>\n', "Full", 5, "cores of host 'a' cannot be 0"),
     "pstate": ('<host id="a" speed="1f" pstate="1"/>\n', "Full", 5, "power state 1"),
     "policy": (HOSTS.replace("SPLITDUPLEX", "HALF"), "Full", 8, "'HALF'"),
     "host twice": (HOSTS + '<host id="a" speed="1f"/>\n' + JOINED, "Full", 9, "'a' has the name"),

@@ -257,13 +257,13 @@ SWITCHES = 'name = "s"\n[[sites.switches]]\nname = "x"\n'
          "a backbone of kind 'mesh' has no bandwidth"),
         # More than can be.
         ("hosts = 4", "hosts = 99999999999", 10,
-         "the number of hosts of cluster 'c' is 99,999,999,999, more than the 2,000,000"),
+         "the hosts of cluster 'c' cannot be 99,999,999,999, more than the 2,000,000"),
         ("hosts = 4", "hosts = 4\ncores = 3e9", 11,
-         "the number of cores of cluster 'c' is 3,000,000,000, more than the 2,147,483,647"),
+         "the cores of cluster 'c' cannot be 3,000,000,000, more than the 2,147,483,647"),
         ("hosts = 4", "hosts = 4\nrepeat = 10000000000000", 11,
-         "the number of clusters 'c' is 10,000,000,000,000, more than the 100,000 that are made"),
+         "the repeat of cluster 'c' cannot be 10,000,000,000,000, more than the 100,000"),
         ('name = "s"\n', 'name = "s"\nrepeat = 10000000000000\n', 8,
-         "the number of sites 's' is 10,000,000,000,000"),
+         "the repeat of site 's' cannot be 10,000,000,000,000"),
         ('name = "s"\n', 'name = "s"\nrepeat = 100000\n', 8,
          "there are 100,001 clusters, more than the 100,000 that are made; repeat sites or"),
         # Names that come to the same in the platform.

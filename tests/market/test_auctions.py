@@ -11,8 +11,8 @@ from simplugin.market.auctions import (
     double_auction_mean,
     double_auction_rounds,
 )
-from simplugin.market.instances import instance
 from simplugin.workloads.bundle_markets import BundleMarket
+from simplugin.workloads.random_markets import random_market
 
 
 def traded(values, m, caps, q, seed):
@@ -48,9 +48,11 @@ def traded(values, m, caps, q, seed):
 @settings(max_examples=50)
 @given(st.integers(0, 10**6))
 def test_continuous_order_by_order(seed):
-    drawn = instance(seed, most_tasks=120)
+    drawn = random_market(seed, most_tasks=120)
     amounts, price = double_auction(*drawn.arguments, seed=seed)
-    expected, mean = traded(drawn.values.tolist(), drawn.m, drawn.caps.tolist(), drawn.q, seed)
+    expected, mean = traded(
+        drawn.values.tolist(), drawn.m, drawn.caps.tolist(), float(drawn.q[0]), seed
+    )
     assert amounts.tolist() == expected
     assert price == pytest.approx(mean, rel=1e-9)
 
@@ -70,7 +72,7 @@ def test_equal_peers_win_alike():
 
 @pytest.mark.parametrize("auction", [double_auction, double_auction_rounds])
 def test_random_auctions_repeat_with_their_seed(auction):
-    drawn = instance(5)
+    drawn = random_market(5)
     one, two = (auction(*drawn.arguments, seed=1) for _ in range(2))
     np.testing.assert_array_equal(one[0], two[0])
     assert one[1] == two[1]
@@ -106,10 +108,10 @@ def test_arrivals_cover_all_peers():
 @settings(max_examples=60)
 @given(st.integers(0, 10**6))
 def test_mean_bids_take_the_largest_mean_prices(seed):
-    drawn = instance(seed, most_tasks=60)
+    drawn = random_market(seed, most_tasks=60)
     means = []
     for peer, (value, cap) in enumerate(zip(drawn.values, drawn.caps, strict=True)):
-        sums = np.cumsum(value * drawn.q ** np.arange(cap))
+        sums = np.cumsum(value * drawn.q[0] ** np.arange(cap))
         means += [(-total / (k + 1), peer) for k, total in enumerate(sums)]
     chosen = sorted(means)[: drawn.m]
     amounts, price = double_auction_mean(*drawn.arguments)

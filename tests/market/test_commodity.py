@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.market.commodity import commodity, commodity_cheapest, commodity_equal
-from simplugin.market.instances import instance
 from simplugin.market.negotiations import NEGOTIATIONS, negotiate
+from simplugin.workloads.random_markets import random_market
 
 
 def sold_in_turns(values, m, caps, q):
@@ -32,9 +32,11 @@ def sold_in_turns(values, m, caps, q):
 @settings(max_examples=100)
 @given(st.integers(0, 10**6))
 def test_flat_price(seed):
-    drawn = instance(seed, most_tasks=200)
+    drawn = random_market(seed, most_tasks=200)
     amounts, price = commodity(*drawn.arguments)
-    expected, mean = sold_in_turns(drawn.values.tolist(), drawn.m, drawn.caps.tolist(), drawn.q)
+    expected, mean = sold_in_turns(
+        drawn.values.tolist(), drawn.m, drawn.caps.tolist(), float(drawn.q[0])
+    )
     assert amounts.tolist() == expected
     assert price == pytest.approx(mean)
 

@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 
 from simplugin.market.agents.draws import own_generator
-from simplugin.market.instances import instance
-from simplugin.market.negotiation_survey import drawn_market
-from simplugin.market.section5_sites import consistent_site
-from simplugin.market.theorem_measurements import made_state, small_market
+from simplugin.papers.zheng.theorems import made_state, small_market
+from simplugin.platforms.twelve_peers import consistent_site
+from simplugin.workloads.random_markets import random_market
 
 SEEDS = 12
 DRAWN = {
-    "instance": instance,
-    "rates": lambda seed: drawn_market(seed, own_rates=True),
+    "random market": random_market,
+    "rates": lambda seed: random_market(seed, own_rates=True),
     "site": consistent_site,
     "made state": made_state,
     "small market": small_market,

@@ -9,8 +9,8 @@ from simplugin.errors import DeploymentError
 from simplugin.formats.platform_xml import write_platform
 from simplugin.market.execution import execute
 from simplugin.market.model import Terms
-from simplugin.market.predicted_times import one_by_one, overlapped
 from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.papers.zheng.times import one_by_one, overlapped
 from simplugin.platforms.hosts import Host
 from simplugin.platforms.links import Link, Route
 from simplugin.platforms.peers import PeerSite
@@ -45,7 +45,7 @@ def test_a_platform_file(tmp_path):
     ]
     for deal in deals:
         np.testing.assert_array_equal(deal.amounts, deals[0].amounts)
-        expected = one_by_one(site, bundle, deal.amounts, 0.005)
+        expected = one_by_one(site, bundle, deal.amounts)
         np.testing.assert_allclose(deal.outcome().times, expected, rtol=1e-12)
 
 
@@ -74,6 +74,6 @@ def test_any_site(data):
     times = terms.setup + byte / bandwidth + flop / speed
     best = largest_benefit(3600 / times, m, terms.n_max, 1 - np.array(terms.alpha))
     assert deal.outcome().benefit == pytest.approx(best.benefit, rel=1e-9)
-    predicted = (overlapped if overlap else one_by_one)(site, bundle, deal.amounts, terms.setup)
+    predicted = (overlapped if overlap else one_by_one)(site, bundle, deal.amounts)
     np.testing.assert_allclose(deal.outcome().times, predicted, rtol=1e-6)
     assert deal.negotiation >= latency * (1 + 2 * deal.rounds)

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.market.instances import instance
 from simplugin.market.isgbmat import (
     PRINTED,
     REPAIRED,
@@ -21,6 +20,7 @@ from simplugin.market.isgbmat import (
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.optimum.bundle_programs import dynamic_programming
 from simplugin.workloads.bundle_markets import BundleMarket
+from simplugin.workloads.random_markets import random_market
 
 
 def figure_2(values, m, caps, q, most_passes=5000, idle=False):
@@ -119,10 +119,10 @@ def test_repaired_reaches_the_maximum_with_own_discount_rates(market):
 @settings(max_examples=60)
 @given(st.integers(0, 10**6))
 def test_repaired_on_random_markets(seed):
-    drawn = instance(seed)
+    drawn = random_market(seed)
     run = run_isgbmat(*drawn.arguments)
     best = largest_benefit(*drawn.arguments)
-    np.testing.assert_array_equal(drawn.market.check(run.amounts), best.amounts)
+    np.testing.assert_array_equal(drawn.check(run.amounts), best.amounts)
     assert best.clears(run.price)
     assert run.passes <= 2 * drawn.m - 1
     assert run.end == "ended"
@@ -133,16 +133,18 @@ def test_repaired_on_random_markets(seed):
 @settings(max_examples=100)
 @given(st.integers(0, 10**6))
 def test_repaired_goes_through_the_same_passes(seed):
-    drawn = instance(seed, most_tasks=150)
+    drawn = random_market(seed, most_tasks=150)
     run = run_isgbmat(*drawn.arguments)
-    expected = repaired_passes(drawn.values.tolist(), drawn.m, drawn.caps.tolist(), drawn.q)
+    expected = repaired_passes(
+        drawn.values.tolist(), drawn.m, drawn.caps.tolist(), float(drawn.q[0])
+    )
     assert (run.passes, run.rounds) == expected
 
 
 @settings(max_examples=60)
 @given(st.integers(0, 10**6), st.floats(0.7, 0.999))
 def test_repaired_where_values_underflow(seed, alpha):
-    drawn = instance(seed)
+    drawn = random_market(seed)
     arguments = drawn.values, drawn.m, drawn.caps, 1 - alpha
     np.testing.assert_array_equal(isgbmat(*arguments)[0], largest_benefit(*arguments).amounts)
 
@@ -150,9 +152,9 @@ def test_repaired_where_values_underflow(seed, alpha):
 @settings(max_examples=200)
 @given(st.integers(0, 10**6))
 def test_printed_is_figure_2(seed):
-    drawn = instance(seed, most_tasks=100)
+    drawn = random_market(seed, most_tasks=100)
     run = run_isgbmat(*drawn.arguments, PRINTED)
-    end, passes, A, F, price = figure_2(*drawn.arguments[:3], drawn.q)
+    end, passes, A, F, price = figure_2(*drawn.arguments[:3], float(drawn.q[0]))
     if run.end == "overshoot":
         # It never comes back from there, whatever becomes of the price.
         assert sum(A) + sum(F) > drawn.m
@@ -264,9 +266,9 @@ def test_how_often_it_ends_in_each_way():
     cured = dataclasses.replace(PRINTED, idle_price=True)
     found, expected = Counter(), Counter()
     for seed in range(60):
-        drawn = instance(seed, most_tasks=30)
+        drawn = random_market(seed, most_tasks=30)
         found[run_isgbmat(*drawn.arguments, cured).end] += 1
-        end, _, A, F, _ = figure_2(*drawn.arguments[:3], drawn.q, 400, idle=True)
+        end, _, A, F, _ = figure_2(*drawn.arguments[:3], float(drawn.q[0]), 400, idle=True)
         placed = sum(A) + sum(F)
         expected[end if end == "ended" else "overshoot" if placed > drawn.m else "stuck"] += 1
     assert found == expected

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.market.model import Terms, completion_times, largest_share, task_time
+from simplugin.market.model import Terms, completion_times, task_time
 from simplugin.platforms.peers import PeerSite
+from simplugin.workloads.bundle_markets import largest_share
 from simplugin.workloads.bundles import Bundle
 
 SITE = PeerSite.numbered(np.array([25e6, 50e6]), np.array([10e6, 20e6]))

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.market.counters import serve
-from simplugin.market.instances import instance
 from simplugin.market.negotiations import NEGOTIATIONS, negotiate
 from simplugin.market.policies import POLICIES, RANDOM, policy_called
 from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.workloads.random_markets import random_market
 
 EXACT = ("optimum", "isgbmat", "double_auction_marginal", "bisection", "median", "secant")
 # Whose last tasks go to the lowest numbers though nobody's values are equal.
@@ -24,14 +24,14 @@ ENDING = [name for name in POLICIES if name != "isgbmat_printed"]
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10**6))
 def test_every_policy_places_all_tasks_under_the_caps(name, seed):
-    drawn = instance(seed, most_tasks=300)
+    drawn = random_market(seed, most_tasks=300)
     amounts, price = POLICIES[name](*drawn.arguments)
     assert amounts.dtype == np.int64
-    drawn.market.check(amounts)
+    drawn.check(amounts)
     assert np.isfinite(price)
     assert price > 0
     best = largest_benefit(*drawn.arguments)
-    benefit = drawn.market.benefit(amounts)
+    benefit = drawn.benefit(amounts)
     assert benefit <= best.benefit * (1 + 1e-9)
     if name in EXACT:
         assert benefit == pytest.approx(best.benefit, rel=1e-9)
@@ -60,7 +60,7 @@ def test_those_that_draw_take_a_seed(name):
 @settings(max_examples=30)
 @given(seed=st.integers(0, 10**6))
 def test_relabelling_peers_changes_nothing(name, seed):
-    drawn = instance(seed, most_tasks=300)
+    drawn = random_market(seed, most_tasks=300)
     order = np.random.default_rng(seed).permutation(len(drawn.values))
     amounts, price = POLICIES[name](*drawn.arguments)
     again, other = POLICIES[name](drawn.values[order], drawn.m, drawn.caps[order], drawn.q)

@@ -13,6 +13,9 @@ from simplugin.papers.statements import judged, statements
 SHORT = {
     "beaumont": ("enough tasks", "negotiation", "slices", "natural periods"),
     "bertin": ("unscaled", "other steps", "tasks", "platforms, scaled"),
+    "ntakpe": ("biCPA", "sites", "mapping"),
+    # Its own tests have smaller inputs.
+    "zheng": (),
 }
 
 

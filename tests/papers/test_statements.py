@@ -50,6 +50,7 @@ def test_what_cannot_be_told():
     # An interval that covers both sides of the bound, or is wider than the range on both sides.
     assert verdict({"at_most": 3.0}, 2.9, (2.8, 3.1)) is None
     assert verdict({"within": 0.1}, 2.0, (1.0, 3.0)) is None
+    assert verdict({"within": 0.1}, 2.5, (1.0, 3.0)) is None
     assert verdict({"at_most": 3.0}, 2.9, (2.8, 3.0)) is True
     assert verdict({"at_most": 3.0}, 3.9, (3.8, 4.0)) is False
 

@@ -70,7 +70,7 @@ def test_what_is_no_tree(root: str, parent: dict[str, str], message: str) -> Non
 @pytest.mark.parametrize(
     ("parent", "message"),
     [
-        ({}, "does not tell its root"),
+        ({}, "does not say its root"),
         ({"a": "b", "b": "a"}, "every host has a parent, 'a' too"),
         ({"a": "b", "c": "d"}, "'b' and 'd' have no parent"),
     ],
@@ -141,13 +141,13 @@ def test_what_actors_are_told() -> None:
 @pytest.mark.parametrize(
     ("places", "message"),
     [
-        ([("r", "a")], "actor 'node' on host 'r' does not tell its application"),
+        ([("r", "a")], "actor 'node' on host 'r' does not say its application"),
         ([("r", "a", "x")], "application 'a' has no root"),
         ([("r", "a", "-"), ("s", "a", "-")], "application 'a' has several roots, 'r' and 's'"),
         ([("r", "a", "-"), ("r", "a", "-")], "application 'a' has two actors on host 'r'"),
-        ([("r", "a", "-", "x")], "host 'r' has a child 'x'"),
-        ([("r", "a", "-", "x", "x"), ("x", "a", "r")], "host 'r' has a child 'x'"),
-        ([("r", "a", "-"), ("x", "a", "r")], "host 'x' has a parent 'r'"),
+        ([("r", "a", "-", "x")], "host 'r' and of its child 'x' disagree"),
+        ([("r", "a", "-", "x", "x"), ("x", "a", "r")], "host 'r' and of its child 'x' disagree"),
+        ([("r", "a", "-"), ("x", "a", "r")], "host 'r' and of its child 'x' disagree"),
         ([("r", "a", "-"), ("x", "a", "y", "y"), ("y", "a", "x", "x")], "lead back"),
     ],
 )

@@ -64,7 +64,7 @@ def test_a_cluster_of_another_topology_needs_a_zone() -> None:
 
 def test_peers_need_coordinates() -> None:
     peer = Peer("p", 1e9, 1e6, 1e6, (0.0, 0.0, 1.0))
-    assert messages(zone([peer], [])) == ["error: peer 'p' stands in zone 'w' of routing Full"]
+    assert messages(zone([peer], [])) == ["error: peer 'p' is in zone 'w' of routing Full"]
     assert messages(zone([peer], [], "Vivaldi")) == []
 
 

@@ -38,8 +38,8 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "negative speed": (lambda: Host("a", -1.0), "speed of host 'a' is -1.0"),
     "infinite speed": (lambda: Host("a", math.inf), "speed of host 'a' is inf"),
     "speed not a number": (lambda: Host("a", math.nan), "speed of host 'a' is nan"),
-    "no core": (lambda: Host("a", 1e9, cores=0), "cores of host 'a' are 0"),
-    "half a core": (lambda: Host("a", 1e9, cores=1.5), "are 1.5"),  # type: ignore[arg-type]
+    "no core": (lambda: Host("a", 1e9, cores=0), "cores of host 'a' cannot be 0"),
+    "half a core": (lambda: Host("a", 1e9, cores=1.5), "cannot be 1.5"),  # type: ignore[arg-type]
     "no such state": (lambda: Host("a", 1e9, pstate=1), "power state 1, but has 1"),
     "flat coordinates": (lambda: Router("r", (1.0, 2.0)), "coordinates"),  # type: ignore[arg-type]
     "disk": (lambda: Disk("d", 1e8, 0.0), "write bandwidth of disk 'd'"),

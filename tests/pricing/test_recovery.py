@@ -36,7 +36,7 @@ def told():
         sharing,
         AlphaFair(1.0),
         kept,
-        [Stretch.of(kept, part, fair_sharing(part.sharing)) for part in parts],
+        [Stretch(kept, part, fair_sharing(part.sharing)) for part in parts],
         events_of(sharing, APPLICATIONS, CHANGES),
     )
 

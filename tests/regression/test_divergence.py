@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from simplugin import Host, Link, Placement, Platform, Route, SimGridOptions, Zone, simulate
 from simplugin.regression import activities
 from simplugin.regression.activities import Activities, Activity, activities_of
-from simplugin.regression.comparison import compare
+from simplugin.regression.comparison import compare, explain
 from simplugin.regression.divergence import diverge
-from simplugin.regression.explanation import explain
 from simplugin.regression.snapshots import Snapshot, snapshot_of_result
 from simplugin.regression.tolerances import Tolerance
 from simplugin.rows import Metric

@@ -11,14 +11,13 @@ import pytest
 
 import simplugin.formats.check
 import simplugin.regression.comparison
-import simplugin.regression.explanation
 import simplugin.regression.fixtures
 
 # Sessions of pytester forget what they import, and numpy cannot be imported twice.
 import simplugin.scenarios.actors
 import simplugin.scenarios.scenario
 import simplugin.scenarios.substitutions
-import simplugin.simulation.supervision  # noqa: F401
+import simplugin.simulation.servers  # noqa: F401
 
 pytest_plugins = ("pytester",)
 

@@ -17,12 +17,9 @@ from simplugin.regression.activities import (
     Activity,
     activities_of_chart,
 )
-from simplugin.regression.causes import causes, unchanged
-from simplugin.regression.checking import Checked
-from simplugin.regression.comparison import compare
-from simplugin.regression.explanation import explain
-from simplugin.regression.junit import write_junit
-from simplugin.regression.recorded_results import safe_name
+from simplugin.regression.checking import Checked, write_junit
+from simplugin.regression.comparison import causes, compare, explain, unchanged
+from simplugin.regression.fixtures import safe_name
 from simplugin.regression.snapshots import (
     Snapshot,
     is_snapshot,
@@ -168,7 +165,7 @@ def test_what_is_missing_is_told(tmp_path):
     ]:
         del (damaged if key in top else damaged["activities"])[key]
         file.write_text(json.dumps(damaged))
-        with pytest.raises(SimpluginError, match=rf"KeyError: '{key}'\); restore it, or delete it"):
+        with pytest.raises(SimpluginError, match=rf"{key}: add it\); restore it"):
             read_snapshot(file)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -201,7 +202,7 @@ def test_method_without_agents(line):
         ('"pricing.market"', '"pricing.markt"', 24, "did you mean 'pricing.market'"),
         ('"pricing.market"', '"nowhere:method"', 24, "no module 'nowhere'"),
         ("rounds = 40", "rounds = 0", 25, "rounds is 0"),
-        ("rounds = 40", "roundz = 40", 25, "refused its parameters"),
+        ("rounds = 40", "roundz = 40", 25, "did you mean 'rounds'"),
         ("rounds = 40", "rounds = true", 25, "rounds is True"),
         ("weight = 3.0", "hosts = []", 10, "application 'y' reaches no host"),
         ("weight = 3.0", 'start = "1m"', 16, "application 'y' is not there all the time"),
@@ -219,7 +220,7 @@ def test_mistakes_are_told_with_their_line(line, old, new, line_number, told):
 def test_steps_are_numbers(line, step):
     change(line, '"pricing.market"', '"pricing.scaled"')
     error = refused(change(line, "rounds = 40", f"rounds = 2, host = {step}"))
-    assert "line.toml:25: host is" in str(error)
+    assert re.search(r"line.toml:25: .*host is", str(error))
 
 
 @pytest.mark.parametrize("name", ["b", "a-&gt;b"])

@@ -14,8 +14,8 @@ from simplugin.charts import Bar, ScheduleChart
 from simplugin.claims import Claim
 from simplugin.figures import Figure
 from simplugin.listings import Listing
-from simplugin.scenarios import contents
-from simplugin.scenarios.contents import (
+from simplugin.scenarios import outputs
+from simplugin.scenarios.outputs import (
     activities_document,
     chart_document,
     chart_from,
@@ -153,7 +153,7 @@ def test_activities_are_those_of_the_trace(traced):
 
 
 def test_long_runs_are_cut_and_say_so(traced, monkeypatch):
-    monkeypatch.setattr(contents, "MOST_ACTIVITIES", 3)
+    monkeypatch.setattr(outputs, "MOST_ACTIVITIES", 3)
     document = activities_document(traced)
     assert document["total"] == len(traced.trace) > 3
     assert {len(column) for column in document["columns"].values()} == {3}

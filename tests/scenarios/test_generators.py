@@ -12,8 +12,7 @@ from simplugin.platforms import Cluster, Zone
 from simplugin.platforms.consistency import find_problems
 from simplugin.platforms.laws import Law
 from simplugin.scenarios.generators import GENERATORS
-from simplugin.scenarios.generators.calls import generator_called
-from simplugin.scenarios.generators.capacities import read_drawn, read_quantity
+from simplugin.scenarios.generators.calls import generator_called, read_drawn, read_quantity
 from simplugin.scenarios.scenario import load_scenario, run_scenario
 from simplugin.simulation.resolve import resolve
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from simplugin.scenarios.ranges import RangeError, range_of
 from simplugin.scenarios.substitutions import substituted
-from simplugin.scenarios.sweep_refusals import SweepError
-from simplugin.scenarios.sweeps import Axis, variations_of
+from simplugin.scenarios.sweeps import Axis, SweepError, variations_of
 
 BASE = {
     "platform": {"generator": "star", "parameters": {"workers": 3}},

@@ -1,4 +1,4 @@
-"""Whether other processes run, and waiting for what they do."""
+"""Other processes: their state, and waiting for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def wait_until(condition: Callable[[], object], what: str) -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; a zombie does not."""
+    """Return True if a process runs; a zombie does not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:

@@ -1,4 +1,4 @@
-"""Who may call `simulate`: scripts, threads, forked processes, notebooks; and who may die."""
+"""Callers of `simulate`: scripts, threads, forked processes, notebooks; and processes that die."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def test_same_inputs_same_digest_in_another_process(tmp_path: Path, two_hosts: P
     assert len(digests) == 1
 
 
-def test_module_that_simulates_when_imported_is_told_so(tmp_path: Path, two_hosts: Path) -> None:
+def test_module_that_simulates_when_imported_is_an_error(tmp_path: Path, two_hosts: Path) -> None:
     (tmp_path / "experiment.py").write_text(
         textwrap.dedent(f"""
         from simplugin.simulation import simulate

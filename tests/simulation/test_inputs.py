@@ -1,4 +1,4 @@
-"""What `simulate` takes: platforms and deployments, as objects and as files."""
+"""Inputs of `simulate`: platforms and deployments, as objects and as files."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_deployment_object_and_file(two_hosts: Path, tmp_path: Path) -> None:
 def test_function_that_the_deployment_needs(two_hosts: Path, tmp_path: Path) -> None:
     file = tmp_path / "deployment.xml"
     file.write_text(DEPLOYMENT.replace('function="worker"', 'function="wroker"'))
-    with pytest.raises(DeploymentError, match=r"'wroker'.*did you mean 'worker'") as caught:
+    with pytest.raises(DeploymentError, match=r"'wroker'.*'worker'") as caught:
         simulate(two_hosts, file, functions=FUNCTIONS)
     assert caught.value.file == file
 

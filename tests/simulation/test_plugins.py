@@ -283,17 +283,14 @@ def test_honoured_on_both(option: str, tmp_path: Path, monkeypatch: pytest.Monke
     assert bool(traces[0]) == ("tracing" in extra)
 
 
-@pytest.mark.parametrize("option", refused_options())
-def test_refused_by_name(option: str) -> None:
-    why = re.escape(option_refusal(option))
-    with pytest.raises(SimpluginError, match=f"{option}.*{why}"):
-        SimGridOptions(extra={option: "1"})
-
-
-@pytest.mark.parametrize("plugin", [*(name for name, why in PLUGINS.items() if why), "wifi_energy"])
-def test_refused_plugin(plugin: str) -> None:
-    with pytest.raises(SimpluginError, match=f"{plugin}.*{option_refusal('plugin', plugin)[:40]}"):
-        SimGridOptions(extra={"plugin": f"host_load,{plugin}"})
+def test_refused_by_name() -> None:
+    for option in refused_options():
+        with pytest.raises(SimpluginError, match=f"{option}.*{re.escape(option_refusal(option))}"):
+            SimGridOptions(extra={option: "1"})
+    for plugin in [*(name for name, why in PLUGINS.items() if why), "wifi_energy"]:
+        why = re.escape(option_refusal("plugin", plugin))
+        with pytest.raises(SimpluginError, match=f"{plugin}.*{why}"):
+            SimGridOptions(extra={"plugin": f"host_load,{plugin}"})
 
 
 @pytest.mark.parametrize("back_end", BACK_ENDS)

@@ -1,14 +1,17 @@
+"""Platforms as SimGrid loads them."""
+
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
 import pytest
+from simplugin.platforms.host_pairs import telling_pairs
 
 from simplugin.errors import PlatformError, WallClockLimitError
 from simplugin.platforms import Cluster, Config, Host, Link, LinkUse, Platform, Route, Zone
 from simplugin.simulation import resolve_child
-from simplugin.simulation.resolve import ResolvedHost, ResolvedLink, ResolvedRoute, resolve
+from simplugin.simulation.resolve import ResolvedHost, ResolvedLink, ResolvedRoute, load, resolve
 
 PLATFORM = Platform(
     Zone(
@@ -104,9 +107,10 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_wall_limit_holds() -> None:
-    with pytest.raises(WallClockLimitError) as caught:
-        resolve(PLATFORM, wall_limit=1e-3)
-    assert caught.value.limit == 1e-3
+    for ask in (resolve, load):
+        with pytest.raises(WallClockLimitError) as caught:
+            ask(PLATFORM, wall_limit=1e-3)
+        assert caught.value.limit == 1e-3
 
 
 def test_missing_bindings_name_a_target_that_exists(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,3 +119,52 @@ def test_missing_bindings_name_a_target_that_exists(monkeypatch: pytest.MonkeyPa
     target = message.rpartition("run: make ")[2]
     makefile = (Path(__file__).parents[2] / "Makefile").read_text().splitlines()
     assert any(line.startswith(f"{target}:") for line in makefile)
+
+
+LOADED = Platform(
+    Zone(
+        "w",
+        "Floyd",
+        (
+            Host("a", 1e9, 4, (5e8,), 1),
+            Host("b", 2e9),
+            Host("c", 3e9),
+            Link("s", 1e7, 0.25, "SPLITDUPLEX"),
+            Link("f", 1e6, 0.5, "FATPIPE"),
+        ),
+        (Route("a", "b", ["f"]), Route("b", "c", ["f"], symmetrical=False)),
+    )
+)
+
+
+def test_counts() -> None:
+    loading = load(LOADED)
+    assert (loading.hosts, loading.cores) == (3, 6)
+    assert loading.speed == 4 * 5e8 + 2e9 + 3e9
+    assert loading.links == {"FATPIPE": 1, "SHARED": 2}
+    assert loading.seconds > 0
+    assert loading.memory >= 0
+    assert (loading.joined, loading.unreachable) == (0, ())
+
+
+def test_pairs_are_lost_as_resolve_says() -> None:
+    pairs = telling_pairs(LOADED).pairs
+    loading, resolved = load(LOADED, pairs), resolve(LOADED, pairs)
+    assert loading.unreachable == resolved.unreachable
+    assert {pair[:2] for pair in loading.unreachable} == {("c", "a"), ("c", "b")}
+    assert loading.joined == len(resolved.routes) == 4
+
+
+def test_there_is_no_time_for_routes() -> None:
+    loading = load(LOADED, telling_pairs(LOADED).pairs, route_limit=0.0)
+    assert loading.asked == 0
+    assert loading.hosts == 3
+
+
+def test_larger_platforms_take_more() -> None:
+    small, large = (
+        load(Platform(Cluster("c", f"1-{count}", 1e9, 1e8, 1e-4))) for count in (10, 20_000)
+    )
+    # A host with its two links takes more than 1 kB, and less than 100.
+    assert 1e3 < (large.memory - small.memory) / 20_000 < 1e5
+    assert large.links == {"SHARED": 40_000}

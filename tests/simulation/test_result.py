@@ -18,7 +18,7 @@ import pytest
 
 from simplugin.errors import SimpluginError
 from simplugin.simulation import Placement, Result, Trace, simulate
-from simplugin.simulation.canonical import canonical_bytes
+from simplugin.simulation.digests import canonical_bytes
 
 
 async def worker(me: Any, flops: float) -> Any:

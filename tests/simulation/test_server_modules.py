@@ -39,7 +39,7 @@ def slow_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def rewrite(file: Path, text: str) -> None:
-    """Write a module anew; byte code is told apart by size and whole seconds only."""
+    """Write a module anew; byte code differs by size and whole seconds only."""
     later = file.stat().st_mtime + 10
     file.write_text(text)
     os.utime(file, (later, later))
@@ -91,7 +91,7 @@ def test_replaced_server_finishes_its_simulations(
     wait_until(lambda: not is_alive(server), "the replaced server ends")
 
 
-def test_module_that_is_gone_is_said_to_be_missing(two_hosts: Path, slow_module: Path) -> None:
+def test_module_that_is_broken_is_an_error(two_hosts: Path, slow_module: Path) -> None:
     module = importlib.import_module("slow_to_import")
     simulate(two_hosts, [("ada", module.actor)])
     rewrite(slow_module, "raise ImportError('broken now')\n")

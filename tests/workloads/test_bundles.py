@@ -1,8 +1,22 @@
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import statistics
+from collections import defaultdict
+from pathlib import Path
+from types import ModuleType
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from simplugin.errors import WorkloadError
-from simplugin.workloads.bundles import Bundle
+from simplugin.formats.swf import read_swf
+from simplugin.workloads import lcg_bundle_rows
+from simplugin.workloads.bundles import Bundle, TraceBundle, drawn_sizes, lcg_bundles, trace_bundles
+from simplugin.workloads.job_traces import JobTrace
 
 
 def test_classes_have_the_ratios_of_section_5() -> None:
@@ -50,3 +64,244 @@ def test_work_is_a_copy_that_cannot_be_written() -> None:
     assert bundle.work[0] == 1.0
     with pytest.raises(ValueError, match="read-only"):
         bundle.work[0] = 5.0
+
+
+TRACE = JobTrace(
+    {
+        "job": [1, 2, 3, 4, 5, 6, 7, 8],
+        "submit": [0, 120, 10, 240.5, 241, 20, 500, 130],
+        "run_time": [10, 20, 30, 40, 50, 60, 70, 80],
+        "processors": [1, 2, -1, 1, 1, 1, 1, 0],
+        "user": [5, 5, 5, 5, 5, 6, 5, 5],
+        "partition": [1, 1, 1, 1, 1, 1, 1, 2],
+    }
+)
+
+
+def test_dates_sizes_and_order() -> None:
+    found = trace_bundles(TRACE, least=2)
+    assert [each.jobs.tolist() for each in found] == [[1, 3, 2], [4, 5]]
+    first = found[0]
+    assert (first.release, first.count) == (120, 3)
+    assert (first.user, first.partition, first.executable) == (5, 1, -1)
+    assert first.mean == 20
+    assert first.variation == pytest.approx((200 / 3) ** 0.5 / 20)
+    assert first.run_times.tolist() == [10, 30, 20]
+    assert first.processors.tolist() == [1, 1, 2]
+
+
+def test_a_gap_may_be_just_as_long() -> None:
+    counts = [
+        [each.count for each in trace_bundles(TRACE, gap=gap, least=2)]
+        for gap in (120.5, 120.4, 110, 109, 0)
+    ]
+    assert counts == [[5], [3, 2], [3, 2], [2, 2], []]
+
+
+def test_what_jobs_have_in_common() -> None:
+    def counts(*by: str) -> list[int]:
+        return sorted(each.count for each in trace_bundles(TRACE, least=1, by=by))
+
+    assert counts("user", "partition") == [1, 1, 1, 2, 3]
+    assert counts("user") == [1, 1, 6]
+    assert counts("partition") == [1, 1, 2, 4]
+    assert {each.user for each in trace_bundles(TRACE, least=1, by=("partition",))} == {-1}
+
+
+def test_executables_part_bundles_where_they_are_known() -> None:
+    columns = {"submit": [0, 1, 2, 3], "run_time": 1, "user": 1}
+    for executable, counts in (([-1] * 4, [4]), ([3] * 4, [4]), ([3, 4, 3, -1], [1, 1, 2])):
+        trace = JobTrace({**columns, "executable": executable})
+        assert sorted(each.count for each in trace_bundles(trace, least=1)) == counts
+
+
+def test_jobs_that_do_not_count() -> None:
+    base = {"submit": [1, 1, 1], "run_time": 5, "user": 1, "status": [1, -1, 1]}
+    for change in (
+        {"run_time": [5, 5, 0]},
+        {"run_time": [5, 5, -1]},
+        {"submit": [1, 1, -1]},
+        {"user": [1, 1, -1]},
+        {"status": [1, -1, 0]},
+        {"status": [1, -1, 5]},
+    ):
+        (found,) = trace_bundles(JobTrace({**base, **change}), least=1)
+        assert found.jobs.tolist() == [1, 2], change
+    assert trace_bundles(JobTrace({"run_time": [1, 1], "user": 1}), least=1) == []
+    assert trace_bundles(JobTrace({**base, "user": -1}), least=1) == []
+    assert len(trace_bundles(JobTrace({**base, "user": -1}), least=3, by=("partition",))) == 1
+
+
+def test_bundles_for_a_market() -> None:
+    first = trace_bundles(TRACE, least=2)[0]
+    believed = first.bundle(1e9, 5e6)
+    assert (believed.count, believed.byte, believed.release) == (3, 5e6, 120)
+    assert believed.flop == pytest.approx((10 + 30 + 20 * 2) / 3 * 1e9)
+    assert believed.work is None
+    assert believed.name == "user 5, partition 1, 120 s"
+    real = first.bundle(1e9, 5e6, real_sizes=True, name="mine")
+    assert real.work is not None
+    assert real.work.tolist() == [10e9, 30e9, 40e9]
+    assert (real.name, real.flop) == ("mine", believed.flop)
+    for speed in (0, -1, np.inf, np.nan):
+        with pytest.raises(WorkloadError, match="flop/s"):
+            first.bundle(speed, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"gap": -1}, "gap is -1"),
+        ({"gap": np.nan}, "gap is nan"),
+        ({"least": 0}, "least is 0"),
+        ({"by": ("user", "name")}, "by is 'name'"),
+        ({"by": ()}, "at least one field"),
+        ({"by": ("user", "user")}, "each once"),
+    ],
+)
+def test_refused(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(WorkloadError, match=message):
+        trace_bundles(TRACE, **arguments)
+
+
+def plainly(trace: JobTrace, gap: float, least: int) -> list[list[int]]:
+    """Bundles one job at a time, as positions in the trace."""
+    groups = defaultdict(list)
+    for at in range(len(trace)):
+        if trace.run_time[at] > 0 and trace.status[at] in (-1, 1) and trace.user[at] >= 0:
+            groups[trace.user[at], trace.partition[at], trace.executable[at]].append(at)
+    found = []
+    for members in groups.values():
+        members.sort(key=lambda at: trace.submit[at])
+        bundle: list[int] = []
+        for at in members:
+            if bundle and trace.submit[at] - trace.submit[bundle[-1]] > gap:
+                found.append(bundle)
+                bundle = []
+            bundle.append(at)
+        found.append(bundle)
+    return [each for each in found if len(each) >= least]
+
+
+SMALL = st.integers(-1, 1)
+
+
+@given(
+    jobs=st.lists(
+        st.tuples(st.integers(0, 60), st.integers(0, 3), SMALL, SMALL, SMALL, SMALL),
+        min_size=1,
+        max_size=30,
+    ),
+    gap=st.integers(0, 10),
+    least=st.integers(1, 4),
+)
+def test_against_one_job_at_a_time(jobs: list[tuple[int, ...]], gap: int, least: int) -> None:
+    names = ("submit", "run_time", "status", "user", "partition", "executable")
+    trace = JobTrace(dict(zip(names, zip(*jobs, strict=True), strict=True)))
+    expected = sorted([at + 1 for at in each] for each in plainly(trace, gap, least))
+    found = trace_bundles(trace, gap, least)
+    assert sorted(each.jobs.tolist() for each in found) == expected
+    assert all(a.release <= b.release for a, b in itertools.pairwise(found))
+
+
+@pytest.fixture(scope="module")
+def lcg(shared_data: Path) -> JobTrace:
+    return read_swf(shared_data / "workloads/LCG-2005.swf.gz")
+
+
+def test_the_lcg_grid(lcg: JobTrace) -> None:
+    found = trace_bundles(lcg)
+    expected = plainly(lcg, 120, 100)
+    assert sorted(each.jobs.tolist() for each in found) == sorted(
+        lcg.job[rows].tolist() for rows in expected
+    )
+    assert (len(found), max(each.count for each in found)) == (149, 1069)
+    assert_sizes(lcg, found)
+
+
+def assert_sizes(trace: JobTrace, found: list[TraceBundle]) -> None:
+    run_time = dict(zip(trace.job.tolist(), trace.run_time.tolist(), strict=True))
+    for each in found[::10]:
+        times = [run_time[job] for job in each.jobs.tolist()]
+        assert each.mean == pytest.approx(statistics.fmean(times))
+        assert each.variation == pytest.approx(statistics.pstdev(times) / statistics.fmean(times))
+        assert each.release == max(trace.submit[trace.job == each.jobs[-1]])
+    assert all(each.variation > 0.05 for each in found)
+
+
+def test_the_nasa_excerpt_knows_executables(shared_data: Path) -> None:
+    trace = read_swf(shared_data / "workloads/NASA-iPSC-1993-excerpt.swf")
+    apart = trace_bundles(trace, least=5)
+    together = trace_bundles(trace, least=5, by=("user", "partition"))
+    assert apart
+    for each in apart:
+        chosen = np.isin(trace.job, each.jobs)
+        assert set(trace.executable[chosen].tolist()) == {each.executable}
+    assert sum(each.count for each in together) > sum(each.count for each in apart)
+
+
+TOOL = Path(__file__).parents[2] / "tools/lcg_bundles.py"
+
+
+def tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("tools_lcg_bundles", TOOL)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_trace_gives_what_is_shipped(shared_data: Path) -> None:
+    trace = read_swf(shared_data / "workloads/LCG-2005.swf.gz")
+    assert lcg_bundle_rows.__file__ is not None
+    shipped = Path(lcg_bundle_rows.__file__).read_text(encoding="utf-8")
+    assert tool().module_text(trace) == shipped
+    for row, each in zip(lcg_bundles(), trace_bundles(trace), strict=True):
+        assert (row.release, row.count) == (each.release, each.count)
+        assert (row.user, row.partition) == (each.user, each.partition)
+        assert row.mean == pytest.approx(each.mean, abs=5.001e-4)
+        assert row.variation == pytest.approx(each.variation, abs=5.001e-7)
+
+
+def test_the_tool_says_what_it_wants(capsys: pytest.CaptureFixture[str]) -> None:
+    assert tool().main([]) == 2
+    assert "tools/lcg_bundles.py LCG-2005.swf.gz" in capsys.readouterr().err
+
+
+def test_counts_and_order() -> None:
+    rows = lcg_bundles()
+    assert (len(rows), max(row.count for row in rows)) == (149, 1069)
+    assert min(row.count for row in rows) >= 100
+    assert np.all(np.diff([row.release for row in rows]) >= 0)
+    # The trace lasts from 0 to 950,392 s.
+    assert 0 <= rows[0].release <= rows[-1].release <= 950_392
+    assert {row.partition for row in rows} <= set(range(1, 171))
+
+
+def test_lcg_bundles_for_a_market() -> None:
+    row = lcg_bundles()[0]
+    bundle = row.bundle(2e9, 1e6)
+    assert (bundle.count, bundle.byte, bundle.release) == (row.count, 1e6, row.release)
+    assert bundle.flop == row.mean * 2e9
+    assert bundle.work is None
+    real = row.bundle(2e9, 1e6, np.random.default_rng(3))
+    assert real.work is not None
+    assert real.work.sum() == pytest.approx(row.count * bundle.flop, rel=1e-12)
+    with pytest.raises(WorkloadError, match="flop/s"):
+        row.bundle(0, 1e6)
+
+
+@pytest.mark.parametrize("variation", [0.0, 0.3, 1.0])
+def test_sizes_vary_as_asked(variation: float) -> None:
+    sizes = drawn_sizes(200_000, variation, np.random.default_rng(1))
+    assert sizes.min() > 0
+    assert sizes.mean() == pytest.approx(1, rel=1e-12)
+    assert sizes.std() == pytest.approx(variation, rel=0.02)
+    # Lognormal: logarithms are symmetrical about their mean.
+    assert np.median(np.log(sizes)) == pytest.approx(np.log(sizes).mean(), abs=0.01)
+
+
+def test_sizes_that_cannot_be_drawn() -> None:
+    with pytest.raises(WorkloadError, match="variation is -1"):
+        drawn_sizes(3, -1, np.random.default_rng(1))

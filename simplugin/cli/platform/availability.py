@@ -218,7 +218,7 @@ def _law(text: str) -> Law:
 
 def _states(model: str, up: str, down: str, start: str) -> Outages | None:
     """Return when hosts are on, by a published model or by laws."""
-    from simplugin.platforms.availability.models import model_named
+    from simplugin.platforms.availability.processes import model_named
 
     if not model:
         return _outages("up", up, "down", down, start)
@@ -263,7 +263,7 @@ def _levels(option: str, level: str, duration: str, most: float = 1.0) -> Levels
 
 def _models_text() -> str:
     """Return a table of the published models."""
-    from simplugin.platforms.availability.models import (
+    from simplugin.platforms.availability.processes import (
         ARCHIVE,
         SCHROEDER_GIBSON,
         SYSTEMS,

@@ -1,4 +1,10 @@
-"""Hosts that leave and applications that arrive between two rounds: how soon all is well again."""
+"""Returns of markets to the optimum after a change between two rounds, or from a bad start.
+
+Before and after a change actors run on SimGrid beside the pure iteration. After it they start from
+the state of the pure iteration, as they went through the same rounds: `Comeback.apart` measures it.
+Each role that stays has its own part of the state; newcomers know nothing, and learn from the first
+sweeps.
+"""
 
 from __future__ import annotations
 
@@ -87,59 +93,6 @@ class Comeback:
     trajectory: Trajectory
 
 
-def churn(
-    graph: Graph,
-    before: Sharing,
-    after: Sharing,
-    method: Method[Any],
-    utility: AlphaFair,
-    rounds: tuple[int, int] = (400, 400),
-    *,
-    changed: Graph | None = None,
-    level: float = 0.01,
-    simulated: bool = True,
-) -> Comeback:
-    """Negotiate in synchronous rounds, change what is shared, and go on with what all knew.
-
-    Both parts run as actors on SimGrid. The second starts from the state of the pure iteration
-    at the change, as the actors went through the same rounds: `Comeback.apart` says so. Each role
-    that stays has its own part of it; who is new knows nothing, and learns from the first sweeps.
-
-    Parameters
-    ----------
-    graph : Graph
-        The platform.
-    before, after : Sharing
-        Deployments up to the change and from then on, both on all hosts of the platform; agents
-        and applications may come and go, capacities change.
-    method : Market or AcceleratedMarket
-        What they do in a round.
-    utility : AlphaFair
-        Of every application.
-    rounds : pair of int
-        At most before the change, which comes once every throughput is within `CALM`; and after
-        it, where actors stop one round after they are near.
-    changed : Graph, optional
-        The platform after the change, where it is another one.
-    level : float
-        How near, relative to the optimum; also the overload that is accepted.
-    simulated : bool
-        Whether actors run; it is the pure iteration alone otherwise.
-
-    Returns
-    -------
-    Comeback
-        Counted from the change.
-
-    Raises
-    ------
-    SimpluginError
-        The method is no market.
-    """
-    calm = calm_down(graph, before, method, utility, rounds[0], simulated=simulated)
-    return recover(changed or graph, calm, after, method, utility, rounds[1], level=level)
-
-
 def calm_down(
     graph: Graph,
     sharing: Sharing,
@@ -149,7 +102,28 @@ def calm_down(
     *,
     simulated: bool = True,
 ) -> Calm:
-    """Return what is known before a change, from a cold start; see `churn`."""
+    """Return what is known once every throughput is within `CALM`, from a cold start.
+
+    Parameters
+    ----------
+    graph : Graph
+        The platform.
+    sharing : Sharing
+        The deployment.
+    method : Market or AcceleratedMarket
+        The method.
+    utility : AlphaFair
+        Of every application.
+    rounds : int
+        At most.
+    simulated : bool
+        True if actors run, too.
+
+    Raises
+    ------
+    SimpluginError
+        The method is no market.
+    """
     if not isinstance(method, Market | AcceleratedMarket):
         raise SimpluginError(
             f"{type(method).__name__} does not say what is kept through a change; give a market"
@@ -178,7 +152,24 @@ def recover(
     *,
     level: float = 0.01,
 ) -> Comeback:
-    """Return how it goes on when something else is to be shared; see `churn`."""
+    """Return how it goes on when something else is to be shared.
+
+    Parameters
+    ----------
+    graph : Graph
+        The platform after the change.
+    calm : Calm
+        What was known before.
+    sharing : Sharing
+        The deployment from now on, on all hosts of the platform; agents and applications may
+        have come or gone, capacities changed.
+    method, utility
+        As before the change.
+    rounds : int
+        At most; actors stop one round after they are near.
+    level : float
+        How near, relative to the optimum; also the overload that is accepted.
+    """
     best = fair_sharing(sharing, utility.alpha).throughput
     state = resumed(calm, sharing, utility)
     pure = iterate(method, sharing, utility, rounds, start=state, prices=False, rates=True)

@@ -296,13 +296,12 @@ def scaled_changes(quick: bool) -> Quantities:
     last = []
     for part in parts:
         best = fair_sharing(part.sharing)
-        rates = kept.rates[kept.seen(part)][:, part.agents]
-        throughput = np.array([part.sharing.throughput(rate) for rate in rates])
+        throughput, _ = kept.during(part)
         value = PROPORTIONAL.objective(throughput, part.sharing.weight)
         off = np.abs(value - best.objective) / abs(best.objective)
         for level, found in times.items():
             found.append(PERIOD * _count(off, level))
-        last.append(float(kept.errors(part, best.throughput)[kept.date < part.end][-1]))
+        last.append(float(kept.errors(part, best.throughput)[-1]))
     shown = "; ".join(f"within {level:.0%} after {_listed(each)}" for level, each in times.items())
     return {
         "never": Quantity(

@@ -1,4 +1,4 @@
-"""Which hosts and links of a platform can follow profiles, and the names that they go by."""
+"""Failures, churn and load of hosts and links, as profiles that they follow."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAME_ONE = "name one of the platform"
 
 
 def limits_nothing(link: Link | Backbone) -> bool:
-    """Whether a link is there only because SimGrid wants one on every route.
+    """Return True if a link is there only because SimGrid requires one on every route.
 
     A fat pipe without latency lets each transfer have all of its bandwidth at once. What
     generators put between parts that are joined directly, a router and its switch say, is so.
@@ -72,7 +72,7 @@ class Followers:
         return found
 
     def _enter(self, element: ZoneElement, around: tuple[str, ...]) -> None:
-        """Note an element of the groups around it."""
+        """Record an element in the groups around it."""
         if isinstance(element, Zone):
             self.groups.setdefault(element.id, [])
             for inner in element.elements:
@@ -93,7 +93,7 @@ class Followers:
                 self.groups[group].append(element.id)
 
     def hosts(self, names: str | Iterable[str]) -> dict[str, None]:
-        """Return the hosts that choices stand for, in the order of the choices.
+        """Return the hosts that choices name, in the order of the choices.
 
         Parameters
         ----------
@@ -114,13 +114,13 @@ class Followers:
         return taken
 
     def _host_item(self, names: str | Iterable[str], name: str) -> FoundHosts:
-        """Return what one choice of hosts stands for: by itself, first of all a host's name."""
+        """Return the hosts of one choice: by itself, first of all a host's name."""
         if not isinstance(names, str) and name in self.host_names:
             return FoundHosts(f"host {name!r}", (name,))
         return self.choice.item(name)
 
     def links(self, names: str | Iterable[str]) -> dict[str, None]:
-        """Return the links that names stand for, in the order of the names.
+        """Return the links that names denote, in the order of the names.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class Followers:
         return taken
 
     def _find_links(self, name: str) -> list[str] | None:
-        """Return the links that a name or pattern stands for; None where there are none such."""
+        """Return the links that a name or pattern denotes; None where there are none such."""
         if name in self.parts:
             return [name]
         if name in self.groups:
@@ -150,7 +150,7 @@ class Followers:
         return [link for link in self.groups[ALL] if fits(link)] or None
 
     def spared(self, names: str | Iterable[str]) -> set[tuple[str, str]]:
-        """Return all that names stand for, as pairs of ``host`` or ``link`` and a name.
+        """Return all that names denote, as pairs of ``host`` or ``link`` and a name.
 
         Parameters
         ----------
@@ -196,7 +196,7 @@ class Followers:
         return PlatformError(f"there is no link or zone {name!r}", remedy=near or _NAME_ONE)
 
     def plan(self, names: Iterable[str], kind: str) -> Iterator[tuple[str, str, float]]:
-        """Yield whose stream, which of SimGrid's links, and what a level of 1 stands for.
+        """Yield whose stream, which of SimGrid's links, and the value of a level of 1.
 
         Parameters
         ----------
@@ -221,7 +221,7 @@ def _items(names: str | Iterable[str]) -> list[str]:
     return [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
 
 
-# What stands for the kind in the name of a profile.
+# Words for the kind in the name of a profile.
 _WORDS = {
     "HOST_AVAIL": "state",
     "SPEED": "speed",
@@ -261,7 +261,7 @@ def with_availability(
     seed : int
         At least 0.
     hosts : str or iterable of str
-        Whom `states` and `speeds` are for, as `HostChoice.chosen` takes it as text: ``"all"``, a
+        The hosts of `states` and `speeds`, as `HostChoice.chosen` takes it as text: ``"all"``, a
         number, a zone, cluster or cabinet, a host, or a pattern of names, also with a count
         (``"chti:4"``), several with commas; or such choices one by one, where the name of a host
         comes first.
@@ -270,7 +270,7 @@ def with_availability(
     speeds : Levels, optional
         What background load leaves of their speed.
     links : str or iterable of str
-        Whom the following are for: links and backbones, zones for those in them, patterns of
+        The links of the following: links and backbones, zones for those in them, patterns of
         names, several with commas or one by one; ``"all"`` for all that can follow a profile.
         Fat pipes without latency limit nothing, and are there only because SimGrid wants a link
         on each route: they follow a profile only where their very names are given.
@@ -342,7 +342,7 @@ def _wanted(
     find: Callable[[str | Iterable[str]], object],
     processes: Mapping[str, Process | None],
 ) -> bool:
-    """Whether something is for hosts or for links; refuse names where nothing is."""
+    """Return True if a process is given; raise if names are given without one."""
     if any(process is not None for process in processes.values()):
         return True
     if names != ALL:
@@ -390,7 +390,7 @@ def _profiles(
 
 
 def _require_new(platform: Platform, added: Collection[Profile | ProfileUse]) -> None:
-    """Refuse a second profile of a kind, and a second profile of a name."""
+    """Raise for a second profile of a kind or of a name."""
     taken: set[tuple[str, str]] = set()
     titles: set[str] = set()
     for part, _ in platform.walk():
@@ -412,15 +412,6 @@ def _followed(part: object) -> Iterator[tuple[str, str]]:
     if isinstance(part, ProfileUse):
         yield part.element, part.kind
         return
-    given: dict[str, str] = {}
-    if isinstance(part, Host | Peer):
-        given = {"HOST_AVAIL": part.state_profile, "SPEED": part.speed_profile}
-    elif isinstance(part, Link):
-        given = {
-            "LINK_AVAIL": part.state_profile,
-            "BANDWIDTH": part.bandwidth_profile,
-            "LATENCY": part.latency_profile,
-        }
     if isinstance(part, Host | Peer | Link):
         names = part.simgrid_names if isinstance(part, Link) else (part.id,)
-        yield from ((name, kind) for kind, file in given.items() if file for name in names)
+        yield from ((name, kind) for kind in part.profile_files for name in names)

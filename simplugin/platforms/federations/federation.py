@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from simplugin.platforms.federations.draws import DrawnCluster, DrawnSwitch, Draws, drawn_sites
-from simplugin.platforms.federations.network import Network, pool, turned
+from simplugin.platforms.federations.network import Network, pool
 from simplugin.platforms.federations.parts import (
     MOST_CLUSTERS,
     MOST_ROUTED_SITES,
@@ -35,7 +35,7 @@ _HOST = re.compile(r"-([1-9][0-9]*)\.")
 def require_clear_names(
     name: str, sites: tuple[SiteGroup, ...], backbone: SiteBackbone | None
 ) -> None:
-    """Refuse names that come to the same in the platform, where site and cluster are joined.
+    """Raise if two parts would have the same name in the platform.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def require_clear_names(
 
 
 def _require_unlike_hosts(claims: list[_Claim], sites: tuple[SiteGroup, ...]) -> None:
-    """Refuse names that a host has; of a cluster whose size is drawn, any number may be one."""
+    """Raise if a part has the name of a host; a cluster of drawn size may have any number."""
     hosts: dict[tuple[str, str], ClusterGroup] = {
         (cluster, site): group
         for sited in sites
@@ -91,7 +91,7 @@ def _require_unlike_hosts(claims: list[_Claim], sites: tuple[SiteGroup, ...]) ->
 def _of_network(
     name: str, sites: tuple[SiteGroup, ...], backbone: SiteBackbone | None
 ) -> Iterator[_Claim]:
-    """Say what routers and zones are called whose names nobody chose, then the federation's."""
+    """Yield the names of routers and zones that are made, then the federation's."""
     star = backbone is not None and backbone.kind == "star"
     if star:
         for end in ("", "-in", "-out"):
@@ -110,7 +110,7 @@ def _of_network(
 
 
 def _of_sites(sites: tuple[SiteGroup, ...]) -> Iterator[_Claim]:
-    """Say what switches and clusters are called, and what comes with them."""
+    """Yield the names of switches and clusters, and of their routers."""
     for at, sited in enumerate(sites):
         for site in sited.names:
             for number, switch in enumerate(sited.switches):
@@ -186,7 +186,7 @@ class Federation:
     def platform(self) -> Platform:
         """Return the platform.
 
-        Clusters stand around one zone of routers, that of all switches and cables between them;
+        Clusters are around one zone of routers, that of all switches and cables between them;
         so SimGrid has as few zones as there can be, whose number times that of the hosts is what
         loading takes. Each transfer passes each switch and each cable on its way once.
 
@@ -253,7 +253,7 @@ class _Layout:
         """Place a switch below the routers for coming in to and going out of the one above it."""
         limits = switch.bandwidth is not None
         alone = len(switch.switches) + len(switch.clusters) == 1
-        # Below a switch that limits, only what must pass it may stand at its two routers.
+        # Below a switch that limits, only what must pass it may be at its two routers.
         merges = above is not None and (alone or above[0] == above[1])
         if above is not None and not switch.switches and (limits or alone):
             self._attach(switch, switch.clusters, above)
@@ -312,7 +312,7 @@ class _Layout:
             network.join(inner[0], above[0], up, latency)
             return
         network.lead(inner[1], above[0], up, latency)
-        network.lead(above[1], inner[0], turned(up), latency)
+        network.lead(above[1], inner[0], up.back(), latency)
 
     def _attach(
         self,
@@ -336,7 +336,7 @@ class _Layout:
         if routers[0] == routers[1]:
             add(ZoneRoute(zone.id, self._network_id, gateway, routers[0], [up]))
             return link
-        down = [turned(up)]
+        down = [up.back()]
         add(ZoneRoute(zone.id, self._network_id, gateway, routers[0], [up], symmetrical=False))
         add(ZoneRoute(self._network_id, zone.id, routers[1], gateway, down, symmetrical=False))
         return link
@@ -391,7 +391,7 @@ def site_links(backbone: SiteBackbone, sites: list[str]) -> list[SiteLink]:
 def _check_backbone(
     backbone: SiteBackbone, groups: tuple[SiteGroup, ...], sites: dict[str, int]
 ) -> None:
-    """Refuse a backbone that does not join the sites, each given with the position of its group."""
+    """Raise unless a backbone joins the sites, each given with the position of its group."""
     if backbone.kind == "star":
         if backbone.wire is None:
             for at, group in enumerate(groups):
@@ -413,7 +413,7 @@ def _check_backbone(
 
 
 def _check_links(backbone: SiteBackbone, sites: dict[str, int]) -> None:
-    """Refuse cables that join nothing, or not all sites."""
+    """Raise unless the cables join all sites."""
     joined: dict[str, set[str]] = {site: set() for site in sites}
     for at, link in enumerate(backbone.links):
         _check_link(link, at, joined)
@@ -437,7 +437,7 @@ def _check_links(backbone: SiteBackbone, sites: dict[str, int]) -> None:
 
 
 def _check_link(link: SiteLink, at: int, joined: dict[str, set[str]]) -> None:
-    """Refuse a cable to nowhere, and a second one."""
+    """Raise if a cable ends nowhere, or is the second between two sites."""
     about = ("backbone", "links", at, "between")
     for end in (link.source, link.destination):
         if end not in joined:

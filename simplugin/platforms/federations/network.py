@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import heapq
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from simplugin.platforms.federations.draws import DrawnCluster, DrawnSwitch
+from simplugin.platforms.graphs import quickest
 from simplugin.platforms.hosts import Cabinet, Host, Router
 from simplugin.platforms.links import (
     FATPIPE,
@@ -65,6 +64,7 @@ def pool(switch: DrawnSwitch, clusters: list[DrawnCluster]) -> tuple[Zone, str, 
 
 # Latencies are compared in whole units of this many seconds, so that rounding decides nothing.
 _TICK = 1e-15
+_MOST_LINKS = 2**32
 _CABLE = "cable"
 
 
@@ -81,7 +81,7 @@ class Edge:
     latency : float
         Of the link [s].
     both_ways : bool
-        Whether it serves the way back too.
+        True if it serves the way back too.
     """
 
     source: str
@@ -92,7 +92,7 @@ class Edge:
 
     def back(self) -> Edge:
         """Return the way back."""
-        return Edge(self.destination, self.source, turned(self.use), self.latency, True)
+        return Edge(self.destination, self.source, self.use.back(), self.latency, True)
 
 
 @dataclass(slots=True)
@@ -147,7 +147,7 @@ class Network:
         name : str
             Name of the zone.
         is_tree : bool
-            Whether there is but one way between any two routers. SimGrid then composes routes of
+            True if there is but one way between any two routers. SimGrid then composes routes of
             those between neighbours; else it is given each, since it counts links, not latencies.
         """
         # No transfer is faster than the link of its host.
@@ -164,50 +164,23 @@ class Network:
 
     def _all_routes(self) -> list[Route]:
         """Return the routes from each entry to each exit, those of the least latency."""
-        onward: defaultdict[str, list[Edge]] = defaultdict(list)
+        onward: defaultdict[str, list[tuple[str, int, Edge]]] = defaultdict(list)
         for edge in self.edges:
-            onward[edge.source].append(edge)
-            if edge.both_ways:
-                onward[edge.destination].append(edge.back())
+            for step in (edge, edge.back())[: 1 + edge.both_ways]:
+                # Of equal latency, the way of the fewest links.
+                cost = round(step.latency / _TICK) * _MOST_LINKS + 1
+                onward[step.source].append((step.destination, cost, step))
         routes = []
         done: set[tuple[str, str]] = set()
         for entry in self.entries:
-            ways = _quickest(entry, onward)
+            ways = quickest(entry, onward)
             for leaving in self.exits:
                 if leaving == entry or (entry, leaving) in done:
                     continue
-                uses, both_ways = ways[leaving]
+                uses = [edge.use for edge in ways[leaving]]
+                both_ways = all(edge.both_ways for edge in ways[leaving])
                 symmetrical = both_ways and leaving in self.entries and entry in self.exits
                 if symmetrical:
                     done.add((leaving, entry))
                 routes.append(Route(entry, leaving, uses, symmetrical=symmetrical))
         return routes
-
-
-def turned(use: LinkUse) -> LinkUse:
-    """Return the use of a link on the way back."""
-    return LinkUse(use.link, {"UP": "DOWN", "DOWN": "UP"}.get(use.direction, use.direction))
-
-
-_Way = tuple[tuple[LinkUse, ...], bool]
-
-
-def _quickest(start: str, onward: Mapping[str, list[Edge]]) -> dict[str, _Way]:
-    """Return the ways of the least latency, the fewest links, the first names, in this order.
-
-    With each, whether it serves the way back too.
-    """
-    ways: dict[str, _Way] = {}
-    queue: list[tuple[int, int, tuple[str, ...], _Way]] = [(0, 0, (start,), ((), True))]
-    while queue:
-        latency, count, path, (uses, both_ways) = heapq.heappop(queue)
-        at = path[-1]
-        if at in ways:
-            continue
-        ways[at] = uses, both_ways
-        for edge in onward[at]:
-            if edge.destination not in ways:
-                further = latency + round(edge.latency / _TICK)
-                way = (*uses, edge.use), both_ways and edge.both_ways
-                heapq.heappush(queue, (further, count + 1, (*path, edge.destination), way))
-    return ways

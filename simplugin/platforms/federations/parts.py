@@ -40,14 +40,14 @@ class FederationError(PlatformError):
     Parameters
     ----------
     message : str
-        What is wrong, naming the culprit.
+        The fault, naming the culprit.
     *about : str or int
         The fields and positions that lead to the culprit from the object that was to be made, such
         as ``"sites", 1, "clusters", 0, "hosts"``; none for the object itself.
     remedy : str, optional
-        How to right it.
+        The remedy.
     file, line : path and int, optional
-        Where it stands.
+        The field concerned.
     """
 
     def __init__(
@@ -68,13 +68,13 @@ def require_at_most(what: str, value: float, most: int, field: str) -> None:
     Parameters
     ----------
     what : str
-        What it is.
+        The dimension.
     value : float
         The number.
     most : int
         Its bound.
     field : str
-        Where it stands.
+        The field concerned.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def require_at_most(what: str, value: float, most: int, field: str) -> None:
     """
     if value > most:
         raise FederationError(
-            f"{what} is {in_digits(value)}, more than the {most:,} that are made",
+            f"{what} cannot be {in_digits(value)}, more than the {most:,} that are made",
             field,
             remedy=f"give a number up to {most:,}",
         )
@@ -95,7 +95,7 @@ def require_apart(what: str, names: Iterable[tuple[str, tuple[str | int, ...]]])
     Parameters
     ----------
     what : str
-        What bears the names, in the plural.
+        The parts that have the names, in the plural.
     names : iterable of (str, tuple)
         Each with what an error about it is about.
     """
@@ -131,7 +131,9 @@ def _count_to(most: int, plural: str) -> Callable[[str, Quantity], None]:
 
     def check(what: str, value: float) -> None:
         if not (value >= 1 and float(value).is_integer()):
-            raise FederationError(f"{what} is {value!r}", remedy="give a whole number from 1 on")
+            raise FederationError(
+                f"{what} cannot be {value!r}", remedy="give a whole number from 1 on"
+            )
         require_at_most(what, value, most, plural)
 
     return _numbers(check)
@@ -151,11 +153,11 @@ class Wire:
     Attributes
     ----------
     bandwidth : float or Law
-        What it carries at most [byte/s].
+        Capacity [byte/s].
     latency : float or Law
-        How long a byte takes through it [s].
+        Latency [s].
     duplex : bool
-        Whether each direction has the bandwidth of its own; both share it otherwise.
+        True if each direction has the bandwidth of its own; both share it otherwise.
     """
 
     bandwidth: Rate
@@ -179,7 +181,7 @@ class Switch:
     bandwidth : float or Law, optional
         What all transfers through it share [byte/s]; None for a switch that limits nothing.
     latency : float or Law
-        How long a byte takes through it [s].
+        Latency [s].
     uplink : Wire, optional
         To the switch above it; None where only the two switches limit what passes.
     to : str
@@ -211,7 +213,7 @@ class ClusterGroup:
     name : str
         Unlike that of any other cluster of the site; of several, the name before the number.
     hosts : int or Law
-        How many hosts; a draw is rounded, to 1 at least.
+        Number of hosts; a draw is rounded, to 1 at least.
     speed : float or Law
         Of each core [flop/s].
     bandwidth, latency : float or Law
@@ -225,7 +227,7 @@ class ClusterGroup:
     switch : str
         The switch that it hangs from; empty for the site's one, or else its router.
     repeat : int, optional
-        How many clusters: ``<name>1`` and so on. None for one that is called as the group.
+        Number of clusters: ``<name>1`` and so on. None for one that is called as the group.
     """
 
     kind: ClassVar[str] = "cluster"
@@ -264,13 +266,13 @@ class SiteGroup:
     switch : Switch, optional
         That of all clusters, or of each: bandwidth and latency; and if of each, the uplink.
     one_switch : bool
-        Whether all hosts of the site hang from one switch, or those of each cluster from another.
+        True if all hosts of the site hang from one switch, or those of each cluster from another.
     switches : tuple of Switch
         Instead of `switch`: a tree of switches, to which clusters refer by name.
     uplink : Wire, optional
         Between the site and the backbone; in a star, instead of the backbone's own cable.
     repeat : int, optional
-        How many sites: ``<name>1`` and so on. None for one that is called as the group.
+        Number of sites: ``<name>1`` and so on. None for one that is called as the group.
     """
 
     kind: ClassVar[str] = "site"
@@ -318,11 +320,11 @@ class SiteGroup:
 
     @property
     def cluster_count(self) -> int:
-        """How many clusters each of its sites has."""
+        """Number of clusters of each of its sites."""
         return sum(group.repeat or 1 for group in self.clusters)
 
     def _check_switches(self, what: str) -> None:
-        """Refuse switches that are no tree, or from which nothing hangs."""
+        """Raise unless the switches form a tree and something hangs from each."""
         above = {switch.name: switch.to for switch in self.switches}
         require_apart(
             f"switches of {what}",
@@ -355,7 +357,7 @@ class SiteGroup:
                 at = above[at] if above[at] in above else ""
 
     def _check_switch_of(self, group: ClusterGroup, at: int) -> None:
-        """Refuse a cluster that hangs from an unknown switch, or has two of its own."""
+        """Raise if a cluster hangs from an unknown switch, or has two of its own."""
         what = f"cluster {group.name!r} of site {self.name!r}"
         names = [switch.name for switch in self.switches]
         if group.switch and group.switch not in names:
@@ -393,7 +395,7 @@ class SiteLink:
 
 @dataclass(frozen=True, slots=True)
 class SiteBackbone:
-    """What joins the sites.
+    """The network between the sites.
 
     Attributes
     ----------
@@ -456,7 +458,7 @@ def _numbered(name: str, repeat: int | None) -> tuple[str, ...]:
 
 
 def _require_capacity(what: str, switch: Switch | None, field: str) -> None:
-    """Refuse a switch that would limit nothing where one was asked for."""
+    """Raise if a switch that is given has no bandwidth."""
     if switch is not None and switch.bandwidth is None:
         message = f"{what} has no bandwidth"
         raise FederationError(message, field, remedy="give it one, or leave it out")

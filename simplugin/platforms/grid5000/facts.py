@@ -81,7 +81,7 @@ class NodeGroup:
 
     @property
     def count(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return radical.count(self.numbers)
 
 
@@ -102,13 +102,13 @@ class ClusterFacts:
 
     @property
     def node_count(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return sum(group.count for group in self.groups)
 
 
 @dataclass(frozen=True, slots=True)
 class Uplink(Checked):
-    """How a switch is joined to what is between it and the router.
+    """The cables from a switch towards the router.
 
     Attributes
     ----------
@@ -148,19 +148,19 @@ class SiteFacts:
 
     @property
     def node_count(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return sum(cluster.node_count for cluster in self.clusters)
 
     @property
     def core_count(self) -> int:
-        """How many cores there are."""
+        """Number of cores."""
         return sum(
             group.count * group.cores for cluster in self.clusters for group in cluster.groups
         )
 
     @property
     def speed(self) -> float:
-        """What all cores compute together [flop/s]."""
+        """Speed of all cores together [flop/s]."""
         return math.fsum(
             group.count * group.cores * group.speed
             for cluster in self.clusters
@@ -180,7 +180,7 @@ class BackboneLink:
     rate : float
         In each direction [bit/s].
     assumed : bool
-        Whether the reference lacks it, and it stands here so that the site can be reached.
+        True if the reference lacks it, and it is assumed so that the site can be reached.
     """
 
     ends: tuple[str, str]
@@ -216,18 +216,18 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Grid5000:
-    """What is known of Grid'5000 at one date.
+    """Facts of Grid'5000 at one date.
 
     Attributes
     ----------
     date : str
-        Of the facts, for instance ``"2026-03"``; empty where nothing tells it.
+        Of the facts, for instance ``"2026-03"``; empty if unknown.
     sites : tuple of SiteFacts
         In the order of their names; those without nodes are left out.
     backbone : tuple of BackboneLink
         The links between points of presence, and between these and sites.
     places : tuple of Place
-        Where sites and points of presence are, as far as the reference tells it; also of those
+        Where sites and points of presence are, as far as the reference has it; also of those
         that have no nodes or were not selected.
     """
 

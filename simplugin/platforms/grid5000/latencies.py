@@ -1,4 +1,4 @@
-"""Latencies of Grid'5000, of which its reference tells none: a table with the sources of each.
+"""Latencies of Grid'5000, which its reference lacks: a table with the sources of each.
 
 All are one way. They are estimates: no published round-trip times of today's backbone were found to
 hold them against.
@@ -76,7 +76,7 @@ _PREFIX = "renater-"
 
 @dataclass(frozen=True, slots=True)
 class Latencies:
-    """How long data take through each part of the network.
+    """Latencies of each part of the network.
 
     Attributes
     ----------

@@ -1,14 +1,20 @@
-"""The ways between sites of Grid'5000 over its backbone."""
+"""The platform of Grid'5000: sites of clusters and switches, and the backbone between them.
+
+A zone a site, in it a cluster for each group of nodes that are alike, and a zone with a router for
+each switch and for the site's router. Clusters hang from their switches, switches from others or
+from the router, as the cables do; sites are joined by the links of the backbone along the way of
+least latency. SimGrid 4.1 finds a way out of a zone of zones only over ``bypassZoneRoute``s, so
+there is one for each two sites in either direction.
+"""
 
 from __future__ import annotations
 
-import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from itertools import permutations
 
 from simplugin.errors import PlatformError
+from simplugin.platforms.graphs import quickest
 from simplugin.platforms.grid5000.facts import (
     BackboneLink,
     ClusterFacts,
@@ -32,25 +38,6 @@ from simplugin.platforms.platform import Platform, Zone, ZoneElement
 from simplugin.platforms.validation import require_choice
 
 
-@dataclass(frozen=True, slots=True)
-class Crossing:
-    """A link of the backbone in one direction.
-
-    Attributes
-    ----------
-    towards : str
-        The point of presence or site at its end.
-    latency : float
-        Of the link [s].
-    use : LinkUse
-        The link as a route names it.
-    """
-
-    towards: str
-    latency: float
-    use: LinkUse
-
-
 class Backbone:
     """Links between sites and points of presence.
 
@@ -59,7 +46,7 @@ class Backbone:
     links : iterable of BackboneLink
         At most one between any two.
     latencies : Latencies
-        How long data take.
+        Latencies of the network.
 
     Raises
     ------
@@ -69,7 +56,8 @@ class Backbone:
 
     def __init__(self, links: Iterable[BackboneLink], latencies: Latencies) -> None:
         self._links: dict[str, Link] = {}
-        self._crossings: defaultdict[str, list[Crossing]] = defaultdict(list)
+        # Of each place: the places at the other ends of links, latencies [s] and uses of links.
+        self._crossings: defaultdict[str, list[tuple[str, float, LinkUse]]] = defaultdict(list)
         joined: set[frozenset[str]] = set()
         for link in links:
             one, other = link.ends
@@ -82,8 +70,8 @@ class Backbone:
             name = f"{one}_{other}"
             latency = latencies.of_backbone(link)
             self._links[name] = Link(name, link.rate / 8, latency, sharing_policy=SPLITDUPLEX)
-            self._crossings[one].append(Crossing(other, latency, LinkUse(name, "UP")))
-            self._crossings[other].append(Crossing(one, latency, LinkUse(name, "DOWN")))
+            self._crossings[one].append((other, latency, LinkUse(name, "UP")))
+            self._crossings[other].append((one, latency, LinkUse(name, "DOWN")))
 
     def ways(
         self, sites: Sequence[str]
@@ -91,7 +79,7 @@ class Backbone:
         """Return the ways of least latency between any two sites.
 
         The way back is the same. Ties go to the way whose names come first in the alphabet, as
-        seen from the site that stands first.
+        seen from the site that comes first.
 
         Parameters
         ----------
@@ -112,7 +100,7 @@ class Backbone:
         """
         ways: dict[tuple[str, str], tuple[LinkUse, ...]] = {}
         for at, site in enumerate(sites):
-            found = self._from(site)
+            found = quickest(site, self._crossings)
             for other in sites[at + 1 :]:
                 if other not in found:
                     raise PlatformError(
@@ -120,64 +108,17 @@ class Backbone:
                         remedy="add the missing link to the reference, or take one of the sites",
                     )
                 ways[site, other] = found[other]
-                ways[other, site] = tuple(map(_back, reversed(found[other])))
+                ways[other, site] = tuple(use.back() for use in reversed(found[other]))
         used = {use.link for way in ways.values() for use in way}
         return ways, tuple(link for name, link in self._links.items() if name in used)
-
-    def _from(self, start: str) -> Mapping[str, tuple[LinkUse, ...]]:
-        """Return the way of least latency to each place (Dijkstra's algorithm)."""
-        found: dict[str, tuple[LinkUse, ...]] = {}
-        heap: list[tuple[float, tuple[str, ...], tuple[LinkUse, ...]]] = [(0.0, (start,), ())]
-        while heap:
-            latency, places, uses = heapq.heappop(heap)
-            at = places[-1]
-            if at in found:
-                continue
-            found[at] = uses
-            for crossing in self._crossings[at]:
-                if crossing.towards not in found:
-                    further = (*places, crossing.towards)
-                    total = latency + crossing.latency
-                    heapq.heappush(heap, (total, further, (*uses, crossing.use)))
-        return found
-
-
-def _back(use: LinkUse) -> LinkUse:
-    """Return a link in the other direction."""
-    return LinkUse(use.link, "DOWN" if use.direction == "UP" else "UP")
 
 
 ETHERNET_ONLY, FAST = "ethernet", "fast"
 DOMAIN = "grid5000.fr"
 
 
-def site_zone(site: SiteFacts, latencies: Latencies, interconnect: str = ETHERNET_ONLY) -> Zone:
-    """Return a site as a zone, its router in the zone `router_zone` names.
-
-    Parameters
-    ----------
-    site : SiteFacts
-        The facts.
-    latencies : Latencies
-        How long data take.
-    interconnect : str
-        ``ethernet`` or ``fast``, as in `simplugin.platforms.grid5000.platform.grid5000_platform`.
-
-    Returns
-    -------
-    Zone
-        Of routing Floyd over a tree.
-
-    Raises
-    ------
-    PlatformError
-        A switch has no way to the router, or nothing hangs from it.
-    """
-    return _SiteLayout(site, latencies, fast=interconnect == FAST).zone()
-
-
 def is_fast(facts: ClusterFacts) -> bool:
-    """Whether all nodes of a cluster have a fast adapter of the same kind."""
+    """Return True if all nodes of a cluster have a fast adapter of the same kind."""
     interfaces = {group.fast_adapter and group.fast_adapter.interface for group in facts.groups}
     return len(interfaces) == 1 and None not in interfaces
 
@@ -188,7 +129,7 @@ def router_zone(site: SiteFacts) -> tuple[str, str]:
 
 
 class _SiteLayout:
-    """Gathers the parts of a site."""
+    """A site as a zone of routing Floyd over a tree; its router is in the zone of `router_zone`."""
 
     def __init__(self, site: SiteFacts, latencies: Latencies, *, fast: bool) -> None:
         self._site = site
@@ -200,13 +141,9 @@ class _SiteLayout:
         self._routes: list[AnyRoute] = []
         self._switches: dict[str, None] = {}  # those on the ways from hosts to the router
         # A route must have a link, also where a cluster is at its switch. It never limits.
-        rates = [group.adapter.rate for facts in site.clusters for group in facts.groups]
-        fast_rates = [
-            group.fast_adapter.rate
-            for facts in site.clusters
-            for group in facts.groups
-            if group.fast_adapter is not None
-        ]
+        groups = [group for facts in site.clusters for group in facts.groups]
+        rates = [group.adapter.rate for group in groups]
+        fast_rates = [group.fast_adapter.rate for group in groups if group.fast_adapter]
         if not rates:
             raise PlatformError(f"site {site.uid!r} has no nodes", remedy="leave it out")
         self._patch = Link(f"patch.{site.uid}", max(rates) / 8, 0.0, sharing_policy=FATPIPE)
@@ -288,7 +225,7 @@ class _SiteLayout:
         return LinkUse(link.id, "UP")
 
     def _towards_router(self, switch: str) -> None:
-        """Note a switch and what is between it and the router."""
+        """Record a switch and those between it and the router."""
         passed: list[str] = []
         at = switch
         while at != self._site.router:
@@ -340,7 +277,8 @@ def grid5000_platform(
     facts : Grid5000
         What is known.
     latencies : Latencies, optional
-        How long data take; `Latencies()` without. Places that it lacks are those of the facts.
+        Latencies of the network; `Latencies()` without.
+        Places that it lacks are those of the facts.
     interconnect : str
         ``ethernet``: all data go over Ethernet. ``fast``: where all nodes of a cluster have an
         InfiniBand adapter, or all an Omni-Path one, their links are these, and nothing else limits
@@ -362,7 +300,7 @@ def grid5000_platform(
     latencies = (Latencies() if latencies is None else latencies).with_places(facts.places)
     if not facts.sites:
         raise PlatformError("there is no site", remedy="select at least one that has nodes")
-    zones = [site_zone(site, latencies, interconnect) for site in facts.sites]
+    zones = [_SiteLayout(site, latencies, fast=interconnect == FAST).zone() for site in facts.sites]
     if len(zones) == 1:
         return Platform((zones[0],))
     gateways = {site.uid: router_zone(site)[1] for site in facts.sites}

@@ -171,7 +171,7 @@ def concerning(
 
 
 class _Left:
-    """What is left after a selection, as remarks name it."""
+    """Parts left after a selection, as remarks name them."""
 
     def __init__(self, facts: Grid5000, clusters: Collection[str]) -> None:
         self._clusters = clusters
@@ -186,7 +186,7 @@ class _Left:
         self._switches |= {(site, switch) for site, switch, _ in self._uplinks}
 
     def has(self, about: tuple[str, ...]) -> bool:
-        """Whether there is what a remark is about, or was before it was left out."""
+        """Return True if the subject of a remark is left, or was before it was left out."""
         match about:
             case ("grid",):
                 return False

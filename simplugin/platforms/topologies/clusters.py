@@ -45,19 +45,19 @@ class Parts:
     bandwidth: float = GIGABIT
     latency: float = LATENCY
 
-    def platform(self, name: str, n_hosts: int, topology: str, parameters: str) -> Platform:
-        """Return a cluster of hosts ``<name>-0``, ``<name>-1``, ... in a zone.
+    def cluster(self, name: str, n_hosts: int, topology: str, parameters: str) -> Cluster:
+        """Return a cluster of hosts ``<name>-0``, ``<name>-1``, ...
 
         Parameters
         ----------
         name : str
             Of the cluster.
         n_hosts : int
-            How many hosts its topology has places for.
+            Number of hosts its topology has places for.
         topology, parameters : str
             As for `Cluster`.
         """
-        cluster = Cluster(
+        return Cluster(
             name,
             f"0-{n_hosts - 1}",
             self.speed,
@@ -68,7 +68,11 @@ class Parts:
             topology=topology,
             topology_parameters=parameters,
         )
+
+    def platform(self, name: str, n_hosts: int, topology: str, parameters: str) -> Platform:
+        """Return the platform of a cluster, see `cluster`."""
         # SimGrid crashes on these clusters outside of a zone.
+        cluster = self.cluster(name, n_hosts, topology, parameters)
         return Platform((Zone("all", "Full", (cluster,)),))
 
 
@@ -89,7 +93,7 @@ def star(
     Parameters
     ----------
     workers : int
-        How many hosts ``worker-1``, ``worker-2``, ... there are beside ``master``.
+        Number of hosts ``worker-1``, ``worker-2``, ... there are beside ``master``.
     generator : numpy.random.Generator
         Source of the draws.
     speed : float or Law, optional
@@ -129,7 +133,7 @@ def flat_cluster(n_hosts: int, parts: Parts = PLAIN) -> Platform:
     Parameters
     ----------
     n_hosts : int
-        How many hosts ``cluster-0``, ``cluster-1``, ... there are.
+        Number of hosts ``cluster-0``, ``cluster-1``, ... there are.
     parts : Parts
         Of hosts and links; so in each topology.
 
@@ -153,13 +157,13 @@ def fat_tree(
     Parameters
     ----------
     children : sequence of int
-        How many children a switch of each level has, the lowest level first; there are as many
+        Number of children a switch of each level has, the lowest level first; there are as many
         hosts as their product.
     parents : sequence of int, optional
-        How many parents each host and each switch below the top has, hosts first. Without, a
+        Number of parents each host and each switch below the top has, hosts first. Without, a
         host has one and each switch as many as children, so that nothing is oversubscribed.
     parallel : sequence of int, optional
-        How many links join a child and a parent, hosts first; one without.
+        Number of links between a child and a parent, hosts first; one without.
     parts : Parts
         Of hosts and links.
 
@@ -215,17 +219,17 @@ def dragonfly(
     Parameters
     ----------
     groups : int
-        How many, not more than routers of a chassis.
+        Number of groups, not more than routers of a chassis.
     routers : int
-        How many each chassis has.
+        Number of routers of a chassis.
     hosts_per_router : int
-        How many hosts hang from each router.
+        Number of hosts hang from each router.
     chassis : int
-        How many each group has; routers of equal number are joined from chassis to chassis.
+        Number of chassis of a group; routers of equal number are joined from chassis to chassis.
         With more than one, SimGrid 4.1 leaves the link between chassis out of some routes within
         a group, and puts it into others that stay in one chassis.
     group_links, chassis_links, router_links : int
-        How many links, side by side, join two groups, two chassis, two routers of a chassis.
+        Number of links, side by side, between two groups, two chassis, two routers of a chassis.
     parts : Parts
         Of hosts and links.
 
@@ -264,28 +268,8 @@ def two_topologies() -> Platform:
 
     An example: its figures are assumptions.
     """
-    tree = Cluster(
-        "tree",
-        "0-63",
-        4e9,
-        bandwidth=1.25e9,
-        latency=1 * _US,
-        prefix="tree-",
-        cores=16,
-        topology="FAT_TREE",
-        topology_parameters="2;8,8;1,4;1,1",
-    )
-    torus = Cluster(
-        "torus",
-        "0-63",
-        3e9,
-        bandwidth=1.25e9,
-        latency=1 * _US,
-        prefix="torus-",
-        cores=32,
-        topology="TORUS",
-        topology_parameters="4,4,4",
-    )
+    tree = Parts(4e9, 16, 1.25e9, 1 * _US).cluster("tree", 64, "FAT_TREE", "2;8,8;1,4;1,1")
+    torus = Parts(3e9, 32, 1.25e9, 1 * _US).cluster("torus", 64, "TORUS", "4,4,4")
     # These topologies have no router: a host of each is the gateway.
     route = ZoneRoute("tree", "torus", "tree-0", "torus-0", [LinkUse("wan", "UP")])
     wan = Link("wan", 1.25e9, 5e-3, SPLITDUPLEX)
@@ -293,7 +277,7 @@ def two_topologies() -> Platform:
 
 
 def _require_counts(what: str, values: object) -> None:
-    """Refuse what is no sequence of whole numbers."""
+    """Raise unless values are a sequence of whole numbers."""
     if isinstance(values, str) or not isinstance(values, Sequence) or not values:
         raise PlatformError(f"{what} is {values!r}", remedy="give a list of whole numbers")
     for value in values:

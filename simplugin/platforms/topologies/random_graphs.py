@@ -32,7 +32,7 @@ def recursive_tree(n_hosts: int, generator: np.random.Generator) -> Edges:
     Parameters
     ----------
     n_hosts : int
-        How many hosts.
+        Number of hosts.
     generator : numpy.random.Generator
         Source of the draws.
 
@@ -121,9 +121,9 @@ def preferential_attachment(n_hosts: int, links: int, generator: np.random.Gener
     Parameters
     ----------
     n_hosts : int
-        How many hosts.
+        Number of hosts.
     links : int
-        How many neighbours each host joins, from 1 to `n_hosts` - 1.
+        Number of neighbours each host joins, from 1 to `n_hosts` - 1.
     generator : numpy.random.Generator
         Source of the seed that networkx is given.
 
@@ -164,9 +164,9 @@ def rewired_ring(
     Parameters
     ----------
     n_hosts : int
-        How many hosts.
+        Number of hosts.
     neighbours : int
-        How many of the nearest hosts on the ring each is joined to: even, from 2 on.
+        Number of nearest hosts on the ring that each is joined to: even, from 2 on.
     rewired : float
         The probability that an edge gets another end.
     generator : numpy.random.Generator
@@ -236,7 +236,7 @@ def random_graph(
     shape : str
         A key of `SHAPES`.
     n_hosts : int
-        How many hosts, from 2 on; named ``h0``, ``h1``...
+        Number of hosts, from 2 on; named ``h0``, ``h1``...
     generator : numpy.random.Generator
         Source of the draws.
     decades : float
@@ -334,7 +334,7 @@ def geometric_graph(
     Parameters
     ----------
     n_hosts : int
-        How many hosts.
+        Number of hosts.
     generator : numpy.random.Generator
         Source of the positions.
     radius : float, optional

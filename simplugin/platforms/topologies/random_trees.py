@@ -47,7 +47,7 @@ def random_tree(
     Parameters
     ----------
     n_hosts : int
-        How many, the root included.
+        Number, the root included.
     max_degree : int
         The most children that a host may have.
     generator : numpy.random.Generator
@@ -65,7 +65,7 @@ def random_tree(
         paper names no law. They have a stream of draws of their own, spawned from `generator`, so
         that all else is as without.
     root_computes : bool
-        Whether the root is given a speed; it only distributes otherwise.
+        True if the root is given a speed; it only distributes otherwise.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def _latency(
 
 
 def _require_range(name: str, ends: tuple[float, float]) -> None:
-    """Refuse what is no range of positive numbers."""
+    """Raise unless two ends make a range of positive numbers."""
     low, high = ends
     if not 0 < low <= high < np.inf:
         raise PlatformError(

@@ -25,7 +25,7 @@ SPEED = 1e9
 
 @dataclass(frozen=True)
 class Capacities:
-    """What hosts and links are capable of: numbers, or laws that they are drawn from.
+    """Capacities of hosts and links: numbers, or laws that they are drawn from.
 
     The defaults are those of `MultiCluster` for a host's gigabit link, and a round speed.
 
@@ -71,7 +71,7 @@ class Capacities:
         Parameters
         ----------
         n_hosts : int
-            How many hosts.
+            Number of hosts.
         edges : int64, shape (n_edges, 2)
             The hosts that each edge joins.
         generator : numpy.random.Generator
@@ -110,7 +110,7 @@ def chain(n_hosts: int, generator: np.random.Generator, capacities: Capacities =
     Parameters
     ----------
     n_hosts : int
-        How many hosts, from 2 on; so in each topology.
+        Number of hosts, from 2 on; so in each topology.
     generator : numpy.random.Generator
         Source of the draws; so in each topology.
     capacities : Capacities
@@ -142,7 +142,7 @@ def grid(
     Parameters
     ----------
     rows, columns : int
-        How many; host ``h2-5`` is the sixth of the third row.
+        Numbers; host ``h2-5`` is the sixth of the third row.
     generator, capacities
         As for `chain`.
     """
@@ -168,9 +168,9 @@ def complete_tree(
     Parameters
     ----------
     arity : int
-        How many children each host but the last ones has.
+        Number of children each host but the last ones has.
     depth : int
-        How many links the last hosts are from the root, ``h0``.
+        Number of links between the last hosts and the root, ``h0``.
     generator, capacities
         As for `chain`.
     """
@@ -229,7 +229,7 @@ def preferential_attachment(
     n_hosts, generator, capacities
         As for `chain`.
     links : int
-        How many neighbours each host joins, see `random_graphs.preferential_attachment`.
+        Number of neighbours each host joins, see `random_graphs.preferential_attachment`.
     """
     edges = random_graphs.preferential_attachment(n_hosts, links, generator)
     return capacities.graph(n_hosts, edges, generator)

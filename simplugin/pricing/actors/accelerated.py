@@ -19,7 +19,7 @@ import numpy as np
 
 from simplugin.errors import WorkloadError
 from simplugin.pricing.actors import market
-from simplugin.pricing.actors.market import MarketAgent, wait
+from simplugin.pricing.actors.market import MarketAgent
 from simplugin.pricing.actors.market_slots import Slot
 from simplugin.pricing.actors.neighbourhood import ABOVE, ACROSS, BELOW
 from simplugin.pricing.policies.acceleration import MEMORY, SLACK, coefficients, grown, steady
@@ -122,7 +122,7 @@ def _multiply(state: AcceleratedAgent, heard: dict[int, Message], posts: Posts) 
     state.residual = gaps[0], gaps[1]
     left, right = pulls[0] * gaps[0], pulls[1] * gaps[1]
     state.parts = [left * a + right * b for a, b in (*state.residuals, state.residual)]
-    wait(state, BELOW, state.seat.sons)
+    state.wait(BELOW, state.seat.sons)
     return "parts"
 
 
@@ -135,7 +135,7 @@ def _parts(state: AcceleratedAgent, heard: dict[int, Message], posts: Posts) -> 
         state.parts = [a + b for a, b in zip(state.parts, numbers[:size], strict=True)]
         for at in range(size, len(numbers), size + 1):
             state.rows[int(numbers[at])] = numbers[at + 1 : at + 1 + size]
-    wait(state, ACROSS, state.seat.served)
+    state.wait(ACROSS, state.seat.served)
     return "rows"
 
 
@@ -149,11 +149,11 @@ def _rows(state: AcceleratedAgent, heard: dict[int, Message], posts: Posts) -> s
     if seat.father:
         labelled = [x for k, row in state.rows.items() for x in (float(k), *row)]
         posts.append((seat.father, (*tag, *parts, *labelled)))
-        wait(state, ABOVE, [seat.father])
+        state.wait(ABOVE, [seat.father])
         return "verdict"
     if seat.relay:
         posts.append((seat.relay, (*tag, float(seat.application), *parts)))
-        wait(state, ACROSS, [seat.relay])
+        state.wait(ACROSS, [seat.relay])
         return "totals"
     state.rows[seat.application] = parts
     totals = [0.0] * len(parts)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from simplugin.errors import NetworkFailureException
-from simplugin.pricing.actors.neighbourhood import inbox
+from simplugin.pricing.actors.neighbourhood import BELOW, inbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,33 +26,38 @@ Posts = list[tuple["Address", Message]]
 SENSOR, CLOCK = -1, -2
 
 
-class Role(Protocol):
-    """What the actor asks of a role's state.
+@dataclass(slots=True, kw_only=True)
+class Role:
+    """The part of a role's state that its actor uses.
 
     Attributes
     ----------
     side : str
-        Where the messages that it waits for come from: ABOVE or BELOW.
+        The side of the messages that it waits for: ABOVE, BELOW or ACROSS.
     local, remote : int
-        How many it waits for before its next decision: from its own host, from others.
+        The number of messages that it waits for, from its own host and from others.
     over : bool
-        Whether it has ended.
+        True if it has ended.
     round : int
-        How many rounds it has ended.
-    value : float
-        Its rate or price: what an observer writes down, and no message.
+        The number of rounds that it has ended.
     """
 
-    side: str
-    local: int
-    remote: int
-    over: bool
-    round: int
+    side: str = BELOW
+    local: int = 0
+    remote: int = 0
+    over: bool = False
+    round: int = 0
 
     @property
     def value(self) -> float:
-        """Its rate or price."""
-        ...
+        """Its rate or price, for the observer only."""
+        raise NotImplementedError
+
+    def wait(self, side: str, senders: Sequence[Address]) -> None:
+        """Wait for one message of each sender."""
+        self.side = side
+        self.local = sum(address.local for address in senders)
+        self.remote = len(senders) - self.local
 
 
 _State = TypeVar("_State", bound=Role)

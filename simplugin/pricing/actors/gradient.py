@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import SimpluginError
-from simplugin.pricing.actors.delivery import CLOCK, SENSOR, News
+from simplugin.pricing.actors.delivery import CLOCK, SENSOR, News, Role
 from simplugin.pricing.actors.neighbourhood import ABOVE, BELOW
 from simplugin.pricing.policies.gradient import (
     Gradient,
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from simplugin.pricing.actors.delivery import Message, Posts
-    from simplugin.pricing.actors.neighbourhood import Address, AgentSeat, ManagerSeat
+    from simplugin.pricing.actors.neighbourhood import AgentSeat, ManagerSeat
     from simplugin.workloads.sharing import AlphaFair
 
 
 @dataclass(slots=True)
-class GradientAgent:
+class GradientAgent(Role):
     """An application's agent between two decisions.
 
     Attributes
@@ -46,8 +46,6 @@ class GradientAgent:
         Of its application.
     rounds : int
         How many rounds to run.
-    side, local, remote, over, round
-        As every role's.
     rate, memory : float
         Its rate, and its augmented rate [tasks/s].
     flow, count : float
@@ -67,11 +65,6 @@ class GradientAgent:
     method: Gradient
     utility: AlphaFair
     rounds: int
-    side: str = BELOW
-    local: int = 0
-    remote: int = 0
-    over: bool = False
-    round: int = 0
     rate: float = 0.0
     memory: float = 0.0
     flow: float = 0.0
@@ -89,7 +82,7 @@ class GradientAgent:
 
 
 @dataclass(slots=True)
-class GradientManager:
+class GradientManager(Role):
     """The price manager of a host or link between two decisions.
 
     Attributes
@@ -100,8 +93,6 @@ class GradientManager:
         The rule of prices.
     rounds : int
         How many rounds to run.
-    side, local, remote, over, round
-        As every role's.
     price : float
         Of its resource [utility/flop] or [utility/byte].
     news : News
@@ -111,11 +102,6 @@ class GradientManager:
     seat: ManagerSeat
     method: Gradient
     rounds: int
-    side: str = BELOW
-    local: int = 0
-    remote: int = 0
-    over: bool = False
-    round: int = 0
     price: float = 0.0
     news: News = field(default_factory=News)
 
@@ -164,7 +150,7 @@ def agent_decides(state: GradientAgent, messages: Sequence[Message]) -> tuple[Gr
     posts: Posts = []
     seat = state.seat
     if state.round == 0 and state.side == BELOW and seat.sons and not messages:
-        _wait(state, BELOW, seat.sons)
+        state.wait(BELOW, seat.sons)
         return state, posts
     above = [each for each in (seat.father, seat.host_manager, seat.link_manager) if each]
     # Prices of the last round may need the flows of the last rates.
@@ -174,21 +160,14 @@ def agent_decides(state: GradientAgent, messages: Sequence[Message]) -> tuple[Gr
         side = state.side
         if side == BELOW:
             _rise(state, heard, posts)
-            _wait(state, ABOVE, above)
+            state.wait(ABOVE, above)
         else:
             _descend(state, heard, posts)
-            _wait(state, BELOW, seat.sons)
+            state.wait(BELOW, seat.sons)
         state.over = state.round == state.rounds and side == final
         if state.over or state.local or state.remote:
             return state, posts
         messages = ()
-
-
-def _wait(state: GradientAgent, side: str, senders: Sequence[Address]) -> None:
-    """Say which messages come next."""
-    state.side = side
-    state.local = sum(address.local for address in senders)
-    state.remote = len(senders) - state.local
 
 
 def _rise(state: GradientAgent, heard: dict[int, Message], posts: Posts) -> None:
@@ -295,8 +274,7 @@ def manager_decides(
         _price(state, {message[0]: message for message in messages})
         state.round += 1
     members = state.seat.members
-    state.local = sum(member.local for member in members)
-    state.remote = len(members) - state.local
+    state.wait(BELOW, members)
     state.over = state.round == state.rounds
     if state.over:
         return state, []

@@ -21,7 +21,7 @@ import numpy as np
 
 from simplugin.elementary import power
 from simplugin.errors import InfeasibleError
-from simplugin.pricing.actors.delivery import SENSOR
+from simplugin.pricing.actors.delivery import SENSOR, Role
 from simplugin.pricing.actors.market_slots import Schedule, Slot
 from simplugin.pricing.actors.neighbourhood import ABOVE, BELOW
 from simplugin.pricing.policies.market import (
@@ -34,10 +34,10 @@ from simplugin.pricing.policies.market import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from simplugin.pricing.actors.delivery import Message, Posts
-    from simplugin.pricing.actors.neighbourhood import Address, AgentSeat, ManagerSeat
+    from simplugin.pricing.actors.neighbourhood import AgentSeat, ManagerSeat
     from simplugin.workloads.sharing import AlphaFair
 
 # What to do when the messages that a phase waits for have come, by its name; returns the next.
@@ -45,7 +45,7 @@ Phases = dict[str, "Callable[[Any, dict[int, Message], Posts], str]"]
 
 
 @dataclass(slots=True)
-class MarketAgent:
+class MarketAgent(Role):
     r"""An application's agent between two decisions.
 
     Attributes
@@ -60,8 +60,6 @@ class MarketAgent:
         How many rounds to run.
     computing, receiving : Slot or None
         Its slots.
-    side, local, remote, over, round
-        As every role's.
     phase : str
         What it waits for: the name of a function of `PHASES`.
     schedule : Schedule
@@ -84,11 +82,6 @@ class MarketAgent:
     rounds: int
     computing: Slot | None
     receiving: Slot | None
-    side: str = ABOVE
-    local: int = 0
-    remote: int = 0
-    over: bool = False
-    round: int = 0
     phase: str = "start"
     schedule: Schedule = field(default_factory=Schedule)
     changed: bool = True
@@ -142,21 +135,14 @@ def go_on(phases: Phases, state: MarketAgent, messages: Sequence[Message]) -> Po
         heard = {}
 
 
-def wait(state: MarketAgent, side: str, senders: Sequence[Address]) -> None:
-    """Say which messages come next."""
-    state.side = side
-    state.local = sum(address.local for address in senders)
-    state.remote = len(senders) - state.local
-
-
 def wait_for_managers(state: MarketAgent) -> None:
     """Say that managers answer next."""
-    wait(state, ABOVE, [slot.manager for slot in state.slots])
+    state.wait(ABOVE, [slot.manager for slot in state.slots])
 
 
 def _wait_for_father(state: MarketAgent) -> None:
     """Say that the father's message comes next, if there is one."""
-    wait(state, ABOVE, [state.seat.father] if state.seat.father else [])
+    state.wait(ABOVE, [state.seat.father] if state.seat.father else [])
 
 
 def _start(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
@@ -172,7 +158,7 @@ def _capacity(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> st
     for slot in state.slots:
         capacity = heard[slot.manager.number][2]
         slot.bound = capacity / slot.task if slot.task > 0 else math.inf
-    wait(state, BELOW, state.seat.sons)
+    state.wait(BELOW, state.seat.sons)
     return "bounds"
 
 
@@ -226,59 +212,73 @@ def _offers(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
     del posts
     for slot in state.slots:
         slot.take(heard[slot.manager.number][2])
-    wait(state, BELOW, state.seat.sons)
+    state.wait(BELOW, state.seat.sons)
     return "rise"
 
 
 def _rise(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
     """Sum up the answers below, and send the sum up, step 3."""
-    computing, receiving = state.computing, state.receiving
-    state.middle = computing.answer if computing else 0.0
-    state.slack = computing.inverse if computing else 0.0
     for son in state.seat.sons:
         message = heard[son.number]
-        state.middle += message[2]
         if len(message) > 3:
             state.yields[son.number] = message[3]
-        state.slack += state.yields[son.number]
-    state.share = 1.0
-    if state.seat.father and receiving:
-        state.share = 1 / (1 + receiving.metric * state.slack)
-        push = receiving.metric * receiving.answer
-        sent = state.share * (state.middle + state.slack * push)
-        yielded = (state.slack * state.share,) if state.changed else ()
-        posts.append((state.seat.father, (state.seat.number, state.round, sent, *yielded)))
+    sons = [(heard[son.number][2], state.yields[son.number]) for son in state.seat.sons]
+    sent, yielded = add_up(state, sons)
+    if state.seat.father:
+        numbers = (sent, yielded) if state.changed else (sent,)
+        posts.append((state.seat.father, (state.seat.number, state.round, *numbers)))
     state.changed = False
     _wait_for_father(state)
     return "descent"
 
 
+def add_up(state: MarketAgent, sons: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    """Add up the answers below, step 3; return what goes to the father."""
+    computing, receiving = state.computing, state.receiving
+    state.middle = computing.answer if computing else 0.0
+    state.slack = computing.inverse if computing else 0.0
+    for middle, yielded in sons:
+        state.middle += middle
+        state.slack += yielded
+    state.share = 1.0
+    if receiving is None:
+        return state.middle, state.slack
+    state.share = 1 / (1 + receiving.metric * state.slack)
+    push = receiving.metric * receiving.answer
+    return state.share * (state.middle + state.slack * push), state.slack * state.share
+
+
 def _descent(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
     """Plan, and pass on what a task is worth, steps 4 and 5."""
     seat, above = state.seat, 0.0
-    if seat.father and state.receiving:
-        _, _, above, state.reached = heard[seat.father.number]
+    if seat.father:
+        above, state.reached = heard[seat.father.number][2:4]
+    plan(state, above)
+    down = (seat.number, state.round, state.nu, state.reached)
+    posts += [(son, down) for son in seat.sons]
+    return "ended"
+
+
+def plan(state: MarketAgent, above: float) -> None:
+    """Plan by the worth of a task at the father, or by the utility at the master."""
+    if state.receiving:
         pull = state.receiving.metric
         bent = pull * state.receiving.answer - pull * state.middle
         state.nu = state.share * (above + bent)
-    else:
-        reached, nu = best_throughput(
-            np.array([state.middle]),
-            np.array([state.slack]),
-            np.array([seat.weight]),
-            state.utility,
-        )
+    elif state.slack > 0:
+        middle, slack = np.array([state.middle]), np.array([state.slack])
+        weight = np.array([state.seat.weight])
+        reached, nu = best_throughput(middle, slack, weight, state.utility)
         state.reached, state.nu = float(reached[0]), float(nu[0])
-    down = (seat.number, state.round, state.nu, state.reached)
-    posts += [(son, down) for son in seat.sons]
-    value, reached_in_bounds = state.worth if state.alone > 0 else (1.0, 1.0)
+    if state.alone <= 0:
+        return
+    value, reached_in_bounds = state.worth
     if state.computing:
-        plan = state.computing.answer + state.nu * state.computing.inverse
-        state.computing.settle(plan, state.nu, value, reached_in_bounds)
+        planned = state.computing.answer + state.nu * state.computing.inverse
+        state.computing.settle(planned, state.nu, value, reached_in_bounds)
     if state.receiving:
-        plan = state.middle + state.slack * state.nu
-        state.receiving.settle(plan, above - state.nu, value, reached_in_bounds)
-    return "ended"
+        planned = state.middle + state.slack * state.nu
+        state.receiving.settle(planned, above - state.nu, value, reached_in_bounds)
 
 
 def _end_round(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
@@ -328,7 +328,7 @@ PHASES: Phases = {
 
 
 @dataclass(slots=True)
-class MarketManager:
+class MarketManager(Role):
     """The price manager of a host or link between two decisions.
 
     Attributes
@@ -337,8 +337,6 @@ class MarketManager:
         What it knows from the start.
     rounds : int
         How many rounds to run.
-    side, local, remote, over, round
-        As every role's.
     phase : str
         What it waits for: ``"bids"`` or ``"residuals"``.
     remembered : bool
@@ -355,11 +353,6 @@ class MarketManager:
 
     seat: ManagerSeat
     rounds: int
-    side: str = BELOW
-    local: int = 0
-    remote: int = 0
-    over: bool = False
-    round: int = 0
     phase: str = "start"
     remembered: bool = True
     schedule: Schedule = field(default_factory=Schedule)
@@ -389,8 +382,7 @@ def manager_decides(
     said = [heard[member.number] for member in seat.members if member.number in heard]
     numbers: tuple[float, ...] = ()
     if state.phase == "start":
-        state.local = sum(member.local for member in seat.members)
-        state.remote = len(seat.members) - state.local
+        state.wait(BELOW, seat.members)
         state.phase = "bids"
         numbers = (heard[SENSOR][2],)
     elif state.phase == "residuals":

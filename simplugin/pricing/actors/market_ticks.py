@@ -13,20 +13,20 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from simplugin.pricing.actors.delivery import CLOCK, SENSOR, News
 from simplugin.pricing.actors.market import (
     MarketAgent,
     MarketManager,
+    add_up,
     clear,
     imbalance,
     new_agent,
     new_manager,
+    plan,
     remember,
 )
 from simplugin.pricing.actors.market_slots import Schedule
-from simplugin.pricing.policies.market import Market, best_throughput
+from simplugin.pricing.policies.market import Market
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -204,43 +204,20 @@ def _know_bounds(state: TickingAgent, heard: dict[int, Message]) -> None:
 
 
 def _sum_up(state: TickingAgent, heard: dict[int, Message], posts: Posts) -> None:
-    """Sum up the last answers below, and send the sum up, step 3."""
-    inner = state.inner
-    seat, computing, receiving = inner.seat, inner.computing, inner.receiving
-    inner.middle = computing.answer if computing else 0.0
-    inner.slack = computing.inverse if computing else 0.0
-    for son in seat.sons:
-        if son.number in heard:
-            inner.middle += heard[son.number][2]
-            inner.slack += heard[son.number][3]
-    if seat.father and receiving:
-        inner.share = 1 / (1 + receiving.metric * inner.slack)
-        push = receiving.metric * receiving.answer
-        sent = inner.share * (inner.middle + inner.slack * push)
-        up = sent, inner.slack * inner.share, min(inner.below, state.across), state.rivals_below
-        posts.append((seat.father, (seat.number, inner.round, *up)))
+    """Add up the last answers below, and send the sum up, step 3."""
+    inner, seat = state.inner, state.inner.seat
+    sons = [heard[son.number][2:4] for son in seat.sons if son.number in heard]
+    sums = add_up(inner, sons)
+    if seat.father:
+        bounds = min(inner.below, state.across), state.rivals_below
+        posts.append((seat.father, (seat.number, inner.round, *sums, *bounds)))
 
 
 def _plan(state: TickingAgent, heard: dict[int, Message], posts: Posts) -> None:
-    """Plan by the last word from above, and pass on what a task is worth, steps 4 and 5."""
+    """Plan by the last message from above, and pass on what a task is worth, steps 4 and 5."""
     inner, seat, above = state.inner, state.inner.seat, 0.0
-    if seat.father and inner.receiving:
+    if seat.father:
         above, inner.reached = heard[seat.father.number][2:4]
-        pull = inner.receiving.metric
-        bent = pull * inner.receiving.answer - pull * inner.middle
-        inner.nu = inner.share * (above + bent)
-    elif inner.slack > 0:
-        middle, slack = np.array([inner.middle]), np.array([inner.slack])
-        reached, nu = best_throughput(middle, slack, np.array([seat.weight]), inner.utility)
-        inner.reached, inner.nu = float(reached[0]), float(nu[0])
+    plan(inner, above)
     down = seat.number, inner.round, inner.nu, inner.reached, inner.alone, state.rivals
     posts += [(son, down) for son in seat.sons]
-    if inner.alone <= 0:
-        return
-    value, reached_in_bounds = inner.worth
-    if inner.computing:
-        plan = inner.computing.answer + inner.nu * inner.computing.inverse
-        inner.computing.settle(plan, inner.nu, value, reached_in_bounds)
-    if inner.receiving:
-        plan = inner.middle + inner.slack * inner.nu
-        inner.receiving.settle(plan, above - inner.nu, value, reached_in_bounds)

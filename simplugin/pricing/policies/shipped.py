@@ -1,7 +1,8 @@
-"""The shipped methods of sharing by prices, by their names in scenarios."""
+"""Shipped methods of sharing by prices, by their names in scenarios."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,20 +12,15 @@ from simplugin.pricing.policies.gradient import Gradient, Steps
 from simplugin.pricing.policies.market import Market
 
 
-def scaled(**steps: float) -> Gradient:
-    """Return the report's scaled iteration, Eqs. (16) to (18).
+def _with_steps(*, scaled: bool) -> Callable[..., Gradient]:
+    """Return the report's iteration as a function of the fields of `Steps`."""
 
-    Parameters
-    ----------
-    **steps : float
-        Fields of `Steps`: step sizes and starting values; Table 1's by default.
-    """
-    return Gradient(scaled=True, steps=Steps(**steps))
+    def method(**steps: float) -> Gradient:
+        """Return the iteration."""
+        return Gradient(scaled, Steps(**steps))
 
-
-def unscaled(**steps: float) -> Gradient:
-    """Return the report's unscaled iteration, Eqs. (10) to (16); parameters as `scaled`."""
-    return Gradient(scaled=False, steps=Steps(**steps))
+    vars(method)["__signature__"] = inspect.signature(Steps)
+    return method
 
 
 def market_accelerated(relaxation: float = Market.relaxation) -> AcceleratedMarket:
@@ -32,9 +28,11 @@ def market_accelerated(relaxation: float = Market.relaxation) -> AcceleratedMark
     return AcceleratedMarket(Market(relaxation))
 
 
+# Each makes a method of its parameters: "scaled" follows Eqs. (16) to (18) of the report,
+# "unscaled" Eqs. (10) to (16).
 POLICIES: Mapping[str, Callable[..., Method[Any]]] = {
-    "scaled": scaled,
-    "unscaled": unscaled,
+    "scaled": _with_steps(scaled=True),
+    "unscaled": _with_steps(scaled=False),
     "market": Market,
     "market_accelerated": market_accelerated,
 }

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from simplugin.errors import PlatformError, UnitError, WorkloadError
-from simplugin.market.section5_sites import SEED, consistent_site, scaled_site
+from simplugin.errors import PlatformError, UnitError
 from simplugin.platforms import Platform
 from simplugin.platforms.laws import QUANTITIES, read_number
 from simplugin.platforms.peers import PeerGrid, PeerSite
+from simplugin.platforms.twelve_peers import SEED, consistent_site, scaled_site
 from simplugin.platforms.validation import require_count
 
 
@@ -33,7 +33,7 @@ def peer_site(
         Capacities of the peers ``peer-1`` and so on [flop/s], [byte/s]; quantities may be texts
         with a unit.
     seed : int, optional
-        Of `simplugin.market.section5_sites.consistent_site`; `chosen_site` without.
+        Of `simplugin.platforms.twelve_peers.consistent_site`; `chosen_site` without.
     degree : float, optional
         Heterogeneity degree of those twelve, if another one is wanted, as in `scaled_site`.
     **further
@@ -43,7 +43,7 @@ def peer_site(
     told = {"speed": speed, "bandwidth": bandwidth, "seed": seed, "degree": degree}
     try:
         return _peers(told | further).platform()
-    except (PlatformError, UnitError, WorkloadError) as error:
+    except (PlatformError, UnitError) as error:
         raise ValueError(str(error)) from error
 
 
@@ -83,7 +83,7 @@ def peer_grid(
         found = [_peers(own | given) for own, given in zip(usual, parameters, strict=True)]
         backbone = _read("bandwidth", bandwidth), _read("latency", latency)
         return PeerGrid(tuple(names), tuple(found), *backbone).platform()
-    except (PlatformError, UnitError, WorkloadError) as error:
+    except (PlatformError, UnitError) as error:
         raise ValueError(str(error)) from error
 
 

@@ -1,4 +1,4 @@
-"""What actors see: `me` and all that it gives, the same on both back ends.
+"""The interface of actors: `me` and all that it gives, the same on both back ends.
 
 These protocols are for annotations and for reading; nobody has to inherit from them:
 
@@ -8,8 +8,8 @@ These protocols are for annotations and for reading; nobody has to inherit from 
 ...     await me.mailbox(name).put("hello", 1000)
 ...     return me.now
 
-Dates and durations are in simulated seconds, work in flop, sizes in byte, energy in joule. A time
-limit of None is none. What an operation does is told in ``docs/semantics.md``.
+Dates and durations are in simulated seconds, work in flop, sizes in byte, energy in joule. None is
+no time limit. ``docs/semantics.md`` describes what each operation does.
 
 Operations that take time return an awaitable and start when awaited; those whose name ends in
 ``_async`` start at once and return an `Activity`. A failed await raises an exception of
@@ -18,9 +18,8 @@ Operations that take time return an awaitable and start when awaited; those whos
 
 from __future__ import annotations
 
-from simplugin.simulation.api.activity import Activity
+from simplugin.simulation.api.activity import Activity, Mailbox, MessageQueue
 from simplugin.simulation.api.actor import Actor, Barrier, Condition, Mutex, Semaphore
-from simplugin.simulation.api.meeting import Mailbox, MessageQueue
 from simplugin.simulation.api.platform import Host, Link, Route
 
 __all__ = [

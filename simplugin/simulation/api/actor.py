@@ -1,4 +1,4 @@
-"""`me`: what an actor can do."""
+"""The interface of `me`: the operations of an actor, and the objects for synchronisation."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from simplugin.simulation.api.activity import Activity
-    from simplugin.simulation.api.meeting import Mailbox, MessageQueue
+    from simplugin.simulation.api.activity import Activity, Mailbox, MessageQueue
     from simplugin.simulation.api.platform import Host, Link, Route
 
     Vector: TypeAlias = Sequence[float] | NDArray[np.float64]
@@ -30,7 +29,7 @@ class Actor(Protocol):
 
     @property
     def host(self) -> Host:
-        """Where it runs."""
+        """Its host."""
 
     @property
     def properties(self) -> dict[str, str]:
@@ -46,15 +45,15 @@ class Actor(Protocol):
 
     @property
     def is_daemon(self) -> bool:
-        """Whether it ends when only daemons are left."""
+        """True if it ends when only daemons are left."""
 
     @property
     def is_suspended(self) -> bool:
-        """Whether it is suspended."""
+        """True if it is suspended."""
 
     @property
     def is_alive(self) -> bool:
-        """Whether it has not ended."""
+        """True if it has not ended."""
 
     @property
     def hosts(self) -> list[Host]:
@@ -288,9 +287,9 @@ class Actor(Protocol):
         name : str, optional
             The function's name without.
         daemon : bool
-            Whether it ends when only daemons are left.
+            True if it ends when only daemons are left.
         restart : bool
-            Whether it starts again each time its host comes back.
+            True if it starts again each time its host comes back.
         properties : mapping of str to str, optional
             Its properties.
 
@@ -361,25 +360,36 @@ class Actor(Protocol):
         """Return a new barrier, or with a name the one that all actors share."""
 
 
-class Mutex(Protocol):
+class Named(Protocol):
+    """The common part of the objects for synchronisation."""
+
+    @property
+    def name(self) -> str | None:
+        """Its name."""
+
+
+class Lock(Named, Protocol):
+    """An object that ``async with`` takes and gives back."""
+
+    def __aenter__(self) -> Awaitable[None]: ...
+    def __aexit__(self, *exception: object) -> Awaitable[None]: ...
+
+
+class Mutex(Lock, Protocol):
     """A lock, given in the order of asking; ``async with mutex:`` locks and unlocks.
 
     It stays locked if its owner ends without unlocking it.
     """
 
     @property
-    def name(self) -> str | None:
-        """Its name."""
-
-    @property
     def owner(self) -> Actor | None:
-        """Who holds it."""
+        """The actor that holds it."""
 
     def lock(self) -> Awaitable[None]:
         """Wait until it is this actor's."""
 
     def try_lock(self) -> bool:
-        """Lock it if it is free, and say so."""
+        """Lock it if it is free; return True if so."""
 
     def unlock(self) -> None:
         """Give it to the next who waits.
@@ -390,16 +400,9 @@ class Mutex(Protocol):
             The caller does not hold it.
         """
 
-    def __aenter__(self) -> Awaitable[None]: ...
-    def __aexit__(self, *exception: object) -> Awaitable[None]: ...
 
-
-class Semaphore(Protocol):
+class Semaphore(Lock, Protocol):
     """A number of places, given in the order of asking; ``async with semaphore:`` takes one."""
-
-    @property
-    def name(self) -> str | None:
-        """Its name."""
 
     @property
     def capacity(self) -> int:
@@ -421,16 +424,9 @@ class Semaphore(Protocol):
     def release(self) -> None:
         """Free a place."""
 
-    def __aenter__(self) -> Awaitable[None]: ...
-    def __aexit__(self, *exception: object) -> Awaitable[None]: ...
 
-
-class Condition(Protocol):
+class Condition(Named, Protocol):
     """A condition variable on a mutex."""
-
-    @property
-    def name(self) -> str | None:
-        """Its name."""
 
     def wait(self, timeout: float | None = None) -> Awaitable[bool]:
         """Release the mutex, wait to be notified, lock it again.
@@ -458,12 +454,8 @@ class Condition(Protocol):
         """Wake all who wait."""
 
 
-class Barrier(Protocol):
+class Barrier(Named, Protocol):
     """A meeting of a number of actors; it can be used again."""
-
-    @property
-    def name(self) -> str | None:
-        """Its name."""
 
     @property
     def size(self) -> int:

@@ -5,7 +5,40 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class Host(Protocol):
+class Resource(Protocol):
+    """A host or a link."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def load(self) -> float:
+        """Speed [flop/s] or bandwidth [byte/s] in use."""
+
+    @property
+    def is_on(self) -> bool:
+        """True if it is on."""
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """From the platform file."""
+
+    @property
+    def energy(self) -> float:
+        """Consumed so far [J]; needs ``simulate(..., energy=True)``."""
+
+    def turn_on(self) -> None:
+        """Turn it on; the restartable actors of a host start again."""
+
+    def turn_off(self) -> None:
+        """Turn it off.
+
+        Actors on a host are killed; what runs on it or crosses it, or crosses a link, fails.
+        """
+
+
+class Host(Resource, Protocol):
     """A host of the platform."""
 
     @property
@@ -14,10 +47,6 @@ class Host(Protocol):
 
     @pstate.setter
     def pstate(self, value: int) -> None: ...
-
-    @property
-    def name(self) -> str:
-        """Its name."""
 
     @property
     def speed(self) -> float:
@@ -32,36 +61,14 @@ class Host(Protocol):
         """Number of cores."""
 
     @property
-    def load(self) -> float:
-        """Speed in use [flop/s]."""
-
-    @property
-    def is_on(self) -> bool:
-        """Whether it is on."""
-
-    @property
-    def properties(self) -> dict[str, str]:
-        """From the platform file."""
-
-    @property
     def pstate_count(self) -> int:
         """Number of performance states."""
-
-    @property
-    def energy(self) -> float:
-        """Consumed so far [J]; needs ``simulate(..., energy=True)``."""
 
     def pstate_speed(self, pstate: int, /) -> float:
         """Return the peak speed of a core in a performance state [flop/s]."""
 
-    def turn_on(self) -> None:
-        """Turn it on; its restartable actors start again."""
 
-    def turn_off(self) -> None:
-        """Turn it off: its actors are killed and what runs on it or crosses it fails."""
-
-
-class Link(Protocol):
+class Link(Resource, Protocol):
     """A link of the platform."""
 
     @property
@@ -82,28 +89,8 @@ class Link(Protocol):
     def latency(self, value: float) -> None: ...
 
     @property
-    def name(self) -> str:
-        """Its name."""
-
-    @property
-    def load(self) -> float:
-        """Bandwidth in use [byte/s]."""
-
-    @property
-    def is_on(self) -> bool:
-        """Whether it is on."""
-
-    @property
-    def properties(self) -> dict[str, str]:
-        """From the platform file."""
-
-    @property
     def sharing_policy(self) -> str:
         """``"SHARED"``, ``"FATPIPE"``, ``"SPLITDUPLEX"``, ..."""
-
-    @property
-    def energy(self) -> float:
-        """Consumed so far [J]; needs ``simulate(..., energy=True)``."""
 
     def set_host_wifi_rate(self, host: Host | str, level: int, /) -> None:
         """Choose the rate of a host on this Wi-Fi link, for the transfers that start later.
@@ -122,15 +109,9 @@ class Link(Protocol):
             The link is no Wi-Fi link or has no such level.
         """
 
-    def turn_on(self) -> None:
-        """Turn it on."""
-
-    def turn_off(self) -> None:
-        """Turn it off: its transfers fail, and new ones do at once."""
-
 
 class Route(Protocol):
-    """How two hosts are connected."""
+    """The route between two hosts."""
 
     @property
     def links(self) -> tuple[Link, ...]:

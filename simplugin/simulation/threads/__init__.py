@@ -4,8 +4,8 @@ Each coroutine is driven in a thread actor, request by request: what it awaits i
 blocking call of the bindings, and the outcome is sent, or thrown, back into it. It is slow and
 obviously right; the conformance suite compares the default back end with it.
 
-Modules from the bottom up: `record` (totals and trace), `world` (the simulation and the state of
-its actors), `platform`, `activity`, `work`, `meeting`, `synchro`, `actor`, `engine`.
+Modules from the bottom up: `world` (the simulation, its record and the state of its actors),
+`activity`, `work` (on hosts and links), `meeting`, `synchro`, `actor`, `engine`.
 
 The bindings lack some functions, which are built from others:
 

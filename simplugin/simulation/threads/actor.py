@@ -13,7 +13,8 @@ from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.threads import activity, work
 from simplugin.simulation.threads.activity import Activity
 from simplugin.simulation.threads.meeting import Mailbox, Meeting, Message, MessageQueue
-from simplugin.simulation.threads.platform import (
+from simplugin.simulation.threads.synchro import Barrier, Condition, Mutex, Semaphore
+from simplugin.simulation.threads.work import (
     Host,
     Link,
     Route,
@@ -21,7 +22,6 @@ from simplugin.simulation.threads.platform import (
     require_on,
     route_between,
 )
-from simplugin.simulation.threads.synchro import Barrier, Condition, Mutex, Semaphore
 from simplugin.simulation.threads.world import (
     AbandonedError,
     ActorRecord,
@@ -83,22 +83,7 @@ class Actor(ActorRecord):
 
     # ---- work and time ----
 
-    def execute(
-        self,
-        flops: float,
-        *,
-        host: Host | str | None = None,
-        priority: float = 1.0,
-        bound: float | None = None,
-        label: str | None = None,
-    ) -> Blocking[None]:
-        """Compute some flops."""
-        execution = self._execution("execute", flops, host, priority, bound, label)
-        if execution.priority != 1.0 and execution.host is not execution.owner.host:
-            raise work.unbound("priority of an execution on another host")
-        return execution.blocking()
-
-    def exec_async(
+    def _execution(
         self,
         flops: float,
         *,
@@ -107,23 +92,8 @@ class Actor(ActorRecord):
         bound: float | None = None,
         label: str | None = None,
     ) -> work.Work:
-        """Start to compute."""
-        execution = self._execution("exec_async", flops, host, priority, bound, label)
-        if execution.priority != 1.0:
-            raise work.unbound("priority of an asynchronous execution")
-        return execution.begun()
-
-    def _execution(
-        self,
-        operation: str,
-        flops: float,
-        host: Host | str | None,
-        priority: float,
-        bound: float | None,
-        label: str | None,
-    ) -> work.Execution:
-        """Return an execution of the running actor; raise if the bindings cannot do it."""
-        me = self.world.running(operation)
+        """Compute some flops."""
+        me = self.world.running("execute")
         place = me.host if host is None else host_of(self.world, host)
         share = positive(priority, "priority")
         if bound is not None:
@@ -131,18 +101,9 @@ class Actor(ActorRecord):
             raise work.unbound("bound of an execution")
         return work.Execution(me, flops, place, share, label)
 
-    def parallel_execute(
-        self,
-        hosts: Sequence[Host | str],
-        flops: Vector | None,
-        sizes: Matrix | None,
-        *,
-        label: str | None = None,
-    ) -> Blocking[None]:
-        """Run a parallel task."""
-        return work.parallel_task(self.world, hosts, flops, sizes, label).blocking()
+    execute, exec_async = work.both(_execution)
 
-    def parallel_async(
+    def _parallel_task(
         self,
         hosts: Sequence[Host | str],
         flops: Vector | None,
@@ -150,8 +111,17 @@ class Actor(ActorRecord):
         *,
         label: str | None = None,
     ) -> work.Work:
-        """Start a parallel task."""
-        return work.parallel_task(self.world, hosts, flops, sizes, label).begun()
+        """Run a parallel task."""
+        me = self.world.running("parallel_execute")
+        if not self.world.takes_parallel_tasks:
+            raise SimpluginError(
+                "parallel tasks need the host model ptask_L07: "
+                "SimGridOptions(host_model='ptask_L07')"
+            )
+        places = [host_of(self.world, host) for host in hosts]
+        return work.ParallelTask(me, places, flops, sizes, label)
+
+    parallel_execute, parallel_async = work.both(_parallel_task)
 
     def sleep_for(self, duration: float) -> Blocking[None]:
         """Sleep for a duration [s]."""
@@ -181,19 +151,7 @@ class Actor(ActorRecord):
             raise TypeError(f"a name is a str, not {name!r}")
         return self.world.shared(kind.__name__, name, lambda: kind(self.world, name))
 
-    def sendto(
-        self,
-        source: Host | str,
-        destination: Host | str,
-        size: float,
-        *,
-        rate: float | None = None,
-        label: str | None = None,
-    ) -> Blocking[None]:
-        """Transfer bytes between two hosts."""
-        return work.direct_transfer(self.world, source, destination, size, rate, label).blocking()
-
-    def sendto_async(
+    def _transfer(
         self,
         source: Host | str,
         destination: Host | str,
@@ -202,8 +160,14 @@ class Actor(ActorRecord):
         rate: float | None = None,
         label: str | None = None,
     ) -> work.Work:
-        """Start a transfer between two hosts."""
-        return work.direct_transfer(self.world, source, destination, size, rate, label).begun()
+        """Transfer bytes between two hosts."""
+        me = self.world.running("sendto")
+        ends = host_of(self.world, source), host_of(self.world, destination)
+        if rate is not None:
+            raise work.unbound("rate of a direct transfer")
+        return work.DirectTransfer(me, *ends, size, label)
+
+    sendto, sendto_async = work.both(_transfer)
 
     def wait_any(
         self, activities: Sequence[Activity], timeout: float | None = None

@@ -15,9 +15,8 @@ from simplugin.simulation.back_end import (
 )
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.threads.actor import Life
-from simplugin.simulation.threads.platform import Host, Link, require_on
-from simplugin.simulation.threads.record import Record
-from simplugin.simulation.threads.world import ActorRecord, World
+from simplugin.simulation.threads.work import Host, Link, require_on
+from simplugin.simulation.threads.world import ActorRecord, Record, World
 
 
 class ThreadsBackEnd:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from collections.abc import Callable
 from operator import index
@@ -228,7 +229,7 @@ class Barrier(_Named):
         if index(size) < 1:
             raise ValueError(f"the size of a barrier must be at least 1, not {size}")
         self.size = size
-        self._waiting: list[Any] = []
+        self._waiting: list[Gate] = []
 
     def wait(self) -> Blocking[bool]:
         """Wait until all have come; True for the last."""
@@ -236,27 +237,19 @@ class Barrier(_Named):
 
     def _perform_wait(self) -> bool:
         """Block until all have come, or let the others go."""
-        mine = simgrid.Semaphore(0)
         if len(self._waiting) + 1 >= self.size:
             others, self._waiting = self._waiting, []
-            self._let_go(others)
+            # All of them, even if the caller is killed meanwhile.
+            with contextlib.ExitStack() as stack:
+                for each in reversed(others):
+                    stack.callback(each.open, self._world)
             return True
+        mine = Gate()
         self._waiting.append(mine)
         try:
-            mine.acquire()
+            mine.wait(self._world, -1.0)
         except simgrid.ActorKilled:
             if mine in self._waiting:
                 self._waiting.remove(mine)
             raise
         return False
-
-    def _let_go(self, others: list[Any]) -> None:
-        """Wake those who wait, even if the caller is killed meanwhile."""
-        left = iter(others)
-        try:
-            for each in left:
-                each.release()
-        except simgrid.ActorKilled:
-            for each in left:
-                self._world.defer(each.release)
-            raise

@@ -151,7 +151,7 @@ class TestLooking:
 
     def test_a_change_that_the_root_sees_needs_no_answers(self) -> None:
         # Tasks for c take 1.25 s each, for the rates are those of the speeds: fewer are sent.
-        platform = changing(FORK, "BANDWIDTH", f"{FORK.hosts[0]}->{FORK.hosts[1]}", 50.0, 0.8e6)
+        platform = changing(FORK, "BANDWIDTH", FORK.graph().links[0], 50.0, 0.8e6)
         done = execute(FORK, self.WORK, self.POLICY, platform=platform, trace=True)
         looks = int((done.result.clock - 1e-3) // 20)
         assert plan_messages(done) == looks * 4 - 4 + 4 + 2 + 4

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError
-from simplugin.market.instances import instance
 from simplugin.market.negotiations import NEGOTIATIONS, Negotiation, negotiate
 from simplugin.market.negotiations.answering_peers import AnsweringPeer
 from simplugin.market.negotiations.bisection import bisection_rounds
@@ -18,6 +17,7 @@ from simplugin.market.negotiations.demand_models import DemandModel
 from simplugin.market.negotiations.median import median_rounds
 from simplugin.market.negotiations.secant import secant_rounds
 from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.workloads.random_markets import random_market
 
 CLEARING = ("bisection", "median", "secant")
 EXACT = ("optimum", "isgbmat", *CLEARING)
@@ -70,7 +70,7 @@ def test_the_most_valuable_tasks_are_sold_for_what_the_last_of_them_is_worth(mar
 @pytest.mark.parametrize("name", EXACT)
 @pytest.mark.parametrize("seed", range(40))
 def test_amounts_are_those_of_the_optimum_where_no_tasks_are_equal(name, seed):
-    drawn = instance(seed)
+    drawn = random_market(seed)
     agreed = negotiate(NEGOTIATIONS[name], *drawn.arguments)
     assert agreed.amounts.tolist() == largest_benefit(*drawn.arguments).amounts.tolist()
 
@@ -95,11 +95,11 @@ def test_values_of_any_size_and_tiny_discounts_need_no_more_room_than_logarithms
 @pytest.mark.parametrize("seed", range(60))
 @pytest.mark.parametrize("own_rates", [False, True])
 def test_rounds_stay_below_their_bounds_and_below_25(seed, own_rates):
-    drawn = instance(seed)
+    drawn = random_market(seed)
     values, m, caps, q = drawn.arguments
     if own_rates:
         q = 1 - np.exp(np.random.default_rng(seed).uniform(np.log(1e-4), np.log(0.5), len(values)))
-    market, best = drawn.market, largest_benefit(values, m, caps, q)
+    market, best = drawn, largest_benefit(values, m, caps, q)
     market = type(market)(values, m, caps, q)
     total, n_peers = int(market.caps.sum()), market.n_peers
     bounds = {
@@ -178,7 +178,9 @@ def test_a_local_scheduler_itself_refuses_what_does_not_fit(name):
 
 
 def test_secants_take_few_rounds_whatever_there_is():
-    rounds = [negotiate(NEGOTIATIONS["secant"], *instance(s).arguments).rounds for s in range(200)]
+    rounds = [
+        negotiate(NEGOTIATIONS["secant"], *random_market(s).arguments).rounds for s in range(200)
+    ]
     assert np.median(rounds) <= 4
     values = np.exp(np.random.default_rng(3).normal(4, 0.5, 1000))
     assert negotiate(NEGOTIATIONS["secant"], values, 10**6, 10**6, 0.999).rounds <= 5

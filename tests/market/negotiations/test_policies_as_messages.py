@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.market.instances import instance
 from simplugin.market.isgbmat import run_isgbmat
 from simplugin.market.negotiations import NEGOTIATIONS, negotiate
 from simplugin.market.negotiations.clock import clock
 from simplugin.market.negotiations.posted import posted
 from simplugin.market.policies import POLICIES
+from simplugin.workloads.random_markets import random_market
 
 
 @pytest.mark.parametrize("name", ["commodity", "double_auction", "proportional_share", "optimum"])
 @pytest.mark.parametrize("seed", range(15))
 def test_outcomes_are_those_of_the_policy(name, seed):
-    drawn = instance(seed, most_tasks=300)
+    drawn = random_market(seed, most_tasks=300)
     parameters = {"seed": seed} if name == "double_auction" else {}
     amounts, price = POLICIES[name](*drawn.arguments, **parameters)
     agreed = negotiate(NEGOTIATIONS[name], *drawn.arguments, seed=seed)
@@ -28,7 +28,7 @@ def test_outcomes_are_those_of_the_policy(name, seed):
 @pytest.mark.parametrize("own_rates", [False, True])
 @pytest.mark.parametrize("seed", range(60))
 def test_isgbmat_takes_as_many_passes_and_sells_the_same(seed, own_rates):
-    values, m, caps, q = instance(seed).arguments
+    values, m, caps, q = random_market(seed).arguments
     if own_rates:
         q = 1 - np.exp(np.random.default_rng(seed).uniform(np.log(1e-3), np.log(0.5), len(values)))
     agreed = negotiate(NEGOTIATIONS["isgbmat"], values, m, caps, q)
@@ -86,7 +86,7 @@ def test_clocks_cycle_on_some_markets_without_equal_tasks():
     ends = 0
     for seed in range(40):
         try:
-            negotiate(clock(), *instance(seed).arguments)
+            negotiate(clock(), *random_market(seed).arguments)
             ends += 1
         except InfeasibleError:
             pass

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin.market.instances import instance
 from simplugin.market.negotiations import (
     NEGOTIATIONS,
     Agreement,
@@ -19,6 +18,7 @@ from simplugin.market.negotiations import (
     posted,
 )
 from simplugin.market.negotiations.own_tasks import OwnTasks
+from simplugin.workloads.random_markets import random_market
 
 # Replies in which all numbers are counts of tasks.
 COUNTS = {"cap", "count", "counts"}
@@ -69,7 +69,7 @@ def test_messages_and_bytes_are_counted():
 
 @pytest.mark.parametrize("name", NEGOTIATIONS)
 def test_counters_agree_with_what_peers_hear(name):
-    drawn, log = instance(11), []
+    drawn, log = random_market(11), []
     agreed = negotiate(heard(NEGOTIATIONS[name], log), *drawn.arguments, seed=1)
     assert agreed.messages == 2 * len(log)
     assert agreed.bytes == sum(
@@ -87,7 +87,7 @@ def test_counters_agree_with_what_peers_hear(name):
 @pytest.mark.parametrize("name", NEGOTIATIONS)
 def test_a_message_is_a_kind_and_numbers(name):
     log = []
-    negotiate(heard(NEGOTIATIONS[name], log), *instance(3).arguments)
+    negotiate(heard(NEGOTIATIONS[name], log), *random_market(3).arguments)
     for _, *both in log:
         for kind, *numbers in both:
             assert isinstance(kind, str)
@@ -99,7 +99,7 @@ def test_a_message_is_a_kind_and_numbers(name):
 @pytest.mark.parametrize("name", NEGOTIATIONS)
 def test_a_local_scheduler_needs_nothing_but_replies(name):
     # Replies of one run are played back to another scheduler: it calls and agrees as before.
-    drawn, log = instance(8), []
+    drawn, log = random_market(8), []
     values, m, *_ = drawn.arguments
     agreed = negotiate(heard(NEGOTIATIONS[name], log), *drawn.arguments, seed=2)
     scheduler = NEGOTIATIONS[name].scheduler(len(values), m, own_generator(2))
@@ -123,7 +123,7 @@ def test_a_local_scheduler_needs_nothing_but_replies(name):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_in_bisection_peers_tell_counts_until_tasks_are_in_doubt(seed):
-    drawn, log = instance(seed), []
+    drawn, log = random_market(seed), []
     negotiate(heard(NEGOTIATIONS["bisection"], log), *drawn.arguments)
     kinds = [answer[0] for _, _, answer in log]
     told = [answer for _, _, answer in log if answer[0] == "worths"]
@@ -135,12 +135,12 @@ def test_in_bisection_peers_tell_counts_until_tasks_are_in_doubt(seed):
 
 @given(seed=st.integers(0, 10**6), part=st.floats(-0.999, 0.999))
 def test_a_value_that_changes_no_answer_changes_no_call(seed, part):
-    drawn = instance(seed % 300)
+    drawn = random_market(seed % 300)
     values, m, caps, q = drawn.arguments
     log, changed = [], []
     negotiate(heard(NEGOTIATIONS["bisection"], log), values, m, caps, q)
     moved = seed % len(values)
-    own = OwnTasks(values[moved], caps[moved], q)
+    own = OwnTasks(values[moved], caps[moved], q[moved])
     least, most = -1.0, 1.0
     for number, (kind, *numbers), answer in log:
         if number == moved and kind == "price":

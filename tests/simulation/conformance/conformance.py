@@ -1,4 +1,4 @@
-"""What a conformance scenario is, how it is run, and when two outcomes agree."""
+"""Conformance scenarios, their outcomes, and the comparison of two outcomes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from simplugin.errors import ActorError, DeadlockError, SimulationError
 from simplugin.simulation import Placement, SimGridOptions, simulate
 
 RELATIVE = 1e-9
-LATEST = 900.0  # s; at later dates a microsecond would be within the tolerance
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """A small program with what it must give.
+    """A small program and its expected outcome.
 
     Attributes
     ----------
@@ -39,7 +38,7 @@ class Scenario:
     until : float, optional
         Limit of simulated time [s].
     only : str
-        Why the official bindings cannot run it; empty if they can.
+        The reason why the official bindings cannot run it; empty if they can.
     """
 
     name: str
@@ -55,7 +54,7 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a scenario gave.
+    """The outcome of a scenario.
 
     Attributes
     ----------
@@ -131,7 +130,7 @@ def _wrong(error: SimulationError) -> dict[str, Any]:
 
 
 def differences(expected: Any, measured: Any, place: str = "") -> Iterator[str]:
-    """Say where two values differ; numbers may by 1e-9 of their size."""
+    """Yield the differences of two values; numbers may differ by 1e-9 of their size."""
     if isinstance(expected, bool) or isinstance(measured, bool):
         if expected is not measured:
             yield f"{place}: {measured!r} instead of {expected!r}"
@@ -152,19 +151,3 @@ def differences(expected: Any, measured: Any, place: str = "") -> Iterator[str]:
                 yield from differences(*pair, f"{place}[{index}]")
     elif expected != measured:
         yield f"{place}: {measured!r} instead of {expected!r}"
-
-
-def shifted(value: Any, by: float) -> Iterator[Any]:
-    """Return copies of a value in each of which one date is a little off."""
-    if isinstance(value, float):
-        # Larger numbers are flops or bytes.
-        if abs(value) < LATEST:
-            yield value + by
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            for changed in shifted(item, by):
-                yield [*value[:index], changed, *value[index + 1 :]]
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            for changed in shifted(item, by):
-                yield {**value, key: changed}

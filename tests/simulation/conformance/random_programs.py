@@ -114,11 +114,13 @@ async def follow(me: Any, steps: list[Step]) -> None:
         except ActivityError as error:
             done = type(error).__name__
         diary.append((step.word, done, me.now))
-    await me.sleep_for(steps[0].pause if steps else 0.0)  # whom it resumed at last goes first
+    await me.sleep_for(
+        steps[0].pause if steps else 0.0
+    )  # the actor that it resumed last goes first
 
 
 class _Handles(list[Any]):
-    """What one actor started; everybody can find it."""
+    """The activities that one actor started, for all to find."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -130,7 +132,7 @@ class _Handles(list[Any]):
 
 
 class Follower:
-    """What a program's words mean."""
+    """The interpreter of programs."""
 
     def __init__(self, me: Any) -> None:
         self.me = me

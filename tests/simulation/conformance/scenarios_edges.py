@@ -1,4 +1,4 @@
-"""Where two things happen at the same date, and what is left behind."""
+"""Two events at the same date, and their remains."""
 
 from __future__ import annotations
 

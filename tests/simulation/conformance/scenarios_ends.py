@@ -1,4 +1,4 @@
-"""How simulations end: deadlocks, exceptions, limits."""
+"""Ends of simulations: deadlocks, exceptions, limits."""
 
 from __future__ import annotations
 

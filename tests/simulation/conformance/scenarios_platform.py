@@ -1,4 +1,4 @@
-"""What actors see and change of hosts and links; energy."""
+"""Hosts and links, as actors see and change them; energy."""
 
 from __future__ import annotations
 

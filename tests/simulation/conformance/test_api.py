@@ -17,7 +17,9 @@ def members(protocol: Any) -> dict[str, Any]:
     special = ("__await__", "__aenter__", "__aexit__")
     return {
         key: value
-        for key, value in vars(protocol).items()
+        for base in protocol.__mro__
+        if base.__module__.startswith(api.__name__)
+        for key, value in vars(base).items()
         if key in special or not key.startswith("_")
     }
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import WorkloadError
-from simplugin.taskgraphs.global_ordering import global_ordering, postponing_example
+from simplugin.papers.ntakpe.experiments import postponing_example
+from simplugin.taskgraphs.global_ordering import global_ordering
 from simplugin.taskgraphs.heft import heft, upward_ranks
 from simplugin.taskgraphs.list_schedules import by_level
 from simplugin.taskgraphs.mapping import plan

@@ -1,0 +1,134 @@
+"""Other readings of the choices that the paper leaves open, and the statements that hold then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from simplugin.papers.ntakpe.averages import MEASURES, Averages, averages
+from simplugin.papers.ntakpe.campaign import PART, STRATEGIES, TOGETHER, Scope, Setting
+from simplugin.papers.statements import Quantity, Statement, judged, statements
+from simplugin.taskgraphs.execution import Mode
+from simplugin.taskgraphs.readings import PAPER, Readings
+from simplugin.workloads.graph_generators import FAMILIES, Family
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another way to read or to run the paper's campaign.
+
+    Attributes
+    ----------
+    words : str
+        The difference to the reading chosen.
+    readings : Readings
+        Choices that the paper leaves open.
+    mode : {"online", "planned"}
+        Execution of schedules.
+    variant : str
+        Graphs or network, see `Case`.
+    families : tuple of str
+        The graphs that it concerns.
+    """
+
+    words: str
+    readings: Readings = PAPER
+    mode: Mode = "online"
+    variant: str = ""
+    families: tuple[Family, ...] = ("random",)
+
+
+_SHAPED: tuple[Family, ...] = ("random", "fft")
+CHOSEN = Alternative("as chosen", families=FAMILIES)
+ALTERNATIVES: Mapping[str, Alternative] = {
+    "mean reference": Alternative(
+        "reference speed is the mean of all processors",
+        Readings(reference_speed="mean"),
+        families=_SHAPED,
+    ),
+    "fastest reference": Alternative(
+        "reference speed is that of the fastest cluster",
+        Readings(reference_speed="fastest"),
+        families=_SHAPED,
+    ),
+    "translated power": Alternative(
+        "allocations translate to the same power",
+        Readings(translation="power"),
+        families=_SHAPED,
+    ),
+    "stop when full": Alternative(
+        "SCRAP-MAX stops at the first full level", Readings(full_level="stop")
+    ),
+    "largest packing": Alternative(
+        "packing takes the largest smaller allocation", Readings(packing="largest")
+    ),
+    "no packing": Alternative("no packing", Readings(packing="off")),
+    "first come": Alternative("ready tasks in the order of graphs", Readings(order="fifo")),
+    "fixed at start": Alternative("no reservations", Readings(fixing="start")),
+    "own under share": Alternative(
+        "own makespans under the share among others", Readings(own="share")
+    ),
+    "estimates together": Alternative("estimates count contention", TOGETHER),
+    "planned": Alternative("schedules follow plans", mode="planned"),
+    "one complexity": Alternative("one scenario of costs a combination", variant="one complexity"),
+    "uniform sizes": Alternative("data sizes uniform, 4M to 121M", variant="uniform sizes"),
+    "wide switches": Alternative(
+        "switches pass 1 TB/s", variant="wide switches", families=FAMILIES
+    ),
+    "scaled additions": Alternative(
+        "Strassen's additions take a d flop", variant="scaled additions", families=("strassen",)
+    ),
+    "additions drawn": Alternative(
+        "Strassen's tasks cost as random ones", variant="additions drawn", families=("strassen",)
+    ),
+}
+
+
+def readings(_quick: bool) -> dict[str, Quantity]:
+    """Measure how many more of the paper's statements hold under another reading, at most."""
+    gains, words = [], []
+    for name, alternative in ALTERNATIVES.items():
+        parts, gained = [], 0
+        for family in alternative.families:
+            here, there = holding(alternative, family), holding(CHOSEN, family)
+            gained += len(here) - len(there)
+            lost, won = (", ".join(sorted(each)) or "none" for each in (there - here, here - there))
+            parts.append(
+                f"{family} {len(here)}, as chosen {len(there)}, of {len(numbered(family))}"
+                f" (lost {lost}, won {won})"
+            )
+        gains.append(gained)
+        words.append(f"{name}, {alternative.words}: {', '.join(parts)}")
+    return {"gained": Quantity(max(gains), None, "; ".join(words), None, PART.provenance())}
+
+
+def about(family: Family) -> list[Statement]:
+    """Return the statements about a family of graphs."""
+    found = statements("simplugin.papers.ntakpe")
+    return [each for each in found if each.experiment == f"{family} graphs"]
+
+
+def numbered(family: Family) -> list[Statement]:
+    """Return the statements that compare strategies with each other: R1, F1, T1 and so on."""
+    found = [each for each in about(family) if each.id[0] in "RFT"]
+    return [each for each in found if each.id[1:].isdigit()]
+
+
+def holding(alternative: Alternative, family: Family, scope: Scope = PART) -> set[str]:
+    """Return the ids of the numbered statements that hold under an alternative."""
+    beside_random = alternative if "random" in alternative.families else CHOSEN
+    here, there = (
+        _alternative_averages(each, name, scope)
+        for each, name in ((alternative, family), (beside_random, "random"))
+    )
+    values = {key: measure(here, there)[0] for key, measure in MEASURES[family].items()}
+    return {claim.id for claim in judged(numbered(family), values) if claim.agrees}
+
+
+def _alternative_averages(alternative: Alternative, family: Family, scope: Scope) -> Averages:
+    """Return the averages of the eight strategies under an alternative."""
+    settings = {
+        name: Setting(name, readings=alternative.readings, mode=alternative.mode)
+        for name in STRATEGIES
+    }
+    return averages(family, scope, settings, variant=alternative.variant)

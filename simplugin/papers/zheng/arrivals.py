@@ -1,0 +1,335 @@
+"""Real bundles that arrive over time, and discounts that are kept, fade or are reset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from simplugin.elementary import exp
+from simplugin.errors import WorkloadError
+from simplugin.figures import Figure
+from simplugin.market.agents.counters import Counters
+from simplugin.market.counters import best_in_hindsight, cut, serve
+from simplugin.market.execution import Execution, execute
+from simplugin.market.model import HOUR
+from simplugin.market.outcomes import jain_index
+from simplugin.papers.statements import Quantity
+from simplugin.papers.zheng.settings import ALPHA, EQUAL, ON_SITE, TASKS, TERMS, Quantities
+from simplugin.platforms.peers import PeerGrid, PeerSite
+from simplugin.platforms.twelve_peers import chosen_site
+from simplugin.workloads.bundle_markets import Floats
+from simplugin.workloads.bundles import Bundle, lcg_bundles
+
+N_SITES, N_PEERS = 4, 12
+# Work over what all peers could do between the first and the last submission.
+LOAD, LOADS = 0.5, (0.3, 0.5, 0.7)
+# Of the processors of the trace, which does not say it: only the ratio to peers' speeds matters,
+# and that follows from the load.
+SPEED = 1e9
+# Data of a task and median bandwidth of a peer, invented: a transfer takes about a second of tasks
+# that take an hour.
+BYTE, BANDWIDTH = 1e8, 1.25e8
+# Standard deviation of logarithms of speeds and bandwidths.
+SPREAD = 0.5
+_GRID_DRAW, _SIZE_DRAW = 6, 7
+DAY = 86400.0
+# How long discount counters last, from not at all to for ever.
+LIFETIMES: dict[str, Counters] = {
+    "reset": "reset",
+    "2.4 h": 0.1 * DAY,
+    "1 day": DAY,
+    "4 days": 4 * DAY,
+    "kept": "kept",
+}
+FEW_LIFETIMES = ("reset", "1 day", "kept")
+# Of grids; those of seeds 0 and 1 were looked at before the lifetimes were chosen.
+SEEDS, QUICK_SEEDS = range(2, 12), range(2, 3)
+PIECES, QUICK_PIECES = (1, 2, 5, 1000), (1, 2, 5)
+# Small instances of which every history is looked at.
+INSTANCES, QUICK_INSTANCES = 1000, 100
+
+
+def lcg_grid(seed: int, load: float = LOAD) -> PeerGrid:
+    """Return a grid of four sites of twelve peers that the bundles load as wanted.
+
+    Speeds and bandwidths are drawn from lognormal distributions; speeds are then scaled by one
+    factor.
+
+    Parameters
+    ----------
+    seed : int
+        Of the draw; the load only scales speeds.
+    load : float
+        Work of all bundles over what all peers compute from the first submission to the last.
+        Sites wait for their slowest peer, so that they are busy for more than this.
+    """
+    if not 0 < load < np.inf:
+        raise WorkloadError(f"load is {load!r}; give a positive number")
+    generator = np.random.default_rng([seed, _GRID_DRAW])
+    draws = exp(SPREAD * generator.standard_normal((2, N_SITES, N_PEERS)))
+    speed, bandwidth = draws[0], BANDWIDTH * draws[1]
+    rows = lcg_bundles()
+    work = sum(row.count * row.mean for row in rows) * SPEED
+    speed *= work / (load * (rows[-1].release - rows[0].release) * speed.sum())
+    sites = tuple(
+        PeerSite.numbered(
+            speed[site],
+            bandwidth[site],
+            prefix=f"site-{site + 1}-peer",
+            scheduler=f"site-{site + 1}-scheduler",
+        )
+        for site in range(N_SITES)
+    )
+    return PeerGrid(tuple(f"site-{site + 1}" for site in range(N_SITES)), sites)
+
+
+def lcg_workload(sizes: int | None = None) -> list[Bundle]:
+    """Return all bundles.
+
+    Parameters
+    ----------
+    sizes : int, optional
+        Seed of what tasks really compute, with the coefficient of variation of each bundle;
+        None for identical tasks. A bundle's draw does not depend on the others.
+    """
+    return [
+        row.bundle(
+            SPEED,
+            BYTE,
+            None if sizes is None else np.random.default_rng([sizes, _SIZE_DRAW, number]),
+        )
+        for number, row in enumerate(lcg_bundles())
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Arrivals:
+    """Measures of bundles that arrive over time.
+
+    Attributes
+    ----------
+    benefit : float
+        Sum of the bundles' global benefits, at the values of their time [G$].
+    response : float64, shape (n_bundles,)
+        From submission to the end of the last task [s].
+    longer : float64, shape (n_bundles,)
+        From the agreement to the end of the last task, over its estimate.
+    fairness : float
+        Jain's index of the time that each peer of the grid was busy.
+    busy : float
+        Part of the time that sites had a bundle, until the last one was done.
+    """
+
+    benefit: float
+    response: Floats
+    longer: Floats
+    fairness: float
+    busy: float
+
+    @classmethod
+    def of(cls, execution: Execution) -> Arrivals:
+        """Return the measures of an execution on a grid."""
+        deals = execution.deals
+        grid = execution.site
+        sites = grid.sites if isinstance(grid, PeerGrid) else (grid,)
+        peers = [np.zeros(site.n_peers) for site in sites]
+        for deal in deals:
+            peers[deal.site] += deal.peer_finish - deal.agreed
+        held = sum(deal.finished - deal.called for deal in deals)
+        end = max(deal.finished for deal in deals)
+        begin = min(deal.submitted for deal in deals)
+        return cls(
+            benefit=sum(deal.outcome().benefit for deal in deals),
+            response=np.array([deal.response for deal in deals]),
+            longer=np.array(
+                [(each.finished - each.agreed) / each.estimated().completion for each in deals]
+            ),
+            fairness=jain_index(np.concatenate(peers)),
+            busy=held / (len(sites) * (end - begin)),
+        )
+
+
+@cache
+def simulated(
+    seed: int,
+    load: float = LOAD,
+    counters: Counters = "reset",
+    negotiation: str = "optimum",
+    sizes: int | None = None,
+) -> Arrivals:
+    """Return the measures of the bundles on a grid, on SimGrid.
+
+    The trace's own sites are left aside: the global scheduler hands the first bundle of its queue
+    to the idle site that is quickest for it.
+    """
+    bundles = lcg_workload(sizes)
+    grid = lcg_grid(seed, load)
+    return Arrivals.of(execute(grid, bundles, TERMS, negotiation, counters=counters, seed=seed))
+
+
+def arrivals(quick: bool) -> Quantities:
+    """Measure real bundles, and lifetimes of discount counters."""
+    rows = lcg_bundles()
+    counts = np.array([row.count for row in rows])
+    variation = np.array([row.variation for row in rows])
+    known = {"trace": "LCG-2005", "gap": "120 s", "least": 100}
+    return {
+        "bundles.count": Quantity(
+            float(np.median(counts)),
+            note=f"{np.sum(counts >= 1000)} of {len(counts)} have 1000 or more, the largest"
+            f" {counts.max()}",
+            provenance=known,
+        ),
+        "bundles.variation": Quantity(
+            float(np.median(variation)),
+            note=f"coefficients of variation of run times, {variation.min():.2f} to"
+            f" {variation.max():.2f}",
+            provenance=known,
+        ),
+        "counters.lost": _counters(quick),
+        "lifetimes.response": _lifetimes(quick),
+    }
+
+
+@cache
+def _cut(number: int, counters: Counters) -> tuple[float, float, float]:
+    """Sell 1000 tasks in so many bundles: benefit, time of the busiest peer, fairness."""
+    whole = Bundle.of_class("computation", TASKS)
+    parts = [replace(whole, count=count) for count in cut(TASKS, number)]
+    deals = execute(chosen_site(), parts, TERMS, "optimum", counters=counters).deals
+    busy = np.sum([deal.peer_finish - deal.agreed for deal in deals], axis=0)
+    return sum(deal.outcome().benefit for deal in deals), float(busy.max()), jain_index(busy)
+
+
+def _counters(quick: bool) -> Quantity:
+    """Return the most that counters which do not fade lose against the best history."""
+    numbers = QUICK_PIECES if quick else PIECES
+    kept, reset = ([_cut(each, how) for each in numbers] for how in ("kept", "reset"))
+    off = max(abs(each[0] / kept[0][0] - 1) for each in kept)
+    cuts = ", ".join(
+        f"{number}: {benefit:.0f} G$, {busy / HOUR:.2f} h, fairness {fair:.2f}"
+        for number, (benefit, busy, fair) in zip(numbers, reset, strict=True)
+    )
+    count = QUICK_INSTANCES if quick else INSTANCES
+    ratios = {how: np.array([_ratio(k, how) for k in range(count)]) for how in ("kept", "reset", 1)}
+    fading = ratios.pop(1)
+    return Quantity(
+        max(off, *(float(1 - each.min()) for each in ratios.values())),
+        note=f"fading ones reach {fading.min():.3f} to {fading.max():.3f} of the best history,"
+        f" {fading.mean():.4f} on average, and lose in {np.sum(fading < 1 - EQUAL)} of {count}"
+        f" small instances; kept, cuts of 1000 tasks change the benefit by {off:.1e} at most;"
+        f" reset, they are worth, by number of bundles, {cuts}",
+        optimum=0.0,
+        provenance=ON_SITE | {"instances": count},
+    )
+
+
+def _ratio(number: int, counters: Counters) -> float:
+    """Return the benefit online over that in hindsight, of one small instance."""
+    draws = np.random.default_rng([0, number])
+    values = exp(0.5 * draws.standard_normal(int(draws.integers(2, 4))))
+    counts = draws.integers(1, 7, 3).tolist()
+    q = float(draws.uniform(0.5, 0.95))
+    dates = np.cumsum(draws.exponential(1.0, 3))
+    online = serve(values, counts, None, q, counters, dates)
+    return online.benefit / best_in_hindsight(values, counts, q, counters, dates).benefit
+
+
+def _lifetimes(quick: bool) -> Quantity:
+    """Return the mean response with counters of a day over that of kept and reset ones."""
+    names = FEW_LIFETIMES if quick else tuple(LIFETIMES)
+    seeds = QUICK_SEEDS if quick else SEEDS
+    loads = (LOAD,) if quick else LOADS
+    found = {name: [simulated(seed, LOAD, LIFETIMES[name]) for seed in seeds] for name in names}
+    shares = [simulated(seed, LOAD, "reset", "proportional_share") for seed in seeds]
+    floor = np.array([each.response.mean() for each in shares])
+    response = _table(found, lambda each: float(each.response.mean()))
+    words = [
+        f"benefit {_means(names, _table(found, lambda each: each.benefit) / 1e6)} MG$",
+        f"mean response {_means(names, response / HOUR)} h",
+        f"95th percentile {_means(names, _table(found, _tail) / HOUR)} h",
+        f"over proportional share's {_means(names, response / floor)}",
+        f"fairness {_means(names, _table(found, lambda each: each.fairness))}",
+        f"busy {_means(names, _table(found, lambda each: each.busy))}",
+        f"proportional share {floor.mean() / HOUR:.1f} h, busy"
+        f" {np.mean([each.busy for each in shares]):.2f}",
+    ]
+    worst = 0.0
+    for load in loads:
+        runs = {n: [simulated(seed, load, LIFETIMES[n]) for seed in seeds] for n in FEW_LIFETIMES}
+        reset, day, kept = _table(runs, lambda each: float(each.response.mean()))
+        worst = max(worst, float(np.max(day / np.minimum(reset, kept))))
+        if load != LOAD:
+            table = np.array([reset, day, kept]) / HOUR
+            words.append(f"load {load}: {_means(FEW_LIFETIMES, table)} h")
+    words.append(_sizes(("1 day",) if quick else FEW_LIFETIMES, seeds))
+    return Quantity(
+        worst,
+        note="; ".join(words),
+        provenance={
+            "alpha": ALPHA, "N_max": "none", "load": list(loads), "seeds": list(seeds),
+            "grid": f"{N_SITES} sites of {N_PEERS} peers", "dispatch": "first_idle",
+        },
+    )  # fmt: skip
+
+
+def _sizes(names: tuple[str, ...], seeds: range) -> str:
+    """Return by how much bundles take longer than estimated if their tasks vary as jobs did."""
+
+    def runs(*, drawn: bool) -> dict[str, list[Arrivals]]:
+        """Return runs of identical tasks, or of drawn sizes."""
+        return {
+            name: [
+                simulated(seed, LOAD, LIFETIMES[name], "optimum", seed if drawn else None)
+                for seed in seeds
+            ]
+            for name in names
+        }
+
+    alike, drawn = runs(drawn=False), runs(drawn=True)
+    error = _table(alike, lambda each: float(np.abs(each.longer - 1).max()))
+    longer = _table(drawn, lambda each: float(np.mean(each.longer)))
+    worst = _table(drawn, lambda each: float(np.max(each.longer)))
+    response = _table(drawn, lambda each: float(each.response.mean())) / HOUR
+    return (
+        f"identical tasks take what is estimated to {error.max():.1e}; with real sizes"
+        f" {_means(names, longer, 3)} times as long, the worst bundle {_means(names, worst)}, mean"
+        f" response {_means(names, response)} h"
+    )
+
+
+def _tail(run: Arrivals) -> float:
+    """Return the 95th percentile of response times [s]."""
+    return float(np.percentile(run.response, 95))
+
+
+def _table(found: dict[str, list[Arrivals]], what: Callable[[Arrivals], float]) -> Floats:
+    """Return a measure of all runs, shape (n_lifetimes, n_seeds)."""
+    return np.array([[what(each) for each in runs] for runs in found.values()])
+
+
+def _means(names: tuple[str, ...], table: Floats, digits: int = 2) -> str:
+    """Return the mean over seeds of each lifetime as text."""
+    means = table.mean(axis=1).tolist()
+    return ", ".join(f"{name} {value:.{digits}f}" for name, value in zip(names, means, strict=True))
+
+
+def arrival_figures(quick: bool) -> list[Figure]:
+    """Return the distribution of response times for each lifetime of counters."""
+    names = FEW_LIFETIMES if quick else tuple(LIFETIMES)
+    seed = QUICK_SEEDS[0]
+    runs = {f"counters {name}": simulated(seed, LOAD, LIFETIMES[name]) for name in names}
+    runs["proportional share"] = simulated(seed, LOAD, "reset", "proportional_share")
+    part = np.arange(1, len(lcg_bundles()) + 1) / len(lcg_bundles())
+    return [
+        Figure(
+            "arrivals",
+            f"149 bundles of the LCG trace, load {LOAD}, alpha {ALPHA}, no N_max",
+            "response time [h]",
+            "part of bundles done",
+            {name: (np.sort(run.response) / HOUR, part) for name, run in runs.items()},
+        )
+    ]

@@ -1,0 +1,227 @@
+"""Figure 5: fairness of ISGBMAT's allocation against the largest share of a peer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from simplugin.elementary import exp, log
+from simplugin.figures import Figure
+from simplugin.market.outcomes import Outcome
+from simplugin.papers.statements import Quantity
+from simplugin.papers.zheng.settings import (
+    ALPHA,
+    ON_SITE,
+    TASKS,
+    Quantities,
+    Setting,
+    best_of,
+    by_class,
+)
+from simplugin.papers.zheng.table1 import outcome
+from simplugin.platforms.twelve_peers import DEGREES, N_PEERS, SEED, scaled_site
+from simplugin.workloads.bundle_markets import Floats, largest_share
+from simplugin.workloads.bundles import CLASSES
+
+# Fairness falls with lambda at the first of these discount rates and rises at the last.
+FALLING, RISING = 0.002, 0.02
+RATES = (FALLING, 0.003, 0.006, ALPHA, RISING, 0.03)
+# Below this the equal split is fairer than leaving N_max out, if peers differ little: alpha m / n
+# is a half. There the k-th task is worth about (1 - k alpha) of the first, a peer whose value is by
+# a part d above the mean gets d / alpha tasks more than others, its time differs from the mean by
+# the part |n d / (alpha m) - d| of it; by d if all get the same.
+THRESHOLD = N_PEERS / (2 * TASKS)
+SITES, QUICK_SITES, TURNING_SITES = 200, 10, 10
+_STEP, _COARSE = 0.05, 0.25
+_CHANGE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Fairness for ever larger N_max, until no peer wants more.
+
+    Attributes
+    ----------
+    factors : float64, shape (n_points,)
+        N_max over the mean number of tasks of a peer, rounded up: lambda. From 1 on.
+    fairness : float64, shape (n_points,)
+        FI, Eq. (14).
+    free : float
+        The lambda from which N_max does not bind.
+    """
+
+    factors: Floats
+    fairness: Floats
+    free: float
+
+    @property
+    def is_rising(self) -> bool:
+        """True if fairness never falls, and rises somewhere."""
+        steady = bool(np.all(np.diff(self.fairness) >= -_CHANGE))
+        return steady and self.fairness[-1] - self.fairness[0] > _CHANGE
+
+    @property
+    def converges(self) -> bool:
+        """True if fairness is constant from where N_max does not bind."""
+        past = self.factors >= self.free
+        return bool(np.all(self.fairness[past] == self.fairness[-1]) and past.sum() > 1)
+
+    def __str__(self) -> str:
+        """Return both ends, and where the curve is flat."""
+        return f"{self.fairness[0]:.3f} to {self.fairness[-1]:.3f} ({self.free:.2f})"
+
+
+@cache
+def curve(degree: float, setting: Setting, step: float = _STEP) -> Curve:
+    """Return the fairness of the chosen site, scaled to a heterogeneity degree."""
+    site = scaled_site(SEED, degree)
+    wanted = outcome(site, setting, "isgbmat")
+    free = float(wanted.amounts.max() / largest_share(TASKS, N_PEERS, 1))
+    # Two steps past the last cap that binds.
+    count = int(np.ceil((free - 1) / step)) + 3
+    factors = np.array([1 + step * number for number in range(count)])
+    fairness = [
+        outcome(site, replace(setting, factor=float(factor)), "isgbmat").fairness
+        for factor in factors
+    ]
+    return Curve(factors, np.array(fairness), free)
+
+
+def curves(kind: str, alpha: float, quick: bool) -> list[Curve]:
+    """Return the curves of the three heterogeneity degrees, the lowest first."""
+    step = _COARSE if quick else _STEP
+    return [curve(degree, Setting(kind, alpha), step) for degree in DEGREES]
+
+
+@cache
+def ends(seed: int, degree: float, setting: Setting) -> tuple[float, float]:
+    """Return fairness at lambda 1 and without caps; the exact maximum stands for ISGBMAT's."""
+    site = scaled_site(seed, degree)
+    found = []
+    for factor in (1.0, None):
+        market, times = replace(setting, factor=factor).market(site)
+        best = best_of(market)
+        found.append(Outcome.estimated(market, best.amounts, best.price, times).fairness)
+    return found[0], found[1]
+
+
+def turning_rate(seed: int, degree: float, kind: str) -> float:
+    """Return the discount rate at which the equal split is as fair as no N_max, by bisection."""
+    low, high = log(THRESHOLD / 20), log(THRESHOLD * 5)
+    while high - low > 1e-3:
+        middle = 0.5 * (low + high)
+        equal, free = ends(seed, degree, Setting(kind, exp(middle)))
+        low, high = (low, middle) if free > equal else (middle, high)
+    return exp(0.5 * (low + high))
+
+
+def fairness(quick: bool) -> Quantities:
+    """Measure where fairness begins, rises and ends."""
+    kinds = ("computation",) if quick else tuple(CLASSES)
+    drawn = {(a, k): curves(k, a, quick) for a in (RISING, FALLING) for k in kinds}
+    everyone = [each for some in drawn.values() for each in some]
+    known = ON_SITE | {"alpha": [RISING, FALLING], "H_D": list(DEGREES)}
+    words = "; ".join(
+        f"alpha {alpha:g}, {kind}: {', '.join(map(str, some))}"
+        for (alpha, kind), some in drawn.items()
+    )
+    rising = sum(each.is_rising for each in everyone)
+    flat = sum(each.converges for each in everyone)
+    least = TASKS // N_PEERS
+    return {
+        "floor.places": Quantity(
+            N_PEERS * least, note=f"{N_PEERS} peers with {least} tasks each", provenance=ON_SITE
+        ),
+        "fairness.rising": Quantity(
+            rising / len(everyone),
+            note=f"{rising} of {len(everyone)} curves rise without a fall, from lambda 1 to where"
+            f" N_max does not bind: {words}; then {flat} are constant. Fairer without N_max, in"
+            f" part of the sites by degree: {_fairer(kinds, quick)}{'' if quick else _turning()}",
+            optimum=1.0,
+            provenance=known,
+        ),
+        "fairness.ordered": _ordered(drawn, quick, known),
+    }
+
+
+def _fairer(kinds: tuple[str, ...], quick: bool) -> str:
+    """Return in which part of sites leaving N_max out is fairer, by discount rate and degree."""
+    words = []
+    for alpha in RATES:
+        parts = [
+            np.mean(
+                [
+                    free > equal
+                    for kind in kinds
+                    for seed in range(QUICK_SITES if quick else SITES)
+                    for equal, free in (ends(seed, degree, Setting(kind, alpha)),)
+                ]
+            )
+            for degree in DEGREES
+        ]
+        words.append(f"alpha {alpha:g} {', '.join(f'{part:.0%}' for part in parts)}")
+    return "; ".join(words)
+
+
+def _turning() -> str:
+    """Return from which discount rate on leaving N_max out is fairer, beside its closed form."""
+    words = []
+    for degree in DEGREES:
+        rates = [turning_rate(seed, degree, k) for seed in range(TURNING_SITES) for k in CLASSES]
+        words.append(f"{np.median(rates):.4f} ({min(rates):.4f} to {max(rates):.4f})")
+    return f". It turns at alpha {', '.join(words)}; n / (2 m) is {THRESHOLD:g}"
+
+
+def _ordered(
+    drawn: dict[tuple[float, str], list[Curve]], quick: bool, known: dict[str, object]
+) -> Quantity:
+    """Return at which part of all lambda sites of higher degree are less fair."""
+    counts, held = np.zeros(2), []
+    by_kind: dict[str, Floats] = {}
+    for (alpha, kind), some in drawn.items():
+        length = max(len(each.fairness) for each in some)
+        # Past its last cap that binds a curve is constant.
+        values = np.array(
+            [np.pad(c.fairness, (0, length - len(c.fairness)), mode="edge") for c in some]
+        )
+        own = np.array([np.sum(np.all(np.diff(values, axis=0) < 0, axis=0)), length])
+        by_kind[kind] = by_kind.get(kind, np.zeros(2)) + own
+        counts += own
+        setting = Setting(kind, alpha)
+        sites = range(QUICK_SITES if quick else SITES)
+        both = [[ends(seed, degree, setting) for degree in DEGREES] for seed in sites]
+        held.append(np.all(np.diff(both, axis=1) < 0, axis=(1, 2)))
+    return Quantity(
+        float(counts[0] / counts[1]),
+        note=f"{counts[0]:.0f} of {counts[1]:.0f} lambda"
+        f" ({by_class((each[0] / each[1] for each in by_kind.values()), '.0%')}); of {len(sites)}"
+        f" sites {np.mean(held):.1%} have that order at lambda 1 and without caps",
+        provenance=known,
+    )
+
+
+def figure5(quick: bool, *, alpha: float, kind: str) -> list[Figure]:
+    """Return fairness against lambda for three heterogeneity degrees."""
+    some = curves(kind, alpha, quick)
+    suffix = "" if kind == "computation" else f"-{kind}"
+    # All curves to the end of the longest.
+    end = max(float(each.factors[-1]) for each in some)
+    return [
+        Figure(
+            f"figure5-alpha-{alpha:g}{suffix}",
+            f"Figure 5: {kind} tasks, alpha {alpha:g}",
+            "lambda: N_max / mean number of tasks of a peer",
+            "workload fairness FI",
+            {
+                f"H_D = {degree:.4g}": (
+                    np.append(each.factors, end),
+                    np.append(each.fairness, each.fairness[-1]),
+                )
+                for degree, each in zip(DEGREES, some, strict=True)
+            },
+            # The paper is about the start of the lowest curve.
+            whole=True,
+        )
+    ]

@@ -1,0 +1,294 @@
+"""Negotiations by messages: the benefit they reach, and the rounds, messages and time they take."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from simplugin.elementary import exp
+from simplugin.errors import InfeasibleError
+from simplugin.figures import Figure
+from simplugin.market.negotiations.bisection import bisection_rounds
+from simplugin.market.negotiations.clock import clock
+from simplugin.market.negotiations.median import median_rounds
+from simplugin.market.negotiations.protocol import Message, Negotiation, Peer, negotiate
+from simplugin.market.negotiations.secant import secant_rounds
+from simplugin.market.negotiations.shipped import NEGOTIATIONS
+from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.papers.statements import Quantity
+from simplugin.papers.zheng.settings import (
+    ALPHA,
+    EQUAL,
+    ON_SITE,
+    TASKS,
+    Drawn,
+    Quantities,
+    Setting,
+    dealt,
+    drawn_markets,
+    seeds,
+)
+from simplugin.platforms.twelve_peers import N_PEERS, SEED, chosen_site
+from simplugin.workloads.bundle_markets import Floats
+
+INSTANCES, QUICK_INSTANCES = 1000, 60
+# Those that only exchange prices and counts, and the worth of tasks in doubt.
+CLEARING = ("bisection", "median", "secant")
+# Rounds and messages of a peer that are few.
+FEW_ROUNDS, FEW_MESSAGES = 25, 50
+STEP, STEPS = 0.1, (1.0, 0.3, 0.1, 0.03)
+# From the local scheduler to any peer [s].
+LATENCY = 0.01
+# How many numbers of a reply are worths of tasks; of "worths" all are, of others none.
+_TOLD = {
+    "posted": 1, "retail": 1, "takes": 2, "quote": 1, "middle": 1, "split": 2, "base": 1, "limit": 1
+}  # fmt: skip
+
+
+class _Counting:
+    """A peer that counts how often it tells the worth of a task."""
+
+    def __init__(self, peer: Peer, told: list[int]) -> None:
+        self._peer, self._told = peer, told
+
+    def reply(self, message: Message, /) -> Message:
+        """Return the peer's answer."""
+        answer = self._peer.reply(message)
+        kind = answer[0]
+        self._told[0] += len(answer) - 1 if kind == "worths" else _TOLD.get(kind, 0)
+        return answer
+
+
+def counting(negotiation: Negotiation, told: list[int]) -> Negotiation:
+    """Return a negotiation whose peers count in `told` the worths of tasks that they tell."""
+
+    def peer(value: float, cap: int, q: float, generator: np.random.Generator) -> Peer:
+        return _Counting(negotiation.peer(value, cap, q, generator), told)
+
+    return Negotiation(negotiation.name, negotiation.scheduler, peer)
+
+
+class Effort(NamedTuple):
+    """Gaps, rounds, their proven bounds, and of each peer messages and worths told.
+
+    Arrays of shape (n_markets,).
+    """
+
+    gaps: Floats
+    rounds: Floats
+    bounds: Floats
+    messages: Floats
+    told: Floats
+
+
+@cache
+def effort(name: str, quick: bool, *, own_rates: bool = False) -> Effort:
+    """Return what a shipped negotiation takes on the markets of the first seeds."""
+    count = QUICK_INSTANCES if quick else INSTANCES
+    lines = []
+    for seed, drawn in enumerate(drawn_markets(count, own_rates=own_rates)):
+        market, told = drawn.market, [0]
+        agreed = negotiate(counting(NEGOTIATIONS[name], told), *market.arguments, seed=seed)
+        lines.append(
+            (
+                1 - market.benefit(agreed.amounts) / drawn.best.benefit,
+                agreed.rounds,
+                _bound(name, drawn),
+                agreed.messages / market.n_peers,
+                told[0] / market.n_peers,
+            )
+        )
+    return Effort(*np.array(lines, dtype=np.float64).T)
+
+
+def _bound(name: str, drawn: Drawn) -> float:
+    """Return the maximum number of rounds; inf where none is known."""
+    market = drawn.market
+    total = int(market.caps.sum())
+    match name:
+        case "bisection":
+            return bisection_rounds(market, drawn.best.price)
+        case "median":
+            return median_rounds(total, market.n_peers)
+        case "secant":
+            return secant_rounds(total, market.n_peers)
+    return np.inf
+
+
+def negotiations(quick: bool) -> Quantities:
+    """Measure gaps, rounds, messages, time and what peers tell."""
+    both = {
+        name: [effort(name, quick, own_rates=own) for own in (False, True)] for name in CLEARING
+    }
+    gap = max(float(np.abs(each.gaps).max()) for some in both.values() for each in some)
+    known = seeds(len(both["secant"][0].gaps), rates="common, and of each peer's own")
+    return {
+        "clearing.gap": Quantity(gap, note=", ".join(CLEARING), optimum=0.0, provenance=known),
+        "clearing.effort": _rounds(both, quick, known),
+        "clock.ends": _clocks(quick),
+        "secant.time": _on_simgrid(),
+    }
+
+
+def _rounds(both: dict[str, list[Effort]], quick: bool, known: dict[str, object]) -> Quantity:
+    """Return the largest part of the bars for rounds and messages, or of proven bounds."""
+    worst, words = 0.0, []
+    for name, some in both.items():
+        rounds, bounds, messages = (
+            np.concatenate([getattr(each, field) for each in some])
+            for field in ("rounds", "bounds", "messages")
+        )
+        parts = rounds.max() / FEW_ROUNDS, messages.max() / FEW_MESSAGES, np.max(rounds / bounds)
+        worst = max(worst, *parts)
+        words.append(
+            f"{name}: {np.median(rounds):.0f} rounds in the median, {rounds.max():.0f} at most,"
+            f" {np.median(messages):.1f} and {messages.max():.1f} messages a peer,"
+            f" {parts[2]:.0%} of the bound"
+        )
+    isgbmat, secant = (effort(name, quick).messages for name in ("isgbmat", "secant"))
+    words.append(
+        f"messages a peer: secant {secant.mean():.1f} on average, {secant.max():.1f} at most,"
+        f" ISGBMAT {isgbmat.mean():.1f} and {isgbmat.max():.0f}"
+    )
+    told = {name: effort(name, quick).told for name in (*CLEARING, "isgbmat", "optimum")}
+    means = ", ".join(f"{name} {each.mean():.1f}" for name, each in told.items())
+    words.append(
+        f"a peer tells the worth of a task {means} times on average, with bisection"
+        f" {told['bisection'].max():.0f} times at most"
+    )
+    extreme, said = _extremes(quick)
+    return Quantity(
+        float(max(worst, extreme, *(() if quick else (_large(words),)))),
+        note="; ".join([*words, said]),
+        provenance=known,
+    )
+
+
+def _extremes(quick: bool) -> tuple[float, str]:
+    """Return rounds over bounds at extreme units of price and discount rates; inf if inexact."""
+    values = exp(np.random.default_rng(SEED).normal(0, 1, N_PEERS))
+    alphas = (1e-9, 1e-3, 0.5) if quick else (1e-12, 1e-9, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.99)
+    units = (1e-200, 1.0, 1e200) if quick else (1e-200, 1e-20, 1.0, 1e20, 1e200)
+    most = dict.fromkeys(CLEARING, 0)
+    exact = True
+    for alpha in alphas:
+        for unit in units:
+            given = (unit * values, TASKS, TASKS, 1 - alpha)
+            best = largest_benefit(*given)
+            for name in CLEARING:
+                agreed = negotiate(NEGOTIATIONS[name], *given)
+                most[name] = max(most[name], agreed.rounds)
+                exact &= np.array_equal(agreed.amounts, best.amounts)
+    total = N_PEERS * TASKS
+    bounds = {"median": median_rounds(total, N_PEERS), "secant": secant_rounds(total, N_PEERS)}
+    words = ", ".join(f"{name} {most[name]} of {bound}" for name, bound in bounds.items())
+    worst = max(most[name] / bound for name, bound in bounds.items())
+    return (
+        worst if exact else np.inf,
+        f"alpha {min(alphas):g} to {max(alphas):g} and values around {min(units):g} to"
+        f" {max(units):g}: {words}, bisection {most['bisection']} rounds",
+    )
+
+
+def _large(words: list[str]) -> float:
+    """Return rounds of secants over the bar for 10,000 peers and 10^7 tasks; inf if inexact."""
+    count, tasks = 10_000, 10**7
+    given = (60 * exp(np.random.default_rng(SEED).normal(0, 0.5, count)), tasks, tasks, 0.999)
+    best = largest_benefit(*given)
+    found = {name: negotiate(NEGOTIATIONS[name], *given) for name in CLEARING}
+    exact = all(np.array_equal(each.amounts, best.amounts) for each in found.values())
+    took = ", ".join(
+        f"{name} {each.rounds} rounds and {each.messages / count:.1f} messages a peer"
+        for name, each in found.items()
+    )
+    words.append(f"{count:,} peers and {tasks:,} tasks: {took}")
+    return found["secant"].rounds / FEW_ROUNDS if exact else np.inf
+
+
+def _clocks(quick: bool) -> Quantity:
+    """Return in which part of the markets a price that moves by a fixed step comes to rest."""
+    ended, words = 1.0, []
+    for step in (STEP,) if quick else STEPS:
+        rounds: list[int] = []
+        cycles = 0
+        drawn = drawn_markets(QUICK_INSTANCES if quick else INSTANCES)
+        for each in drawn:
+            try:
+                rounds.append(negotiate(clock(step), *each.market.arguments).rounds)
+            except InfeasibleError as error:
+                cycles += "never ends" in str(error)
+        if step == STEP:
+            ended = len(rounds) / len(drawn)
+        words.append(
+            f"step {step:g}: {len(rounds)} of {len(drawn)} end, within {np.median(rounds):.0f}"
+            f" rounds in the median and {max(rounds)} at most, {cycles} cycle"
+        )
+    return Quantity(ended, note="; ".join(words), provenance=seeds(len(drawn), first_price=1))
+
+
+def _on_simgrid() -> Quantity:
+    """Return the time of a negotiation by secants over that of the bundle, on SimGrid."""
+    setting = Setting("neutral")
+    site = replace(chosen_site(), latency=LATENCY)
+    market, _ = setting.market(site)
+    shares, over, differs = {}, [], []
+    for name, negotiation in NEGOTIATIONS.items():
+        deal = dealt(site, setting.bundle, name, seed=SEED)
+        here = negotiate(negotiation, *market.arguments, seed=SEED)
+        alike = np.array_equal(deal.amounts, here.amounts) and (
+            (deal.rounds, deal.messages, deal.bytes) == (here.rounds, here.messages, here.bytes)
+        )
+        if deal.payments is not None and here.payments is not None:
+            alike &= bool(np.allclose(deal.payments, here.payments, rtol=EQUAL, atol=0.0))
+        differs.append(abs(deal.price / here.price - 1) if alike else np.inf)
+        shares[name] = deal.negotiation / (deal.finished - deal.agreed)
+        # An announcement and every round there and back; the size of messages comes on top.
+        over.append(deal.negotiation / ((2 * deal.rounds + 1) * LATENCY) - 1)
+    words = ", ".join(f"{name} {share:.4%}" for name, share in shares.items())
+    return Quantity(
+        shares["secant"] if max(differs) <= EQUAL else np.inf,
+        note=f"{words} of the time from the agreement on; {min(over):.2%} to {max(over):.2%} above"
+        f" (2 rounds + 1) latencies; amounts, messages and bytes as without a network, prices to"
+        f" {max(differs):.0e}",
+        provenance=ON_SITE | {"class": setting.kind, "latency": f"{LATENCY:g} s"},
+    )
+
+
+def round_figures(quick: bool) -> list[Figure]:
+    """Return rounds against the number of tasks and of peers."""
+    counts = (12, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)[: 6 if quick else None]
+    peers = (3, 10, 30, 100, 300, 1000, 3000, 10_000)[: 4 if quick else None]
+    values = Setting("neutral").market()[0].values
+    drawn = 60 * exp(np.random.default_rng(SEED).normal(0, 0.5, max(peers)))
+
+    def rounds(name: str, worth: Floats, m: int) -> int:
+        return negotiate(NEGOTIATIONS[name], worth, m, m, 1 - ALPHA).rounds
+
+    by_tasks = {
+        name: (np.log10(counts), [rounds(name, values, m) for m in counts])
+        for name in ("isgbmat", *CLEARING)
+    }
+    by_peers = {
+        name: (np.log10(peers), [rounds(name, drawn[:n], 100 * n) for n in peers])
+        for name in CLEARING
+    }
+    return [
+        Figure(
+            "negotiation-rounds-tasks",
+            f"Rounds of negotiations, {N_PEERS} peers, alpha {ALPHA:g}, no N_max",
+            "logarithm of the number of tasks, log10 m",
+            "rounds",
+            by_tasks,
+            log_y=True,
+        ),
+        Figure(
+            "negotiation-rounds-peers",
+            f"Rounds of negotiations, 100 tasks a peer, alpha {ALPHA:g}, no N_max",
+            "logarithm of the number of peers, log10 n",
+            "rounds",
+            by_peers,
+        ),
+    ]

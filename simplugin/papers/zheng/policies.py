@@ -1,0 +1,294 @@
+"""ISGBMAT as printed and repaired, and other policies, on random markets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from simplugin.figures import Figure
+from simplugin.market.dealing import one_by_one, round_robin
+from simplugin.market.isgbmat import PRINTED, REPAIRED, REPAIRS, Repairs, Run, run_isgbmat
+from simplugin.market.policies import POLICIES, RANDOM
+from simplugin.market.proportional import in_proportion
+from simplugin.optimum.bundle_programs import continuous_optimum, relaxation
+from simplugin.papers.statements import Quantity
+from simplugin.papers.zheng.settings import (
+    EQUAL,
+    TASKS,
+    Drawn,
+    Quantities,
+    best_of,
+    drawn_markets,
+    seeds,
+)
+from simplugin.workloads.bundle_markets import BundleMarket, Floats
+
+INSTANCES, QUICK_INSTANCES = 1000, 100
+# Markets of which Clarabel solves the continuous relaxation, too.
+SOLVED, QUICK_SOLVED = 200, 20
+CURED = replace(PRINTED, idle_price=True)
+# By how much each of Table 1's algorithms is below ISGBMAT there.
+PUBLISHED = {
+    "commodity": 1 - 60424 / 62765,
+    "double_auction": 1 - 61976 / 62765,
+    "proportional_share": 1 - 60790 / 62765,
+}
+OTHERS = (
+    "commodity_equal",
+    "commodity_cheapest",
+    "double_auction_rounds",
+    "double_auction_mean",
+    "double_auction_dearest",
+)
+EXACT = ("isgbmat", "double_auction_marginal", "bisection", "median", "secant")
+_ROUNDING = 1e-12
+
+
+class Trial(NamedTuple):
+    """A run of ISGBMAT on a market."""
+
+    drawn: Drawn
+    run: Run
+
+    @property
+    def failure(self) -> str:
+        """What is wrong with the result; empty if nothing is."""
+        if self.run.end != "ended":
+            return self.run.end
+        if (placed := int(self.run.amounts.sum())) != self.drawn.market.m:
+            return "too few tasks" if placed < self.drawn.market.m else "too many tasks"
+        if not self.drawn.is_best(self.run.amounts):
+            return "too little benefit"
+        return "" if self.drawn.clears(self.run.price) else "no clearing price"
+
+
+def _count(quick: bool) -> int:
+    """Return how many markets there are."""
+    return QUICK_INSTANCES if quick else INSTANCES
+
+
+@cache
+def trials(repairs: Repairs, quick: bool) -> tuple[Trial, ...]:
+    """Return the runs of ISGBMAT with some repairs on the markets of the first seeds."""
+    return tuple(
+        Trial(each, run_isgbmat(*each.market.arguments, repairs))
+        for each in drawn_markets(_count(quick))
+    )
+
+
+def loop(quick: bool) -> Quantities:
+    """Measure how ISGBMAT ends as printed, with one defect cured, and repaired."""
+    known = seeds(_count(quick))
+    printed, cured, whole = (trials(each, quick) for each in (PRINTED, CURED, REPAIRED))
+    means = trials(replace(REPAIRED, clearing_price=False), quick)
+    ended = [each for each in cured if each.run.end == "ended"]
+    priced = [
+        sum(each.run.end == "ended" and bool(np.isfinite(each.run.price)) for each in runs)
+        for runs in (printed, cured)
+    ]
+    put_out = sum(each.drawn.is_best(each.run.amounts) for each in ended)
+    optimal = sum(each.drawn.is_best(each.run.taken) for each in ended)
+    clear = [sum(each.drawn.clears(each.run.price) for each in runs) for runs in (ended, means)]
+    parts = np.array([each.run.passes / each.drawn.market.m for each in whole])
+    single = run_isgbmat((1.0,), TASKS, TASKS, 0.99).passes
+    good = sum(not each.failure for each in whole)
+    lost = [each.drawn.market.benefit(each.run.amounts) / each.drawn.best.benefit for each in whole]
+    return {
+        "printed.ends": Quantity(
+            priced[0] / len(printed),
+            note=f"as printed {_ends(printed)}, {priced[0]} with a price; with 0/0 cured"
+            f" {_ends(cured)}, {priced[1]} with a price",
+            provenance=known,
+        ),
+        "cured.optimal": Quantity(
+            optimal / len(ended), note=f"{optimal} of {len(ended)} runs that end", provenance=known
+        ),
+        "cured.put_out": Quantity(
+            put_out / len(ended),
+            note=f"A is complete in {put_out} of {len(ended)} runs that end; the price clears in"
+            f" {clear[0]}, and with all other repairs in {clear[1]} of {len(means)}",
+            provenance=known,
+        ),
+        "repaired.passes": Quantity(
+            float(parts.max()),
+            note=f"in parts of m; above 1 in {np.sum(parts > 1)} of {len(parts)} markets, mean"
+            f" {parts.mean():.3f}, median {np.median(parts):.3f}; a single peer takes {single} for"
+            f" {TASKS} tasks",
+            provenance=known,
+        ),
+        "repaired.right": Quantity(
+            good / len(whole),
+            note=f"{good} of {len(whole)}; at most {1 - min(lost):.1e} below the maximum",
+            optimum=1.0,
+            provenance=known,
+        ),
+        "repairs.failures": _needed(quick, known),
+    }
+
+
+def _ends(runs: tuple[Trial, ...]) -> str:
+    """Return how often runs end in each way."""
+    found = Counter(each.run.end for each in runs)
+    return ", ".join(f"{count} {end}" for end, count in found.items()) + f" of {len(runs)}"
+
+
+def _needed(quick: bool, known: dict[str, object]) -> Quantity:
+    """Return the fewest failures if one of the repairs is left out."""
+    found = {each.key: _without(each.key, quick) for each in REPAIRS}
+    words = [
+        f"{key}: {', '.join(f'{count} {how}' for how, count in failures.items())}"
+        for key, failures in found.items()
+    ]
+    whole = trials(REPAIRED, quick)
+    simple = {
+        "the last peers": [
+            one_by_one(m, each.run.taken, np.arange(n))
+            for each in whole
+            for m, n in ((each.drawn.market.m, each.drawn.market.n_peers),)
+        ],
+        "all in proportion": [
+            in_proportion(each.run.taken.astype(np.float64), each.drawn.market.m, each.run.taken)
+            for each in whole
+        ],
+    }
+    for name, trimmed in simple.items():
+        gaps = np.array(
+            [
+                1 - each.drawn.market.benefit(amounts) / each.drawn.best.benefit
+                for each, amounts in zip(whole, trimmed, strict=True)
+            ]
+        )
+        words.append(
+            f"if tasks go back from {name}, {gaps.mean():.1%} of the benefit is lost on average,"
+            f" {gaps.max():.1%} at most"
+        )
+    fewest = min(each.total() for each in found.values())
+    return Quantity(fewest, note=f"{len(whole)} runs each: {'; '.join(words)}", provenance=known)
+
+
+def _without(key: str, quick: bool) -> Counter[str]:
+    """Return the failures on all markets if one repair is left out.
+
+    Without the refusal, caps leave one task over; without logarithms, all peers are alike.
+    """
+    repairs = replace(REPAIRED, **{key: False})
+    markets = [each.market for each in drawn_markets(_count(quick))]
+    if key == "refusal":
+        small = [
+            run_isgbmat(each.values, each.m, round_robin(each.m - 1, each.caps), each.q, repairs)
+            for each in markets
+        ]
+        return Counter(run.end for run in small if run.end == "stuck")
+    found = trials(repairs, quick)
+    if key == "logarithms":
+        alike = [
+            BundleMarket(np.full_like(each.values, each.values[0]), each.m, each.caps, each.q)
+            for each in markets
+        ]
+        found = tuple(
+            Trial(Drawn(each, best_of(each)), run_isgbmat(*each.arguments, repairs))
+            for each in alike
+        )
+    return Counter(failure for each in found if (failure := each.failure))
+
+
+@cache
+def gaps(quick: bool) -> tuple[Mapping[str, Floats], int]:
+    """Return the part of the benefit that each policy misses, and how many tasks lists are valid.
+
+    Policies that draw do so by the market's seed.
+    """
+    found: dict[str, list[float]] = {name: [] for name in (*PUBLISHED, *OTHERS, *EXACT)}
+    placed = 0
+    for seed, drawn in enumerate(drawn_markets(_count(quick))):
+        market, best = drawn
+        for name, parts in found.items():
+            own = {"seed": seed} if name in RANDOM else {}
+            amounts, _ = POLICIES[name](*market.arguments, **own)
+            within = np.all((amounts >= 0) & (amounts <= market.caps))
+            placed += bool(within and amounts.sum() == market.m)
+            parts.append(1 - market.benefit(amounts) / best.benefit)
+    return {name: np.array(parts) for name, parts in found.items()}, placed
+
+
+def comparison(quick: bool) -> Quantities:
+    """Measure what other policies miss of the largest benefit."""
+    found, placed = gaps(quick)
+    known = seeds(_count(quick))
+    words = [
+        f"{name} {each.mean():.2%}, median {np.median(each):.2%}, 95th percentile"
+        f" {np.percentile(each, 95):.2%}, worst {each.max():.2%}, maximal in"
+        f" {np.sum(np.abs(each) <= EQUAL)}"
+        + (f" (Table 1: {PUBLISHED[name]:.1%})" if name in PUBLISHED else "")
+        for name, each in found.items()
+        if name not in EXACT
+    ]
+    ahead = any(np.any(each < -EQUAL) for each in found.values())
+    exact = max(float(np.abs(found[name]).max()) for name in EXACT)
+    return {
+        "comparators.gap": Quantity(
+            -np.inf if ahead else min(float(found[name].mean()) for name in PUBLISHED),
+            note=f"{'; '.join(words)}; {', '.join(EXACT)} within {exact:.0e}; all tasks placed in"
+            f" {placed} of {len(found) * _count(quick)} assignments",
+            provenance=known,
+        ),
+        "divisible.clears": _divisible(quick, known),
+    }
+
+
+def _divisible(quick: bool, known: dict[str, object]) -> Quantity:
+    """Return in which part of the markets the price of divisible tasks clears whole ones."""
+    clears, above, missed, within, differs = [], [], [], [], [0.0]
+    for seed, drawn in enumerate(drawn_markets(_count(quick))):
+        market, best = drawn
+        parts = continuous_optimum(*market.arguments)
+        clears.append(drawn.clears(parts.price))
+        if not clears[-1]:
+            missed.append(abs(int(market.response(parts.price).sum()) - market.m))
+        gain, rounding = parts.benefit - best.benefit, _ROUNDING * best.benefit
+        above.append(gain / best.benefit)
+        within.append(-rounding <= gain <= parts.margin + rounding)
+        if seed < (QUICK_SOLVED if quick else SOLVED):
+            other = relaxation(*market.arguments)
+            differs.append(abs(other.benefit / parts.benefit - 1))
+    words = f"; elsewhere demand misses m, by {max(missed)} at most" if missed else ""
+    return Quantity(
+        float(np.mean(clears)),
+        note=f"{sum(clears)} of {len(clears)} markets{words}. Divided, tasks are worth"
+        f" {np.mean(above):.2%} more on average, {max(above):.1%} at most, within the proven"
+        f" margin in {sum(within)}; Clarabel's benefit differs by {max(differs):.0e}",
+        provenance=known,
+    )
+
+
+def gap_figures(quick: bool) -> list[Figure]:
+    """Return the distributions of gaps and of passes."""
+    found, _ = gaps(quick)
+    count = _count(quick)
+    part = np.arange(1, count + 1) / count
+    terms = seeds(count)
+    drawn = f"{count} random markets\nalpha {terms['alpha']}; N_max {terms['N_max']}"
+    passes = [each.run.passes / each.drawn.market.m for each in trials(REPAIRED, quick)]
+    return [
+        Figure(
+            "benefit-gaps",
+            f"Benefit of each policy against the largest, {drawn}",
+            "gap to the largest benefit [%]",
+            "markets up to this gap, part",
+            {name: (100 * np.sort(found[name]), part) for name in (*PUBLISHED, *OTHERS)},
+            whole=True,
+        ),
+        Figure(
+            "isgbmat-passes",
+            f"Passes of ISGBMAT, repaired, {drawn}",
+            "passes over tasks, S / m",
+            "markets up to this, part",
+            {"isgbmat": (np.sort(passes), part)},
+            whole=True,
+        ),
+    ]

@@ -1,0 +1,256 @@
+"""Discount rates of each peer, section 6, and tasks that are not identical."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from simplugin.errors import InfeasibleError
+from simplugin.figures import Figure
+from simplugin.market.discount_rates import (
+    balanced_split,
+    balancing_rates,
+    completion_bound,
+    rates_for,
+)
+from simplugin.market.front import least_completion
+from simplugin.market.model import HOUR
+from simplugin.market.outcomes import Outcome
+from simplugin.optimum.bundle_benefit import identical_benefit, mixed_benefit, scaled_benefit
+from simplugin.papers.statements import Quantity
+from simplugin.papers.zheng.settings import (
+    ALPHA,
+    EQUAL,
+    ON_SITE,
+    SETTINGS,
+    Quantities,
+    Setting,
+    best_of,
+)
+from simplugin.platforms.twelve_peers import SEED, chosen_site, consistent_site
+from simplugin.workloads.bundle_markets import BundleMarket, Floats
+from simplugin.workloads.bundles import MEGA, drawn_sizes, lcg_bundles
+from simplugin.workloads.random_markets import random_market
+
+SITES, QUICK_SITES = 200, 20
+MARKETS, QUICK_MARKETS = 1000, 60
+# Completion times up to which finishing together counts as reached, over the bound.
+NEAR = 1.03
+# How close a price comes to the lowest value.
+_BELOW = 1 - 1e-6
+# Tasks of the largest bundle of the trace that are paired with places, and what a second of run
+# time is taken to compute [flop].
+MIXED_TASKS, QUICK_TASKS = 400, 105
+REFERENCE_SPEED = 25 * MEGA
+
+
+@dataclass(frozen=True, eq=False)
+class Balanced:
+    """The optimum under a common rate and under rates of each peer with the same benefit.
+
+    Attributes
+    ----------
+    common, own : Outcome
+        Estimated outcomes.
+    alpha : float64, shape (n_peers,)
+        Rates of each peer.
+    bound : float
+        Of the completion time [s].
+    exact : bool
+        True if the optimum under these rates is the assignment wanted, at the same benefit.
+    """
+
+    common: Outcome
+    own: Outcome
+    alpha: Floats
+    bound: float
+    exact: bool
+
+    @property
+    def least(self) -> float:
+        """The least completion time of whole tasks, over the bound."""
+        market = self.common.market
+        return least_completion(HOUR / market.values, market.m, market.caps) / self.bound
+
+
+def balanced(market: BundleMarket, times: Floats) -> Balanced:
+    """Return what rates of each peer do to a market, without its N_max.
+
+    Raises
+    ------
+    InfeasibleError
+        No rates have the same benefit.
+    """
+    values, m = market.values, market.m
+    market = BundleMarket(values, m, m, market.q)
+    best = best_of(market)
+    wanted = balancing_rates(values, times, m, best.benefit)
+    priced = BundleMarket(values, m, m, 1 - wanted.alpha)
+    found = best_of(priced)
+    exact = np.array_equal(found.amounts, wanted.amounts) and found.clears(wanted.price)
+    return Balanced(
+        Outcome.estimated(market, best.amounts, best.price, times),
+        Outcome.estimated(priced, found.amounts, wanted.price, times),
+        wanted.alpha,
+        completion_bound(times, m),
+        exact and abs(found.benefit / best.benefit - 1) <= EQUAL,
+    )
+
+
+@cache
+def on_site(setting: Setting, seed: int = SEED) -> Balanced:
+    """Return the same for a class of tasks on a site that agrees with the paper."""
+    return balanced(*setting.market(consistent_site(seed)))
+
+
+def rates(quick: bool) -> Quantities:
+    """Measure fairness, completion and benefit under rates of each peer."""
+    sites = QUICK_SITES if quick else SITES
+    here = {each.kind: on_site(each) for each in SETTINGS}
+    many = [on_site(each, seed) for seed in range(sites) for each in SETTINGS]
+    fairer = sum(each.own.fairness > each.common.fairness for each in many)
+    known = ON_SITE | {"site": f"{sites} consistent ones", "times": "estimated"}
+    changes = "; ".join(
+        f"{kind}: FI {each.common.fairness:.3f} becomes {each.own.fairness:.3f}, rates"
+        f" {each.alpha[each.own.amounts > 0].min():.2g} to"
+        f" {each.alpha[each.own.amounts > 0].max():.3g}"
+        for kind, each in here.items()
+    )
+    return {
+        "own_rates.fairer": Quantity(
+            fairer / len(many),
+            note=f"FI rises in {fairer} of {len(many)} settings; chosen site, {changes}",
+            provenance=known,
+        ),
+        "own_rates.completion": _completion(here, many, known),
+        "own_rates.exist": _everywhere(many, QUICK_MARKETS if quick else MARKETS),
+        "identical.kept": _mixed_sizes(QUICK_TASKS if quick else MIXED_TASKS),
+    }
+
+
+def _completion(
+    here: dict[str, Balanced], many: list[Balanced], known: dict[str, object]
+) -> Quantity:
+    """Return the completion time under own rates over the bound, worst of the classes."""
+    own, common = (
+        np.array([getattr(each, name).completion / each.bound for each in many])
+        for name in ("own", "common")
+    )
+    words = "; ".join(
+        f"{kind}: {each.common.completion:.0f} s becomes {each.own.completion:.0f} s, bound"
+        f" {each.bound:.0f} s; all peers together {_together(each)}"
+        for kind, each in here.items()
+    )
+    return Quantity(
+        max(each.own.completion / each.bound for each in here.values()),
+        note=f"{words}; on all sites {common.mean():.3f} times the bound becomes {own.mean():.3f},"
+        f" at most {own.max():.3f}, earlier in {np.sum(own < common)} of {len(many)} settings",
+        optimum=float(np.mean([each.least for each in many])),
+        provenance=known,
+    )
+
+
+def _together(each: Balanced) -> str:
+    """Return what it costs to have all peers finish together, the slowest too."""
+    market = each.common.market
+    times = HOUR / market.values
+    amounts = balanced_split(times, market.m)
+    price = _BELOW * float(market.values[amounts > 0].min())
+    alpha = rates_for(market.values, amounts, price)
+    most = BundleMarket(market.values, market.m, market.caps, 1 - alpha).benefit(amounts)
+    over = float(np.max(amounts * times)) / each.bound
+    return f"{over:.4f} times the bound at {most / each.common.benefit:.0%} of the benefit"
+
+
+def _everywhere(many: list[Balanced], seeds: int) -> Quantity:
+    """Return for which part of random markets such rates exist."""
+    found = []
+    for market in map(random_market, range(seeds)):
+        try:
+            found.append(balanced(market, HOUR / market.values))
+        except InfeasibleError:
+            continue
+    exact = [sum(each.exact for each in some) for some in (found, many)]
+    sooner = np.array([each.own.completion / each.common.completion for each in found])
+    fairer = sum(each.own.fairness > each.common.fairness for each in found)
+    return Quantity(
+        exact[0] / seeds,
+        note=f"{exact[0]} of {seeds} random markets, {exact[1]} of {len(many)} settings of sites;"
+        f" completion {np.median(sooner):.3f} times that of the common rate in the median, earlier"
+        f" in {np.sum(sooner < 1)}, later in {np.sum(sooner > 1)}; fairer in {fairer}",
+        provenance={"seeds": f"0-{seeds - 1}", "N_max": "none"},
+    )
+
+
+@cache
+def kept(place: int, transfers: bool) -> tuple[float, float]:
+    """Return what is left of the benefit if tasks of a bundle of the trace are dealt as identical.
+
+    Parameters
+    ----------
+    place : int
+        Of the bundle in the trace.
+    transfers : bool
+        True if each task also moves as many bytes as one of mean size computes flop.
+
+    Returns
+    -------
+    kept, variation : float
+        Part of the optimum's benefit, and the coefficient of variation of the sizes drawn.
+    """
+    known = lcg_bundles()[place]
+    sizes = drawn_sizes(known.count, known.variation, np.random.default_rng([SEED, place]))
+    site = chosen_site()
+    flop = known.mean * REFERENCE_SPEED
+    computing = flop / site.speed
+    sending = flop / site.bandwidth if transfers else np.zeros(site.n_peers)
+    values = HOUR / (sending[:, None] + np.outer(computing, sizes))
+    best = (
+        mixed_benefit(values, known.count, 1 - ALPHA)
+        if transfers
+        else scaled_benefit(HOUR / computing, sizes, known.count, 1 - ALPHA)
+    )
+    dealt = identical_benefit(values, HOUR / (sending + computing), known.count, 1 - ALPHA)
+    return dealt.benefit / best.benefit, float(np.std(sizes))
+
+
+def _mixed_sizes(most: int) -> Quantity:
+    """Return the least part of the benefit that is kept if tasks are taken for identical."""
+    bundles = lcg_bundles()
+    few = [place for place, each in enumerate(bundles) if each.count <= most]
+    computing = np.array([kept(place, False) for place in range(len(bundles))]).T
+    sending = np.array([kept(place, True) for place in few]).T
+    uneven = computing[1] > np.median(computing[1])
+    return Quantity(
+        float(min(computing[0].min(), sending[0].min())),
+        note=f"{computing[0].mean():.3f} on average, {computing[0].min():.3f} at least, over"
+        f" {len(bundles)} bundles that only compute ({computing[0][~uneven].mean():.3f} for the"
+        f" half with the smaller variation, {computing[0][uneven].mean():.3f} for the other); with"
+        f" transfers {sending[0].mean():.3f}, {sending[0].min():.3f} at least, over {len(few)};"
+        f" median coefficient of variation {np.median(computing[1]):.2f}",
+        optimum=1.0,
+        provenance=ON_SITE | {"m": "of each bundle", "trace": "LCG 2005"},
+    )
+
+
+def rate_figures(quick: bool) -> list[Figure]:
+    """Return when each peer finishes under a common rate and under its own."""
+    del quick
+    found = on_site(SETTINGS[0])
+    edges = np.arange(len(found.alpha) + 1) + 0.5
+    return [
+        Figure(
+            "discount-rates",
+            "When each peer finishes (computation)",
+            "peer",
+            "time [s]",
+            {
+                f"common rate {ALPHA:g}": (edges, found.common.times),
+                "rates of each peer, same benefit": (edges, found.own.times),
+            },
+            lines={"lower bound of completion": found.bound},
+            bars=True,
+        )
+    ]

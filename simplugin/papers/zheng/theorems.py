@@ -1,0 +1,326 @@
+"""Section 4: balanced states, and what holds in place of Theorems 1 to 3.
+
+The proofs of Theorems 1 and 2 move tasks between peers and leave prices v_i as they are, though
+Eq. (7) lets them fall with the number of tasks; see `simplugin.market.balance`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from simplugin.elementary import exp, expm1, log, log1p
+from simplugin.figures import Figure
+from simplugin.market.balance import best_response, is_balanced, is_supported, nearest_balance
+from simplugin.market.mechanisms import first_mean_price
+from simplugin.papers.statements import Quantity
+from simplugin.papers.zheng.settings import (
+    EQUAL,
+    SETTINGS,
+    Drawn,
+    Quantities,
+    best_of,
+    drawn_markets,
+    seeds,
+    spread,
+)
+from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
+from simplugin.workloads.random_markets import ALPHA
+
+SEED = 2011
+DRAWS, QUICK_DRAWS = 1000, 100
+# Markets of at most 200 tasks whose peers pay the mean of first prices.
+CHARGED, QUICK_CHARGED = 1000, 60
+# Markets of which all assignments are looked at: peers, tasks.
+SMALL, QUICK_SMALL = 400, 60
+SMALL_PEERS, SMALL_TASKS = (2, 4), (4, 16)
+# Balanced states that are made: peers, tasks of each.
+MADE_PEERS, MADE_TASKS = (2, 12), (1, 100)
+# The smallest market in which a balanced state is not a maximum.
+EXAMPLE, BALANCED = BundleMarket([7, 12], 4, 4, 0.5), np.array([1, 3])
+# What a task is worth to a fast peer, and how many slow ones there are; as many tasks.
+FAST = (2.0, 10.0, 100.0, 1000.0)
+SLOW = 20_000
+# The tolerance where only rounding is forgiven.
+_EXACT = 1e-13
+
+
+class DrawnState(NamedTuple):
+    """The maximum of a random market, and the state nearest to balance."""
+
+    balanced: bool
+    supported: bool
+    # The mean of prices, Eq. (8): does it clear, which part of m is wanted, and what is that worth?
+    mean_clears: bool
+    mean_demand: float
+    mean_worth: float
+    # Part of the benefit that balance loses; True if it loses and a price supports it all the same.
+    loss: float
+    wrongly_supported: bool
+
+
+class MadeState(NamedTuple):
+    """A balanced state that was made: moves of one task that raise or change the benefit."""
+
+    rises: bool
+    changes: bool
+    loss: float
+
+
+class SmallMarket(NamedTuple):
+    """A market of which all assignments were looked at."""
+
+    states: int
+    maxima: int
+    exceptions: int
+    # Of the states with tasks for all peers, that of the least variance of prices.
+    near_loss: float
+    # Moves of a task to a peer of higher mean price, and how many of them lose.
+    moves: int
+    losing: int
+
+
+def theorems(quick: bool) -> Quantities:
+    """Measure balanced states, maxima and the prices that support them."""
+    drawn, made, small = drawn_states(quick), made_states(quick), small_markets(quick)
+    known = {"seed": SEED, **seeds(len(drawn))}
+    moves, losing = sum(each.moves for each in small), sum(each.losing for each in small)
+    changing, rising = (sum(getattr(each, name) for each in made) for name in ("changes", "rises"))
+    right = sum(each.loss <= EQUAL for each in made)
+    loss = np.array([each.loss for each in drawn])
+    stuck = sum(not each.balanced for each in drawn)
+    near = [each.near_loss for each in small if each.near_loss > EQUAL]
+    best = best_of(EXAMPLE)
+    example = is_balanced(EXAMPLE, BALANCED, 7.0) and not is_balanced(
+        EXAMPLE, best.amounts, best.price
+    )
+    worst = max(
+        *(1 / (1 - each) for each in (*loss.tolist(), *(state.loss for state in made))),
+        float(extreme_markets()[1].max()),
+    )
+    odd = sum(not each.supported or each.wrongly_supported for each in drawn)
+    exceptions = sum(each.exceptions for each in small)
+    return {
+        "balanced.changed": Quantity(
+            changing / len(made),
+            note=f"some move changes {changing} of {len(made)} balanced states, and raises"
+            f" {rising}",
+            provenance=known,
+        ),
+        "maxima.unbalanced": Quantity(
+            stuck / len(drawn),
+            note=f"{stuck} of {len(drawn)} maxima are unbalanced; {losing / moves:.1%} of {moves}"
+            f" moves as in the proof lose, in {len(small)} markets of 2 to 4 peers",
+            provenance=known,
+        ),
+        "balanced.maximal": Quantity(
+            right / len(made),
+            note=f"{right} of {len(made)}; the others lose"
+            f" {spread(each.loss for each in made if each.loss > EQUAL)}. V = (7, 12), q = 1/2,"
+            f" m = 4: (1, 3) is {'balanced' if example else 'not balanced'} and worth"
+            f" {EXAMPLE.benefit(BALANCED):g}, (2, 2) is worth {best.benefit:g}",
+            optimum=1.0,
+            provenance=known,
+        ),
+        "near_balance.loss": Quantity(
+            float(loss.max()),
+            note=f"{spread(loss)}; {np.sum(loss <= EQUAL)} of {len(loss)} lose nothing. The state"
+            f" of least variance is best in {len(small) - len(near)} of {len(small)} small"
+            f" markets, the others lose {spread(near)}",
+            optimum=0.0,
+            provenance=known,
+        ),
+        "mean_price.clears": _mean_price(drawn, quick, known),
+        "supported.exceptions": Quantity(
+            exceptions + odd,
+            note=f"{sum(each.states for each in small)} states,"
+            f" {sum(each.maxima for each in small)} of them maxima, and {len(drawn)} larger"
+            " markets",
+            provenance=known,
+        ),
+        "balance.ratio": Quantity(
+            worst,
+            note=f"{extreme_markets()[2][-1]:.3f} is the limit for one peer of value {FAST[-1]:g}"
+            f" among {SLOW:,} of value 1",
+            provenance=known,
+        ),
+    }
+
+
+def _mean_price(drawn: list[DrawnState], quick: bool, known: dict[str, object]) -> Quantity:
+    """Return in which part of the markets the mean of prices clears, and who loses at it."""
+    charged = {each.kind: first_mean_price(each.market()[0]) for each in SETTINGS}
+    losers = ", ".join(
+        f"{kind}: {paid.losers()} of {np.count_nonzero(paid.amounts)} peers, all pay"
+        f" {paid.revenue:.0f} for tasks worth {paid.market.benefit(paid.amounts):.0f} G$"
+        for kind, paid in charged.items()
+    )
+    others = [
+        first_mean_price(m) for m, _ in drawn_markets(QUICK_CHARGED if quick else CHARGED, 200)
+    ]
+    part = np.mean([each.losers() / np.count_nonzero(each.amounts) for each in others])
+    clears = sum(each.mean_clears for each in drawn)
+    low, middle, high = np.quantile([each.mean_demand for each in drawn], [0.05, 0.5, 0.95])
+    lost = [1 - each.mean_worth for each in drawn if each.mean_demand < 1]
+    return Quantity(
+        clears / len(drawn),
+        note=f"{clears} of {len(drawn)} markets; peers demand {middle:.2f} m tasks in the median,"
+        f" {low:.2f} m to {high:.2f} m in nine of ten; where it is fewer than m, they leave"
+        f" {spread(lost)}. If peers pay the mean of first prices, these lose: {losers}; random"
+        f" markets: {part:.0%} of peers on average",
+        provenance=known,
+    )
+
+
+@cache
+def drawn_states(quick: bool) -> list[DrawnState]:
+    """Return the states of random markets."""
+    return [_drawn_state(each) for each in drawn_markets(QUICK_DRAWS if quick else DRAWS)]
+
+
+def _drawn_state(drawn: Drawn) -> DrawnState:
+    """Examine a market's maximum and the state near to balance."""
+    market, best = drawn
+    near = nearest_balance(market)
+    means = market.mean_prices(best.amounts)
+    mean = float(means.mean())
+    response = np.minimum(market.response(mean), best.amounts)
+    loss = max(1 - near.benefit / best.benefit, 0.0)
+    return DrawnState(
+        is_balanced(market, best.amounts, float(means[best.amounts > 0].mean())),
+        best_response(market, best.amounts, best.price),
+        best_response(market, best.amounts, mean),
+        float(market.response(mean).sum()) / market.m,
+        market.benefit(response) / best.benefit,
+        loss,
+        is_supported(market, near.amounts, _EXACT) and loss > _EXACT,
+    )
+
+
+@cache
+def made_states(quick: bool) -> list[MadeState]:
+    """Return balanced states: amounts are drawn, then values that make mean prices equal."""
+    return [_made_state(*made_state(number)) for number in range(QUICK_DRAWS if quick else DRAWS)]
+
+
+def made_state(number: int) -> tuple[BundleMarket, Amounts]:
+    """Draw amounts, and set values so that all mean prices are 1 there."""
+    draws = np.random.default_rng([SEED, number])
+    n_peers = int(draws.integers(MADE_PEERS[0], MADE_PEERS[1] + 1))
+    amounts = draws.integers(MADE_TASKS[0], MADE_TASKS[1] + 1, n_peers)
+    alpha = exp(draws.uniform(*log(ALPHA)))
+    values = amounts * -alpha / expm1(amounts * log1p(-alpha))
+    m = int(amounts.sum())
+    return BundleMarket(values, m, m, 1 - alpha), amounts
+
+
+def _made_state(market: BundleMarket, amounts: Amounts) -> MadeState:
+    """Examine moves of one task, and the maximum."""
+    change = market.worth(amounts + 1)[None, :] - market.worth(amounts)[:, None]
+    np.fill_diagonal(change, 0.0)
+    return MadeState(
+        bool(np.any(change > EQUAL)),
+        bool(np.any(np.abs(change) > EQUAL)),
+        max(1 - market.benefit(amounts) / best_of(market).benefit, 0.0),
+    )
+
+
+@cache
+def small_markets(quick: bool) -> list[SmallMarket]:
+    """Return markets of which all assignments are examined."""
+    return [
+        _small_market(small_market(number)) for number in range(QUICK_SMALL if quick else SMALL)
+    ]
+
+
+def small_market(number: int) -> BundleMarket:
+    """Draw a market of few assignments."""
+    # From 1 on: [SEED, 1, 0] would be [SEED, 1], that of a made state.
+    draws = np.random.default_rng([SEED, 1, number + 1])
+    n_peers = int(draws.integers(SMALL_PEERS[0], SMALL_PEERS[1] + 1))
+    m = int(draws.integers(SMALL_TASKS[0], SMALL_TASKS[1] + 1))
+    alpha = exp(draws.uniform(*log(ALPHA)))
+    values = exp(draws.uniform(0, 1) * draws.standard_normal(n_peers))
+    return BundleMarket(values, m, m, 1 - alpha)
+
+
+def _small_market(market: BundleMarket) -> SmallMarket:
+    """Examine all assignments of a small market."""
+    every = _assignments(market.n_peers, market.m)
+    benefit = np.array([market.benefit(amounts) for amounts in every])
+    maximal = benefit >= benefit.max() * (1 - _EXACT)
+    supported = np.array([is_supported(market, amounts, _EXACT) for amounts in every])
+    # All with at least one task for every peer, as the paper assumes.
+    busy = np.all(every > 0, axis=1)
+    means = np.array([market.mean_prices(amounts) for amounts in every[busy]])
+    near = int(np.argmin(means.var(axis=1)))
+    return SmallMarket(
+        len(every),
+        int(maximal.sum()),
+        int(np.sum(maximal != supported)),
+        float(1 - benefit[busy][near] / benefit[busy].max()),
+        *_moves(market, every[busy], means),
+    )
+
+
+def _moves(market: BundleMarket, every: Amounts, means: Floats) -> tuple[int, int]:
+    """Return how many moves to a peer with a higher mean price there are, and how many lose."""
+    worth, following = market.worth(every), market.worth(every + 1)
+    gain = following[:, None, :] - worth[:, :, None]
+    wanted = means[:, None, :] > means[:, :, None] * (1 + EQUAL)
+    return int(wanted.sum()), int(np.sum(wanted & (gain < 0)))
+
+
+def _assignments(n_peers: int, m: int) -> Amounts:
+    """Return all ways to place tasks; shape (n_assignments, n_peers)."""
+    grid = np.indices((m + 1,) * (n_peers - 1)).reshape(n_peers - 1, -1).T
+    grid = grid[grid.sum(axis=1) <= m]
+    return np.column_stack([grid, m - grid.sum(axis=1)]).astype(np.int64)
+
+
+@cache
+def extreme_markets() -> tuple[Floats, Floats, Floats]:
+    """Return values of a fast peer, what balance loses among many slow ones, and its limit."""
+    fast = np.array(FAST)
+    x = fast
+    for _ in range(200):
+        x = fast * -expm1(-x)
+    ratios = []
+    for value, long in zip(fast, x, strict=True):
+        values = np.append(value, np.ones(SLOW))
+        market = BundleMarket(values, SLOW, SLOW, exp(-long / SLOW))
+        ratios.append(best_of(market).benefit / nearest_balance(market).benefit)
+    # Balanced, it has x / -ln q tasks; at the maximum ln R / -ln q of them.
+    return fast, np.array(ratios), 1 + (fast - 1 - log(fast)) / x
+
+
+def balance_figures(quick: bool) -> list[Figure]:
+    """Return the loss of states near to balance."""
+    loss = np.sort([each.loss for each in drawn_states(quick)])
+    part = np.arange(1, len(loss) + 1) / len(loss)
+    fast, ratios, limits = extreme_markets()
+    return [
+        Figure(
+            "balance-loss",
+            f"Loss of the state nearest to balance, {len(loss)} random markets\n"
+            f"alpha {ALPHA[0]:g} to {ALPHA[1]:g}; N_max none, lambda ceil(m / n) or any",
+            "benefit lost [%]",
+            "share of markets",
+            {"nearest to balance": (100 * loss, part)},
+            whole=True,
+        ),
+        Figure(
+            "balance-ratio",
+            f"Largest benefit over that near to balance, one peer of value R among {SLOW:,} of 1\n"
+            "as many tasks, no N_max, alpha = 1 - exp(-x / m) where x = R (1 - exp(-x))",
+            "log10 R",
+            "ratio",
+            {
+                "whole tasks": (np.log10(fast), ratios),
+                "limit": (np.log10(fast), limits),
+            },
+            lines={"2": 2.0},
+        ),
+    ]

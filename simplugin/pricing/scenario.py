@@ -1,0 +1,320 @@
+"""Scenarios whose applications share the platform by prices, in rounds or without."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, model_validator
+
+from simplugin.errors import (
+    InfeasibleError,
+    PlatformError,
+    SimpluginError,
+    UnitError,
+    WorkloadError,
+)
+from simplugin.formats.platform_xml import read_platform
+from simplugin.inputs.kinds import Outcome, Progress, Scenario
+from simplugin.inputs.parameters import policy_of, read_parameters
+from simplugin.inputs.quantities import Time
+from simplugin.inputs.sections import Section
+from simplugin.optimum.fair_sharing import fair_sharing
+from simplugin.pricing.actors.roles import cast, ticking_cast
+from simplugin.pricing.assessment import Assessment, Recovery, Stretch, events_of
+from simplugin.pricing.changes import intervals
+from simplugin.pricing.deployment import sharing_of
+from simplugin.pricing.execution import keep_up, negotiate
+from simplugin.pricing.policies.shipped import POLICIES
+from simplugin.rows import Row
+from simplugin.simulation.metrics import metrics
+from simplugin.simulation.platform_changes import Change, changeable, own_changes, profiles
+from simplugin.workloads import AlphaFair
+
+if TYPE_CHECKING:
+    from simplugin.optimum.fair_sharing import FairShare
+    from simplugin.platforms import Platform
+    from simplugin.pricing.changes import Interval
+    from simplugin.pricing.iteration import Method
+    from simplugin.simulation import Result
+    from simplugin.workloads import Sharing
+    from simplugin.workloads.bag_sections import BagsWorkload
+
+ROUNDS = 200
+# Without rounds messages are old, and markets must move more slowly.
+RELAXATION = 0.5
+PATIENCE = 5
+_WITHOUT_ROUNDS = "give [scheduler] a parameter period, in s, to run without rounds"
+_SIMULATED = ("makespan", "actors", "actors_killed", "energy")
+
+_Period = Annotated[Time, Field(gt=0, allow_inf_nan=False)]
+
+
+class Settings(Section):
+    """The parameters of the scheduler that are not those of the method.
+
+    Attributes
+    ----------
+    rounds : int, optional
+        The number of rounds, for a run with rounds.
+    period, until : float, optional
+        Time between two decisions of a role, and end of a run without rounds [s].
+    patience : int, optional
+        Periods for which a role may be silent.
+    """
+
+    rounds: Annotated[int, Field(ge=1)] | None = None
+    period: _Period | None = None
+    until: _Period | None = None
+    patience: Annotated[int, Field(ge=1)] | None = None
+
+    @model_validator(mode="after")
+    def _one_clock(self) -> Settings:
+        """Raise ValueError unless there are either rounds or periods, and the run ends."""
+        if self.period is None:
+            for name in ("until", "patience"):
+                if getattr(self, name) is not None:
+                    raise ValueError(
+                        f"remove {name}, which is for runs without rounds, or {_WITHOUT_ROUNDS}"
+                    )
+        elif self.rounds is not None:
+            raise ValueError("there are both rounds and a period; remove one of the two")
+        elif self.until is None:
+            raise ValueError("'until' is missing; add it: the end of the run, in s")
+        elif self.until <= self.period:
+            raise ValueError(
+                f"until is {self.until:g} s, not after the first period; give more than"
+                f" {self.period:g} s"
+            )
+        return self
+
+
+def run(scenario: Scenario, progress: Progress | None) -> Outcome:
+    """Simulate the negotiation of a scenario, and compare it with the optimum."""
+    settings, method = check(scenario)
+    if settings.until is None or settings.period is None:
+        return _in_rounds(scenario, method, settings.rounds or ROUNDS, progress)
+    clock = settings.period, settings.until, settings.patience or PATIENCE
+    return _through_changes(scenario, method, clock, progress)
+
+
+def check(scenario: Scenario) -> tuple[Settings, Method[Any]]:
+    """Return the settings and the method that a scenario names.
+
+    Raises
+    ------
+    ScenarioError
+        A parameter is unknown or invalid, or no actors run the method.
+    """
+    make = policy_of(scenario, POLICIES)
+    settings, parameters = read_parameters(scenario, make, Settings)
+    periodic = settings.period is not None
+    if periodic and scenario.scheduler.name == "pricing.market":
+        parameters = {"relaxation": RELAXATION} | parameters
+    try:
+        method = make(**parameters)
+    except (TypeError, WorkloadError) as error:
+        remedy = getattr(error, "remedy", None) or "give other parameters"
+        raise scenario.error(str(error), "scheduler", "parameters", remedy=remedy) from error
+    try:
+        if periodic:
+            ticking_cast(method, AlphaFair(), settings.patience or PATIENCE)
+        else:
+            cast(method, AlphaFair(), settings.rounds or ROUNDS)
+    except SimpluginError as error:
+        remedy = "use pricing.market or pricing.scaled, or rounds instead of period"
+        message = f"{scenario.scheduler.name!r} needs rounds: {error}" if periodic else str(error)
+        raise scenario.error(
+            message, "scheduler", "name", remedy=remedy if periodic else None
+        ) from error
+    return settings, method
+
+
+def _in_rounds(
+    scenario: Scenario, method: Method[Any], rounds: int, progress: Progress | None
+) -> Outcome:
+    """Simulate synchronous rounds."""
+    workload: BagsWorkload = scenario.workload
+    utility = _utility(scenario)
+    _check_unchanging(scenario)
+    platform = scenario.make_platform()
+    sharing = _sharing(scenario, platform)
+    _check_constant(scenario, platform)
+    try:
+        best = fair_sharing(sharing, workload.alpha)
+    except InfeasibleError as error:
+        raise scenario.error(str(error), "workload", "applications") from error
+    done = negotiate(
+        platform, sharing, method, rounds, utility, progress=progress, **_simulation(scenario)
+    )
+    return _outcome(Assessment(sharing, utility, done.trajectory, best), done.result)
+
+
+def _through_changes(
+    scenario: Scenario,
+    method: Method[Any],
+    clock: tuple[float, float, int],
+    progress: Progress | None,
+) -> Outcome:
+    """Simulate periods, and compare with the optimum between any two changes."""
+    workload: BagsWorkload = scenario.workload
+    utility = _utility(scenario)
+    period, until, patience = clock
+    _check_dates(scenario, until)
+    platform = scenario.make_platform()
+    sharing = _sharing(scenario, platform)
+    applications = [each.application() for each in workload.applications]
+    changes, of_platform = _changes(scenario, platform, sharing, until)
+    parts = intervals(sharing, applications, changes, until, platform)
+    optima = [_optimum(scenario, part) for part in parts]
+    if not parts:
+        message = f"no application is there at any time before {until:g} s"
+        raise scenario.error(message, "workload", "applications")
+    simulation = _simulation(scenario)
+    if simulation.pop("until") is not None:
+        raise scenario.error(
+            "simulation.until is set, but the run ends with its scheduler",
+            *("simulation", "until"),
+            remedy="remove it: scheduler.parameters.until is the end",
+        )
+    try:
+        kept = keep_up(
+            platform,
+            applications,
+            sharing,
+            method,
+            utility,
+            until=until,
+            period=period,
+            changes=changes,
+            patience=patience,
+            progress=progress,
+            **simulation,
+        )
+    except WorkloadError as error:
+        raise scenario.error(str(error), "workload", "changes") from error
+    stretches = [Stretch(kept, part, best) for part, best in zip(parts, optima, strict=True)]
+    events = events_of(sharing, applications, [*changes, *of_platform])
+    return _outcome(Recovery(sharing, utility, kept, stretches, events), kept.result)
+
+
+def _outcome(found: Assessment | Recovery, result: Result) -> Outcome:
+    """Return metrics, tables and curves of a run."""
+    simulated = (metric for metric in metrics(result) if metric.name in _SIMULATED)
+    row = Row((*found.metrics(), *simulated), result.provenance, found.best)
+    return Outcome(row, result, found.listings(), found.figures())
+
+
+def _simulation(scenario: Scenario) -> dict[str, Any]:
+    """Return the arguments of `simulate`; each message is an activity, so traces are on demand."""
+    found: dict[str, Any] = scenario.simulation.arguments()
+    return found | {"trace": scenario.has_traced_output("trace", "gantt")}
+
+
+def _utility(scenario: Scenario) -> AlphaFair:
+    """Return the utility of every application."""
+    utility = AlphaFair(scenario.workload.alpha)
+    if math.isinf(utility.alpha):
+        message = "workload.alpha is inf, max-min fairness, which has no utility to follow"
+        raise scenario.error(message, "workload", "alpha", remedy="give a finite number")
+    return utility
+
+
+def _sharing(scenario: Scenario, platform: Platform | Path) -> Sharing:
+    """Return the deployment of the scenario's applications."""
+    workload: BagsWorkload = scenario.workload
+    applications = [each.application() for each in workload.applications]
+    try:
+        return sharing_of(platform, applications, workload.trees)
+    except WorkloadError as error:
+        names = [each.name for each in applications]
+        place = [names.index(error.application)] if error.application in names else []
+        raise scenario.error(str(error), "workload", "applications", *place) from error
+
+
+def _check_unchanging(scenario: Scenario) -> None:
+    """Raise if applications come and go, or something changes."""
+    workload: BagsWorkload = scenario.workload
+    for number, each in enumerate(workload.applications):
+        if each.start > 0 or math.isfinite(each.end):
+            raise scenario.error(
+                f"application {each.name!r} is not there all the time, but rounds know no changes",
+                *("workload", "applications", number),
+                remedy=f"remove its start and end, or {_WITHOUT_ROUNDS}",
+            )
+    if workload.changes:
+        raise scenario.error(
+            "workload.changes is given, but rounds know no changes",
+            *("workload", "changes", 0),
+            remedy=f"remove it, or {_WITHOUT_ROUNDS}",
+        )
+
+
+def _check_constant(scenario: Scenario, platform: Platform | Path) -> None:
+    """Raise if the platform changes: rounds wait for all hosts, and there is no one optimum."""
+    for name, kind in profiles(_described(platform)):
+        if kind != "LATENCY":
+            raise scenario.error(
+                f"{name!r} of the platform has a profile, but in rounds platforms must not change",
+                "platform",
+                remedy=f"remove it, or {_WITHOUT_ROUNDS}",
+            )
+
+
+def _described(platform: Platform | Path) -> Platform:
+    """Return a platform, read from its file if it is one."""
+    return read_platform(platform) if isinstance(platform, Path) else platform
+
+
+def _check_dates(scenario: Scenario, until: float) -> None:
+    """Raise if something happens after the end."""
+    workload: BagsWorkload = scenario.workload
+    remedy = "give an earlier date, or a later scheduler.parameters.until"
+    for number, each in enumerate(workload.applications):
+        if each.start >= until:
+            message = f"application {each.name!r} starts at {each.start:g} s, when the run is over"
+            key = ("workload", "applications", number, "start")
+            raise scenario.error(message, *key, remedy=remedy)
+    for number, change in enumerate(workload.changes):
+        if change.date >= until:
+            message = f"a change of {change.resource!r} is at {change.date:g} s, at or after"
+            key = ("workload", "changes", number, "date")
+            raise scenario.error(f"{message} the end, {until:g} s", *key, remedy=remedy)
+
+
+def _changes(
+    scenario: Scenario, platform: Platform | Path, sharing: Sharing, until: float
+) -> tuple[list[Change], list[Change]]:
+    """Return the changes of the scenario, and those that the platform makes itself."""
+    try:
+        of_platform = own_changes(platform, sharing, until)
+    except PlatformError as error:
+        raise scenario.error(str(error), "platform") from error
+    tables = scenario.workload.changes
+    if not tables:
+        return [], of_platform
+    known = changeable(_described(platform))
+    found: list[Change] = []
+    for number, table in enumerate(tables):
+        key = ("workload", "changes", number)
+        try:
+            known.check(table.resource)
+        except WorkloadError as error:
+            raise scenario.error(str(error), *key, "resource") from error
+        try:
+            capacity = table.value(of_host=table.resource in known.hosts)
+        except UnitError as error:
+            message = f"workload.changes.{number}.capacity: {error}"
+            raise scenario.error(message, *key, "capacity") from None
+        found.append(Change(table.date, table.resource, capacity))
+    return found, of_platform
+
+
+def _optimum(scenario: Scenario, part: Interval) -> FairShare:
+    """Return the best that can be done in an interval."""
+    try:
+        return fair_sharing(part.sharing, scenario.workload.alpha)
+    except InfeasibleError as error:
+        message = f"from {part.start:g} s to {part.end:g} s: {error}"
+        raise scenario.error(message, "workload", "applications") from error

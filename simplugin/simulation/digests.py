@@ -1,0 +1,200 @@
+"""Digests of values, platforms and simulations: equal exactly for equal contents.
+
+Pickles are not: they depend on which equal objects are one and the same, and on the order of
+sets. Here a value is written by its type and contents, sets and mappings in sorted order.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import types
+from collections.abc import Iterable, Sequence
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simplugin.errors import PlatformError, SimpluginError
+from simplugin.simulation.protocol import ActorJob
+
+# What `repr` writes to the last bit.
+_PLAIN = frozenset({type(None), bool, int, float, str, bytes})
+# Attributes of hosts, links, clusters and traces that name a profile file.
+_PROFILE_FILE = re.compile(rb"""\b(?:\w+_file|file)\s*=\s*(?:"([^"<>]+)"|'([^'<>]+)')""")
+
+
+def digest(value: object) -> str:
+    """Return the SHA-256 of the canonical bytes of `value`, in hexadecimal.
+
+    Raises
+    ------
+    SimpluginError
+        The value holds something that has no contents to write, such as an open file.
+    """
+    return sha256(canonical_bytes(value)).hexdigest()
+
+
+def canonical_bytes(value: object) -> bytes:
+    """Return bytes that are equal exactly for values of equal type and contents.
+
+    Functions are written by module, name, byte code, defaults and closure: what they call is not
+    followed. Floats are compared by their bits, so NaN equals itself.
+    """
+    return _encode(value, ())
+
+
+def _frame(tag: bytes, *parts: bytes) -> bytes:
+    """Join parts so that no two lists of parts give the same bytes."""
+    pieces = [tag, struct.pack("<Q", len(parts))]
+    for part in parts:
+        pieces += (struct.pack("<Q", len(part)), part)
+    return b"".join(pieces)
+
+
+def _encode(value: Any, above: tuple[int, ...]) -> bytes:
+    """Write one value; `above` holds the identities of the containers around it."""
+    kind = type(value)
+    if value is None or kind is bool or kind is int:
+        return _frame(b"i", repr(value).encode())
+    if kind is float:
+        return b"f" + struct.pack("<d", value)
+    if kind is str:
+        return _frame(b"s", value.encode("utf-8", "surrogatepass"))
+    if kind is bytes:
+        return _frame(b"b", value)
+    if id(value) in above:
+        return _frame(b"@", str(above.index(id(value))).encode())
+    above = (*above, id(value))
+    if kind is tuple or kind is list:
+        return _frame(b"t" if kind is tuple else b"l", *_each(value, above))
+    if kind is dict:
+        pairs = (_encode(key, above) + _encode(item, above) for key, item in value.items())
+        return _frame(b"d", *sorted(pairs))
+    if kind is set or kind is frozenset:
+        return _frame(b"e", kind.__name__.encode(), *sorted(_each(value, above)))
+    if isinstance(value, np.ndarray | np.generic) and not value.dtype.hasobject:
+        shape = repr((value.dtype.str, value.dtype.descr, value.shape)).encode()
+        return _frame(b"a", shape, np.ascontiguousarray(value).tobytes())
+    return _encode_object(value, above)
+
+
+def _each(values: Iterable[object], above: tuple[int, ...]) -> list[bytes]:
+    """Write each of several values."""
+    return [_encode(value, above) for value in values]
+
+
+def _encode_object(value: Any, above: tuple[int, ...]) -> bytes:
+    """Write a function, a class, or any object that can be taken apart."""
+    if isinstance(value, types.FunctionType):
+        return _frame(b"F", *_each(_function_parts(value), above))
+    if isinstance(value, types.CodeType):
+        return _frame(b"C", *_each(_code_parts(value), above))
+    if isinstance(value, types.MethodType):
+        return _frame(b"M", *_each((value.__func__, value.__self__), above))
+    if isinstance(value, partial):
+        return _frame(b"P", *_each((value.func, value.args, value.keywords), above))
+    if isinstance(value, type | types.BuiltinFunctionType):
+        return _frame(b"N", f"{value.__module__}.{value.__qualname__}".encode())
+    if isinstance(value, types.ModuleType):
+        return _frame(b"m", value.__name__.encode())
+    try:
+        taken_apart = value.__reduce_ex__(4)
+    except Exception as error:
+        raise SimpluginError(
+            f"a {type(value).__qualname__} has no canonical bytes ({error}); "
+            "return plain data from actors, or objects that can be pickled"
+        ) from error
+    if isinstance(taken_apart, str):
+        return _frame(b"N", taken_apart.encode())
+    maker, arguments, *rest = taken_apart
+    # The iterators over items of lists and dicts come third and fourth.
+    rest = [list(part) if hasattr(part, "__next__") else part for part in rest]
+    return _frame(b"O", *_each((type(value), maker, arguments, rest), above))
+
+
+def _function_parts(function: types.FunctionType) -> tuple[Any, ...]:
+    """Return the parts of a function, without the objects that it names."""
+    cells = []
+    for cell in function.__closure__ or ():
+        try:
+            cells.append(cell.cell_contents)
+        except ValueError:  # a variable that is not assigned yet
+            cells.append("unassigned")
+    return (
+        function.__module__,
+        function.__qualname__,
+        function.__code__,
+        function.__defaults__,
+        function.__kwdefaults__,
+        cells,
+    )
+
+
+def _code_parts(code: types.CodeType) -> tuple[Any, ...]:
+    """Return the instructions of a code object, without its place."""
+    return code.co_code, code.co_consts, code.co_names, code.co_varnames, code.co_freevars
+
+
+def platform_hash(platform: str) -> str:
+    """Return the SHA-256 of a platform file and of the profile files that it names.
+
+    Raises
+    ------
+    PlatformError
+        It cannot be read.
+    """
+    path = Path(platform)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise PlatformError(f"cannot be read: {reason}", file=platform) from error
+    total = sha256(content)
+    for match in _PROFILE_FILE.finditer(content):
+        profile = path.parent / (match[1] or match[2]).decode("utf-8", "replace")
+        try:
+            total.update(b"\0" + profile.read_bytes())
+        except OSError:  # SimGrid looks in other places too, and says so if it finds nothing
+            total.update(b"\0missing")
+    return total.hexdigest()
+
+
+def content_hash(
+    platform_sha256: str, actors: Sequence[ActorJob], choices: dict[str, Any]
+) -> str | None:
+    """Return the SHA-256 of everything that determines the outcome.
+
+    Functions count by their byte code, defaults and closures, not by what they call. None if a
+    function or an argument has no canonical bytes.
+    """
+    total = sha256(repr((platform_sha256, sorted(choices.items()))).encode())
+    functions: dict[int, str] = {}
+    try:
+        for each in actors:
+            if id(each.function) not in functions:
+                functions[id(each.function)] = digest(each.function)
+            total.update(_actor_text(each, functions[id(each.function)]).encode())
+    except (SimpluginError, RecursionError):
+        return None
+    return total.hexdigest()
+
+
+def _actor_text(actor: ActorJob, function: str) -> str:
+    """Write an actor down; its arguments by their digest, unless they are plain."""
+    plain = all(type(argument) in _PLAIN for argument in actor.args)
+    return repr(
+        (
+            function,
+            actor.args if plain else digest(actor.args),
+            actor.host,
+            actor.name,
+            actor.start_time,
+            actor.kill_time,
+            actor.restart,
+            actor.daemon,
+            sorted(actor.properties.items()),
+        )
+    )

@@ -1,0 +1,86 @@
+"""The published figure of CPA, met on SimGrid, and what CPA comes to with other beliefs."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from simplugin.papers.ntakpe.bicpa import (
+    AREA,
+    CLUSTER,
+    GRAPH,
+    MAKESPAN,
+    PEAK,
+    believed_sizes,
+    executed,
+    schedule,
+)
+from simplugin.taskgraphs.allocation import Allocation
+from simplugin.taskgraphs.execution import execute
+from simplugin.taskgraphs.readings import Readings
+from simplugin.taskgraphs.schedule_checks import violations
+from simplugin.taskgraphs.timing import task_times
+from simplugin.workloads.graph_sets import GraphSet
+
+
+def test_published_figure():
+    done = executed(20).schedule
+    assert done.makespan == pytest.approx(MAKESPAN, abs=5e-4)
+    assert done.area == pytest.approx(AREA, abs=5e-4)
+    assert len(np.unique(done.processor)) == PEAK
+    assert (MAKESPAN, AREA, PEAK) == (218.630, 3241.080, 20)
+
+
+def test_published_figure_needs_local_data_to_be_sent():
+    assert abs(executed(20, local="kept").makespan - MAKESPAN) > 0.1
+
+
+@pytest.mark.parametrize("mode", ["online", "planned"])
+def test_the_mapping_of_this_package_meets_it_too_without_packing(mode):
+    counts = schedule(20).allocation
+    times = task_times(GRAPH.flop, GRAPH.alpha, counts, 1e9)
+    done = execute(
+        GraphSet((GRAPH,)),
+        CLUSTER.site(),
+        platform=CLUSTER.platform(),
+        allocations=[Allocation(counts, times, counts[np.newaxis, :])],
+        readings=Readings(packing="off"),
+        mode=mode,
+    ).schedule
+    assert done.makespan == pytest.approx(MAKESPAN, abs=5e-4)
+    assert done.area == pytest.approx(AREA, abs=5e-4)
+
+
+def test_the_graph_is_that_of_the_file(shared_data):
+    text = (shared_data / "workflows/dot/daggen_ptg.dot").read_text()
+    tasks = re.findall(r'(\d+)\s*\[size="(\d+)", alpha="([\d.]+)"\]', text)
+    assert [name for name, _, _ in tasks] == list(GRAPH.tasks)
+    assert [float(flop) for _, flop, _ in tasks] == GRAPH.flop.tolist()
+    assert [float(alpha) for _, _, alpha in tasks] == GRAPH.alpha.tolist()
+    edges = re.findall(r'(\d+) -> (\d+) \[size ="(\d+)"\]', text)
+    assert [(int(a) - 1, int(b) - 1) for a, b, _ in edges] == [tuple(e) for e in GRAPH.edges]
+    assert [float(byte) for _, _, byte in edges] == GRAPH.edge_byte.tolist()
+
+
+@pytest.mark.parametrize("believed", [1, 7, 20])
+def test_schedules_are_right(believed):
+    assert violations(schedule(believed), transfers=True) == []
+
+
+def test_the_more_it_believes_in_the_more_it_takes():
+    rows = list(believed_sizes())
+    assert [row.processors for row in rows] == list(range(1, 21))
+    assert np.all(np.diff([row.area for row in rows]) >= 0)
+    # One processor each is all work, whatever the order; nothing is faster than all work spread
+    # over all processors, or than the largest task with all of them.
+    assert rows[0].area == pytest.approx(GRAPH.work / 1e9)
+    alone = task_times(GRAPH.flop, GRAPH.alpha, 20, 1e9)
+    assert min(row.makespan for row in rows) > max(GRAPH.work / 20e9, np.max(alone))
+    # On one processor each, the longest path with its data: 2, 4, 7, 9 and three redistributions
+    # over one link or, within a host, over that host's own link.
+    path = GRAPH.flop[[1, 3, 6, 8]].sum() / 1e9
+    moved = GRAPH.edge_byte[[0, 3, 5]].sum() / 125e6
+    assert rows[0].makespan >= path
+    assert rows[0].makespan <= path + 3 * (6e-4 + moved)

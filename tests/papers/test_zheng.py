@@ -1,0 +1,457 @@
+"""Experiments on markets of task bundles, against allocations and loops made anew."""
+
+import heapq
+import importlib
+import itertools
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simplugin.market.mechanisms import reported, uniform
+from simplugin.market.misreports import deviations
+from simplugin.market.negotiations.protocol import negotiate
+from simplugin.market.negotiations.shipped import NEGOTIATIONS
+from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.optimum.bundle_programs import dynamic_programming
+from simplugin.papers.statements import judged, statements
+from simplugin.papers.zheng import fairness, policies, table1, theorems
+from simplugin.papers.zheng.experiments import EXPERIMENTS, FIGURES
+from simplugin.papers.zheng.negotiations import counting, effort
+from simplugin.papers.zheng.rates import balanced, kept
+from simplugin.papers.zheng.reports import largest_gain, simulated_lie, survey, telling_reports
+from simplugin.papers.zheng.settings import SETTINGS, Setting, drawn_markets
+from simplugin.platforms.twelve_peers import DEGREES, chosen_site, consistent_site, scaled_site
+from simplugin.workloads.bundle_markets import BundleMarket
+from simplugin.workloads.random_markets import random_market
+
+PAPER = "simplugin.papers.zheng"
+SIZES = {"computation": (1000, 1), "neutral": (500, 500), "communication": (1, 1000)}
+# How little each experiment can do.
+SMALLEST = {
+    "arrivals": {"QUICK_PIECES": (1, 2), "QUICK_INSTANCES": 5},
+    "reports": {"QUICK_MARKETS": 3, "QUICK_TRIED": 1, "QUICK_GAMES": 1},
+    "table1": {"QUICK_SITES": 2, "QUICK_RUNS": 2},
+    "fairness": {"QUICK_SITES": 1},
+    "negotiations": {"QUICK_INSTANCES": 4},
+    "policies": {"QUICK_INSTANCES": 35, "QUICK_SOLVED": 1},
+    "times": {"QUICK_UPLINKS": (0.5,), "QUICK_DRAWS": 2},
+    "rates": {"QUICK_SITES": 1, "QUICK_MARKETS": 3, "QUICK_TASKS": 100},
+    "theorems": {"QUICK_DRAWS": 5, "QUICK_CHARGED": 3, "QUICK_SMALL": 3},
+}
+
+
+@pytest.fixture
+def smallest(monkeypatch):
+    for name, counts in SMALLEST.items():
+        module = importlib.import_module(f"{PAPER}.{name}")
+        for constant, value in counts.items():
+            monkeypatch.setattr(module, constant, value)
+    for cached in (policies.trials, policies.gaps, effort, *_cached_theorems()):
+        cached.cache_clear()
+    yield
+    for cached in (policies.trials, policies.gaps, effort, *_cached_theorems()):
+        cached.cache_clear()
+
+
+def _cached_theorems():
+    return theorems.drawn_states, theorems.made_states, theorems.small_markets
+
+
+@pytest.mark.usefixtures("smallest")
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_experiment_measures_what_its_statements_need(name):
+    chosen = [each for each in statements(PAPER) if each.experiment == name]
+    claims = judged(chosen, EXPERIMENTS[name](True))
+    assert claims
+    for each in claims:
+        json.dumps(each.document(), allow_nan=False)
+
+
+@pytest.mark.usefixtures("smallest")
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_has_a_point_for_each_name_and_states_its_terms(name):
+    for figure in FIGURES[name](True):
+        for label in (figure.x_label, figure.y_label):
+            assert label
+            assert "G$" not in label or "an hour" in label
+        for series, (x, y) in figure.series.items():
+            assert len(x) == len(y) + figure.bars
+            assert np.all(np.isfinite(np.asarray(y, dtype=float)))
+            assert len(figure.names.get(series, x)) == len(x)
+
+
+def times_of(site, kind):
+    """Eq. (4), written anew."""
+    flop, byte = SIZES[kind]
+    return 0.005 + byte / (site.bandwidth / 1e6) + flop / (site.speed / 1e6)
+
+
+def greedy(values, q, m, cap):
+    """Task by task to the peer to which the next is worth most."""
+    amounts = [0] * len(values)
+    heap = [(-value, peer) for peer, value in enumerate(values)]
+    heapq.heapify(heap)
+    total = 0.0
+    for _ in range(m):
+        worth, peer = heapq.heappop(heap)
+        total -= worth
+        amounts[peer] += 1
+        if amounts[peer] < cap:
+            heapq.heappush(heap, (worth * q, peer))
+    return np.array(amounts), total
+
+
+def test_figures_of_table_1_are_as_printed():
+    printed = {
+        "commodity": (60424, (2, 0, 37), (18, 21, 3)),
+        "double_auction": (61976, (1, 49, 51), (17, 43, 27)),
+        "proportional_share": (60790, (1, 23, 46), (16, 56, 31)),
+        "isgbmat": (62765, (1, 37, 50), (16, 48, 25)),
+    }
+    for name, (benefit, *clocks) in printed.items():
+        row = table1.PAPER[name]
+        assert row.benefit == benefit
+        assert [row.completion, row.total] == [3600 * h + 60 * m + s for h, m, s in clocks]
+        texts = [f"{h}:{m:02}:{s:02}" for h, m, s in clocks]
+        assert str(row) == ", ".join([f"{benefit} G$", *texts])
+    assert table1._holds(table1.PAPER) == [True] * 9
+    # Proportional Share's row alone is impossible: 16:56:31 is more than 12 times 1:23:46.
+    assert [12 * row.completion < row.total for row in table1.PAPER.values()].count(True) == 1
+
+
+def test_equal_values_are_no_order():
+    row = table1.Row(1.0, 2.0, 3.0)
+    near = table1.Row(1.0 + 1e-12, 2.0 - 1e-12, 3.0)
+    table = dict.fromkeys(table1.PAPER, row) | {"isgbmat": near}
+    assert not any(table1._holds(table))
+
+
+@pytest.mark.parametrize("kind", SIZES)
+@pytest.mark.parametrize(("alpha", "factor"), [(0.01, None), (0.003, 1.5), (0.03, 1.0)])
+def test_isgbmat_is_the_greedy_assignment(kind, alpha, factor):
+    times = times_of(consistent_site(3), kind)
+    cap = 1000 if factor is None else int(factor * 84)
+    amounts, benefit = greedy(3600 / times, 1 - alpha, 1000, cap)
+    found = table1.row(Setting(kind, alpha, factor), "isgbmat", 3)
+    assert found.benefit == pytest.approx(benefit, rel=1e-9)
+    assert found.completion == pytest.approx(np.max(amounts * times), rel=1e-12)
+    assert found.total == pytest.approx(np.sum(amounts * times), rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", SIZES)
+def test_proportional_share_is_within_a_task_of_the_shortest_time(kind):
+    times = times_of(consistent_site(1), kind)
+    ideal = 1000 / np.sum(1 / times)
+    found = table1.row(Setting(kind), "proportional_share", 1)
+    assert ideal <= found.completion <= ideal + times.max()
+
+
+@pytest.mark.parametrize(("kind", "factor"), [("neutral", None), ("communication", 1.5)])
+def test_the_best_of_each_metric_by_itself(kind, factor):
+    times = times_of(chosen_site(), kind)
+    cap = 1000 if factor is None else int(factor * 84)
+    found = table1.best(Setting(kind, 0.02, factor))
+    assert found.benefit == pytest.approx(greedy(3600 / times, 0.98, 1000, cap)[1], rel=1e-9)
+    ends = np.sort((times[:, None] * np.arange(1, cap + 1)).ravel())
+    assert found.completion == pytest.approx(ends[999], rel=1e-12)
+    # Every task by itself to where it takes least.
+    each = np.sort(np.repeat(times, cap))
+    assert found.total == pytest.approx(each[:1000].sum(), rel=1e-12)
+
+
+def test_the_auction_is_averaged_over_its_seeds():
+    setting = Setting("neutral")
+    each = [table1.outcome(chosen_site(), setting, "double_auction", seed) for seed in range(4)]
+    found = table1.row(setting, "double_auction", runs=4)
+    assert found.benefit == pytest.approx(np.mean([one.benefit for one in each]), rel=1e-12)
+    assert found.total == pytest.approx(np.mean([one.total for one in each]), rel=1e-12)
+    assert len({one.benefit for one in each}) == 4
+
+
+def test_other_readings_change_the_orders_that_they_must():
+    held = {
+        policy: table1.holding(SETTINGS, 2, 1, readings={policy[: policy.rindex("_")]: policy})
+        for policy in ("double_auction_marginal", "double_auction_mean", "double_auction_dearest")
+    }
+    # Bids of next values are the maximum; those that prefer the expensive take less time in total.
+    assert not held["double_auction_marginal"][..., 0].any()
+    assert not held["double_auction_mean"][..., 7].any()
+    assert not held["double_auction_dearest"][..., 7].any()
+
+
+@given(
+    st.lists(st.tuples(st.floats(1, 100), st.integers(0, 50)), min_size=2, max_size=8).filter(
+        lambda peers: sum(amount for _, amount in peers) > 0
+    ),
+    st.floats(0.01, 1),
+)
+def test_no_peers_are_more_alike_than_benefit_and_total_time_allow(peers, discount):
+    values, amounts = (np.array(each, dtype=float) for each in zip(*peers, strict=True))
+    scale = 1000 / amounts.sum()
+    benefit = discount * scale * np.sum(amounts * values)
+    total = scale * np.sum(amounts * 3600 / values)
+    used = values[amounts > 0]
+    needed = table1.spread_needed(table1.Row(benefit, total, total), 3600.0)
+    assert needed <= used.max() / used.min() * (1 + 1e-6)
+
+
+def test_two_halves_reach_the_spread_that_is_needed():
+    # Kantorovich's inequality is tight for half of the tasks at either end.
+    benefit, total = 500 * 1.0 + 500 * 9.0, 3600 * (500 / 1.0 + 500 / 9.0)
+    assert table1.spread_needed(table1.Row(benefit, total, total), 3600.0) == pytest.approx(9)
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_bounds_of_the_slow_peer_are_sharp(seed):
+    site = consistent_site(seed)
+    alpha, most = table1.idle_bounds(site)
+    assert table1.cleared(site, alpha * 0.999).amounts[9] == 0
+    assert table1.cleared(site, alpha * 1.001).amounts[9] > 0
+    for n_max in range(84, 120):
+        assert (table1.cleared(site, 0.01, n_max).amounts[9] == 0) == (n_max >= most)
+
+
+def test_the_rate_of_a_price_clears_it():
+    site = chosen_site()
+    rate = table1.rate_of_price(site, 83.3)
+    below, above = (table1.cleared(site, rate * factor).price for factor in (0.999, 1.001))
+    assert below > 83.3 > above
+
+
+def test_the_market_price_is_the_thousandth_value():
+    worth = (3600 / times_of(chosen_site(), "computation"))[:, None] * 0.99 ** np.arange(1000)
+    price = table1.outcome(chosen_site(), SETTINGS[0], "isgbmat").price
+    assert price == pytest.approx(np.sort(worth.ravel())[-1000], rel=1e-9)
+
+
+def fair(site, alpha, cap):
+    """FI of the most valuable thousand of all values, sorted; computation-intensive tasks."""
+    times = times_of(site, "computation")
+    worth = (3600 / times)[:, None] * (1 - alpha) ** np.arange(cap)
+    peers = np.argsort(-worth, axis=None, kind="stable")[:1000] // cap
+    each = np.bincount(peers, minlength=12) * times
+    return each.sum() ** 2 / (12 * np.sum(each**2))
+
+
+@pytest.mark.parametrize("degree", DEGREES)
+@pytest.mark.parametrize("alpha", [0.002, 0.02])
+def test_points_of_figure_5_are_those_of_the_sorted_values(degree, alpha):
+    setting = Setting("computation", alpha)
+    found = fairness.curve(degree, setting, 0.25)
+    site = scaled_site(0, degree)
+    caps = np.floor(found.factors * 84 + 1e-9).astype(int)
+    np.testing.assert_allclose(found.fairness, [fair(site, alpha, cap) for cap in caps], rtol=1e-9)
+    ends = fairness.ends(0, degree, setting)
+    assert (found.fairness[0], found.fairness[-1]) == pytest.approx(ends, rel=1e-9)
+    assert found.converges
+    assert found.fairness[found.factors < found.free][-1] != found.fairness[-1]
+
+
+def test_at_the_turning_rate_both_ends_are_as_fair():
+    rate = fairness.turning_rate(1, DEGREES[1], "computation")
+    for factor, freer in ((0.9, False), (1.1, True)):
+        equal, free = fairness.ends(1, DEGREES[1], Setting("computation", rate * factor))
+        assert (free > equal) == freer
+
+
+@pytest.mark.parametrize(("factor", "freer"), [(0.95, False), (1.05, True)])
+def test_the_threshold_holds_for_many_tasks_of_peers_that_differ_little(factor, freer):
+    m = 1200 * 1000
+    speed = consistent_site(0).speed
+    values = (speed / speed.mean()) ** 0.02
+    # alpha m / n is the same as for the paper's thousand tasks.
+    q = 1 - factor * fairness.THRESHOLD * 1000 / m
+    times = [largest_benefit(values, m, cap, q).amounts / values for cap in (m, m // 12)]
+    free, equal = (each.sum() ** 2 / (12 * np.sum(each**2)) for each in times)
+    assert (free > equal) == freer
+
+
+def test_the_least_example():
+    half = Fraction(1, 2)
+    worth = {
+        amounts: sum(
+            value * half**k
+            for value, number in zip((7, 12), amounts, strict=True)
+            for k in range(number)
+        )
+        for amounts in ((0, 4), (1, 3), (2, 2), (3, 1), (4, 0))
+    }
+    assert theorems.EXAMPLE.benefit(theorems.BALANCED) == worth[1, 3]
+    best = largest_benefit(*theorems.EXAMPLE.arguments)
+    assert best.benefit == max(worth.values()) == worth[2, 2]
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_small_markets_by_plain_loops(number):
+    market = theorems.small_market(number)
+    values, m, q = market.values.tolist(), market.m, float(market.q[0])
+    n = len(values)
+    states = [s for s in itertools.product(range(m + 1), repeat=n) if sum(s) == m]
+    worth = {
+        s: sum(v * (1 - q**k) / (1 - q) for v, k in zip(values, s, strict=True)) for s in states
+    }
+    best = max(worth.values())
+    found = theorems._small_market(market)
+    assert (found.states, found.exceptions) == (len(states), 0)
+    assert found.maxima == sum(each > best * (1 - 1e-13) for each in worth.values())
+    busy = [s for s in states if min(s) > 0]
+    means = {
+        s: [v * (1 - q**k) / (1 - q) / k for v, k in zip(values, s, strict=True)] for s in busy
+    }
+    near = min(busy, key=lambda s: np.var(means[s]))
+    loss = 1 - worth[near] / max(worth[s] for s in busy)
+    assert found.near_loss == pytest.approx(loss, abs=1e-12)
+    moves = losing = 0
+    for state in busy:
+        for source, target in itertools.permutations(range(n), 2):
+            # At the price that is the source's mean, the target has a profit.
+            if means[state][target] > means[state][source] * (1 + 1e-9):
+                moves += 1
+                after = list(state)
+                after[source] -= 1
+                after[target] += 1
+                losing += worth[tuple(after)] < worth[state] * (1 - 1e-14)
+    assert (found.moves, found.losing) == (moves, losing)
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_made_states_are_balanced_and_moves_change_them(number):
+    market, amounts = theorems.made_state(number)
+    assert market.mean_prices(amounts) == pytest.approx(np.ones(market.n_peers), rel=1e-9)
+    benefit = market.benefit(amounts)
+    changes = []
+    for source, target in itertools.permutations(range(market.n_peers), 2):
+        after = amounts.copy()
+        after[source] -= 1
+        after[target] += 1
+        changes.append(market.benefit(after) - benefit)
+    found = theorems._made_state(market, amounts)
+    assert found.rises == (max(changes) > 1e-9 * benefit)
+    best = largest_benefit(*market.arguments).benefit
+    assert found.loss == pytest.approx(1 - benefit / best, abs=1e-12)
+
+
+def test_two_is_approached_and_not_passed():
+    fast, ratios, limits = theorems.extreme_markets()
+    assert np.all(ratios <= 2)
+    # The closed form for ever more slow peers; whole tasks come near.
+    assert ratios[:3] == pytest.approx(limits[:3], rel=5e-3)
+    assert ratios[-1] > 1.96
+    for value, limit in zip(fast, limits, strict=True):
+        x = (value - 1 - np.log(value)) / (limit - 1)
+        assert -np.expm1(-x) / x == pytest.approx(1 / value, rel=1e-9)
+
+
+def test_repaired_runs_are_optimal_by_all_pairs_of_peers():
+    # Nothing is gained by moving one task from any peer to another: enough, as values fall.
+    for trial in policies.trials(policies.REPAIRED, True):
+        market, amounts = trial.drawn.market, trial.run.amounts
+        with np.errstate(divide="ignore"):
+            last = np.where(amounts > 0, market.worth(amounts), np.inf)
+            following = np.where(amounts < market.caps, market.worth(amounts + 1), 0)
+        assert trial.failure == ""
+        assert following.max() <= last.min() * (1 + 1e-9)
+        assert trial.run.price == pytest.approx(last.min(), rel=1e-9)
+
+
+def test_failures_are_called_what_they_are():
+    trial = next(
+        each
+        for each in policies.trials(policies.REPAIRED, True)
+        if np.ptp(each.drawn.best.amounts) > 1
+        and np.all(each.drawn.market.caps > each.drawn.best.amounts)
+    )
+    amounts = trial.drawn.best.amounts
+    one = np.eye(len(amounts), dtype=int)
+    most, least = one[np.argmax(amounts)], one[np.argmin(amounts)]
+    for change, words in (
+        ({"amounts": amounts - most}, "too few tasks"),
+        ({"amounts": amounts + least}, "too many tasks"),
+        ({"amounts": amounts + least - most}, "too little benefit"),
+        ({"price": 2 * trial.run.price}, "no clearing price"),
+    ):
+        assert trial._replace(run=policies.replace(trial.run, **change)).failure == words
+
+
+@pytest.mark.usefixtures("smallest")
+def test_gaps_are_those_to_dynamic_programming():
+    found, placed = policies.gaps(True)
+    assert placed == 35 * len(found)
+    for seed, (market, _) in enumerate(drawn_markets(5)):
+        best = dynamic_programming(*market.arguments)
+        for name in ("commodity", "proportional_share", "double_auction_mean"):
+            amounts, _ = policies.POLICIES[name](*market.arguments)
+            benefit = sum(
+                value * np.sum(q ** np.arange(amount))
+                for value, q, amount in zip(market.values, market.q, amounts, strict=True)
+            )
+            assert found[name][seed] == pytest.approx(1 - benefit / best, abs=1e-9)
+
+
+def test_worths_that_peers_tell_are_counted():
+    for name, sales in (("commodity", False), ("double_auction", True)):
+        told, market = [0], random_market(5)
+        agreed = negotiate(counting(NEGOTIATIONS[name], told), *market.arguments)
+        # In an auction they tell the first task's worth, and another after each sale.
+        assert told == [market.n_peers + sales * agreed.amounts.sum()]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_best_of_all_lies_is_among_the_reports_tried(seed):
+    # What `deviations` finds for each number of tasks, by a formula.
+    found = largest_gain(seed, uniform, "measured")
+    assert found == pytest.approx(survey(seed).gain, rel=1e-6, abs=1e-12)
+    assert largest_gain(seed, uniform, "measured", 1.0) <= 1e-9
+
+
+def test_reports_that_are_tried_get_every_number_of_tasks():
+    market = random_market(7, 40)
+    for peer in range(market.n_peers):
+        got = set()
+        for factor in telling_reports(market, peer):
+            factors = np.ones(market.n_peers)
+            factors[peer] = factor
+            got.add(int(uniform(reported(market, factors)).amounts[peer]))
+        least = max(0, market.m - int(np.delete(market.caps, peer).sum()))
+        assert got == set(range(least, int(market.caps[peer]) + 1))
+        assert np.all(telling_reports(market, peer, 1.0) >= 1)
+
+
+def test_a_lie_on_simgrid_gains_as_in_two_markets_by_hand():
+    setting = Setting("neutral")
+    best, gain, longer = simulated_lie(setting)
+    truth, times = setting.market()
+    values = truth.values.copy()
+    values[best.peer] *= best.factor
+    profits, ends = [], []
+    for told in (truth.values, values):
+        found = largest_benefit(told, truth.m, truth.caps, truth.q)
+        tasks = found.amounts[best.peer]
+        worth = truth.values[best.peer] * sum(truth.q[best.peer] ** k for k in range(tasks))
+        profits.append(worth - tasks * found.price)
+        ends.append(np.max(found.amounts * times))
+    assert gain == pytest.approx(profits[1] / profits[0] - 1, abs=1e-6)
+    assert gain > 1e-3
+    assert longer == pytest.approx(ends[1] / ends[0], rel=1e-6)
+    assert max(each.gain for each in deviations(truth)) == pytest.approx(best.gain)
+
+
+def test_rates_of_two_peers():
+    times = np.array([1.0, 2.0])
+    found = balanced(BundleMarket(3600 / times, 300, 300, 0.99), times)
+    assert found.exact
+    assert found.own.amounts.tolist() == [200, 100]
+    assert found.own.completion == found.bound == pytest.approx(200)
+    assert found.own.benefit == pytest.approx(found.common.benefit)
+    assert found.own.fairness == pytest.approx(1)
+    assert found.least == pytest.approx(1)
+
+
+def test_a_bundle_of_the_trace_loses_by_being_dealt_as_identical():
+    part, variation = kept(0, False)
+    assert 0.5 < part < 1
+    assert variation > 0

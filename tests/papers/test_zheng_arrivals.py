@@ -1,0 +1,129 @@
+"""Real bundles on a grid, against plain re-implementations of sites and counters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simplugin.errors import WorkloadError
+from simplugin.market.counters import serve
+from simplugin.market.execution import execute
+from simplugin.market.model import Terms
+from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.papers.zheng.arrivals import (
+    LOAD,
+    N_PEERS,
+    N_SITES,
+    SPEED,
+    Arrivals,
+    lcg_grid,
+    lcg_workload,
+    simulated,
+)
+from simplugin.papers.zheng.settings import ALPHA
+from simplugin.platforms.peers import PeerSite
+from simplugin.workloads.bundles import Bundle, lcg_bundles
+
+SETUP = 0.005
+
+
+def test_the_load_is_as_wanted() -> None:
+    rows = lcg_bundles()
+    work = sum(row.count * row.mean * SPEED for row in rows)
+    span = rows[-1].release - rows[0].release
+    grids = [lcg_grid(3, load) for load in (0.25, 0.5)]
+    for grid, load in zip(grids, (0.25, 0.5), strict=True):
+        assert (len(grid.sites), {site.n_peers for site in grid.sites}) == (N_SITES, {N_PEERS})
+        speed = sum(site.speed.sum() for site in grid.sites)
+        assert work / (speed * span) == pytest.approx(load)
+    assert grids[0].sites[1].speed == pytest.approx(2 * grids[1].sites[1].speed)
+    assert grids[0].sites[1].bandwidth.tolist() == grids[1].sites[1].bandwidth.tolist()
+    assert not np.allclose(lcg_grid(4).sites[0].speed, lcg_grid(3).sites[0].speed)
+    for load in (0, -1, np.inf, np.nan):
+        with pytest.raises(WorkloadError, match="load"):
+            lcg_grid(0, load)
+
+
+def test_sizes_change_nothing_but_sizes() -> None:
+    alike, drawn, again = lcg_workload(), lcg_workload(5), lcg_workload(5)
+    spreads = []
+    for one, other, third, row in zip(alike, drawn, again, lcg_bundles(), strict=True):
+        assert one.work is None
+        assert other.work is not None
+        assert (one.count, one.flop, one.release) == (other.count, other.flop, other.release)
+        assert other.work.tolist() == third.work.tolist()
+        assert other.work.sum() == pytest.approx(one.flop * one.count)
+        spreads.append(other.work.std() / one.flop / row.variation)
+    assert np.median(spreads) == pytest.approx(1, abs=0.1)
+
+
+def peer_times(site: PeerSite, bundle: Bundle, amounts: list[int]) -> list[float]:
+    """How long each peer takes for its tasks, which are dealt in order."""
+    work = [bundle.flop] * bundle.count if bundle.work is None else bundle.work.tolist()
+    taken, done = [], 0
+    for peer, many in enumerate(amounts):
+        mine = work[done : done + many]
+        done += many
+        each = SETUP + bundle.byte / site.bandwidth[peer]
+        taken.append(sum(each + size / site.speed[peer] for size in mine))
+    return taken
+
+
+@pytest.mark.parametrize("sizes", [None, 1])
+def test_a_grid_by_hand(sizes: int | None) -> None:
+    grid, bundles = lcg_grid(0, 1.0), lcg_workload(sizes)[:40]
+    deals = execute(grid, bundles, Terms(alpha=ALPHA), "optimum").deals
+    free = [0.0] * N_SITES
+    handed = 0.0
+    busy = np.zeros((N_SITES, N_PEERS))
+    for bundle, deal in zip(bundles, deals, strict=True):
+        # First in, first out: nobody overtakes, and a bundle waits until a site is free.
+        start = max(bundle.release, handed, min(free))
+        handed = start
+        site = grid.sites[deal.site]
+        assert free[deal.site] <= start * (1 + 1e-9)
+        assert deal.called == pytest.approx(start, rel=1e-9, abs=1e-3)
+        times = SETUP + bundle.byte / site.bandwidth + bundle.flop / site.speed
+        best = largest_benefit(3600 / times, bundle.count, bundle.count, 1 - ALPHA)
+        assert deal.amounts.tolist() == best.amounts.tolist()
+        taken = peer_times(site, bundle, deal.amounts.tolist())
+        busy[deal.site] += taken
+        assert deal.finished - deal.agreed == pytest.approx(max(taken), rel=1e-6)
+        free[deal.site] = start + max(taken)
+    execution = execute(grid, bundles, Terms(alpha=ALPHA), "optimum")
+    found = Arrivals.of(execution)
+    expected = busy.sum() ** 2 / (busy.size * (busy**2).sum())
+    assert found.fairness == pytest.approx(expected, rel=1e-6)
+    ends = np.array([deal.finished for deal in deals])
+    assert found.response == pytest.approx(ends - [bundle.release for bundle in bundles])
+    held = sum(deal.finished - deal.called for deal in deals)
+    assert found.busy == pytest.approx(held / (N_SITES * (ends.max() - bundles[0].release)))
+    assert found.benefit == pytest.approx(sum(d.market.benefit(d.amounts) for d in deals))
+    if sizes is None:
+        assert found.longer == pytest.approx(np.ones(40), rel=1e-6)
+
+
+@pytest.mark.parametrize("counters", ["kept", "reset", 20_000.0])
+def test_actors_keep_counters_as_the_mathematics_do(counters: str | float) -> None:
+    site = lcg_grid(1, 1.0).sites[0]
+    bundles = lcg_workload()[:25]
+    deals = execute(site, bundles, Terms(alpha=ALPHA), "optimum", counters=counters).deals
+    values = [
+        3600 / (SETUP + bundle.byte / site.bandwidth + bundle.flop / site.speed)
+        for bundle in bundles
+    ]
+    counts = [bundle.count for bundle in bundles]
+    dates = [deal.agreed for deal in deals]
+    served = serve(values, counts, None, 1 - ALPHA, counters, dates)
+    assert served.amounts.tolist() == [deal.amounts.tolist() for deal in deals]
+    for deal, own, sold in zip(deals, values, served.sold, strict=True):
+        assert deal.market.values == pytest.approx(own * (1 - ALPHA) ** sold, rel=1e-9)
+    assert served.benefit == pytest.approx(sum(deal.outcome().benefit for deal in deals))
+
+
+def test_measures_of_all_bundles() -> None:
+    found = simulated(0)
+    assert found.response.shape == (149,)
+    # Sites wait for their last peer, so that they are busy for longer than there is work.
+    assert LOAD < found.busy < 1
+    assert 1 / (N_SITES * N_PEERS) <= found.fairness <= 1

@@ -1,0 +1,396 @@
+"""Platforms with profiles drawn at random: who follows them, and what SimGrid does then."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simplugin import Cluster, Link, Placement, Platform, SimGridOptions, Zone, simulate
+from simplugin.errors import PlatformError
+from simplugin.formats.platform_xml import read_platform
+from simplugin.platforms import (
+    Cabinet,
+    Host,
+    LinkUse,
+    Peer,
+    Profile,
+    ProfileUse,
+    Route,
+    Router,
+    ZoneRoute,
+)
+from simplugin.platforms.availability.followers import with_availability
+from simplugin.platforms.availability.processes import Churn, Levels, Outages
+from simplugin.platforms.host_choices import HostChoice
+from simplugin.platforms.laws import Law
+from simplugin.platforms.peers import PeerSite
+from simplugin.platforms.profiles import timeline
+from simplugin.platforms.sites import MultiCluster
+from simplugin.simulation.resolve import resolve
+
+SPEED = 1e9
+BANDWIDTH = 1000.0
+DAY = 86400.0
+
+
+def profiles(platform: Platform) -> dict[tuple[str, str], list[tuple[float, float]]]:
+    """The dated values by follower and kind, read from the text again."""
+    text = {part.id: part.text for part, _ in platform.walk() if isinstance(part, Profile)}
+    return {
+        (use.element, use.kind): timeline(text[use.profile], math.inf)
+        for use, _ in platform.walk()
+        if isinstance(use, ProfileUse)
+    }
+
+
+# Platforms
+
+
+def lab(sharing_policy: str = "SHARED") -> Platform:
+    """A cluster and two hosts of their own, and a link between each two."""
+    way = "UP" if sharing_policy == "SPLITDUPLEX" else "NONE"
+    uses = [LinkUse("cable", way)]
+    room = Zone(
+        "room",
+        "Full",
+        (Host("ada", SPEED), Host("bob", SPEED), Router("door"),
+         Link("cable", BANDWIDTH, 0.0, sharing_policy)),
+        (Route("ada", "bob", uses), Route("ada", "door", uses), Route("bob", "door", uses)),
+    )  # fmt: skip
+    rack = Cluster("rack", "1-3", SPEED, 1e6, 0.0, prefix="rack-")
+    route = ZoneRoute("room", "rack", "door", "rack-rack_router", ["uplink"])
+    return Platform(Zone("lab", "Full", (room, rack, Link("uplink", 1e6, 1e-3)), (route,)))
+
+
+OUTAGES = Outages(Law("exponential", (40.0,)), Law("exponential", (10.0,)))
+LOAD = Levels(Law("uniform", (0.1, 1.0)), Law("exponential", (2.0,)))
+
+
+def test_whom_names_stand_for() -> None:
+    def followers(**given: Any) -> set[tuple[str, str]]:
+        return set(profiles(with_availability(lab(), 1000.0, 1, **given)))
+
+    rack = {(f"rack-{number}", "HOST_AVAIL") for number in (1, 2, 3)}
+    room = {("ada", "HOST_AVAIL"), ("bob", "HOST_AVAIL")}
+    assert followers(states=OUTAGES) == rack | room
+    assert followers(states=OUTAGES, hosts="rack") == rack
+    assert followers(states=OUTAGES, hosts=["room", "rack-2"]) == room | {("rack-2", "HOST_AVAIL")}
+    assert followers(states=OUTAGES, spared=["room", "rack-2"]) == rack - {("rack-2", "HOST_AVAIL")}
+    assert followers(bandwidths=LOAD) == {("cable", "BANDWIDTH"), ("uplink", "BANDWIDTH")}
+    assert followers(bandwidths=LOAD, links="room") == {("cable", "BANDWIDTH")}
+    assert followers(bandwidths=LOAD, links="c?ble, up*") == followers(bandwidths=LOAD)
+    assert followers(bandwidths=LOAD, spared="up*") == {("cable", "BANDWIDTH")}
+    first = {("rack-1", "HOST_AVAIL"), ("rack-2", "HOST_AVAIL")}
+    assert followers(states=OUTAGES, hosts="rack:2") == first
+    assert followers(states=OUTAGES, hosts=["rack:2"]) == first
+    assert followers(states=OUTAGES, hosts="rack-[12]") == first
+    assert followers(states=OUTAGES, spared="room,rack:1") == rack - {("rack-1", "HOST_AVAIL")}
+    assert followers(states=OUTAGES, hosts="2") == room
+    assert followers(bandwidths=LOAD, spared="uplink") == {("cable", "BANDWIDTH")}
+    growth = Levels(Law("uniform", (1.0, 9.0)), Law("constant", (5.0,)), math.inf)
+    # The cable has no latency that could grow.
+    assert followers(latencies=growth) == {("uplink", "LATENCY")}
+
+
+CHOICES = [
+    "all",
+    "3",
+    "room",
+    "rack",
+    "rack:2",
+    "box",
+    "box:1",
+    "bob",
+    "*a*:2",
+    "rack-?,ada",
+    "ada,2",
+]
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_hosts_are_chosen_as_workers_are(choice: str) -> None:
+    box = Zone("shelf", "Cluster", (Cabinet("box", "0-1", SPEED, 1e6, 0.0, prefix="b"),))
+    platform = Platform(Zone("all of it", "Full", (*lab().elements, box)))
+    found = profiles(with_availability(platform, 1e5, 1, hosts=choice, states=OUTAGES))
+    assert [host for host, _ in found] == list(HostChoice(platform).chosen(choice))
+
+
+def test_a_name_by_itself_is_first_of_all_a_host() -> None:
+    hosts = tuple(Host(name, SPEED) for name in ("a", "b", "2"))
+    platform = Platform(Zone("z", "None", hosts))
+    for choice, chosen in (("2", ["a", "b"]), (["2"], ["2"]), (["b", "1"], ["b", "a"])):
+        found = profiles(with_availability(platform, 1e4, 1, hosts=choice, states=OUTAGES))
+        assert [host for host, _ in found] == chosen
+
+
+GRID5000 = read_platform(Path(__file__).parents[3] / "platforms_xml/grid5000.xml")
+
+
+def test_links_that_limit_nothing_follow_only_by_name() -> None:
+    """Of Grid'5000, and what generators put between parts that are joined directly."""
+    real = {
+        link.id
+        for link, _ in GRID5000.walk()
+        if isinstance(link, Link) and not link.id.startswith(("patch.", "fabric."))
+    }
+    site = MultiCluster("site", (("a", 2, SPEED), ("b", 2, SPEED)), one_switch=False)
+    peers = PeerSite.numbered(np.full(2, SPEED), np.full(2, 1e6))
+    for platform, links in (
+        (GRID5000, real),
+        (peers.platform(), {"peer-1-link", "peer-2-link"}),
+        (Platform(Zone("z", "Full", (Link("fat", 1.0, 1e-3, "FATPIPE"),))), {"fat"}),
+    ):
+        everything = with_availability(platform, 1e3, 1, link_states=OUTAGES)
+        ends = {link.removesuffix("_UP").removesuffix("_DOWN") for link, _ in profiles(everything)}
+        assert ends == links
+    with pytest.raises(
+        PlatformError, match=r"no link that could follow a profile; .* by name only"
+    ):
+        with_availability(site.platform(), 1e3, 1, link_states=OUTAGES)
+    for links in ("nancy", "*nancy*"):
+        found = profiles(with_availability(GRID5000, 1e3, 1, links=links, bandwidths=LOAD))
+        assert found
+        assert not [link for link, _ in found if link.startswith("patch.")]
+    with pytest.raises(PlatformError, match=r"'patch\.\*' fits only links that limit nothing"):
+        with_availability(GRID5000, 1e3, 1, links="patch.*", bandwidths=LOAD)
+    named = with_availability(GRID5000, 1e3, 1, links="patch.nancy", bandwidths=LOAD)
+    assert set(profiles(named)) == {("patch.nancy", "BANDWIDTH")}
+
+
+def test_each_has_a_stream_of_its_own() -> None:
+    everything = {"states": OUTAGES, "speeds": LOAD, "link_states": OUTAGES, "bandwidths": LOAD}
+    full = profiles(with_availability(lab(), 500.0, 9, **everything))  # type: ignore[arg-type]
+    assert len({tuple(points) for points in full.values()}) == len(full)
+    alone = with_availability(lab(), 500.0, 9, hosts="bob", states=OUTAGES)
+    assert profiles(alone) == {("bob", "HOST_AVAIL"): full["bob", "HOST_AVAIL"]}
+    other = profiles(with_availability(lab(), 500.0, 10, **everything))  # type: ignore[arg-type]
+    assert all(other[follower] != full[follower] for follower in full)
+
+
+def test_a_split_duplex_link_fails_as_a_whole() -> None:
+    found = profiles(
+        with_availability(
+            lab("SPLITDUPLEX"), 500.0, 9, links="cable", link_states=OUTAGES, bandwidths=LOAD
+        )
+    )
+    assert found["cable_UP", "LINK_AVAIL"] == found["cable_DOWN", "LINK_AVAIL"]
+    assert found["cable_UP", "BANDWIDTH"] != found["cable_DOWN", "BANDWIDTH"]
+    assert all(BANDWIDTH * 0.1 <= v <= BANDWIDTH for _, v in found["cable_UP", "BANDWIDTH"])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"states": OUTAGES, "hosts": "rack-4"}, "perhaps 'rack-"),
+        ({"states": OUTAGES, "hosts": ()}, "no host that could follow"),
+        ({"states": OUTAGES, "spared": "lab"}, "no host that could follow"),
+        ({"states": OUTAGES, "spared": "bab"}, "perhaps 'lab'"),
+        ({"bandwidths": LOAD, "links": "rack_link_1_UP"}, "links of cluster 'rack'"),
+        ({"bandwidths": LOAD, "links": "rack"}, "links of cluster 'rack'"),
+        ({"bandwidths": LOAD, "links": "calbe"}, "perhaps 'cable'"),
+        # Names count, and so that something is for them.
+        ({"bandwidths": LOAD, "hosts": "racc"}, "perhaps 'rack'"),
+        ({"bandwidths": LOAD, "hosts": "rack"}, "nothing is for hosts; leave hosts out, or"),
+        ({"speeds": LOAD, "links": "calbe"}, "perhaps 'cable'"),
+        ({"speeds": LOAD, "links": "cable"}, "nothing is for links; leave links out, or"),
+        ({"states": OUTAGES, "hosts": "rack:4"}, "which has 3 hosts to choose from"),
+        ({"states": OUTAGES, "until": 0.0}, "until is 0.0"),
+        ({"states": OUTAGES, "until": math.inf}, "until is inf"),
+        ({"states": OUTAGES, "seed": -1}, "the seed is -1"),
+        (
+            {"speeds": Levels(Law("constant", (0.5,)), Law("constant", (0.2,))), "until": DAY},
+            "speed of 'ada': there are more than",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(PlatformError) as caught:
+        with_availability(lab(), **({"until": 100.0, "seed": 1} | given))
+    assert said in str(caught.value)
+
+
+def test_links_that_simgrid_has_sealed_are_refused() -> None:
+    peers = Zone("p", "Vivaldi", (Peer("eve", 1e9, 1e6, 1e6, (0.0, 0.0, 0.0)),))
+    cabinet = Zone("c", "Cluster", (Cabinet("box", "0-1", 1e9, 1e6, 0.0, prefix="b"),))
+    air = Zone("w", "Wifi", (Host("s", 1e9), Router("ap"), Link("air", 1e6, 0.0, "WIFI")))
+    for zone, link in ((peers, "link_eve_UP"), (cabinet, "link_b1_DOWN"), (air, "air")):
+        with pytest.raises(PlatformError, match="no profile in SimGrid"):
+            with_availability(Platform(zone), 9.0, 1, links=link, link_states=OUTAGES)
+        with pytest.raises(PlatformError, match="no link that could follow"):
+            with_availability(Platform(zone), 9.0, 1, link_states=OUTAGES)
+    # SimGrid indeed refuses the former, also without us.
+    for zone, link in ((peers, "link_eve_UP"), (cabinet, "link_b1_DOWN")):
+        use = (Profile.of_points("t", [(1.0, 0.0)]), ProfileUse("t", link, "LINK_AVAIL"))
+        with pytest.raises(PlatformError, match="once the Link is sealed"):
+            resolve(Platform((zone, *use)))
+
+
+def test_a_second_profile_of_a_kind_is_refused() -> None:
+    once = with_availability(lab(), 500.0, 1, states=OUTAGES)
+    with pytest.raises(PlatformError, match="its state already"):
+        with_availability(once, 500.0, 2, states=OUTAGES)
+    assert profiles(with_availability(once, 500.0, 2, speeds=LOAD)).keys() > profiles(once).keys()
+    named = Platform(Zone("z", "Full", (Host("a", 1e9, state_profile="a.txt"),)))
+    with pytest.raises(PlatformError, match="'a' follows a profile of its state already"):
+        with_availability(named, 500.0, 1, states=OUTAGES)
+    titled = replace(lab(), elements=(*lab().elements, Profile("ada.state", "1 1\n")))
+    with pytest.raises(PlatformError, match=r"has a profile 'ada\.state' already"):
+        with_availability(titled, 500.0, 1, states=OUTAGES)
+
+
+# What SimGrid does
+
+
+async def watch(me: Any, host: str, dates: list[float]) -> list[tuple[bool, bool]]:
+    """Say whether a host is on a microsecond before and after each date."""
+    seen = []
+    for date in dates:
+        await me.sleep_until(date - 1e-6)
+        before = me.host_by_name(host).is_on
+        await me.sleep_until(date + 1e-6)
+        seen.append((before, me.host_by_name(host).is_on))
+    return seen
+
+
+async def since(me: Any) -> float:
+    """Work for longer than the host is there; return when it started, if it ends."""
+    start = me.now
+    await me.execute(2.0 * SPEED)
+    return start
+
+
+@pytest.mark.parametrize("host", ["bob", "rack-2"])
+def test_hosts_go_and_come_at_the_dates(host: str) -> None:
+    platform = with_availability(lab(), 300.0, 6, hosts=host, states=OUTAGES)
+    points = [point for point in profiles(platform)[host, "HOST_AVAIL"] if point[0] > 0]
+    assert len(points) > 6
+    dates = [date for date, _ in points]
+    result = simulate(
+        platform, [Placement("ada", watch, (host, dates)), Placement(host, since, restart=True)]
+    )
+    assert result.value_of("watch") == [(value == 0, value == 1) for _, value in points]
+    # Who is started again with the host starts when it comes back, to the last bit.
+    starts = {date for date, value in points if value == 1} | {0.0}
+    restarted = [each.value for each in result.returned if each.name == "since"]
+    assert {start for start in restarted if start is not None} <= starts
+    assert len(restarted) == len(starts)
+
+
+def test_a_host_that_is_off_at_date_0_kills_what_starts_there() -> None:
+    churn = Churn(Law("constant", (50.0,)), Law("constant", (5.0,)))
+    platform = with_availability(lab(), 100.0, 1, hosts="bob", states=churn)
+    assert profiles(platform)["bob", "HOST_AVAIL"] == [(0.0, 0.0), (5.0, 1.0), (55.0, 0.0)]
+    watcher = Placement("ada", watch, ("bob", [5.0, 55.0]))
+    result = simulate(platform, [watcher, Placement("bob", since, restart=True)])
+    assert result.value_of("watch") == [(False, True), (True, False)]
+    told = [(each.state, each.value) for each in result.returned if each.name == "since"]
+    assert told == [("killed", None), ("ended", 5.0)]
+
+
+def end_of(points: list[tuple[float, float]], start: float, amount: float, cap: float) -> float:
+    """When an amount is done at the rates of a profile, each up to a cap: by its integral."""
+    dates = np.array([date for date, _ in points] + [1e9])
+    rates = np.minimum([value for _, value in points], cap)
+    done = np.concatenate([[0.0], np.cumsum(np.diff(dates) * rates)])
+    return float(np.interp(np.interp(start, dates, done) + amount, done, dates))
+
+
+async def execute(me: Any, flops: float) -> float:
+    await me.execute(flops)
+    return float(me.now)
+
+
+@pytest.mark.parametrize(("host", "start"), [("bob", 0.0), ("rack-3", 7.5)])
+def test_a_task_ends_when_the_integral_of_the_speed_says(host: str, start: float) -> None:
+    platform = with_availability(lab(), 60.0, 4, hosts=host, speeds=LOAD)
+    points = profiles(platform)[host, "SPEED"]
+    result = simulate(platform, [Placement(host, execute, (20 * SPEED,), start_time=start)])
+    known = end_of([(d, v * SPEED) for d, v in points], start, 20 * SPEED, SPEED)
+    assert sum(start < date < known for date, _ in points) > 5
+    assert result.value_of("execute") == pytest.approx(known, rel=1e-9)
+
+
+async def send(me: Any, size: float) -> float:
+    await me.mailbox("box").put(None, size)
+    return float(me.now)
+
+
+async def receive(me: Any) -> None:
+    await me.mailbox("box").get()
+
+
+@pytest.mark.parametrize("policy", ["SHARED", "SPLITDUPLEX", "FATPIPE"])
+@pytest.mark.parametrize("start", [0.0, 7.5])
+def test_a_transfer_ends_when_the_integral_of_the_bandwidth_says(policy: str, start: float) -> None:
+    platform = with_availability(lab(policy), 90.0, 8, links="cable", bandwidths=LOAD)
+    points = profiles(platform)["cable_UP" if policy == "SPLITDUPLEX" else "cable", "BANDWIDTH"]
+    result = simulate(
+        platform,
+        [
+            Placement("ada", send, (20 * BANDWIDTH,), start_time=start),
+            Placement("bob", receive, start_time=start),
+        ],
+        options=SimGridOptions.linear(),
+    )
+    # SimGrid lets no transfer exceed the bandwidth that there was at its start; at date 0 this
+    # is still that of the link itself.
+    cap = BANDWIDTH if start == 0 else max((date, v) for date, v in points if date <= start)[1]
+    known = end_of(points, start, 20 * BANDWIDTH, cap)
+    assert sum(start < date < known for date, _ in points) > 5
+    assert result.value_of("send") == pytest.approx(known, rel=1e-9)
+
+
+async def receive_or_fail(me: Any) -> tuple[str, float]:
+    try:
+        await me.mailbox("box").get()
+    except Exception as error:
+        return type(error).__name__, me.now
+    return "arrived", me.now
+
+
+async def send_or_fail(me: Any) -> None:
+    try:
+        await me.mailbox("box").put(None, 1e9)
+    except Exception:
+        return
+
+
+@pytest.mark.parametrize("policy", ["SHARED", "SPLITDUPLEX"])
+def test_a_transfer_fails_with_its_link(policy: str) -> None:
+    outages = replace(OUTAGES, start="up")
+    platform = with_availability(lab(policy), 300.0, 2, links="cable", link_states=outages)
+    name = "cable_UP" if policy == "SPLITDUPLEX" else "cable"
+    first = profiles(platform)[name, "LINK_AVAIL"][0][0]
+    result = simulate(platform, [("ada", send_or_fail), ("bob", receive_or_fail)])
+    assert result.value_of("receive_or_fail") == ("NetworkFailureException", first)
+
+
+async def send_small(me: Any) -> None:
+    await me.mailbox("box").put(None, BANDWIDTH)
+
+
+async def receive_small(me: Any) -> float:
+    await me.mailbox("box").get()
+    return float(me.now)
+
+
+def test_a_transfer_begins_when_its_latency_is_paid_though_the_bandwidth_changed_before() -> None:
+    levels = Levels(Law("constant", (0.5,)), Law("constant", (0.5,)))
+    ends = (Host("a", SPEED), Host("b", SPEED), Link("far", BANDWIDTH, 2.0))
+    far = Platform(Zone("z", "Full", ends, (Route("a", "b", ["far"]),)))
+    changing = with_availability(far, 0.9, 1, bandwidths=levels)
+    assert [date for date, _ in profiles(changing)["far", "BANDWIDTH"]] == [0.0, 0.5]
+    actors = [("a", send_small), ("b", receive_small)]
+    for options, latency_factor, bandwidth_factor in (
+        (SimGridOptions.linear(), 1.0, 1.0),
+        (SimGridOptions(tcp_gamma=0, crosstraffic=False), 13.01, 0.97),
+    ):
+        result = simulate(changing, actors, options=options)
+        assert result.value_of("receive_small") == pytest.approx(
+            latency_factor * 2.0 + 1 / (bandwidth_factor * 0.5), rel=1e-9
+        )

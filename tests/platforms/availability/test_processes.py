@@ -1,0 +1,289 @@
+"""Processes of outages, churn and load, and published models, against scipy's laws."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from simplugin.errors import PlatformError
+from simplugin.platforms.availability.followers import stream
+from simplugin.platforms.availability.processes import (
+    ARCHIVE,
+    HOUR,
+    LEAST_LEVEL,
+    Churn,
+    Levels,
+    Outages,
+    archive_model,
+    model_named,
+    model_names,
+    schroeder_gibson,
+)
+from simplugin.platforms.laws import Law
+
+DAY = 86400.0
+# 4 standard deviations.
+FOUR = 4.0
+
+
+def times(points: list[tuple[float, float]], value: float) -> list[float]:
+    """How long each phase of a value lasts."""
+    return [b[0] - a[0] for a, b in pairwise(points) if a[1] == value]
+
+
+# Processes
+
+
+@pytest.mark.parametrize(
+    ("up", "down", "known_up", "known_down"),
+    [
+        (
+            Law("weibull", (0.5, 4000.0)),
+            Law("lognormal", (600.0, 1.0)),
+            stats.weibull_min(0.5, scale=4000.0),
+            stats.lognorm(math.sqrt(math.log(2)), scale=600 / math.sqrt(2)),
+        ),
+        (
+            Law("exponential", (5000.0,)),
+            Law("gamma", (900.0, 0.5)),
+            stats.expon(scale=5000.0),
+            stats.gamma(4.0, scale=225.0),
+        ),
+    ],
+    ids=["weibull and lognormal", "exponential and gamma"],
+)
+@pytest.mark.parametrize("start", ["up", "stationary"])
+def test_durations_follow_the_laws(
+    up: Law, down: Law, known_up: Any, known_down: Any, start: str
+) -> None:
+    points = Outages(up, down, start).points(np.random.default_rng(5), 3e7)
+    assert len(points) > 5000
+    assert stats.kstest(times(points, 1.0), known_up.cdf).pvalue > 0.01
+    assert stats.kstest(times(points, 0.0), known_down.cdf).pvalue > 0.01
+
+
+def test_the_mean_availability_is_that_of_the_means() -> None:
+    up, down = Law("gamma", (5000.0, 1.5)), Law("exponential", (1500.0,))
+    outages = Outages(up, down)
+    assert outages.availability == 5000.0 / 6500.0
+    horizon = 1e8
+    points = [(0.0, 1.0), *outages.points(np.random.default_rng(7), horizon)]
+    ends = [date for date, _ in points[1:]] + [horizon]
+    measured = sum(
+        min(end, horizon) - date
+        for (date, value), end in zip(points, ends, strict=True)
+        if value and date < horizon
+    )
+    # The variance of the time up in T is T (sd_up^2 down^2 + sd_down^2 up^2) / (up + down)^3
+    # in the limit (central limit theorem of renewal processes).
+    variance = ((7500.0 * 1500) ** 2 + (1500.0 * 5000) ** 2) / 6500.0**3
+    tolerance = FOUR * math.sqrt(variance / horizon)
+    assert tolerance < 0.02
+    assert measured / horizon == pytest.approx(outages.availability, abs=tolerance)
+
+
+def up_at(outages: Outages, dates: list[float], count: int) -> np.ndarray:
+    """The fraction of hosts that are up at each date."""
+    up = np.zeros(len(dates))
+    for host in range(count):
+        points = outages.points(stream(3, "HOST_AVAIL", f"h{host}"), dates[-1] + 1)
+        at = np.searchsorted([date for date, _ in points], dates, side="right")
+        up += [points[i - 1][1] if i else 1.0 for i in at]
+    return up / count
+
+
+def test_a_stationary_start_is_a_date_like_any_other() -> None:
+    laws = Law("weibull", (0.4, 300.0)), Law("uniform", (100.0, 700.0))
+    dates = [0.0, 1.0, 30.0, 200.0, 1000.0, 5000.0]
+    count = 3000
+    outages = Outages(*laws)
+    share = outages.availability
+    tolerance = FOUR * math.sqrt(share * (1 - share) / count)
+    assert up_at(outages, dates, count) == pytest.approx(share, abs=tolerance)
+    # Starting up, hosts are not that soon; the test can fail.
+    assert up_at(Outages(*laws, start="up"), dates, count)[1] > share + 2 * tolerance
+
+
+LAWS = st.one_of(
+    st.builds(lambda mean: Law("exponential", (mean,)), st.floats(0.1, 1e4)),
+    st.builds(lambda shape, s: Law("weibull", (shape, s)), st.floats(0.3, 3), st.floats(1, 1e4)),
+    st.builds(lambda m, v: Law("lognormal", (m, v)), st.floats(0.1, 1e4), st.floats(0.1, 5)),
+    st.builds(lambda m, v: Law("gamma", (m, v)), st.floats(0.1, 1e4), st.floats(0.1, 5)),
+    st.builds(lambda value: Law("constant", (value,)), st.floats(0.1, 1e4)),
+)
+
+
+@settings(max_examples=60)
+@given(LAWS, LAWS, st.sampled_from(["up", "stationary"]), st.integers(0, 2**32), st.floats(1, 500))
+def test_outages_alternate_and_end(up: Law, down: Law, start: str, seed: int, until: float) -> None:
+    outages = Outages(up, down, start)
+    points = outages.points(np.random.default_rng(seed), until)
+    dates = [date for date, _ in points]
+    assert all(a < b for a, b in pairwise(dates))
+    assert [value for _, value in points] == [0.0, 1.0] * (len(points) // 2)
+    assert all(date < until for date in dates[::2])
+    assert all(date == round(date, 3) for date in dates)
+    if start == "up":
+        assert 0.0 not in dates
+    # A later end adds dates and changes none.
+    assert outages.points(np.random.default_rng(seed), 2 * until)[: len(points)] == points
+
+
+@settings(max_examples=60)
+@given(LAWS, st.one_of(st.none(), LAWS), st.one_of(st.none(), LAWS), st.integers(0, 2**32))
+def test_churn_joins_and_leaves_before_the_end(
+    stay: Law, arrival: Law | None, away: Law | None, seed: int
+) -> None:
+    until = 300.0
+    churn = Churn(stay, arrival, away)
+    points = churn.points(np.random.default_rng(seed), until)
+    dates, values = [date for date, _ in points], [value for _, value in points]
+    assert all(a < b for a, b in pairwise(dates))
+    assert all(a != b for a, b in pairwise(values))
+    assert not dates or dates[-1] < until
+    assert values[:1] == ([0.0] if points else [])
+    assert (dates[:1] == [0.0]) is (arrival is not None)
+    if away is None:
+        assert len(points) <= (1 if arrival is None else 3)
+    later = churn.points(np.random.default_rng(seed), 2 * until)
+    assert later[: len(points)] == points
+
+
+def test_churn_for_good_follows_its_laws() -> None:
+    churn = Churn(Law("weibull", (0.8, 500.0)), Law("uniform", (0.0001, 1000.0)))
+    drawn = [churn.points(np.random.default_rng([1, i]), 1e9) for i in range(2000)]
+    assert stats.kstest([p[1][0] for p in drawn], stats.uniform(0, 1000).cdf).pvalue > 0.01
+    known = stats.weibull_min(0.8, scale=500.0)
+    assert stats.kstest([p[2][0] - p[1][0] for p in drawn], known.cdf).pvalue > 0.01
+
+
+def test_levels_follow_the_laws() -> None:
+    levels = Levels(Law("uniform", (0.2, 0.9)), Law("exponential", (60.0,)))
+    points = levels.points(np.random.default_rng(4), 6e5)
+    assert points[0][0] == 0.0
+    assert points[-1][0] < 6e5
+    assert stats.kstest([value for _, value in points], stats.uniform(0.2, 0.7).cdf).pvalue > 0.01
+    lengths = [b[0] - a[0] for a, b in pairwise(points)]
+    assert stats.kstest(lengths, stats.expon(scale=60.0).cdf).pvalue > 0.01
+
+
+def test_levels_stay_within_their_bounds() -> None:
+    wild = Levels(Law("lognormal", (0.5, 3000.0)), Law("constant", (1.0,)))
+    values = [value for _, value in wild.points(np.random.default_rng(1), 3000.0)]
+    assert (min(values), max(values)) == (LEAST_LEVEL, 1.0)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Outages(Law("constant", (0.05,)), Law("constant", (1.0,))),
+        lambda: Outages(Law("constant", (1.0,)), Law("constant", (0.05,))),
+        lambda: Outages(Law("constant", (1.0,)), Law("constant", (1.0,)), "down"),
+        lambda: Churn(Law("constant", (0.05,))),
+        lambda: Levels(Law("uniform", (0.5, 1.5)), Law("constant", (1.0,))),
+        lambda: Levels(Law("exponential", (1.1,)), Law("constant", (1.0,))),
+        lambda: Levels(Law("constant", (0.5,)), Law("constant", (0.05,))),
+        lambda: Levels(Law("constant", (0.5,)), Law("constant", (0.1,))).points(
+            np.random.default_rng(1), 1e5
+        ),
+    ],
+)
+def test_processes_out_of_range_are_refused(make: Any) -> None:
+    with pytest.raises(PlatformError):
+        make()
+
+
+# Models
+
+
+@pytest.mark.parametrize("system", ARCHIVE)
+@pytest.mark.parametrize("which", [0, 1])
+def test_fits_of_one_system_have_one_mean(system: str, which: int) -> None:
+    # Fits by maximum likelihood have the measured mean if they are exponential or gamma: they
+    # agree within what two decimals leave open. A slip of a digit or of a unit would show.
+    (mean,) = ARCHIVE[system]["exponential"][which]
+    shape, scale = ARCHIVE[system]["gamma"][which]
+    assert abs(mean - shape * scale) <= 0.005 * (scale + shape + 1) * 1.01
+    fits = [archive_model(system, law) for law in ("exponential", "gamma")]
+    means = [(fit.up, fit.down)[which].mean for fit in fits]
+    assert means == pytest.approx([mean * HOUR, shape * scale * HOUR], rel=1e-12)
+
+
+@pytest.mark.parametrize("system", ARCHIVE)
+@pytest.mark.parametrize("which", [0, 1])
+def test_fits_are_the_laws_that_the_paper_means(system: str, which: int) -> None:
+    fits = ARCHIVE[system]
+    location, spread = fits["lognormal"][which]
+    shape, scale = fits["weibull"][which]
+    gamma_shape, gamma_scale = fits["gamma"][which]
+    known = {
+        "lognormal": stats.lognorm(spread, scale=math.exp(location) * HOUR),
+        "weibull": stats.weibull_min(shape, scale=scale * HOUR),
+        "gamma": stats.gamma(gamma_shape, scale=gamma_scale * HOUR),
+    }
+    for name, law in known.items():
+        model = archive_model(system, name)
+        drawn = (model.up, model.down)[which].draw(np.random.default_rng(2), 5000)
+        assert stats.kstest(drawn, law.cdf).pvalue > 0.01
+
+
+def test_repairs_at_los_alamos_take_as_long_by_both_papers() -> None:
+    assert schroeder_gibson(DAY).down.mean == pytest.approx(
+        archive_model("lanl05", "exponential").down.mean, rel=0.001
+    )
+
+
+def test_schroeder_and_gibson() -> None:
+    model = model_named("schroeder-gibson06(30d)", "up")
+    assert model == schroeder_gibson(30 * DAY, start="up")
+    assert model.up.mean == pytest.approx(30 * DAY)
+    repairs = model.down.draw(np.random.default_rng(3), 40_000)
+    assert np.median(repairs) == pytest.approx(54 * 60, rel=0.03)
+
+
+@pytest.mark.parametrize("name", model_names())
+def test_every_model_is_known_by_its_name(name: str) -> None:
+    model = model_named(f"{name}(9d)" if name.startswith("schroeder") else name)
+    assert 0 < model.availability < 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "g5k06", "g5k06-zipf", "g5k07-weibull", "g5k06-weibull(3d)", "schroeder-gibson06",
+     "schroeder-gibson06(3x)", "schroeder-gibson06(-3d)", "schroeder-gibson06(1d, 2d)"],
+)  # fmt: skip
+def test_unknown_models_are_refused(text: str) -> None:
+    with pytest.raises(PlatformError):
+        model_named(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("schroeder-gibson06(30)", "time '30' has no unit; write e.g. '7d', or '30s'"),
+        ("schroeder-gibson06(-30d)", "mean time up of schroeder-gibson06 is -2.592e+06 s"),
+        ("schroeder-gibson06(0s)", "mean time up of schroeder-gibson06 is 0 s"),
+    ],
+)
+def test_the_mean_time_up_is_told_where_it_is_wrong(text: str, said: str) -> None:
+    with pytest.raises(PlatformError) as caught:
+        model_named(text)
+    assert said in str(caught.value)
+
+
+def test_levels_are_told_as_they_are_written() -> None:
+    hour = Law("constant", (3600.0,))
+    for law, text in (
+        (Law("constant", (50.0,)), "levels by constant(50) are above 1"),
+        (Law("uniform", (0.5, 2.0)), "levels by uniform(0.5, 2) are above 1"),
+    ):
+        with pytest.raises(PlatformError) as caught:
+            Levels(law, hour)
+        assert text in str(caught.value)

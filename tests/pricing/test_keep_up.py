@@ -1,0 +1,218 @@
+"""Agents that wait for nobody follow what changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+import pytest
+
+from simplugin.errors import WorkloadError
+from simplugin.optimum.fair_sharing import fair_sharing
+from simplugin.platforms.graphs import Graph
+from simplugin.pricing.actors.delivery import News
+from simplugin.pricing.changes import Change, intervals
+from simplugin.pricing.deployment import deploy
+from simplugin.pricing.execution import keep_up
+from simplugin.pricing.policies.gradient import Gradient
+from simplugin.pricing.policies.market import Market
+from simplugin.workloads import AlphaFair, Application
+
+PERIOD = 0.02
+LOG = AlphaFair(1.0)
+
+
+def report_platform(latency=1e-3):
+    return Graph.duplex("ABCDE", np.full(5, 5e8), [(0, 1), (0, 2), (2, 3), (3, 4)], 5e8, latency)
+
+
+def report_applications():
+    return [
+        Application("1", "D", 5000, 1000, end=36.0),
+        Application("2", "A", 800, 2000),
+        Application("3", "C", 1500, 1500, start=6.0),
+    ]
+
+
+CHANGES = (
+    Change(12.0, "E", 0.0),
+    Change(18.0, "E", 5e8),
+    Change(24.0, "A->C", 1e8),
+    Change(30.0, "B", 2e8),
+)
+
+
+@pytest.fixture(scope="module")
+def market():
+    """Five hosts through failures, changes, an arrival and a departure."""
+    graph, applications = report_platform(), report_applications()
+    sharing = deploy(graph, applications)
+    kept = keep_up(
+        graph,
+        applications,
+        sharing,
+        Market(relaxation=0.4),
+        LOG,
+        until=42.0,
+        period=PERIOD,
+        changes=CHANGES,
+    )
+    return kept, sharing, intervals(sharing, applications, CHANGES, 42.0)
+
+
+def test_every_throughput_comes_back_to_each_new_optimum(market):
+    kept, _, parts = market
+    assert [part.start for part in parts] == [0.0, 6.0, 12.0, 18.0, 24.0, 30.0, 36.0]
+    for part in parts:
+        best = fair_sharing(part.sharing).throughput
+        back = kept.return_time(part, best)
+        assert back is not None
+        # Not there at once, unless the optimum is the same.
+        first = kept.errors(part, best)[0]
+        assert back > 0 or first <= 0.01
+        assert back <= 5.0
+
+
+def test_who_is_off_or_gone_computes_nothing(market):
+    kept, sharing, _ = market
+    off = (kept.date > 12.0) & (kept.date < 18.0)
+    assert np.all(kept.rates[off][:, sharing.host == 4] == 0.0)
+    back = (kept.date > 22.0) & (kept.date < 24.0)
+    assert np.all(kept.rates[back][:, sharing.host == 4].sum(axis=1) > 0)
+    assert np.all(kept.throughput[kept.date < 6.0, 2] == 0.0)
+    # Word of the end travels one hop a period.
+    assert np.all(kept.throughput[kept.date > 36.0 + 6 * PERIOD, 0] == 0.0)
+
+
+def test_messages_have_been_sent(market):
+    kept, _, _ = market
+    # Up and down each of four links for three applications, of at most 64 + 40 bytes each period.
+    most = 42.0 / PERIOD * 12 * 2 * 104
+    assert 0.5 * most < kept.bytes_sent <= most
+
+
+def test_a_failed_link_cuts_off_what_is_behind_it():
+    graph = report_platform()
+    applications = [Application("1", "A", 5000, 1000), Application("2", "D", 800, 2000)]
+    sharing = deploy(graph, applications)
+    changes = [Change(4.0, "A->C", 0.0), Change(8.0, "A->C", 5e8)]
+    kept = keep_up(
+        graph,
+        applications,
+        sharing,
+        Market(relaxation=0.4),
+        LOG,
+        until=14.0,
+        period=PERIOD,
+        changes=changes,
+    )
+    parts = intervals(sharing, applications, changes, 14.0)
+    behind = (sharing.application == 0) & np.isin(sharing.host, [2, 3, 4])
+    assert [len(part.agents) for part in parts] == [10, 7, 10]
+    cut = (kept.date > 4.5) & (kept.date < 8.0)
+    assert np.all(kept.rates[cut][:, behind] == 0.0)
+    for part in parts:
+        assert kept.return_time(part, fair_sharing(part.sharing).throughput) is not None
+
+
+def test_it_does_not_diverge_where_messages_take_four_periods():
+    graph = report_platform(latency=0.08)
+    applications = [replace(each, start=0.0, end=inf) for each in report_applications()]
+    sharing = deploy(graph, applications)
+    kept = keep_up(
+        graph,
+        applications,
+        sharing,
+        Market(relaxation=0.25),
+        LOG,
+        until=40.0,
+        period=PERIOD,
+        patience=30,
+    )
+    [part] = intervals(sharing, applications, (), 40.0)
+    errors = kept.errors(part, fair_sharing(sharing).throughput)
+    assert np.all(errors[-200:] <= 0.05)
+
+
+def test_the_scaled_rule_follows_slowly_and_does_not_diverge():
+    graph = report_platform()
+    applications = [replace(each, start=0.0, end=inf) for each in report_applications()]
+    sharing = deploy(graph, applications)
+    changes = [Change(6.0, "E", 0.0)]
+    kept = keep_up(
+        graph,
+        applications,
+        sharing,
+        Gradient(),
+        LOG,
+        until=12.0,
+        period=0.01,
+        changes=changes,
+    )
+    for part in intervals(sharing, applications, changes, 12.0):
+        optimum = fair_sharing(part.sharing)
+        last = np.flatnonzero(kept.date < part.end)[-1]
+        value = LOG.objective(kept.throughput[last], sharing.weight)
+        assert value == pytest.approx(optimum.objective, rel=0.05)
+        assert part.sharing.overload(kept.rates[last][part.agents]) <= 0.05
+
+
+def test_phases_depend_on_the_seed():
+    graph = report_platform()
+    applications = report_applications()[:1]
+    sharing = deploy(graph, applications)
+
+    def seen(seed):
+        return keep_up(
+            graph, applications, sharing, Market(0.3), LOG, until=0.4, period=PERIOD, seed=seed
+        ).rates
+
+    assert np.array_equal(seen(1), seen(1))
+    assert not np.array_equal(seen(1), seen(2))
+
+
+def test_the_optimum_of_an_interval_has_what_is_left():
+    graph, applications = report_platform(), report_applications()
+    sharing = deploy(graph, applications)
+    changes = [Change(20.0, "C", 0.0), Change(25.0, "C", 1e8)]
+    parts = intervals(sharing, applications, changes, 40.0)
+    assert [(part.start, part.end) for part in parts] == [
+        (0.0, 6.0),
+        (6.0, 20.0),
+        (20.0, 25.0),
+        (25.0, 36.0),
+        (36.0, 40.0),
+    ]
+    assert [part.sharing.applications for part in parts] == [
+        ("1", "2"),
+        ("1", "2", "3"),
+        ("1", "2"),
+        ("1", "2", "3"),
+        ("2", "3"),
+    ]
+    # Without C, application 1 has D and E, application 2 has A and B.
+    hosts = [sharing.hosts[host] for host in parts[2].sharing.host]
+    assert sorted(hosts) == ["A", "B", "D", "E"]
+    assert parts[3].sharing.speed[2] == 1e8
+    np.testing.assert_array_equal(sharing.host[parts[2].agents], parts[2].sharing.host)
+
+
+def test_changes_of_what_is_not_there_are_refused():
+    graph, applications = report_platform(), report_applications()
+    sharing = deploy(graph, applications)
+    arguments = (graph, applications, sharing, Market(), LOG)
+    with pytest.raises(WorkloadError, match="'F', which is no host or link"):
+        keep_up(*arguments, until=1.0, period=0.1, changes=[Change(0.5, "F", 1.0)])
+    changes = [Change(0.5, host, 0.0) for host in "ABCDE"]
+    with pytest.raises(WorkloadError, match="every host fails"):
+        keep_up(*arguments, until=1.0, period=0.1, changes=changes)
+
+
+def test_news_are_forgotten_after_silence_or_farewell():
+    news = News(patience=2)
+    assert set(news.take([(1, 0, 5.0), (2, 0, 6.0)])) == {1, 2}
+    assert news.take([(1, 1, 7.0), (2, 1)]) == {1: (1, 1, 7.0)}
+    assert set(news.take([])) == {1}
+    assert set(news.take([])) == {1}
+    assert news.take([]) == {}
