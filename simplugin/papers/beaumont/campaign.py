@@ -114,7 +114,7 @@ class Measurement:
     optimum : float
         Fair throughput of the linear program [tasks/s].
     theory : float, optional
-        What the policy expects [tasks/s].
+        Expected throughput [task/s]; None if the policy expects none.
     all_done : bool
         True if every task was computed.
     """
