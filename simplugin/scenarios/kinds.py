@@ -10,8 +10,8 @@ from simplugin.inputs.kinds import Kind
 KINDS = {
     "actors": "simplugin.scenarios.actors:KIND",
     "bags": "simplugin.scenarios.bags:KIND",
-    "bundles": "simplugin.scenarios.bundles:KIND",
-    "taskgraphs": "simplugin.scenarios.taskgraphs:KIND",
+    "bundles": "simplugin.market.scenario:KIND",
+    "taskgraphs": "simplugin.taskgraphs.scenario:KIND",
 }
 
 
