@@ -31,10 +31,10 @@ from simplugin.simulation import SimGridOptions
 from simplugin.simulation.placement import Placement
 from simplugin.simulation.servers import server_processes
 from simplugin.taskgraphs import execution
-from simplugin.taskgraphs.allocation import scrap_max
-from simplugin.taskgraphs.mapping import plan
-from simplugin.taskgraphs.policies import POLICIES
-from simplugin.taskgraphs.redistribution import redistribution
+from simplugin.taskgraphs.policies.allocation import scrap_max
+from simplugin.taskgraphs.policies.mapping import plan
+from simplugin.taskgraphs.policies.shipped import POLICIES
+from simplugin.taskgraphs.timing import redistribution
 from simplugin.workloads.daggen import daggen
 from simplugin.workloads.graph_sets import GraphSet
 from simplugin.workloads.task_costs import CostLaw

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 from itertools import pairwise
 
-from simplugin.taskgraphs.reference import caps, reference_of
+from simplugin.taskgraphs.policies.allocation import caps, reference_of
 
 
 def lists(neighbours, values) -> list[list[int]]:
@@ -19,7 +19,7 @@ def lists(neighbours, values) -> list[list[int]]:
 
 
 def scrap_max(graph, site, beta):
-    """Return times and processors by cluster, as `simplugin.taskgraphs.allocation.scrap_max`."""
+    """Return times and processors by cluster, as `simplugin.taskgraphs.scrap_max`."""
     reference = reference_of(site)
     speed, most = reference.speed, caps(graph, reference, site).tolist()
     flop, alpha, level = graph.flop.tolist(), graph.alpha.tolist(), graph.level.tolist()
@@ -70,7 +70,7 @@ def fewest(flop, alpha, limit, speed, size):
 
 
 class Mapping:
-    """What `simplugin.taskgraphs.mapping.plan` does."""
+    """What `simplugin.taskgraphs.plan` does."""
 
     def __init__(self, graphs, allocations, site) -> None:
         self.flop, self.alpha = graphs.flop.tolist(), graphs.alpha.tolist()

@@ -11,7 +11,7 @@ KINDS = {
     "actors": "simplugin.scenarios.actors:KIND",
     "bags": "simplugin.scenarios.bags:KIND",
     "bundles": "simplugin.market.scenario:KIND",
-    "taskgraphs": "simplugin.scenarios.taskgraphs:KIND",
+    "taskgraphs": "simplugin.taskgraphs.scenario:KIND",
 }
 
 

@@ -1,4 +1,4 @@
-"""How well concurrent graphs were scheduled: metrics, tables and drawings beside lower bounds."""
+"""Metrics, tables and charts of executed graphs beside lower bounds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from simplugin.charts import GraphChart, ScheduleChart
     from simplugin.listings import Cell
     from simplugin.taskgraphs.execution import Execution
-    from simplugin.taskgraphs.schedules import Schedule
+    from simplugin.taskgraphs.schedule import Schedule
 
     Floats = NDArray[np.float64]
 
@@ -39,15 +39,15 @@ class Assessment:
     execution : Execution
         Of all graphs together.
     own : float64, shape (n_graphs,)
-        Makespan of each graph with the site for itself [s].
+        Makespan of each graph alone on the site [s].
     bound : float
-        No schedule of all graphs ends earlier [s].
+        Lower bound of the makespan of all graphs [s].
     own_bound : float64, shape (n_graphs,)
-        No schedule of each graph alone is shorter [s].
+        Lower bound of the makespan of each graph alone [s].
     shares : float64, shape (n_graphs,), optional
-        Part of the site's power that each graph's allocations could have, beta.
+        Share of each graph, beta.
     cores : int64, shape (n_clusters,), optional
-        The most that a host of each cluster has; one without. It counts as one processor anyway.
+        Largest number of cores of a host of each cluster; by default 1. Each host is one processor.
     """
 
     execution: Execution
@@ -59,7 +59,7 @@ class Assessment:
 
     @property
     def schedule(self) -> Schedule:
-        """As it came about."""
+        """The executed schedule."""
         return self.execution.schedule
 
     @cached_property
@@ -73,7 +73,7 @@ class Assessment:
         return Best("makespan", self.bound, "bound", "min")
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Return the numbers that sum it up."""
+        """Return the metrics of the execution."""
         graphs, schedule = self.schedule.graphs, self.schedule
         estimate = self.execution.estimate
         return (
@@ -91,11 +91,11 @@ class Assessment:
         )
 
     def listings(self) -> tuple[Listing, ...]:
-        """Return a table of the graphs, one of the clusters, and one of what files left open."""
+        """Return tables of the graphs, of the clusters, and of values that files lack."""
         return self._of_graphs(), self._of_clusters(), *self._left_open()
 
     def _left_open(self) -> tuple[Listing, ...]:
-        """Return what was assumed of graphs whose files do not say all, if there are any."""
+        """Return the assumptions on graphs whose files lack values, if there are any."""
         lines = tuple(
             (graph.name, graph.assumed_alpha, graph.outside_byte)
             for graph in self.schedule.graphs.graphs
@@ -110,7 +110,7 @@ class Assessment:
         return (Listing("Left open by the files", columns, lines, note),) if lines else ()
 
     def _of_graphs(self) -> Listing:
-        """Return what became of each graph."""
+        """Return the table of graphs."""
         graphs, makespans = self.schedule.graphs, self.schedule.makespans
         columns: list[tuple[str, str, list[Cell]]] = [
             ("graph", "", [graph.name for graph in graphs.graphs]),
@@ -135,7 +135,7 @@ class Assessment:
         )
 
     def _words(self) -> str:
-        """Return what the names of metrics and columns mean."""
+        """Return the meaning of the metrics and columns."""
         words = (
             "own and shared: makespan of the graph with the site for itself, and among the others;"
             " bound: none alone is shorter; gap: of own, above that bound; slowdown: own over"
@@ -147,7 +147,7 @@ class Assessment:
         return words
 
     def _of_clusters(self) -> Listing:
-        """Return how each cluster was used."""
+        """Return the table of clusters."""
         schedule, site = self.schedule, self.schedule.site
         held = schedule.allocation * (schedule.finish - schedule.start)
         lines: list[tuple[Cell, ...]] = []
@@ -176,7 +176,7 @@ class Assessment:
         return Listing("Clusters", columns, tuple(lines), note)
 
     def chart(self, title: str = "") -> ScheduleChart:
-        """Return the Gantt chart of the schedule as it came about, with the bound."""
+        """Return the Gantt chart of the executed schedule, with the bound."""
         return schedule_chart(self.schedule, title, dates={"lower bound": self.bound})
 
     def graph_charts(self) -> tuple[GraphChart, ...]:
@@ -185,6 +185,6 @@ class Assessment:
 
 
 def _gaps(values: Floats, bounds: Floats) -> list[Cell]:
-    """Return by which part values are above bounds; None where there is no bound."""
+    """Return the relative gaps of values above bounds; None where the bound is 0."""
     pairs = zip(values.tolist(), bounds.tolist(), strict=True)
     return [value / bound - 1 if bound > 0 else None for value, bound in pairs]

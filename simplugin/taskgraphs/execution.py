@@ -23,10 +23,11 @@ from simplugin.errors import (
 )
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.trace import KINDS
-from simplugin.taskgraphs.conductor import Orders, conduct, misplaced, no_host
-from simplugin.taskgraphs.readings import PAPER
-from simplugin.taskgraphs.redistribution import check_choices
-from simplugin.taskgraphs.schedules import Schedule
+from simplugin.taskgraphs.actors.conductor import Orders, conduct, misplaced, no_host
+from simplugin.taskgraphs.policies.mapping import Mapper, plan
+from simplugin.taskgraphs.readings import PAPER, check_choices
+from simplugin.taskgraphs.schedule import Schedule
+from simplugin.taskgraphs.timing import Local, Pattern
 
 if TYPE_CHECKING:
     import os
@@ -37,11 +38,10 @@ if TYPE_CHECKING:
     from simplugin.platforms import Platform
     from simplugin.platforms.sites import Site
     from simplugin.simulation import Result
-    from simplugin.taskgraphs.allocation import Allocation
-    from simplugin.taskgraphs.conductor import Deeds
-    from simplugin.taskgraphs.online_mapping import OnlineMapper, Revision
+    from simplugin.taskgraphs.actors.conductor import Record
+    from simplugin.taskgraphs.policies.allocation import Allocation
+    from simplugin.taskgraphs.policies.mapping import OnlineMapper, Revision
     from simplugin.taskgraphs.readings import Readings
-    from simplugin.taskgraphs.redistribution import Local, Pattern
     from simplugin.workloads.graph_sets import GraphSet
 
 Mode = Literal["online", "planned"]
@@ -49,19 +49,19 @@ Mode = Literal["online", "planned"]
 
 @dataclass(frozen=True, eq=False)
 class Execution:
-    """What became of all tasks.
+    """An execution of task graphs.
 
     Attributes
     ----------
     schedule : Schedule
-        As it came about.
+        The executed schedule.
     sent, arrived : float64, shape (n_edges,)
-        When the redistribution of each edge started and ended [s]; the edges are those of the
-        graph set. Both are the same where there are no data.
+        Start and end of the redistribution of each edge of the graph set [s]; the same where there
+        are no data.
     plan : Schedule or None
-        What was estimated; None where another mapper decided.
+        The estimated schedule; None if another mapper decided.
     result : Result
-        The simulation's.
+        The result of the simulation.
     """
 
     schedule: Schedule
@@ -72,12 +72,12 @@ class Execution:
 
     @property
     def makespan(self) -> float:
-        """When the last graph was completed [s]."""
+        """Completion of the last graph [s]."""
         return self.schedule.makespan
 
     @property
     def estimate(self) -> float:
-        """When that was estimated to happen [s]; NaN where it was not."""
+        """Estimated completion of the last graph [s]; NaN if there is no estimate."""
         return float("nan") if self.plan is None else self.plan.makespan
 
 
@@ -104,39 +104,38 @@ def execute(
     Parameters
     ----------
     graphs : GraphSet
-        What; no task starts before its graph is released.
+        The graphs; no task starts before its graph is released.
     site : Site
-        Where. Each host is one processor, however many cores the platform gives it.
+        The site. Each host is one processor, however many cores the platform gives it.
     platform : Platform or path
-        What to simulate: it has the site's hosts.
+        The simulated platform, which has the site's hosts.
     allocations : sequence of Allocation, optional
         One for each graph; needed unless a schedule or a mapper is given.
     schedule : Schedule, optional
-        What to execute when planned; that of `plan` without.
+        The schedule to execute with mode "planned"; by default that of `plan`.
     mode : {"online", "planned"}
-        Whether tasks are mapped as they become ready, by estimates that know what has happened so
-        far; or all as a schedule says: then each task starts as soon as its inputs are there and
-        those before it on its processors have finished, be that earlier or later than planned.
+        Map tasks as they become ready, by estimates from what has happened so far; or as a
+        schedule says: each task starts as soon as its inputs are there and those before it on its
+        processors have finished, possibly earlier or later than planned.
     readings : Readings
         For mapping.
     transfers : bool
-        Whether estimates count redistributions; the simulation always does.
+        True if estimates count redistributions; the simulation always does.
     mapper : callable, optional
-        Makes the mapper that decides when online, in the simulation's process; `Mapper` without.
+        Makes the mapper that decides online, in the simulation's process; by default a `Mapper`.
     revise : Revision, optional
-        When online: asked for new allocations whenever tasks have finished or graphs are
-        submitted, before what became ready is mapped. It works on a copy of its own, in the
-        simulation's process.
+        Called online for new allocations whenever tasks have finished or graphs are submitted,
+        before ready tasks are mapped. It works on a copy in the simulation's process.
     pattern : {"block", "uniform"}
-        How data are redistributed, see `redistribution`.
+        Pattern of redistributions, see `redistribution`.
     local : {"sent", "kept"}
-        What becomes of data that stay where they are, see `redistribution`.
+        Treatment of data that stay on a processor, see `redistribution`.
     options : SimGridOptions, optional
-        With the host model ptask_L07, which is the default here. SimGrid's TCP window limits each
-        message to 4 MiB there and back, which no estimate knows of, but only counts where
-        latencies are long; ``tcp_gamma=0`` is without.
+        Have the host model ptask_L07, the default here. SimGrid's TCP window limits each message
+        to 4 MiB a round trip, which estimates ignore, but matters only where latencies are long;
+        ``tcp_gamma=0`` turns it off.
     trace : bool
-        Whether to record tasks and redistributions, with labels ``graph:task`` and
+        True to record tasks and redistributions, with labels ``graph:task`` and
         ``graph:task->task``.
     **simulation
         Further arguments of `simulate`.
@@ -161,11 +160,9 @@ def execute(
         )
     if mode == "planned" and (mapper is not None or revise is not None):
         raise WorkloadError("mappers and revisions only decide with mode='online'")
-    check_choices(pattern, local)
+    check_choices(mode=(mode, Mode), pattern=(pattern, Pattern), local=(local, Local))
     _check(graphs, site, allocations, schedule, mode, mapper)
     if allocations is not None and schedule is None and mapper is None:
-        from simplugin.taskgraphs.mapping import Mapper, plan
-
         schedule = plan(graphs, allocations, site, readings=readings, transfers=transfers)
         mapper = partial(Mapper, graphs, allocations, site, readings, transfers)
     orders = Orders(
@@ -181,8 +178,8 @@ def execute(
     result = _without_pauses(
         _simulated(platform, orders, options=options, trace=trace, **simulation)
     )
-    deeds: Deeds = result.returned[0].value
-    return Execution(_schedule(orders, deeds), deeds.sent, deeds.arrived, schedule, result)
+    record: Record = result.returned[0].value
+    return Execution(_schedule(orders, record), record.sent, record.arrived, schedule, result)
 
 
 def _check(
@@ -193,9 +190,7 @@ def _check(
     mode: str,
     mapper: Callable[[], OnlineMapper] | None,
 ) -> None:
-    """Refuse what could not be executed."""
-    if mode not in ("online", "planned"):
-        raise WorkloadError(f"mode is {mode!r}; choose 'online' or 'planned'")
+    """Raise WorkloadError if the arguments do not define an execution."""
     if mode == "online" and schedule is not None:
         raise WorkloadError("a schedule is only executed with mode='planned'")
     if sum(each is not None for each in (allocations, schedule, mapper)) != 1:
@@ -211,7 +206,7 @@ def _check(
 
 
 def _check_places(graphs: GraphSet, site: Site, schedule: Schedule) -> None:
-    """Refuse a schedule that does not have each task once, on processors that are there."""
+    """Raise WorkloadError unless a schedule has each task once, on processors of the site."""
     if sorted(schedule.order.tolist()) != list(range(graphs.n_tasks)):
         raise WorkloadError(
             f"the order of the schedule is not of {graphs.n_tasks} tasks; give each task once"
@@ -232,7 +227,7 @@ def _queue(schedule: Schedule) -> tuple[tuple[int, tuple[int, ...]], ...]:
 def _simulated(
     platform: Platform | str | os.PathLike[str], orders: Orders, **simulation: Any
 ) -> Result:
-    """Simulate; what is wrong with the arguments is raised as such."""
+    """Simulate; raise errors of the arguments without the actor's."""
     first = orders.site.names[0]
     try:
         return simulate(platform, [(first, conduct, orders)], **simulation)
@@ -245,7 +240,7 @@ def _simulated(
 
 
 def _without_pauses(result: Result) -> Result:
-    """Leave out of a trace what nobody asked for: that the conductor waited."""
+    """Return a result without the conductor's own pauses in the trace."""
     trace = result.trace
     kept = trace.kind_code != KINDS.index("sleep")
     if np.all(kept):
@@ -260,19 +255,19 @@ def _without_pauses(result: Result) -> Result:
     return replace(result, trace=replace(trace, **columns))
 
 
-def _schedule(orders: Orders, deeds: Deeds) -> Schedule:
-    """Return the schedule as it came about."""
-    counts = [len(each) for each in deeds.processors]
+def _schedule(orders: Orders, record: Record) -> Schedule:
+    """Return the executed schedule."""
+    counts = [len(each) for each in record.processors]
     start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    processor = np.concatenate([np.array(each, dtype=np.int64) for each in deeds.processors])
+    processor = np.concatenate([np.array(each, dtype=np.int64) for each in record.processors])
     cluster = np.searchsorted(orders.site.first, processor[start[:-1]], side="right") - 1
     return Schedule(
         site=orders.site,
         graphs=orders.graphs,
         cluster=cluster.astype(np.int64),
-        start=deeds.start,
-        finish=deeds.finish,
+        start=record.start,
+        finish=record.finish,
         processor_start=start,
         processor=processor,
-        order=np.array(deeds.order, dtype=np.int64),
+        order=np.array(record.order, dtype=np.int64),
     )

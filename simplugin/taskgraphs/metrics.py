@@ -1,7 +1,7 @@
-"""How fair and how good schedules of concurrent graphs are.
+"""Metrics of fairness and efficiency of schedules of concurrent graphs.
 
-Slowdown and unfairness are Eqs. (3) to (5) of [1]_, where a slowdown of 1 is the best: the graph
-suffers nothing from sharing.
+Slowdown and unfairness are Eqs. (3) to (5) of [1]_, where a slowdown of 1 is the best: sharing
+costs the graph nothing.
 
 References
 ----------
@@ -20,7 +20,7 @@ from simplugin.errors import WorkloadError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from simplugin.taskgraphs.schedules import Schedule
+    from simplugin.taskgraphs.schedule import Schedule
 
 
 def slowdown(own: ArrayLike, shared: ArrayLike) -> NDArray[np.float64]:
@@ -35,13 +35,12 @@ def slowdown(own: ArrayLike, shared: ArrayLike) -> NDArray[np.float64]:
     -------
     float64, shape (n_graphs,)
         1 where sharing costs nothing, less where it does; it may exceed 1 where mapping happens to
-        be luckier among others. A graph that takes no time alone, because it has no work, has 1
-        however long it waits: it has nothing that others could stretch.
+        be luckier among others. A graph without work, which takes no time alone, has 1.
 
     Raises
     ------
     WorkloadError
-        The shapes differ, a makespan is negative or no number, or a graph takes time alone and
+        The shapes differ, a makespan is negative or not finite, or a graph takes time alone and
         none among others.
     """
     alone, among = np.asarray(own, dtype=np.float64), np.asarray(shared, dtype=np.float64)
@@ -102,30 +101,8 @@ def jain_index(slowdowns: ArrayLike) -> float:
     return float(np.sum(values) ** 2 / (values.size * np.sum(values**2)))
 
 
-def relative_makespans(makespans: ArrayLike) -> NDArray[np.float64]:
-    """Return the makespans of the same graphs under several strategies over the best of them.
-
-    Parameters
-    ----------
-    makespans : float64, shape (..., n_strategies)
-        Completion of the last graph, above 0 [s]; the best is taken along the last axis.
-
-    Returns
-    -------
-    float64, same shape
-        At least 1.
-
-    Raises
-    ------
-    WorkloadError
-        There is no strategy, or a makespan is not above 0.
-    """
-    values = _checked(makespans)
-    return np.asarray(values / np.min(values, axis=-1, keepdims=True))
-
-
 def efficiency(schedule: Schedule) -> float:
-    """Return what part of the site's power does work between date 0 and the makespan.
+    """Return the part of the site's power that does work between date 0 and the makespan.
 
     Returns
     -------
@@ -135,27 +112,6 @@ def efficiency(schedule: Schedule) -> float:
     """
     offered = schedule.site.power * schedule.makespan
     return float(np.sum(schedule.graphs.flop)) / offered if offered > 0 else 1.0
-
-
-def utilisation(schedule: Schedule) -> float:
-    """Return what part of the processors' time until the makespan is held by tasks.
-
-    Other than `efficiency` it counts what Amdahl's law wastes as use, and all processors alike.
-    """
-    offered = schedule.site.n_processors * schedule.makespan
-    return schedule.area / offered if offered > 0 else 1.0
-
-
-def areas(schedule: Schedule) -> NDArray[np.float64]:
-    """Return processors times time that the tasks of each graph hold them.
-
-    Returns
-    -------
-    float64, shape (n_graphs,)
-        Their sum is `Schedule.area` [s].
-    """
-    held = schedule.allocation * (schedule.finish - schedule.start)
-    return np.add.reduceat(held, schedule.graphs.first[:-1])
 
 
 def _checked(numbers: ArrayLike) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Sites of any platform: clusters of equal hosts, and what SimGrid's routes tell of the network."""
+"""Sites of any platform: clusters of equal hosts, and the network along SimGrid's routes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from simplugin.platforms import Platform
 
-# What separates the name of a cluster from the numbers of its hosts, and the numbers.
+# Separators between the name of a cluster and the numbers of its hosts, and these numbers.
 _NUMBER = re.compile(r"[-_.]*\d*$")
 
 
@@ -35,21 +35,21 @@ def site_of(platform: Platform | str | os.PathLike[str], name: str | None = None
     of equal speed, in the order of the file. A host is one processor with the speed of one of its
     cores, in the power state that it starts in.
 
-    What is said of the network is an estimate from the routes between some hosts of each cluster.
-    The links that only occur on routes from and to one host are its own, and the narrowest of
-    them limits it. The others are shared by all that takes them; FATPIPE links do not count there.
+    The network is an estimate from the routes between some hosts of each cluster. The links that
+    only occur on routes from and to one host are its own, and the narrowest of them limits it. The
+    others are shared by all traffic on them; FATPIPE links do not count there.
 
     Parameters
     ----------
     platform : Platform or path
         The platform or its file.
     name : str, optional
-        Of the site; that of the first zone without.
+        Name of the site; by default that of the first zone.
 
     Raises
     ------
     PlatformError
-        The platform has no host, or no route between some.
+        The platform has no host, or no route between two hosts.
     """
     if isinstance(platform, str | os.PathLike):
         from simplugin.formats.platform_xml import read_platform
@@ -109,7 +109,7 @@ def _samples(hosts: Sequence[str]) -> list[str]:
 
 
 def _names(groups: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """Return names of clusters: what the names of their hosts have in common before a number."""
+    """Return names of clusters: the common beginning of their hosts' names before a number."""
     names = [_NUMBER.sub("", _beginning(hosts)) or hosts[0] for hosts in groups]
     counts = Counter(names)
     return tuple(
@@ -118,7 +118,7 @@ def _names(groups: Iterable[Sequence[str]]) -> tuple[str, ...]:
 
 
 def _beginning(names: Sequence[str]) -> str:
-    """Return what all names begin with."""
+    """Return the common beginning of names."""
     first, last = min(names), max(names)
     same = (at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other)
     return first[: next(same, min(len(first), len(last)))]
@@ -126,7 +126,7 @@ def _beginning(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Network:
-    """What routes tell: arrays as those of a site."""
+    """The network along some routes: arrays as those of a site."""
 
     bandwidth: NDArray[np.float64]
     latency: NDArray[np.float64]
@@ -135,7 +135,7 @@ class _Network:
 
     @classmethod
     def of(cls, resolved: ResolvedPlatform, cluster: Mapping[str, int]) -> _Network:
-        """Look at routes between samples of each cluster."""
+        """Return the network along routes between samples of each cluster."""
         owners = _owners(resolved.routes)
         width = {link.name: link.bandwidth for link in resolved.links}
         single = {link.name for link in resolved.links if link.sharing_policy == "FATPIPE"}
@@ -161,7 +161,7 @@ class _Network:
 
 
 def _owners(routes: Iterable[ResolvedRoute]) -> dict[str, frozenset[str]]:
-    """Return of each link the hosts that are an end of every route with it."""
+    """Return for each link the hosts that are an end of every route with it."""
     owners: dict[str, frozenset[str]] = {}
     for route in routes:
         ends = frozenset((route.source, route.destination))

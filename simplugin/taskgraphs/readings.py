@@ -1,16 +1,24 @@
-"""What the paper leaves open, and how it is read here."""
+"""Choices that the report of N'takpé and Suter leaves open."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Literal, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
 from simplugin.errors import WorkloadError
 
 
+def check_choices(**choices: tuple[object, Any]) -> None:
+    """Raise WorkloadError if a value is none of the `Literal` type beside it."""
+    for name, (value, kind) in choices.items():
+        known = get_args(kind)
+        if value not in known:
+            raise WorkloadError(f"{name} is {value!r}; choose {' or '.join(map(repr, known))}")
+
+
 @dataclass(frozen=True)
 class Readings:
-    """Choices that the text does not make; the defaults are those that fit its conclusions best.
+    """Choices that the text does not make; the defaults fit its conclusions best.
 
     Attributes
     ----------
@@ -21,26 +29,26 @@ class Readings:
         An allocation on the reference cluster becomes the fewest processors of a cluster on which
         the task takes no longer, or as many as have the same speed together (rounded down).
     full_level : {"pass", "stop"}
-        In SCRAP-MAX, whether a task whose level is full is passed over, or the procedure stops.
+        In SCRAP-MAX, pass over a task whose level is full, or stop.
     packing : {"earliest", "largest", "off"}
         Among smaller allocations that start earlier and finish no later: the one that finishes
         first, the largest, or none.
     order : {"bottom", "fifo"}
         Ready tasks by decreasing bottom level, or by graph and task.
     fixing : {"reserve", "start"}
-        Whether a ready task is mapped at once, with a reservation in the future if need be, or
-        only when it can start.
+        Map a ready task at once, with a reservation in the future if need be, or only when it can
+        start.
     redistribution : {"alone", "together"}
-        Whether the time of a redistribution is estimated as if it had the network for itself, or
-        shared links with all others of the tasks at its ends.
+        Estimate the time of a redistribution as if it had the network alone, or shared links with
+        all others of the tasks at its ends.
     own : {"alone", "share"}
-        Whether a graph's own makespan is with the whole site (beta = 1), or under the share that
-        it has among others.
+        Measure a graph's own makespan with the whole site (beta = 1), or under the share that it
+        has among others.
 
     Raises
     ------
     WorkloadError
-        A choice is none of those.
+        A choice is unknown.
     """
 
     reference_speed: Literal["slowest", "mean", "fastest"] = "slowest"
@@ -55,11 +63,9 @@ class Readings:
     def __post_init__(self) -> None:
         """Check the fields."""
         hints = get_type_hints(Readings)
-        for each in fields(self):
-            known, value = get_args(hints[each.name]), getattr(self, each.name)
-            if value not in known:
-                choices = ", ".join(map(repr, known))
-                raise WorkloadError(f"{each.name} is {value!r}; choose one of {choices}")
+        check_choices(
+            **{each.name: (getattr(self, each.name), hints[each.name]) for each in fields(self)}
+        )
 
 
 PAPER = Readings()

@@ -1,21 +1,30 @@
-"""How long parallel tasks and the redistributions between them take by themselves."""
+"""Durations of parallel tasks, and the redistributions between them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from simplugin.errors import WorkloadError
+from simplugin.taskgraphs.readings import check_choices
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     from simplugin.platforms.sites import Site
+
+Pattern = Literal["block", "uniform"]
+Local = Literal["sent", "kept"]
 
 
 def task_times(
     flop: ArrayLike, alpha: ArrayLike, processors: ArrayLike, speed: ArrayLike
 ) -> NDArray[np.float64]:
-    """Return how long tasks take under Amdahl's law.
+    """Return the durations of tasks under Amdahl's law.
 
     The arguments are broadcast against each other.
 
@@ -24,11 +33,11 @@ def task_times(
     flop : float
         Computation [flop].
     alpha : float
-        The part of it that cannot be run in parallel, from 0 to 1.
+        Sequential part of the computation, from 0 to 1.
     processors : int
-        How many equal processors share it, at least 1.
+        Number of equal processors, at least 1.
     speed : float
-        Of each of them [flop/s].
+        Speed of each processor [flop/s].
 
     Returns
     -------
@@ -41,35 +50,121 @@ def task_times(
 
 
 def redistribution_time(
-    site: Site, byte: float, source_cluster: int, source_count: int, cluster: int, count: int
-) -> float:
-    """Return how long data take from the processors of a task to those of the next, undisturbed.
+    site: Site,
+    byte: ArrayLike,
+    source_cluster: ArrayLike,
+    source_count: ArrayLike,
+    cluster: ArrayLike,
+    count: ArrayLike,
+) -> NDArray[np.float64]:
+    """Return the durations of redistributions between two tasks that have the network alone.
 
     All data pass the network, even between equal sets of processors, spread evenly over the links
-    of either side.
+    of either side. The arguments are broadcast against each other.
 
     Parameters
     ----------
     site : Site
-        Where.
+        The site.
     byte : float
-        How much [byte].
+        Amount of data [byte].
     source_cluster, source_count : int
-        Where the data are: number of the cluster, and on how many of its processors.
+        Cluster of the source, and number of its processors.
     cluster, count : int
-        Where they go to.
+        Cluster of the target, and number of its processors.
 
     Returns
     -------
-    float
+    float64
         Latency, and the time of the slowest of the links of the source, those of the target, and
-        what both share [s]; 0 for no data.
+        the shared ones [s]; 0 for no data.
     """
-    if byte == 0:
-        return 0.0
-    slowest = max(
-        byte / (source_count * float(site.bandwidth[source_cluster])),
-        byte / (count * float(site.bandwidth[cluster])),
-        byte / float(site.shared[source_cluster, cluster]),
-    )
-    return float(site.latency[source_cluster, cluster]) + slowest
+    byte, source, target = np.asarray(byte), np.asarray(source_cluster), np.asarray(cluster)
+    sent = byte / (source_count * site.bandwidth[source])
+    received = byte / (count * site.bandwidth[target])
+    slowest = np.maximum(np.maximum(sent, received), byte / site.shared[source, target])
+    return np.where(byte > 0, site.latency[source, target] + slowest, 0.0)
+
+
+def redistribution(
+    byte: float,
+    sources: Sequence[int],
+    targets: Sequence[int],
+    *,
+    pattern: Pattern = "block",
+    local: Local = "sent",
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the messages that move data from the processors of a task to those of the next.
+
+    The data are spread evenly before and after, in blocks: of m processors the i-th holds the
+    i-th m-th of them. A processor of both tasks occurs once.
+
+    Parameters
+    ----------
+    byte : float
+        Amount of data [byte].
+    sources, targets : sequence of int, of length m and n
+        Distinct processors of either task, in the order of their blocks.
+    pattern : {"block", "uniform"}
+        Each source sends the overlap of its block with each target's, at most m + n - 1 messages,
+        or an n-th of its block to each target. The totals of each processor are the same.
+    local : {"sent", "kept"}
+        Data that a processor sends to itself, on the diagonal: they take the platform's route from
+        the host to itself (in a cluster, over its own link and the switch), or cost nothing.
+
+    Returns
+    -------
+    hosts : int64, shape (n_hosts,)
+        Processors: first the sources, then the other targets.
+    sizes : float64, shape (n_hosts, n_hosts)
+        Data that each (row) sends to each (column) [byte].
+
+    Raises
+    ------
+    WorkloadError
+        There is no source or no target, or a choice is unknown.
+    """
+    check_choices(pattern=(pattern, Pattern), local=(local, Local))
+    m, n = len(sources), len(targets)
+    if not m or not n:
+        raise WorkloadError(f"a redistribution from {m} to {n} processors; give one at least each")
+    row, column, part = overlaps(m, n) if pattern == "block" else _everyone(m, n)
+    place = {processor: at for at, processor in enumerate(sources)}
+    where = np.array([place.setdefault(each, len(place)) for each in targets])
+    sizes = np.zeros((len(place), len(place)))
+    sizes[row, where[column]] = byte * part
+    if local == "kept":
+        np.fill_diagonal(sizes, 0.0)
+    return np.fromiter(place, dtype=np.int64, count=len(place)), sizes
+
+
+@lru_cache(maxsize=4096)
+def overlaps(m: int, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the overlaps of m equal blocks with n equal blocks.
+
+    Returns
+    -------
+    row, column : int64, shape (m + n - gcd(m, n),)
+        Numbers of the blocks.
+    part : float64, same shape
+        Their overlap, as a part of all data.
+    """
+    # In units of which m n are all data, so that the cuts are whole numbers.
+    cuts = np.array(sorted({*range(0, m * n + 1, n), *range(0, m * n + 1, m)}))
+    return _frozen(cuts[:-1] // n, cuts[:-1] // m, (cuts[1:] - cuts[:-1]) / (m * n))
+
+
+@lru_cache(maxsize=4096)
+def _everyone(m: int, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the parts if each of m sends as much to each of n."""
+    row, column = np.divmod(np.arange(m * n), n)
+    return _frozen(row, column, np.full(m * n, 1 / (m * n)))
+
+
+def _frozen(
+    row: NDArray[np.int64], column: NDArray[np.int64], part: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Make cached arrays read-only."""
+    for each in (row, column, part):
+        each.flags.writeable = False
+    return row, column, part

@@ -1,4 +1,4 @@
-"""Whether an execution's trace keeps within the model: capacities, precedence, amounts."""
+"""Check of an execution's trace against the model: capacities, precedence, amounts."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simplugin.errors import WorkloadError
-from simplugin.taskgraphs.schedule_checks import violations as schedule_violations
+from simplugin.taskgraphs.actors.conductor import edge_label
+from simplugin.taskgraphs.schedule import violations
 from simplugin.taskgraphs.timing import redistribution_time, task_times
-from simplugin.taskgraphs.trace_labels import edge_label, task_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simplugin.simulation.trace import Trace
     from simplugin.taskgraphs.execution import Execution
-    from simplugin.taskgraphs.schedules import Schedule
+    from simplugin.taskgraphs.schedule import Schedule
 
-# What counts as the same date, relative to the end of the simulation; as the same amount.
+# Tolerance of dates, relative to the end of the simulation, and of amounts.
 SAME = 1e-9
 
 
-def violations(execution: Execution) -> list[str]:
-    """Say where an execution's trace leaves the model; an empty list if nowhere.
+def trace_violations(execution: Execution) -> list[str]:
+    """Return the violations of the model in an execution's trace.
 
-    Dates, hosts and amounts are those of the trace, not those that the execution tells: every task
+    Dates, hosts and amounts are those of the trace, not those of the `Execution`: every task
     ran once, on hosts of one cluster, none of which ran another task meanwhile; each computed the
     flop of Amdahl's law, at the speed of its hosts; no task started before its release, before its
     predecessors had finished, or before all its data were there; every edge with data was one
     redistribution from the hosts of its source to those of its target, no faster than it would be
-    alone where these are different hosts. What the execution tells is the same.
+    alone where these are different hosts. The `Execution` agrees with its trace.
 
     Parameters
     ----------
@@ -42,13 +42,13 @@ def violations(execution: Execution) -> list[str]:
     Raises
     ------
     WorkloadError
-        There is no trace.
+        The trace is empty.
     """
     trace = execution.result.trace
     if not len(trace):
         raise WorkloadError("the execution has no trace; execute it with trace=True")
     graphs = execution.schedule.graphs
-    tasks = {task_label(graphs, task): task for task in range(graphs.n_tasks)}
+    tasks = {graphs.name_of(task): task for task in range(graphs.n_tasks)}
     edges = {edge_label(graphs, edge): edge for edge in np.flatnonzero(graphs.edge_byte).tolist()}
     rows = _rows(trace)
     found = list(_numbers(rows, [*tasks, *edges]))
@@ -57,10 +57,10 @@ def violations(execution: Execution) -> list[str]:
     seen = _seen(execution.schedule, {number: rows[name] for name, number in tasks.items()})
     if isinstance(seen, str):
         return [seen]
-    found += schedule_violations(seen, transfers=False)
+    found += violations(seen, transfers=False)
     found += _amounts(seen, {number: rows[name] for name, number in tasks.items()})
     found += _moves(seen, {number: rows[name] for name, number in edges.items()})
-    found += _told(execution, seen)
+    found += _differences(execution, seen)
     return found
 
 
@@ -82,7 +82,7 @@ def _rows(trace: Trace) -> dict[str, list[_Row]]:
 
 
 def _numbers(rows: dict[str, list[_Row]], names: list[str]) -> Iterator[str]:
-    """Tell what did not happen once."""
+    """Yield labels that did not occur once."""
     for name in names:
         if len(rows.get(name, ())) != 1:
             yield f"{name} happened {len(rows.get(name, ()))} times, not once"
@@ -90,21 +90,21 @@ def _numbers(rows: dict[str, list[_Row]], names: list[str]) -> Iterator[str]:
         yield f"{name!r} is neither a task nor an edge with data"
 
 
-def _seen(told: Schedule, rows: dict[int, list[_Row]]) -> Schedule | str:
-    """Return the schedule that the trace shows; its order is by start."""
-    number = {host: at for at, host in enumerate(told.site.names)}
+def _seen(schedule: Schedule, rows: dict[int, list[_Row]]) -> Schedule | str:
+    """Return the schedule of the trace, by start."""
+    number = {host: at for at, host in enumerate(schedule.site.names)}
     placed = []
     for task, (row,) in rows.items():
         others = [host for host in row.hosts if host not in number]
         if others:
-            return f"{told.graphs.name_of(task)} ran on {others[0]}, which is not of the site"
+            return f"{schedule.graphs.name_of(task)} ran on {others[0]}, which is not of the site"
         placed.append(np.array([number[host] for host in row.hosts]))
     start = np.array([row.start for (row,) in rows.values()])
     finish = np.array([row.end for (row,) in rows.values()])
     first = np.array([processors[0] for processors in placed])
     return replace(
-        told,
-        cluster=np.searchsorted(told.site.first, first, side="right") - 1,
+        schedule,
+        cluster=np.searchsorted(schedule.site.first, first, side="right") - 1,
         start=start,
         finish=finish,
         processor_start=np.cumsum([0, *(len(processors) for processors in placed)]),
@@ -115,7 +115,7 @@ def _seen(told: Schedule, rows: dict[int, list[_Row]]) -> Schedule | str:
 
 
 def _amounts(seen: Schedule, rows: dict[int, list[_Row]]) -> Iterator[str]:
-    """Tell tasks with another amount of computation than theirs."""
+    """Yield tasks with another amount of computation than theirs."""
     graphs = seen.graphs
     counts = seen.allocation
     should = task_times(graphs.flop, graphs.alpha, counts, 1.0) * counts
@@ -125,7 +125,7 @@ def _amounts(seen: Schedule, rows: dict[int, list[_Row]]) -> Iterator[str]:
 
 
 def _moves(seen: Schedule, rows: dict[int, list[_Row]]) -> Iterator[str]:
-    """Tell redistributions at the wrong time, between wrong hosts, or faster than possible."""
+    """Yield redistributions at the wrong time, between wrong hosts, or faster than possible."""
     slack = SAME * seen.makespan
     names = seen.site.names
     for edge, (row,) in rows.items():
@@ -153,9 +153,9 @@ def _moves(seen: Schedule, rows: dict[int, list[_Row]]) -> Iterator[str]:
                 yield f"{name} takes {row.end - row.start} s, at least {least} s are needed"
 
 
-def _told(execution: Execution, seen: Schedule) -> Iterator[str]:
-    """Tell where an execution says something else than its trace."""
-    told = execution.schedule
+def _differences(execution: Execution, seen: Schedule) -> Iterator[str]:
+    """Yield the fields in which an execution differs from its trace."""
+    schedule = execution.schedule
     for field in ("start", "finish", "cluster", "processor_start", "processor"):
-        if not np.array_equal(getattr(told, field), getattr(seen, field)):
-            yield f"the execution tells another {field} than its trace"
+        if not np.array_equal(getattr(schedule, field), getattr(seen, field)):
+            yield f"the execution has another {field} than its trace"

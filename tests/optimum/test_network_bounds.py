@@ -14,8 +14,8 @@ from simplugin.optimum.task_graph_arcs import Choices
 from simplugin.optimum.task_graph_bounds import makespan_bound, network_bound, own_bounds
 from simplugin.platforms.sites import MultiCluster, Site
 from simplugin.scenarios.importing import importable
-from simplugin.taskgraphs.allocation import scrap_max
 from simplugin.taskgraphs.execution import execute
+from simplugin.taskgraphs.policies.allocation import scrap_max
 from simplugin.workloads.graph_sets import GraphSet
 
 with importable(Path(__file__).parent):

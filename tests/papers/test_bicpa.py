@@ -17,10 +17,10 @@ from simplugin.papers.ntakpe.bicpa import (
     executed,
     schedule,
 )
-from simplugin.taskgraphs.allocation import Allocation
 from simplugin.taskgraphs.execution import execute
+from simplugin.taskgraphs.policies.allocation import Allocation
 from simplugin.taskgraphs.readings import Readings
-from simplugin.taskgraphs.schedule_checks import violations
+from simplugin.taskgraphs.schedule import violations
 from simplugin.taskgraphs.timing import task_times
 from simplugin.workloads.graph_sets import GraphSet
 

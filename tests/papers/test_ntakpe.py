@@ -24,7 +24,7 @@ from simplugin.papers.ntakpe.campaign import (
 from simplugin.papers.ntakpe.experiments import Use, postponing_example, power_in_use
 from simplugin.papers.ntakpe.figures import front
 from simplugin.papers.statements import judged, statements
-from simplugin.taskgraphs.mapping import plan
+from simplugin.taskgraphs.policies.mapping import plan
 from simplugin.taskgraphs.readings import PAPER
 
 STATEMENTS = {each.id: each for each in statements("simplugin.papers.ntakpe")}

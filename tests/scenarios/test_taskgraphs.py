@@ -12,8 +12,8 @@ from simplugin.platforms.sites import MultiCluster
 from simplugin.scenarios import load_scenario, run_scenario
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.outputs import outcome_document
-from simplugin.scenarios.taskgraphs import KIND
 from simplugin.taskgraphs.platform_sites import site_of
+from simplugin.taskgraphs.scenario import KIND
 
 with importable(Path(__file__).parent):
     from changed_scenarios import change, run
@@ -122,6 +122,20 @@ def test_shares_of_ones_own_policy(two):
     # A quarter is one processor each.
     assert outcome.listings[0].column("beta") == (0.25, 0.25)
     assert outcome.listings[0].column("shared") == pytest.approx((8.0, 8.0), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("function", "parameters", "seconds"),
+    [
+        ("whole", 'decides = "schedule"', 8.0),
+        ("side_by_side", 'decides = "mapping", count = 2', 4.0),
+    ],
+)
+def test_a_user_may_decide_all(two, function, parameters, seconds):
+    chosen = f'"mine:{function}"\nparameters = {{ {parameters} }}'
+    graphs = run(change(two, '"taskgraphs.es"', chosen)).listings[0]
+    assert graphs.column("shared") == pytest.approx((seconds, seconds), rel=1e-6)
+    assert graphs.column("slowdown") == pytest.approx((1.0, 1.0), rel=1e-6)
 
 
 def test_shares_of_ones_own_policy_are_revised(two):

@@ -6,7 +6,7 @@ import pytest
 from simplugin.platforms.sites import MultiCluster
 from simplugin.reports.graphs import graphs_figure
 from simplugin.taskgraphs.charts import graph_chart, graph_charts, schedule_chart
-from simplugin.taskgraphs.schedules import Schedule
+from simplugin.taskgraphs.schedule import Schedule
 from simplugin.workloads.graph_generators import graph_named
 from simplugin.workloads.graph_sets import GraphSet
 from simplugin.workloads.task_graphs import TaskGraph

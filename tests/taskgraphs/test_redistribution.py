@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.errors import WorkloadError
-from simplugin.taskgraphs.redistribution import overlaps, redistribution
+from simplugin.taskgraphs.timing import overlaps, redistribution
 
 PROCESSORS = st.lists(st.integers(0, 30), min_size=1, max_size=12, unique=True)
 

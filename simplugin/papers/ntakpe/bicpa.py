@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simplugin.platforms.sites import MultiCluster
-from simplugin.taskgraphs.allocation import cpa
 from simplugin.taskgraphs.execution import execute
-from simplugin.taskgraphs.schedules import Schedule
+from simplugin.taskgraphs.policies.allocation import cpa
+from simplugin.taskgraphs.schedule import Schedule
 from simplugin.taskgraphs.timing import redistribution_time, task_times
 from simplugin.workloads.graph_sets import GraphSet
 from simplugin.workloads.task_graphs import TaskGraph
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from simplugin.platforms.sites import Site
     from simplugin.taskgraphs.execution import Execution
-    from simplugin.taskgraphs.redistribution import Local
+    from simplugin.taskgraphs.timing import Local
 
 # As printed: seconds, processor seconds, processors.
 MAKESPAN, AREA, PEAK = 218.630, 3241.080, 20
@@ -131,17 +131,9 @@ def schedule(believed: int) -> Schedule:
 def _ready(task: int, counts: NDArray[np.int64], finish: NDArray[np.float64], site: Site) -> float:
     """Return when all data of a task are estimated to have arrived [s]."""
     before = GRAPH.predecessors
-    moves = zip(before.of(task).tolist(), before.edges_of(task).tolist(), strict=True)
-    return max(
-        (
-            float(finish[source])
-            + redistribution_time(
-                site, float(GRAPH.edge_byte[edge]), 0, int(counts[source]), 0, int(counts[task])
-            )
-            for source, edge in moves
-        ),
-        default=0.0,
-    )
+    sources, edges = before.of(task), before.edges_of(task)
+    times = redistribution_time(site, GRAPH.edge_byte[edges], 0, counts[sources], 0, counts[task])
+    return float(np.max(finish[sources] + times, initial=0.0))
 
 
 def executed(believed: int, *, local: Local = "sent") -> Execution:

@@ -10,14 +10,13 @@ import numpy as np
 
 from simplugin.optimum.task_graph_bounds import makespan_bound
 from simplugin.platforms.sites import SUBSETS
-from simplugin.taskgraphs.allocation import scrap_max
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.metrics import slowdown, unfairness
-from simplugin.taskgraphs.policies import policy_called
+from simplugin.taskgraphs.policies.allocation import scrap_max
+from simplugin.taskgraphs.policies.revisions import Rebalanced, Revised
+from simplugin.taskgraphs.policies.shares import checked_shares
+from simplugin.taskgraphs.policies.shipped import policy_called
 from simplugin.taskgraphs.readings import PAPER, Readings
-from simplugin.taskgraphs.rebalancing import Rebalanced
-from simplugin.taskgraphs.revisions import Revised
-from simplugin.taskgraphs.shares import checked_shares
 from simplugin.workloads.graph_generators import combination
 from simplugin.workloads.graph_sets import GraphSet
 
@@ -26,10 +25,10 @@ if TYPE_CHECKING:
 
     from simplugin.platforms import Platform
     from simplugin.platforms.sites import MultiCluster
-    from simplugin.taskgraphs.allocation import Allocation
     from simplugin.taskgraphs.execution import Execution, Mode
-    from simplugin.taskgraphs.online_mapping import Revision
-    from simplugin.taskgraphs.policies import Policy
+    from simplugin.taskgraphs.policies.allocation import Allocation
+    from simplugin.taskgraphs.policies.mapping import Revision
+    from simplugin.taskgraphs.policies.shares import Policy
     from simplugin.workloads.graph_generators import Family
     from simplugin.workloads.task_graphs import TaskGraph
 
@@ -87,7 +86,7 @@ class Setting:
     Attributes
     ----------
     strategy : str
-        A key of `simplugin.taskgraphs.policies.POLICIES`.
+        A key of `simplugin.taskgraphs.policies.shipped.POLICIES`.
     mu : float, optional
         Weight of equal shares in weighted strategies; by default the paper's value.
     mode : {"online", "planned"}

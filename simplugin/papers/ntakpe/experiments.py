@@ -48,15 +48,15 @@ from simplugin.papers.ntakpe.campaign import (
 )
 from simplugin.papers.statements import Quantity
 from simplugin.platforms.sites import SUBSETS, Site
-from simplugin.taskgraphs.allocation import Allocation, scrap, scrap_max
 from simplugin.taskgraphs.execution import execute
-from simplugin.taskgraphs.global_ordering import global_ordering
-from simplugin.taskgraphs.mapping import plan
 from simplugin.taskgraphs.metrics import unfairness
-from simplugin.taskgraphs.policies import es
+from simplugin.taskgraphs.policies.allocation import Allocation, scrap, scrap_max
+from simplugin.taskgraphs.policies.lists import global_ordering
+from simplugin.taskgraphs.policies.mapping import plan
+from simplugin.taskgraphs.policies.shares import es
 from simplugin.taskgraphs.readings import PAPER
-from simplugin.taskgraphs.schedules import Schedule
-from simplugin.taskgraphs.trace_check import violations
+from simplugin.taskgraphs.schedule import Schedule
+from simplugin.taskgraphs.trace_check import trace_violations
 from simplugin.workloads.graph_generators import FAMILIES, Family
 from simplugin.workloads.graph_sets import GraphSet
 from simplugin.workloads.task_graphs import TaskGraph
@@ -421,7 +421,7 @@ def traces(quick: bool) -> Quantities:
             for strategy in strategies:
                 done = executed(Case(family, count, 0, site), Setting(strategy), trace=True)
                 words = f"{strategy}, {count} {family} graphs on {site}"
-                found += [f"{words}: {each}" for each in violations(done)]
+                found += [f"{words}: {each}" for each in trace_violations(done)]
                 activities += len(done.result.trace)
     note = (
         f"{len(found)} violations of {activities} activities in"

@@ -1,0 +1,1 @@
+"""Actors that execute task graphs."""

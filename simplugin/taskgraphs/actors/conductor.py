@@ -1,0 +1,461 @@
+"""The actor that executes task graphs: it starts what can start, and waits."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simplugin.errors import PlatformError, SimpluginError, TimeoutException, WorkloadError
+from simplugin.taskgraphs.timing import redistribution
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from simplugin.platforms.sites import Site
+    from simplugin.simulation.api import Activity, Actor
+    from simplugin.taskgraphs.policies.mapping import Mapped, OnlineMapper, Revision
+    from simplugin.taskgraphs.timing import Local, Pattern
+    from simplugin.workloads.graph_sets import GraphSet
+    from simplugin.workloads.task_graphs import Adjacency
+
+# Tasks whose ends are no further apart, relative to the date, end at the same instant.
+INSTANT = 1e-9
+# SimGrid sleeps no shorter [s].
+SHORTEST = 1e-9
+
+
+def edge_label(graphs: GraphSet, edge: int) -> str:
+    """Return ``graph:task->task`` of an edge by its number in the set."""
+    source, target = graphs.edges[edge].tolist()
+    graph = graphs.graphs[graphs.graph_of[source]]
+    first = int(graphs.first[graphs.graph_of[source]])
+    return f"{graph.name}:{graph.tasks[source - first]}->{graph.tasks[target - first]}"
+
+
+class Progress:
+    """Progress of tasks and redistributions between submission and end.
+
+    A redistribution starts when its source has finished and its target is mapped. A task starts
+    when all its inputs are there and it is first in the queue of each of its processors; it is
+    queued when it is mapped, and leaves when it has finished. What can start is returned once.
+
+    Parameters
+    ----------
+    graphs : GraphSet
+        The graphs; tasks and edges have the numbers of the set.
+    n_processors : int
+        Number of processors.
+
+    Attributes
+    ----------
+    order : list of int
+        Mapped tasks, in the order of mapping.
+    processors : list of (tuple of int or None), one for each task
+        Processors of each mapped task.
+    left : list of int, one for each graph
+        Number of unfinished tasks.
+    """
+
+    def __init__(self, graphs: GraphSet, n_processors: int) -> None:
+        self._sources = graphs.edges[:, 0].tolist()
+        self._targets = graphs.edges[:, 1].tolist()
+        self._inputs = _edges(graphs.predecessors)
+        self._outputs = _edges(graphs.successors)
+        self._graph = graphs.graph_of.tolist()
+        self._entries = [
+            (graph.entries + first).tolist()
+            for graph, first in zip(graphs.graphs, graphs.first.tolist(), strict=False)
+        ]
+        self.order: list[int] = []
+        self.processors: list[tuple[int, ...] | None] = [None] * graphs.n_tasks
+        self.left = [graph.n_tasks for graph in graphs.graphs]
+        self._finished = [False] * graphs.n_tasks
+        self._unfinished = [len(edges) for edges in self._inputs]
+        # An entry task waits for the submission of its graph.
+        self._missing = [len(edges) or 1 for edges in self._inputs]
+        self._turns = [0] * graphs.n_tasks
+        self._queues: list[deque[int]] = [deque() for _ in range(n_processors)]
+        self._ready: list[int] = []
+        self._tasks: list[int] = []
+        self._edges: list[int] = []
+
+    @property
+    def is_over(self) -> bool:
+        """True if all tasks have finished."""
+        return not any(self.left)
+
+    def has_finished(self, task: int) -> bool:
+        """Return True if a task has finished."""
+        return self._finished[task]
+
+    def release(self, graph: int) -> None:
+        """Note that a graph is submitted."""
+        for task in self._entries[graph]:
+            self._arrived_at(task)
+            if self.processors[task] is None:
+                self._ready.append(task)
+
+    def assign(self, task: int, processors: Sequence[int]) -> None:
+        """Note that a task is mapped: it queues after those that were mapped before it."""
+        self.order.append(task)
+        self.processors[task] = tuple(processors)
+        for processor in processors:
+            queue = self._queues[processor]
+            self._turns[task] += bool(queue)
+            queue.append(task)
+        self._edges += [edge for edge in self._inputs[task] if self._finished[self._sources[edge]]]
+        self._see(task)
+
+    def arrive(self, edge: int) -> None:
+        """Note that a redistribution has ended."""
+        self._arrived_at(self._targets[edge])
+
+    def finish(self, task: int) -> None:
+        """Note that a task has ended."""
+        self._finished[task] = True
+        self.left[self._graph[task]] -= 1
+        for processor in self.processors[task] or ():
+            queue = self._queues[processor]
+            queue.popleft()
+            if queue:
+                self._turns[queue[0]] -= 1
+                self._see(queue[0])
+        for edge in self._outputs[task]:
+            target = self._targets[edge]
+            self._unfinished[target] -= 1
+            if self.processors[target] is not None:
+                self._edges.append(edge)
+            elif not self._unfinished[target]:
+                self._ready.append(target)
+
+    def ready_tasks(self) -> list[int]:
+        """Return unmapped tasks that are ready, and were not returned before.
+
+        Their graphs are submitted, and their predecessors have finished.
+        """
+        found, self._ready = self._ready, []
+        return found
+
+    def edges_to_start(self) -> list[int]:
+        """Return the redistributions that can start and were not returned before."""
+        found, self._edges = self._edges, []
+        return found
+
+    def tasks_to_start(self) -> list[int]:
+        """Return the tasks that can start and were not returned before."""
+        found, self._tasks = self._tasks, []
+        return found
+
+    def _arrived_at(self, task: int) -> None:
+        """Count an input, or the submission of an entry task."""
+        self._missing[task] -= 1
+        self._see(task)
+
+    def _see(self, task: int) -> None:
+        """Add a task to those that can start, if it can."""
+        if self.processors[task] is not None and not self._turns[task] and not self._missing[task]:
+            self._tasks.append(task)
+
+
+def _edges(neighbours: Adjacency) -> list[list[int]]:
+    """Return the edges of each task on one side."""
+    cuts, edges = neighbours.start.tolist(), neighbours.edge.tolist()
+    return [edges[a:b] for a, b in pairwise(cuts)]
+
+
+@dataclass(frozen=True, eq=False)
+class Orders:
+    """The execution that a conductor is to make.
+
+    Attributes
+    ----------
+    graphs : GraphSet
+        The graphs.
+    site : Site
+        The site.
+    mapped : tuple of (int, tuple of int)
+        Tasks and their processors in the order of a plan; empty where a mapper decides.
+    mapper : callable, optional
+        Makes the mapper.
+    revise : Revision, optional
+        Revision of allocations.
+    pattern, local
+        Of redistributions.
+    labelled : bool
+        True if the trace has labels.
+    """
+
+    graphs: GraphSet
+    site: Site
+    mapped: tuple[tuple[int, tuple[int, ...]], ...]
+    mapper: Callable[[], OnlineMapper] | None
+    revise: Revision | None
+    pattern: Pattern
+    local: Local
+    labelled: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """The execution that a conductor made.
+
+    Attributes
+    ----------
+    start, finish : float64, shape (n_tasks,)
+        Dates of each task [s].
+    sent, arrived : float64, shape (n_edges,)
+        Start and end of each redistribution [s].
+    order : tuple of int
+        Tasks in the order of mapping.
+    processors : tuple of tuple of int
+        Processors of each task.
+    """
+
+    start: NDArray[np.float64]
+    finish: NDArray[np.float64]
+    sent: NDArray[np.float64]
+    arrived: NDArray[np.float64]
+    order: tuple[int, ...]
+    processors: tuple[tuple[int, ...], ...]
+
+
+async def conduct(me: Actor, orders: Orders) -> Record:
+    """Execute all graphs; one actor does it for the whole site."""
+    run = _Run(me, orders)
+    while not run.progress.is_over:
+        run.submit()
+        run.map()
+        run.start()
+        await run.wait()
+    return run.record()
+
+
+class _Run:
+    """The state of a conductor."""
+
+    def __init__(self, me: Actor, orders: Orders) -> None:
+        self.me = me
+        self.orders = orders
+        graphs, site = orders.graphs, orders.site
+        self.hosts = _hosts(me, site)
+        self.flop, self.alpha = graphs.flop.tolist(), graphs.alpha.tolist()
+        self.byte, self.edges = graphs.edge_byte.tolist(), graphs.edges.tolist()
+        self.progress = Progress(graphs, site.n_processors)
+        for task, processors in orders.mapped:
+            self.progress.assign(task, processors)
+        self.mapper = None if orders.mapper is None else orders.mapper()
+        release = graphs.release.tolist()
+        self.to_come = sorted(range(graphs.n_graphs), key=release.__getitem__)[::-1]
+        self.release = release
+        self.active: list[int] = []
+        self.changed = False
+        # What runs: tasks, and redistributions by their edges.
+        self.tasks: dict[Activity, int] = {}
+        self.moves: dict[Activity, int] = {}
+        self.began, self.ended = [0.0] * graphs.n_tasks, [0.0] * graphs.n_tasks
+        self.sent, self.arrived = [0.0] * len(self.edges), [0.0] * len(self.edges)
+
+    def submit(self) -> None:
+        """Submit the graphs whose date has come, and revise allocations."""
+        now = self.me.now
+        self.active = [graph for graph in self.active if self.progress.left[graph]]
+        # Where a timer rings, the last digits of its date may be others.
+        while self.to_come and self.release[self.to_come[-1]] <= now + 1e-12 * max(now, 1.0):
+            graph = self.to_come.pop()
+            self.progress.release(graph)
+            self.active.append(graph)
+            self.changed = True
+        if self.orders.revise and self.mapper and self.active and self.changed:
+            mapped = [processors is not None for processors in self.progress.processors]
+            revised = self.orders.revise(now, self.active, mapped, self.mapper.forecast)
+            for graph, allocation in revised.items():
+                if graph not in range(self.orders.graphs.n_graphs):
+                    raise _unknown("revised allocations are for graph", graph, len(self.release))
+                self.mapper.set_allocation(graph, allocation)
+
+    def map(self) -> None:
+        """Map the ready tasks, all of this instant together."""
+        ready = sorted(self.progress.ready_tasks())
+        if self.mapper is not None and self.changed:
+            for each in self.mapper.map_ready(self.me.now, ready):
+                self._assign(each)
+        self.changed = False
+
+    def _assign(self, mapped: Mapped) -> None:
+        """Assign a task to processors, if the mapper decided well."""
+        graphs, task = self.orders.graphs, int(mapped.task)
+        processors = mapped.processors.tolist()
+        if not 0 <= task < graphs.n_tasks:
+            raise _unknown("the mapper maps task", task, graphs.n_tasks)
+        fault = misplaced(processors, self.orders.site)
+        if fault:
+            raise WorkloadError(f"the mapper has task {graphs.name_of(task)!r} on {fault}")
+        if self.progress.processors[task] is not None:
+            raise WorkloadError(
+                f"the mapper maps task {graphs.name_of(task)!r} twice; map each task once"
+            )
+        self.progress.assign(task, processors)
+
+    def start(self) -> None:
+        """Start the tasks and redistributions that can start."""
+        for edge in self.progress.edges_to_start():
+            self._send(edge)
+        for task in self.progress.tasks_to_start():
+            self._compute(task)
+
+    def _send(self, edge: int) -> None:
+        """Start a redistribution; no data take no time."""
+        source, target = self.edges[edge]
+        self.sent[edge] = self.arrived[edge] = self.me.now
+        if not self.byte[edge]:
+            self.progress.arrive(edge)
+            return
+        held = self.progress.processors
+        numbers, sizes = redistribution(
+            self.byte[edge],
+            held[source] or (),
+            held[target] or (),
+            pattern=self.orders.pattern,
+            local=self.orders.local,
+        )
+        hosts = [self.hosts[number] for number in numbers.tolist()]
+        label = edge_label(self.orders.graphs, edge) if self.orders.labelled else None
+        self.moves[self.me.parallel_async(hosts, None, sizes, label=label)] = edge
+
+    def _compute(self, task: int) -> None:
+        """Start a task: by Amdahl's law each processor has the sequential part."""
+        numbers = self.progress.processors[task] or ()
+        alpha, count = self.alpha[task], len(numbers)
+        flop = np.full(count, (alpha + (1 - alpha) / count) * self.flop[task])
+        hosts = [self.hosts[number] for number in numbers]
+        label = self.orders.graphs.name_of(task) if self.orders.labelled else None
+        self.tasks[self.me.parallel_async(hosts, flop, None, label=label)] = task
+        self.began[task] = self.me.now
+        if self.mapper is not None:
+            self.mapper.started(task, self.me.now)
+
+    async def wait(self) -> None:
+        """Wait until something ends or a graph is submitted."""
+        due = self.release[self.to_come[-1]] if self.to_come else None
+        if not self.tasks and not self.moves:
+            if due is not None:
+                await self.me.sleep_until(due)
+            elif not self.progress.is_over:
+                raise _stuck(self.orders.graphs, self.progress)
+            return
+        try:
+            patience = None if due is None else max(due - self.me.now, 0.0)
+            await self.me.wait_any([*self.tasks, *self.moves], patience)
+        except TimeoutException:
+            return
+        await self._settle()
+        for activity in _over(self.me, self.moves):
+            await activity  # one that failed raises here
+            self._arrive(self.moves.pop(activity), activity)
+        for activity in _over(self.me, self.tasks):
+            await activity
+            self._finish(self.tasks.pop(activity), activity)
+
+    async def _settle(self) -> None:
+        """Wait until all tasks that end at this instant have ended.
+
+        Sums of the same times in another order differ in their last digits.
+        """
+        pause = INSTANT * self.me.now
+        if self.mapper is None or not pause:
+            return
+        if 0 < len(_over(self.me, self.tasks)) < len(self.tasks):
+            await self.me.sleep_for(max(pause, SHORTEST))
+
+    def _arrive(self, edge: int, activity: Activity) -> None:
+        """Note that a redistribution has ended."""
+        self.arrived[edge] = activity.finish_time or 0.0
+        self.progress.arrive(edge)
+
+    def _finish(self, task: int, activity: Activity) -> None:
+        """Note that a task has ended."""
+        self.ended[task] = activity.finish_time or 0.0
+        self.progress.finish(task)
+        self.changed = True
+        if self.mapper is not None:
+            self.mapper.finished(task, self.ended[task])
+
+    def record(self) -> Record:
+        """Return the execution."""
+        return Record(
+            np.array(self.began),
+            np.array(self.ended),
+            np.array(self.sent),
+            np.array(self.arrived),
+            tuple(self.progress.order),
+            tuple(each or () for each in self.progress.processors),
+        )
+
+
+def _over(me: Actor, running: dict[Activity, int]) -> list[Activity]:
+    """Return the activities that have ended."""
+    left, found = list(running), []
+    # Few have: to ask for the first of the rest is faster than to ask each.
+    while (activity := me.test_any(left)) is not None:
+        found.append(activity)
+        left = left[left.index(activity) + 1 :]
+    return found
+
+
+def _hosts(me: Actor, site: Site) -> list[Any]:
+    """Return the hosts of a site by the numbers of their processors."""
+    found = []
+    for name in site.names:
+        try:
+            found.append(me.host_by_name(name))
+        except SimpluginError:
+            raise no_host(site, name) from None
+    return found
+
+
+def no_host(site: Site, name: str) -> PlatformError:
+    """Return the error of a platform that is not that of a site."""
+    return PlatformError(
+        f"the platform has no host {name!r}, which site {site.name!r} has",
+        remedy="give the platform that the site describes",
+    )
+
+
+def misplaced(processors: Sequence[int], site: Site) -> str:
+    """Return the fault of some processors with its remedy; empty if there is none."""
+    if not processors:
+        return "no processor; give at least one"
+    last = site.n_processors - 1
+    if min(processors) < 0 or max(processors) > last:
+        return f"processors {list(processors)}; site {site.name!r} has the numbers from 0 to {last}"
+    if len(set(processors)) < len(processors):
+        return f"processors {list(processors)}; give each once"
+    return ""
+
+
+def _unknown(what: str, number: int, count: int) -> WorkloadError:
+    """Return the error of an unknown number."""
+    return WorkloadError(
+        f"{what} {number!r}, which is unknown; give a number from 0 to {count - 1}"
+    )
+
+
+def _stuck(graphs: GraphSet, progress: Progress) -> WorkloadError:
+    """Return the error of a plan that cannot be executed."""
+    mapped = [processors is not None for processors in progress.processors]
+    if all(mapped):
+        task = next(task for task in progress.order if not progress.has_finished(task))
+        return WorkloadError(
+            f"task {graphs.name_of(task)!r} can never start: the schedule has it on a processor"
+            " before tasks that it waits for; order tasks after their predecessors"
+        )
+    task = mapped.index(False)
+    return WorkloadError(
+        f"task {graphs.name_of(task)!r} is never mapped; map every ready task sooner or later"
+    )

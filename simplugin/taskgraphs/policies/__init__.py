@@ -1,0 +1,1 @@
+"""Decisions about task graphs: shares, allocations, and mappings, as pure functions."""

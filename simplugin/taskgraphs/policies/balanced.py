@@ -1,0 +1,158 @@
+"""Shares that give all graphs the same slowdown, found on plans.
+
+A plan estimates the effect of any shares in less than a millisecond, so that shares need not follow
+from the shapes of graphs: those of graphs that would suffer more than others grow, and those of the
+others shrink, until all suffer alike. The search starts from several of the report's strategies, as
+they are and with all shares doubled (graphs rarely use all that they may), and takes the fairest of
+all planned shares whose makespan is no longer than that under WPS-width.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from simplugin.errors import WorkloadError
+from simplugin.taskgraphs.metrics import slowdown, unfairness
+from simplugin.taskgraphs.policies.allocation import Allocator
+from simplugin.taskgraphs.policies.mapping import plan
+from simplugin.taskgraphs.policies.shares import contribution, proportional, weighted
+from simplugin.taskgraphs.readings import Readings
+from simplugin.workloads.graph_sets import GraphSet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from simplugin.platforms.sites import Site
+    from simplugin.taskgraphs.policies.allocation import Allocation
+    from simplugin.workloads.task_graphs import TaskGraph
+
+# Plans count contention.
+
+PLANS = Readings(redistribution="together")
+# The least share.
+LEAST = 1e-3
+# The exponent of corrections shrinks by this factor from round to round.
+_CALMING = 0.9
+
+
+@dataclass(frozen=True)
+class Point:
+    """Shares, and their effect by a plan.
+
+    Attributes
+    ----------
+    beta : float64, shape (n_graphs,)
+        Shares of graphs that compete.
+    relief : float64, shape (n_graphs,)
+        Their slowdowns over the mean of all graphs.
+    cost : float
+        The quantity to minimise: the unfairness of all graphs, and possibly more.
+    makespan : float
+        Completion of the last graph [s].
+    """
+
+    beta: NDArray[np.float64]
+    relief: NDArray[np.float64]
+    cost: float
+    makespan: float
+
+
+class Planner(Protocol):
+    """An object that estimates the effect of shares."""
+
+    def point(self, beta: NDArray[np.float64], /) -> Point:
+        """Return the effect of some shares, which are clipped to the allowed range."""
+
+
+def corrected(planner: Planner, start: NDArray[np.float64], rounds: int) -> list[Point]:
+    """Return the points of successive corrections: graphs that suffer more get larger shares."""
+    found = [planner.point(start)]
+    exponent = 1.0
+    for _ in range(rounds):
+        last = found[-1]
+        found.append(planner.point(last.beta / last.relief**exponent))
+        exponent *= _CALMING
+    return found
+
+
+def fairest(found: Sequence[Point], limit: float) -> Point:
+    """Return the point of least cost with a makespan within a limit [s], or the shortest."""
+    limit = max(limit, min(point.makespan for point in found))
+    return min((point for point in found if point.makespan <= limit), key=lambda point: point.cost)
+
+
+def balanced(
+    graphs: Sequence[TaskGraph], site: Site, *, length: float = 1.0, rounds: int = 15
+) -> NDArray[np.float64]:
+    """Give all graphs about the same slowdown.
+
+    Parameters
+    ----------
+    graphs : sequence of TaskGraph
+        The competing graphs.
+    site : Site
+        The site.
+    length : float
+        Largest planned makespan, over that under WPS-width with a `mu` of 0.5.
+    rounds : int
+        Corrections from each start.
+
+    Returns
+    -------
+    float64, shape (n_graphs,)
+        Share of each graph.
+
+    Raises
+    ------
+    WorkloadError
+        A parameter is out of its range.
+    """
+    if not length > 0 or rounds < 0:
+        raise WorkloadError(
+            f"length is {length!r} and rounds is {rounds!r}; give numbers above 0, and from 0 on"
+        )
+    planner = _Planner(graphs, site)
+    found = [point for start in starts(graphs, site) for point in corrected(planner, start, rounds)]
+    return fairest(found, length * found[0].makespan).beta
+
+
+def starts(graphs: Sequence[TaskGraph], site: Site) -> list[NDArray[np.float64]]:
+    """Return shares to start from."""
+    work = contribution(graphs, site, "work")
+    width = contribution(graphs, site, "width")
+    shares = [weighted(width, 0.5)]
+    if np.any(work > 0):
+        shares += [proportional(work), weighted(work, 0.7)]
+    return [factor * each for factor in (1.0, 2.0) for each in shares]
+
+
+def alone(graph: TaskGraph, allocation: Allocation, site: Site) -> float:
+    """Return the planned makespan of a graph alone on a site [s]."""
+    return plan(GraphSet((graph,)), (allocation,), site, readings=PLANS).makespan
+
+
+class _Planner:
+    """Plans of the same graphs under any shares."""
+
+    def __init__(self, graphs: Sequence[TaskGraph], site: Site) -> None:
+        self.graphs = GraphSet(tuple(graphs))
+        self.site = site
+        self.allocators = [Allocator(graph, site) for graph in graphs]
+        pairs = zip(graphs, self.allocators, strict=True)
+        self.own = np.array([alone(graph, each.scrap_max(1.0), site) for graph, each in pairs])
+
+    def point(self, beta: NDArray[np.float64]) -> Point:
+        """Return the effect of some shares by a plan."""
+        beta = np.clip(beta, LEAST, 1.0)
+        allocations = [
+            allocator.scrap_max(float(share))
+            for allocator, share in zip(self.allocators, beta, strict=True)
+        ]
+        makespans = plan(self.graphs, allocations, self.site, readings=PLANS).makespans
+        found = slowdown(self.own, makespans)
+        return Point(beta, found / np.mean(found), unfairness(found), float(np.max(makespans)))

@@ -1,0 +1,303 @@
+"""Schedulers that go down a list of all tasks once: HEFT, MHEFT, and a global ordering.
+
+References
+----------
+.. [1] N. N'takpé, F. Suter (2008). Concurrent Scheduling of Parallel Task Graphs on
+   Multi-Clusters Using Constrained Resource Allocations. INRIA research report 6774.
+.. [2] H. Topcuoglu, S. Hariri, M.-Y. Wu (2002). Performance-Effective and Low-Complexity Task
+   Scheduling for Heterogeneous Computing. IEEE Transactions on Parallel and Distributed Systems.
+.. [3] H. Casanova, F. Desprez, F. Suter (2004). From Heterogeneous Task Scheduling to Heterogeneous
+   Mixed Parallel Scheduling. Euro-Par.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simplugin.errors import WorkloadError
+from simplugin.taskgraphs.policies.allocation import check_allocations
+from simplugin.taskgraphs.schedule import Schedule
+from simplugin.taskgraphs.timing import redistribution_time, task_times
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from simplugin.platforms.sites import Site
+    from simplugin.taskgraphs.policies.allocation import Allocation
+    from simplugin.workloads.graph_sets import GraphSet
+
+_ONE = np.ones(1, dtype=np.int64)
+
+
+def by_level(graphs: GraphSet, level: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return all tasks by decreasing bottom level, predecessors first; shape (n_tasks,).
+
+    Ties go to the first graph, and in a graph to the predecessor: tasks that take no time have the
+    level of their successors.
+    """
+    parts = zip(graphs.graphs, graphs.first, strict=False)
+    order = np.concatenate([graph.order + first for graph, first in parts])
+    return np.asarray(order[np.argsort(-level[order], kind="stable")])
+
+
+class Draft:
+    """A partial schedule, to which tasks are added after their predecessors.
+
+    Redistributions start when their source has finished, and take `redistribution_time`, or no
+    time without `transfers`.
+    """
+
+    def __init__(self, graphs: GraphSet, site: Site, transfers: bool) -> None:
+        self._graphs = graphs
+        self._site = site
+        self._edge_byte = graphs.edge_byte if transfers else np.zeros(len(graphs.edges))
+        self._cluster = np.zeros(graphs.n_tasks, dtype=np.int64)
+        self._count = np.ones(graphs.n_tasks, dtype=np.int64)
+        self._start = np.zeros(graphs.n_tasks)
+        self._finish = np.zeros(graphs.n_tasks)
+        self._processors: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * graphs.n_tasks
+        self._order: list[int] = []
+
+    def arrival(self, task: int, cluster: int, count: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the dates of arrival of all data of a task, not before its release [s].
+
+        There is a date for each number of processors of the cluster in `count`; shape (n,).
+        """
+        release = float(self._graphs.release[self._graphs.graph_of[task]])
+        before = self._graphs.predecessors.of(task)
+        if not before.size:
+            return np.full(len(count), release)
+        byte = self._edge_byte[self._graphs.predecessors.edges_of(task)]
+        time = redistribution_time(
+            self._site,
+            byte[:, np.newaxis],
+            self._cluster[before][:, np.newaxis],
+            self._count[before][:, np.newaxis],
+            cluster,
+            count,
+        )
+        there = self._finish[before][:, np.newaxis] + time
+        return np.asarray(np.maximum(np.max(there, axis=0), release))
+
+    def place(
+        self, task: int, cluster: int, processors: NDArray[np.int64], start: float, finish: float
+    ) -> None:
+        """Place a task on processors, by their numbers in the site."""
+        self._cluster[task], self._count[task] = cluster, len(processors)
+        self._start[task], self._finish[task] = start, finish
+        self._processors[task] = np.sort(processors)
+        self._order.append(task)
+
+    def schedule(self, *, by_start: bool) -> Schedule:
+        """Return the schedule of all tasks, in the order of their start or of their placement."""
+        order = np.array(self._order, dtype=np.int64)
+        if by_start:
+            order = order[np.lexsort((self._finish[order], self._start[order]))]
+        return Schedule(
+            self._site,
+            self._graphs,
+            self._cluster,
+            self._start,
+            self._finish,
+            np.concatenate([[0], np.cumsum(self._count)]).astype(np.int64),
+            np.concatenate(self._processors),
+            order,
+        )
+
+
+def heft(graphs: GraphSet, site: Site, *, transfers: bool = True) -> Schedule:
+    """Schedule all tasks of all graphs by HEFT [2]_, each on one processor.
+
+    Tasks come by decreasing upward rank, see `upward_ranks`. Each goes to the processor where it
+    finishes first, possibly between two tasks that are there already; ties go to the first cluster,
+    then to the first processor. Data between two tasks on the same processor take time, too.
+
+    Parameters
+    ----------
+    graphs : GraphSet
+        The graphs, as one list; release dates are respected.
+    site : Site
+        The site.
+    transfers : bool
+        True if redistributions take time.
+
+    Returns
+    -------
+    Schedule
+        The schedule; its `order` is by start.
+    """
+    time = task_times(graphs.flop, graphs.alpha, 1, site.speed[:, np.newaxis])
+    draft = Draft(graphs, site, transfers)
+    gaps = [_Gaps(int(count)) for count in site.processors]
+    for task in by_level(graphs, upward_ranks(graphs, site, transfers=transfers)).tolist():
+        places = []
+        for cluster in range(site.n_clusters):
+            [ready] = draft.arrival(task, cluster, _ONE).tolist()
+            gap, start = gaps[cluster].earliest(ready, float(time[cluster, task]))
+            places.append((start + float(time[cluster, task]), cluster, start, gap))
+        finish, cluster, start, gap = min(places)
+        processor = gaps[cluster].fill(gap, start, finish)
+        draft.place(task, cluster, site.first[cluster : cluster + 1] + processor, start, finish)
+    return draft.schedule(by_start=True)
+
+
+def upward_ranks(graphs: GraphSet, site: Site, *, transfers: bool = True) -> NDArray[np.float64]:
+    """Return the bottom levels of all tasks by mean times [s]; shape (n_tasks,).
+
+    The time of a task is the mean over all processors of the site, one at a time; that of an edge
+    is the mean over all pairs of processors, or 0 without `transfers`.
+    """
+    share = site.processors / site.n_processors
+    time = graphs.flop * float(np.sum(share / site.speed))
+    pair = np.outer(share, share)
+    ends = np.minimum.outer(site.bandwidth, site.bandwidth)
+    slowness = float(np.sum(pair / np.minimum(ends, site.shared)))
+    byte = graphs.edge_byte
+    transfer = np.where(byte > 0, float(np.sum(pair * site.latency)) + byte * slowness, 0.0)
+    ranks, edges = [], 0
+    for graph, first in zip(graphs.graphs, graphs.first, strict=False):
+        part = transfer[edges : edges + graph.n_edges] if transfers else None
+        ranks.append(graph.bottom_levels(time[first : first + graph.n_tasks], part))
+        edges += graph.n_edges
+    return np.concatenate(ranks)
+
+
+class _Gaps:
+    """The idle intervals of the processors of a cluster."""
+
+    def __init__(self, processors: int) -> None:
+        self._start = np.zeros(processors)
+        self._end = np.full(processors, np.inf)
+        self._processor = np.arange(processors)
+
+    def earliest(self, ready: float, time: float) -> tuple[int, float]:
+        """Return the gap where a task can start first, and its start; ties: first processor."""
+        start = np.maximum(self._start, ready)
+        start[start + time > self._end] = np.inf
+        date = float(np.min(start))
+        among = np.flatnonzero(start == date)
+        return int(among[np.argmin(self._processor[among])]), date
+
+    def fill(self, gap: int, start: float, finish: float) -> int:
+        """Place a task in a gap; return its processor."""
+        processor = int(self._processor[gap])
+        # Gaps of no length stay, for tasks of no length.
+        self._start = np.append(self._start, finish)
+        self._end = np.append(self._end, self._end[gap])
+        self._processor = np.append(self._processor, processor)
+        self._end[gap] = start
+        return processor
+
+
+def mheft(graphs: GraphSet, site: Site, *, limit: float = 1.0, transfers: bool = True) -> Schedule:
+    """Schedule all tasks of all graphs by MHEFT [3]_.
+
+    Tasks come by decreasing upward rank, as in `heft`. For each, all clusters and all numbers of
+    processors are tried: p processors are those that are free first, without backfilling. The
+    earliest finish is taken; ties go to the first cluster, then to the fewest processors. Under
+    Amdahl's law a task always gains by more processors, so that tasks take whole clusters and
+    graphs lose their task parallelism: a limit remedies that.
+
+    Parameters
+    ----------
+    graphs : GraphSet
+        The graphs, as one list; release dates are respected.
+    site : Site
+        The site.
+    limit : float
+        Largest part of a cluster that a task may have, above 0 and at most 1; one processor is
+        always allowed.
+    transfers : bool
+        True if redistributions take time.
+
+    Returns
+    -------
+    Schedule
+        The schedule.
+
+    Raises
+    ------
+    WorkloadError
+        The limit is out of its range.
+    """
+    if not 0 < limit <= 1:
+        raise WorkloadError(f"limit is {limit!r}; give the part of a cluster, above 0 and up to 1")
+    draft = Draft(graphs, site, transfers)
+    free = [np.zeros(int(count)) for count in site.processors]
+    # A third of three processors is one, whatever rounding says.
+    counts = [
+        np.arange(1, max(1, int(limit * count * (1 + 1e-12))) + 1)
+        for count in site.processors.tolist()
+    ]
+    flop, alpha = graphs.flop, graphs.alpha
+    for task in by_level(graphs, upward_ranks(graphs, site, transfers=transfers)).tolist():
+        places = []
+        for cluster, count in enumerate(counts):
+            start = np.maximum(
+                np.sort(free[cluster])[: len(count)], draft.arrival(task, cluster, count)
+            )
+            finish = start + task_times(flop[task], alpha[task], count, site.speed[cluster])
+            best = int(np.argmin(finish))
+            places.append((float(finish[best]), cluster, best, float(start[best])))
+        end, cluster, best, begin = min(places)
+        chosen = np.argsort(free[cluster], kind="stable")[: best + 1]
+        free[cluster][chosen] = end
+        draft.place(task, cluster, site.first[cluster] + chosen, begin, end)
+    return draft.schedule(by_start=False)
+
+
+def global_ordering(
+    graphs: GraphSet, allocations: Sequence[Allocation], site: Site, *, transfers: bool = True
+) -> Schedule:
+    """Map all tasks of all graphs in the order of their bottom levels, without backfilling.
+
+    A task goes to the cluster where it finishes first (ties: the first cluster), to the processors
+    that are free first. It waits for its predecessors, and for all tasks before it in the list to
+    have started: no task overtakes another one, on any processor. [1]_ compares the mapping of
+    ready tasks with this, in section 5 and Figure 1.
+
+    Parameters
+    ----------
+    graphs : GraphSet
+        The graphs. Release dates are respected, but the list is that of all graphs.
+    allocations : sequence of Allocation
+        One for each graph.
+    site : Site
+        The site.
+    transfers : bool
+        True if redistributions take time.
+
+    Returns
+    -------
+    Schedule
+        The schedule.
+
+    Raises
+    ------
+    WorkloadError
+        An allocation does not fit; the message names the graph.
+    """
+    check_allocations(graphs, allocations, site)
+    parts = zip(graphs.graphs, allocations, strict=True)
+    level = np.concatenate([graph.bottom_levels(each.time) for graph, each in parts])
+    allocation = np.concatenate([each.processors for each in allocations], axis=1)
+    time = task_times(graphs.flop, graphs.alpha, allocation, site.speed[:, np.newaxis])
+    draft = Draft(graphs, site, transfers)
+    free = [np.zeros(int(count)) for count in site.processors]
+    last_start = 0.0
+    for task in by_level(graphs, level).tolist():
+        places = []
+        for cluster in range(site.n_clusters):
+            count = allocation[cluster, task]
+            chosen = np.argsort(free[cluster], kind="stable")[:count]
+            [arrival] = draft.arrival(task, cluster, count[np.newaxis])
+            start = max(float(arrival), float(free[cluster][chosen[-1]]), last_start)
+            places.append((start + float(time[cluster, task]), cluster, start, chosen))
+        finish, cluster, last_start, chosen = min(places, key=lambda place: place[:2])
+        free[cluster][chosen] = finish
+        draft.place(task, cluster, site.first[cluster] + chosen, last_start, finish)
+    return draft.schedule(by_start=False)

@@ -1,0 +1,416 @@
+"""Mapping of allocated tasks to processors, when they become ready.
+
+This is the mapping procedure of [1]_, section 5. A task is ready when all its predecessors have
+finished. The tasks that become ready at one instant (dates within 1e-9 of each other, relatively)
+are mapped one after the other, those with the largest bottom level first; ties go to the first
+graph, then to the first task. Bottom levels are those of the final allocations on the reference
+cluster, without transfers. On each cluster a task with an allocation of p processors starts when
+the p first of them are free (of those that are free at the same date, the ones with the lowest
+numbers), and its data are there: redistributions start when the task is mapped, and last as long
+as `redistribution_time` estimates: each as if it were alone, or together with all that comes from
+the same task over the links of its processors, and all that goes to the same task over its links,
+after all that passes the same switches already. If the processors make it wait longer than the
+data, packing looks for fewer processors with which it starts earlier and finishes no later;
+"starts" is the start of its computation, after its data have arrived. The task goes to the cluster
+where it finishes first; ties go to the first cluster. There is no backfilling.
+
+References
+----------
+.. [1] N. N'takpé, F. Suter (2008). Concurrent Scheduling of Parallel Task Graphs on
+   Multi-Clusters Using Constrained Resource Allocations. INRIA research report 6774.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from simplugin.errors import WorkloadError
+from simplugin.taskgraphs._kernels import Mapper as Kernel
+from simplugin.taskgraphs._kernels import MappingClusters, MappingTasks
+from simplugin.taskgraphs.policies.allocation import check_allocation, check_allocations
+from simplugin.taskgraphs.readings import PAPER
+from simplugin.taskgraphs.schedule import Schedule
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from simplugin.platforms.sites import Site
+    from simplugin.taskgraphs.policies.allocation import Allocation
+    from simplugin.taskgraphs.readings import Readings
+    from simplugin.workloads.graph_sets import GraphSet
+
+
+class Mapped(Protocol):
+    """A task and its processors."""
+
+    @property
+    def task(self) -> int:
+        """Number in the graph set."""
+
+    @property
+    def processors(self) -> NDArray[np.int64]:
+        """Numbers in the site."""
+
+
+class OnlineMapper(Protocol):
+    """Object that maps tasks to processors, one instant at a time."""
+
+    def map_ready(self, now: float, tasks: Sequence[int], /) -> Sequence[Mapped]:
+        """Map some of the ready tasks, or all.
+
+        Parameters
+        ----------
+        now : float
+            The date [s].
+        tasks : sequence of int
+            Tasks that became ready since the last call. There is a call whenever a task ends or a
+            graph is submitted, so that tasks which were left unmapped can be mapped.
+
+        Returns
+        -------
+        sequence of Mapped
+            Each processor runs its tasks in this order.
+        """
+
+    def started(self, task: int, date: float, /) -> None:
+        """Note that a task has started."""
+
+    def finished(self, task: int, date: float, /) -> None:
+        """Note that a task has finished."""
+
+    def set_allocation(self, graph: int, allocation: Allocation, /) -> None:
+        """Change the allocation of a graph's tasks that are not mapped yet."""
+
+    def forecast(
+        self, now: float, allocations: Mapping[int, Allocation] | None = None, /
+    ) -> NDArray[np.float64]:
+        """Return the completion of each graph; called only if allocations are revised."""
+
+
+class Forecast(Protocol):
+    """Forecast of the completion of graphs, see `Mapper.forecast`."""
+
+    def __call__(
+        self, now: float, allocations: Mapping[int, Allocation] | None = None, /
+    ) -> NDArray[np.float64]:
+        """Return the date for each graph [s]; NaN for those that are not submitted."""
+
+
+class Revision(Protocol):
+    """Revision of allocations when tasks have finished or graphs were submitted."""
+
+    def __call__(
+        self, now: float, active: Sequence[int], mapped: Sequence[bool], forecast: Forecast, /
+    ) -> Mapping[int, Allocation]:
+        """Return new allocations.
+
+        Parameters
+        ----------
+        now : float
+            The date [s].
+        active : sequence of int
+            Graphs that are submitted and not completed.
+        mapped : sequence of bool, shape (n_tasks,)
+            Tasks that keep their processors.
+        forecast : Forecast
+            Effect of other allocations.
+
+        Returns
+        -------
+        mapping of int to Allocation
+            Allocations of the graphs that change.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """The processors and estimated dates of a task.
+
+    Attributes
+    ----------
+    task : int
+        Number in the graph set.
+    cluster : int
+        Number in the site.
+    processors : int64, shape (n,)
+        Numbers in the site, rising.
+    start, finish : float
+        Estimated dates of its computation [s].
+    """
+
+    task: int
+    cluster: int
+    processors: NDArray[np.int64]
+    start: float
+    finish: float
+
+
+def plan(
+    graphs: GraphSet,
+    allocations: Sequence[Allocation],
+    site: Site,
+    *,
+    readings: Readings = PAPER,
+    transfers: bool = True,
+) -> Schedule:
+    """Map all tasks, if everything takes its estimated time.
+
+    Parameters
+    ----------
+    graphs : GraphSet
+        The graphs; their entry tasks are ready at their release.
+    allocations : sequence of Allocation
+        One for each graph.
+    site : Site
+        The site.
+    readings : Readings
+        Its `packing`, `order`, `fixing` and `redistribution` count. With `fixing` "start" a task is
+        only mapped when the processors that are best for it are free; it is tried again, in order
+        with all others that wait, whenever a task finishes or a graph arrives.
+    transfers : bool
+        True if redistributions take time.
+
+    Returns
+    -------
+    Schedule
+        The schedule.
+
+    Raises
+    ------
+    WorkloadError
+        An allocation is missing, or does not fit its graph or the site; the message names the
+        graph.
+    """
+    check_allocations(graphs, allocations, site)
+    kernel = _kernel(graphs, site, readings, transfers)
+    for first, allocation in zip(graphs.first.tolist(), allocations, strict=False):
+        kernel.set_allocation(first, allocation.processors, allocation.time)
+    kernel.plan()
+    return Schedule(site, graphs, *kernel.schedule())
+
+
+class Mapper:
+    """The decisions of `plan`, one instant at a time, for tasks that take the time they take.
+
+    Processors are queues: a task that is mapped on processors that are not free yet waits until
+    all tasks that were mapped on them before have finished. When a processor gets free is
+    estimated anew at every instant: tasks that have started take their estimated time from there;
+    those that have not start when their data were estimated to arrive and the tasks before them
+    are estimated to finish, not before the instant; what should have finished but has not is taken
+    to finish right after the instant.
+
+    Parameters are those of `plan`.
+
+    Raises
+    ------
+    WorkloadError
+        An allocation does not fit, see `plan`.
+    """
+
+    def __init__(
+        self,
+        graphs: GraphSet,
+        allocations: Sequence[Allocation],
+        site: Site,
+        readings: Readings = PAPER,
+        transfers: bool = True,
+    ) -> None:
+        check_allocations(graphs, allocations, site)
+        self._graphs = graphs
+        self._site = site
+        self._kernel = _kernel(graphs, site, readings, transfers)
+        for number, allocation in enumerate(allocations):
+            self.set_allocation(number, allocation)
+        self._now = 0.0
+        # Of each task: 0 before it is ready, then 1 ready, 2 mapped, 3 started, 4 finished.
+        self._state = [0] * graphs.n_tasks
+
+    def set_allocation(self, graph: int, allocation: Allocation) -> None:
+        """Replace the allocation of a graph; tasks that are mapped already keep theirs.
+
+        Parameters
+        ----------
+        graph : int
+            Number in the graph set.
+        allocation : Allocation
+            The new one; it also sets the bottom levels by which tasks are sorted.
+
+        Raises
+        ------
+        WorkloadError
+            The graph is unknown, or the allocation does not fit the graph or the site.
+        """
+        self._check_graph(graph)
+        check_allocation(self._graphs.graphs[graph], allocation, self._site)
+        first = int(self._graphs.first[graph])
+        self._kernel.set_allocation(first, allocation.processors, allocation.time)
+
+    def map_ready(self, now: float, tasks: Sequence[int]) -> list[Assignment]:
+        """Map tasks that became ready, and those that waited.
+
+        Parameters
+        ----------
+        now : float
+            The instant [s].
+        tasks : sequence of int
+            All tasks that became ready at this instant, in any order; none to retry those that
+            wait.
+
+        Returns
+        -------
+        list of Assignment
+            In the order of mapping. With `fixing` "reserve" these are all tasks.
+
+        Raises
+        ------
+        WorkloadError
+            The instant lies before an earlier one, a task is unknown, comes a second time, or has
+            an unfinished predecessor; the message names the task.
+        """
+        numbers = [self._number(task) for task in tasks]
+        self._to(now)
+        for task in numbers:
+            self._check_ready(task)
+            self._state[task] = 1
+        mapped = self._kernel.map_ready(now, numbers)
+        for task in mapped:
+            self._state[task] = 2
+        return [Assignment(task, *self._kernel.mapping(task)) for task in mapped]
+
+    def started(self, task: int, date: float) -> None:
+        """Note that a task has started to compute."""
+        self._kernel.started(self._note(task, date, (2,), 3, "start"), date)
+
+    def finished(self, task: int, date: float) -> None:
+        """Note that a task has finished."""
+        self._kernel.finished(self._note(task, date, (2, 3), 4, "finish"), date)
+
+    def forecast(
+        self, now: float, allocations: Mapping[int, Allocation] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the completion of each graph, by estimates from what happened until now.
+
+        Parameters
+        ----------
+        now : float
+            The instant; graphs that are submitted later are not expected [s].
+        allocations : mapping of int to Allocation, optional
+            Allocations to assume; the mapper keeps its own.
+
+        Returns
+        -------
+        float64, shape (n_graphs,)
+            [s]; NaN for graphs that are not submitted.
+
+        Raises
+        ------
+        WorkloadError
+            The instant is not finite, a graph is unknown, or an allocation does not fit.
+        """
+        if not isfinite(now):
+            raise WorkloadError(f"nothing can be forecast at {now!r} s; give a date")
+        kernel = self._kernel
+        if allocations:
+            kernel = kernel.copy()
+            for graph, allocation in allocations.items():
+                self._check_graph(graph)
+                check_allocation(self._graphs.graphs[graph], allocation, self._site)
+                first = int(self._graphs.first[graph])
+                kernel.set_allocation(first, allocation.processors, allocation.time)
+        finish = kernel.forecast(now)
+        return np.maximum.reduceat(finish, self._graphs.first[:-1])
+
+    def schedule(self) -> Schedule:
+        """Return the schedule: real dates of finished tasks, and estimates of the others.
+
+        Raises
+        ------
+        WorkloadError
+            A task is not mapped yet; the message names it.
+        """
+        for task, state in enumerate(self._state):
+            if state < 2:
+                raise WorkloadError(
+                    f"task {self._graphs.name_of(task)!r} is not mapped yet; map all tasks first"
+                )
+        self._kernel.update(self._now)
+        return Schedule(self._site, self._graphs, *self._kernel.schedule())
+
+    def _to(self, now: float) -> None:
+        """Set the instant."""
+        if not (self._now <= now and isfinite(now)):
+            raise WorkloadError(f"tasks cannot be mapped at {now!r} s after {self._now!r} s")
+        self._now = now
+
+    def _check_graph(self, graph: int) -> None:
+        """Raise WorkloadError if a graph is unknown."""
+        last = self._graphs.n_graphs - 1
+        if not 0 <= graph <= last:
+            raise WorkloadError(f"there is no graph {graph!r}; give a number from 0 to {last}")
+
+    def _number(self, task: int) -> int:
+        """Return the number of a task; raise WorkloadError if it is unknown."""
+        last = self._graphs.n_tasks - 1
+        if not 0 <= task <= last:
+            raise WorkloadError(f"there is no task {task!r}; give a number from 0 to {last}")
+        return int(task)
+
+    def _check_ready(self, task: int) -> None:
+        """Raise WorkloadError if a task cannot be ready, or was ready before."""
+        if self._state[task]:
+            raise WorkloadError(
+                f"task {self._graphs.name_of(task)!r} becomes ready twice; give each task once"
+            )
+        for before in self._graphs.predecessors.of(task).tolist():
+            if self._state[before] < 4:
+                raise WorkloadError(
+                    f"task {self._graphs.name_of(task)!r} is not ready before"
+                    f" {self._graphs.name_of(before)!r} has finished; tell `finished` first"
+                )
+
+    def _note(self, task: int, date: float, states: tuple[int, ...], state: int, verb: str) -> int:
+        """Return the number of a task; raise WorkloadError if the event cannot happen to it."""
+        task = self._number(task)
+        if not isfinite(date):
+            raise WorkloadError(
+                f"task {self._graphs.name_of(task)!r} cannot {verb} at {date!r} s; give a date"
+            )
+        if self._state[task] not in states:
+            raise WorkloadError(
+                f"task {self._graphs.name_of(task)!r} cannot {verb}: it is not mapped yet, or did"
+                " so before"
+            )
+        self._state[task] = state
+        return task
+
+
+def _kernel(graphs: GraphSet, site: Site, readings: Readings, transfers: bool) -> Kernel:
+    """Return the compiled mapper, without allocations."""
+    before, after = graphs.predecessors, graphs.successors
+    tasks = MappingTasks(
+        graphs.flop,
+        graphs.alpha,
+        graphs.release[graphs.graph_of],
+        before.start,
+        before.task,
+        graphs.edge_byte[before.edge],
+        after.start,
+        after.task,
+    )
+    clusters = MappingClusters(
+        site.processors, site.speed, site.bandwidth, site.latency, site.shared, site.switch
+    )
+    return Kernel(
+        tasks,
+        clusters,
+        readings.packing,
+        readings.order == "bottom",
+        readings.fixing == "reserve",
+        transfers,
+        readings.redistribution == "together",
+    )

@@ -1,0 +1,306 @@
+"""Shares that are revised while graphs come and go; running tasks keep what they have.
+
+The report [1]_ leaves this for later. `Revised` applies a policy to the graphs that are there.
+`Rebalanced` balances slowdowns by forecasts of what has happened so far, since contention makes
+plans wrong and graphs arrive unannounced: when a graph is submitted or completed, and each time
+that some tasks have been mapped, graphs that fell behind get more for their waiting tasks, the
+others less.
+
+References
+----------
+.. [1] N. N'takpé, F. Suter (2008). Concurrent Scheduling of Parallel Task Graphs on
+   Multi-Clusters Using Constrained Resource Allocations. INRIA research report 6774.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from simplugin.errors import WorkloadError
+from simplugin.taskgraphs.metrics import slowdown, unfairness
+from simplugin.taskgraphs.policies.allocation import Allocator, scrap_max
+from simplugin.taskgraphs.policies.balanced import (
+    LEAST,
+    Point,
+    alone,
+    corrected,
+    fairest,
+    starts,
+)
+from simplugin.taskgraphs.policies.shares import checked_shares
+from simplugin.taskgraphs.readings import PAPER, Readings, check_choices
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from simplugin.platforms.sites import Site
+    from simplugin.taskgraphs.policies.allocation import Allocation
+    from simplugin.taskgraphs.policies.mapping import Forecast
+    from simplugin.taskgraphs.policies.shares import Policy
+    from simplugin.workloads.graph_sets import GraphSet
+
+# Corrections of shares from each start.
+_ROUNDS = 6
+
+When = Literal["arrival", "event"]
+
+
+def competing(
+    graphs: GraphSet, active: Sequence[int], mapped: Sequence[bool]
+) -> dict[int, NDArray[np.bool_]]:
+    """Return the graphs that compete: those with computation that is not mapped yet.
+
+    Parameters
+    ----------
+    graphs : GraphSet
+        All graphs.
+    active : sequence of int
+        Graphs that are submitted and not completed.
+    mapped : sequence of bool, shape (n_tasks,)
+        Tasks that keep what they have.
+
+    Returns
+    -------
+    dict of int to bool, shape (n_tasks of the graph,)
+        True for the mapped tasks of each graph, in the order of `active`.
+    """
+    flags, first = np.asarray(mapped, dtype=np.bool_), graphs.first
+    parts = {graph: flags[first[graph] : first[graph + 1]] for graph in active}
+    return {
+        graph: done for graph, done in parts.items() if np.any(graphs.graphs[graph].flop[~done])
+    }
+
+
+class Revised:
+    """Shares by a policy of the graphs that are there.
+
+    An instance remembers these graphs: each execution needs its own instance, or a copy as
+    `simplugin.taskgraphs.execution.execute` makes.
+
+    Parameters
+    ----------
+    graphs : GraphSet
+        All graphs; none is used before its release.
+    site : Site
+        The site.
+    policy : Policy
+        The policy. It gets the tasks of each competing graph that are not mapped yet.
+    when : {"arrival", "event"}
+        Set the share of a graph when it is submitted, or all shares whenever a graph is submitted
+        or completed.
+    readings : Readings
+        For allocations.
+
+    Raises
+    ------
+    WorkloadError
+        The value of `when` is unknown.
+    """
+
+    def __init__(
+        self,
+        graphs: GraphSet,
+        site: Site,
+        policy: Policy,
+        when: When = "event",
+        readings: Readings = PAPER,
+    ) -> None:
+        check_choices(when=(when, When))
+        self._graphs = graphs
+        self._site = site
+        self._policy = policy
+        self._when = when
+        self._readings = readings
+        self._active: list[int] = []
+
+    def __call__(
+        self, _now: float, active: Sequence[int], mapped: Sequence[bool], _forecast: Forecast, /
+    ) -> dict[int, Allocation]:
+        """Return new allocations if a graph came or went."""
+        before, self._active = self._active, list(active)
+        if self._active == before:
+            return {}
+        done = competing(self._graphs, active, mapped)
+        concerned = [graph for graph in done if self._when == "event" or graph not in before]
+        if not concerned:
+            return {}
+        shares = self._shares(done)
+        return {
+            graph: scrap_max(
+                self._graphs.graphs[graph],
+                self._site,
+                shares[graph],
+                self._readings,
+                done=done[graph],
+            )
+            for graph in concerned
+        }
+
+    def _shares(self, done: dict[int, NDArray[np.bool_]]) -> dict[int, float]:
+        """Return the shares of the competing graphs."""
+        left = [self._graphs.graphs[graph].without(mapped) for graph, mapped in done.items()]
+        beta = checked_shares(self._policy(left, self._site), len(left))
+        return dict(zip(done, beta.tolist(), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Forecaster:
+    """Effects of shares of the remaining tasks, by forecasts.
+
+    Attributes
+    ----------
+    now : float
+        The date [s].
+    allocators : dict of int to Allocator
+        Of each competing graph, for its tasks that are not mapped.
+    given : float64, shape (n_competing,)
+        Present shares, NaN if there is none. A graph that keeps its share keeps its allocation.
+    forecast : Forecast
+        The forecast of the mapper.
+    release, own : float64, shape (n_graphs,)
+        Release and makespan alone of each graph [s].
+    waste : float
+        Weight of mean slowdown beside fairness.
+    """
+
+    now: float
+    allocators: dict[int, Allocator]
+    given: NDArray[np.float64]
+    forecast: Forecast
+    release: NDArray[np.float64]
+    own: NDArray[np.float64]
+    waste: float = 0.0
+
+    def allocations(self, beta: NDArray[np.float64]) -> dict[int, Allocation]:
+        """Return the allocations of graphs whose shares change."""
+        shares = zip(self.allocators.items(), beta.tolist(), self.given.tolist(), strict=True)
+        return {
+            graph: allocator.scrap_max(share)
+            for (graph, allocator), share, given in shares
+            if share != given
+        }
+
+    def point(self, beta: NDArray[np.float64]) -> Point:
+        """Return the effect of some shares; completed graphs count as they are."""
+        beta = np.clip(beta, LEAST, 1.0)
+        completion = self.forecast(self.now, self.allocations(beta))
+        known = ~np.isnan(completion)
+        found = np.full(len(completion), np.nan)
+        # The timer of a release may ring in the last digits before it.
+        shared = np.maximum(completion[known] - self.release[known], 0.0)
+        found[known] = slowdown(self.own[known], shared)
+        suffered = float(np.sum(1 - found[known]))
+        return Point(
+            beta,
+            found[list(self.allocators)] / np.mean(found[known]),
+            unfairness(found[known]) + self.waste * suffered,
+            float(np.max(completion[known])),
+        )
+
+
+class Rebalanced:
+    """Shares of the remaining tasks, balanced on forecasts.
+
+    A graph whose share stays the same keeps its allocation. An instance remembers the shares: each
+    execution needs its own instance, or a copy as `simplugin.taskgraphs.execution.execute` makes.
+
+    Parameters
+    ----------
+    graphs : GraphSet
+        All graphs; none is used before its release.
+    site : Site
+        The site.
+    length : float
+        Largest forecast completion of the last graph, over that under WPS-width with a `mu` of
+        0.5.
+    waste : float
+        Weight of mean slowdown beside fairness: power that is held back for the sake of fairness
+        is missing when other graphs arrive.
+    part : float
+        Part of the tasks of all submitted graphs after whose mapping shares are balanced again.
+    readings : Readings
+        For allocations.
+
+    Raises
+    ------
+    WorkloadError
+        A number is out of its range.
+    """
+
+    def __init__(
+        self,
+        graphs: GraphSet,
+        site: Site,
+        *,
+        length: float = 1.0,
+        waste: float = 0.3,
+        part: float = 0.05,
+        readings: Readings = PAPER,
+    ) -> None:
+        if not (length > 0 and waste >= 0 and part > 0):
+            raise WorkloadError(
+                f"length is {length!r}, waste {waste!r} and part {part!r}; give numbers above 0;"
+                " waste may be 0"
+            )
+        self._graphs = graphs
+        self._site = site
+        self._length = length
+        self._waste = waste
+        self._part = part
+        self._readings = readings
+        # The share of each graph; NaN before.
+        self._beta = np.full(graphs.n_graphs, np.nan)
+        # Planned makespan of each graph alone; NaN before its release.
+        self._own = np.full(graphs.n_graphs, np.nan)
+        self._active: list[int] = []
+        self._mapped = 0
+
+    def __call__(
+        self, now: float, active: Sequence[int], mapped: Sequence[bool], forecast: Forecast, /
+    ) -> dict[int, Allocation]:
+        """Return new allocations if it is time to balance."""
+        if not self._is_time(active, sum(mapped)):
+            return {}
+        done = competing(self._graphs, active, mapped)
+        if not done:
+            return {}
+        allocators = {
+            graph: Allocator(self._graphs.graphs[graph], self._site, self._readings, done=flags)
+            for graph, flags in done.items()
+        }
+        given = self._beta[list(done)]
+        planner = Forecaster(
+            now, allocators, given, forecast, self._graphs.release, self._own, self._waste
+        )
+        found = [corrected(planner, start, _ROUNDS) for start in self._starts(done)]
+        under_wps_width = found[1][0]
+        points = [point for each in found for point in each]
+        best = fairest(points, self._length * under_wps_width.makespan)
+        self._beta[list(done)] = best.beta
+        return planner.allocations(best.beta)
+
+    def _is_time(self, active: Sequence[int], n_mapped: int) -> bool:
+        """Return True if graphs came or went or enough tasks were mapped; plan new graphs."""
+        arrived = [graph for graph in active if np.isnan(self._own[graph])]
+        for graph in arrived:
+            submitted = self._graphs.graphs[graph]
+            allocation = scrap_max(submitted, self._site, 1.0, self._readings)
+            self._own[graph] = alone(submitted, allocation, self._site)
+        known = ~np.isnan(self._own)
+        n_tasks = int(np.sum(np.diff(self._graphs.first)[known]))
+        if list(active) == self._active and n_mapped < self._mapped + self._part * n_tasks:
+            return False
+        self._active, self._mapped = list(active), n_mapped
+        return True
+
+    def _starts(self, done: Mapping[int, NDArray[np.bool_]]) -> list[NDArray[np.float64]]:
+        """Return shares to start from: the present ones, and those of the remaining tasks."""
+        left = [self._graphs.graphs[graph].without(flags) for graph, flags in done.items()]
+        given = self._beta[list(done)]
+        as_it_is = np.where(np.isnan(given), 1.0 / len(given), given)
+        return [as_it_is, *starts(left, self._site)]

@@ -1,0 +1,67 @@
+"""Shipped policies for concurrent task graphs, by their names in scenarios."""
+
+from __future__ import annotations
+
+import inspect
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from simplugin import policy_names
+from simplugin.errors import WorkloadError
+from simplugin.taskgraphs.policies.balanced import balanced
+from simplugin.taskgraphs.policies.lists import heft, mheft
+from simplugin.taskgraphs.policies.shares import (
+    es,
+    ps_cp,
+    ps_width,
+    ps_work,
+    s,
+    wps_cp,
+    wps_width,
+    wps_work,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from simplugin.taskgraphs.policies.shares import Policy
+    from simplugin.taskgraphs.schedule import Schedule
+
+POLICIES: Mapping[str, Policy] = {
+    "balanced": balanced,
+    "s": s,
+    "es": es,
+    "ps_cp": ps_cp,
+    "ps_width": ps_width,
+    "ps_work": ps_work,
+    "wps_cp": wps_cp,
+    "wps_width": wps_width,
+    "wps_work": wps_work,
+}
+# Baselines, which return whole schedules.
+SCHEDULERS: Mapping[str, Callable[..., Schedule]] = {"heft": heft, "mheft": mheft}
+
+
+def policy_called(name: str, **parameters: Any) -> Policy:
+    """Return a policy, with parameters of its own.
+
+    Parameters
+    ----------
+    name : str
+        The name of a shipped policy, or ``module:function``.
+    **parameters
+        Keyword arguments of the policy.
+
+    Raises
+    ------
+    WorkloadError
+        The policy is unknown, or does not have a parameter.
+    """
+    policy = policy_names.policy_called(name, POLICIES)
+    # The first two are the graphs and the site.
+    taken = list(inspect.signature(policy).parameters)[2:]
+    for parameter in parameters:
+        if parameter not in taken:
+            has = ", ".join(map(repr, taken)) or "none"
+            raise WorkloadError(f"policy {name!r} has no parameter {parameter!r}; it has {has}")
+    return partial(policy, **parameters) if parameters else policy

@@ -1,0 +1,480 @@
+"""Scenarios whose task graphs share a site."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from pydantic import AfterValidator, Field, model_validator
+
+from simplugin.errors import WorkloadError
+from simplugin.formats.task_graph_files import read_task_graph
+from simplugin.inputs.kinds import Kind, Outcome, Progress, Scenario
+from simplugin.inputs.messages import suggestion
+from simplugin.inputs.parameters import PATH, policy_of, read_parameters
+from simplugin.inputs.quantities import Speed, Time
+from simplugin.inputs.sections import ExistingFile, Section
+from simplugin.optimum.task_graph_bounds import makespan_bound, own_bounds
+from simplugin.rows import Row
+from simplugin.simulation.metrics import metrics
+from simplugin.simulation.options import SimGridOptions
+from simplugin.simulation.resolve import resolve
+from simplugin.taskgraphs.assessment import Assessment
+from simplugin.taskgraphs.execution import execute
+from simplugin.taskgraphs.platform_sites import site_of
+from simplugin.taskgraphs.policies.allocation import hcpa, scrap, scrap_max
+from simplugin.taskgraphs.policies.lists import global_ordering
+from simplugin.taskgraphs.policies.revisions import Rebalanced, Revised
+from simplugin.taskgraphs.policies.shares import checked_shares
+from simplugin.taskgraphs.policies.shipped import POLICIES, SCHEDULERS
+from simplugin.taskgraphs.readings import Readings
+from simplugin.taskgraphs.schedule import Schedule
+from simplugin.workloads.graph_generators import GENERATORS, graph_named
+from simplugin.workloads.graph_sets import GraphSet
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from simplugin.platforms.sites import Site
+    from simplugin.taskgraphs.execution import Execution
+    from simplugin.taskgraphs.policies.allocation import Allocation
+    from simplugin.taskgraphs.policies.mapping import Revision
+    from simplugin.workloads.task_graphs import TaskGraph
+
+# The site of these generators describes the network exactly, and data take it in any case.
+_KNOWN_NETWORKS = ("multi_cluster", "grid5000_subset")
+# The keys that go with one source of graphs only.
+_KEYS = {"file": ("alpha", "speed"), "generator": ("parameters", "seed")}
+_GRAPHS = ("workload", "graphs")
+
+
+def _known(name: str) -> str:
+    """Return the name of a generator; raise ValueError if it is unknown."""
+    if name not in GENERATORS:
+        raise ValueError(suggestion(name, GENERATORS, "there are"))
+    return name
+
+
+class GraphTable(Section):
+    """``[[workload.graphs]]``: one or several task graphs of the same origin.
+
+    Attributes
+    ----------
+    file : path, optional
+        A DOT, DAX or WfFormat file.
+    alpha : float, optional
+        Sequential part of tasks, if the file does not give it.
+    speed : float, optional
+        Speed of the processors on which times in the file were measured [flop/s].
+    generator : str, optional
+        Instead of a file: a key of `simplugin.workloads.graph_generators.GENERATORS`.
+    parameters : dict
+        Keyword arguments of the generator.
+    seed : int, optional
+        Seed of the generator; by default it follows from that of the simulation.
+    name : str, optional
+        By default that of the file or generator.
+    release : float
+        Date of submission [s].
+    count : int
+        Number of graphs; a generator draws them one after the other.
+    """
+
+    file: ExistingFile | None = None
+    alpha: Annotated[float, Field(ge=0, le=1)] | None = None
+    speed: Annotated[Speed, Field(gt=0, allow_inf_nan=False)] | None = None
+    generator: Annotated[str, AfterValidator(_known)] | None = None
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    seed: Annotated[int, Field(ge=0)] | None = None
+    name: Annotated[str, Field(min_length=1)] | None = None
+    release: Annotated[Time, Field(ge=0, allow_inf_nan=False)] = 0.0
+    count: Annotated[int, Field(ge=1)] = 1
+
+    @model_validator(mode="after")
+    def _one_source(self) -> GraphTable:
+        """Raise ValueError unless there is one source, with its own keys."""
+        if (self.file is None) == (self.generator is None):
+            raise ValueError("give either a file or a generator")
+        source, other = ("file", "generator") if self.generator is None else ("generator", "file")
+        for key in _KEYS[other]:
+            if key in self.model_fields_set:
+                raise ValueError(f"{key} goes with a {other}, not with a {source}")
+        return self
+
+
+class TaskGraphsWorkload(Section):
+    """``[workload]`` of kind "taskgraphs".
+
+    Attributes
+    ----------
+    graphs : list of GraphTable
+        At least one.
+    """
+
+    graphs: Annotated[list[GraphTable], Field(min_length=1)]
+
+
+class Settings(Section, Readings):  # type: ignore[misc] # both are frozen
+    """The parameters of the scheduler besides those of the policy; see `Readings` for the others.
+
+    Attributes
+    ----------
+    decides : {"shares", "schedule", "mapping"}
+        The kind of a user's own function: a `Policy`, a function of a graph set and a site that
+        returns a `Schedule`, or one that returns an `OnlineMapper`.
+    mode, transfers, pattern, local
+        As in `simplugin.taskgraphs.execution.execute`.
+    procedure : {"scrap_max", "scrap", "hcpa"}
+        Allocation procedure.
+    ordering : {"ready", "global"}
+        Map tasks when they are ready, or all in the order of one list.
+    revision : {"none", "arrival", "event", "rebalanced"}
+        Revision of shares while tasks run.
+    """
+
+    decides: Literal["shares", "schedule", "mapping"] = "shares"
+    mode: Literal["online", "planned"] = "online"
+    procedure: Literal["scrap_max", "scrap", "hcpa"] = "scrap_max"
+    ordering: Literal["ready", "global"] = "ready"
+    transfers: bool = True
+    pattern: Literal["block", "uniform"] = "block"
+    local: Literal["sent", "kept"] = "sent"
+    revision: Literal["none", "arrival", "event", "rebalanced"] = "none"
+
+    @property
+    def readings(self) -> Readings:
+        """The choices that the report leaves open."""
+        return Readings(**{each.name: getattr(self, each.name) for each in fields(Readings)})
+
+
+@dataclass(frozen=True, eq=False)
+class Scheduler:
+    """The scheduler of a scenario.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        The scenario.
+    decides : {"shares", "schedule", "mapping"}
+        The decision of the function, see `Settings`.
+    function : callable
+        Called with graphs, a site and the parameters.
+    settings : Settings
+        Parameters of the execution.
+    parameters : dict
+        Parameters of the function.
+    """
+
+    scenario: Scenario
+    decides: str
+    function: Callable[..., Any]
+    settings: Settings
+    parameters: dict[str, Any]
+
+    @contextmanager
+    def errors_at_scheduler(self, graphs: Sequence[TaskGraph]) -> Iterator[None]:
+        """Locate the errors of the function in the scenario."""
+        try:
+            yield
+        except (WorkloadError, TypeError, ValueError) as error:
+            name = self.scenario.scheduler.name
+            message = f"{name!r} cannot be used: {error}"
+            idle = [graph.name for graph in graphs if graph.work == 0]
+            if idle:
+                message += f" (graph {idle[0]!r} has nothing to compute)"
+            key = ("scheduler", "parameters" if self.parameters else "name")
+            raise self.scenario.error(message, *key) from error
+
+    def shares(self, graphs: Sequence[TaskGraph], site: Site) -> NDArray[np.float64]:
+        """Return the shares of graphs."""
+        with self.errors_at_scheduler(graphs):
+            found = self.function(graphs, site, **self.parameters)
+            return checked_shares(found, len(graphs), repr(self.scenario.scheduler.name))
+
+    def schedule(self, graphs: GraphSet, site: Site) -> Schedule:
+        """Return the schedule of graphs."""
+        with self.errors_at_scheduler(graphs.graphs):
+            found = self.function(graphs, site, **self.parameters)
+            if not isinstance(found, Schedule):
+                raise TypeError(f"it returns {type(found).__name__}; return a Schedule")
+            return found
+
+    def allocations(
+        self, graphs: Sequence[TaskGraph], site: Site, shares: NDArray[np.float64]
+    ) -> list[Allocation]:
+        """Return the allocations of graphs under shares."""
+        readings = self.settings.readings
+        if self.settings.procedure == "hcpa":
+            return [hcpa(graph, site, readings) for graph in graphs]
+        allocate = scrap if self.settings.procedure == "scrap" else scrap_max
+        pairs = zip(graphs, shares.tolist(), strict=True)
+        return [allocate(graph, site, share, readings) for graph, share in pairs]
+
+    def revision(self, graphs: GraphSet, site: Site) -> Revision | None:
+        """Return the revision of shares, None if there is none."""
+        when, readings = self.settings.revision, self.settings.readings
+        if when == "none":
+            return None
+        if when == "rebalanced":
+            return Rebalanced(graphs, site, readings=readings)
+        return Revised(graphs, site, partial(self.function, **self.parameters), when, readings)
+
+
+def check(scenario: Scenario) -> Scheduler:
+    """Return the scheduler of a scenario.
+
+    Raises
+    ------
+    ScenarioError
+        A parameter is unknown, invalid, or has no effect beside the others.
+    """
+    shipped: dict[str, Callable[..., Any]] = {**POLICIES, **SCHEDULERS}
+    function = policy_of(scenario, shipped)
+    settings, parameters = read_parameters(scenario, function, Settings, by_position=2)
+    decides: str = settings.decides
+    if ":" not in scenario.scheduler.name:
+        decides = "schedule" if function in SCHEDULERS.values() else "shares"
+    scheduler = Scheduler(scenario, decides, function, settings, parameters)
+    for key, message, remedy in _conflicts(scheduler):
+        raise scenario.error(message, *PATH, key, remedy=remedy)
+    return scheduler
+
+
+def _conflicts(scheduler: Scheduler) -> Iterator[tuple[str, str, str]]:
+    """Yield the parameters that have no effect or contradict each other: key, message, remedy."""
+    settings, given = scheduler.settings, scheduler.scenario.scheduler.parameters
+    name = scheduler.scenario.scheduler.name
+    whole = scheduler.decides != "shares"
+    if whole:
+        for key in given:
+            used = key in scheduler.parameters or key in ("decides", "mode", "pattern", "local")
+            if not used:
+                yield key, f"scheduler.parameters.{key} says nothing to {name!r}", "remove it"
+    if "decides" in given and ":" not in name:
+        yield "decides", f"scheduler.parameters.decides says nothing to {name!r}", "remove it"
+    if settings.procedure == "hcpa" and name != "taskgraphs.s":
+        message = "procedure 'hcpa' knows no shares of the site"
+        remedy = "give the scheduler's name as 'taskgraphs.s', or another procedure"
+        yield "procedure", message, remedy
+    planned = scheduler.decides == "schedule" or settings.ordering == "global"
+    if given.get("mode") == "online" and planned:
+        remedy = "remove it, or choose another scheduler or ordering"
+        yield "mode", "mode is 'online', but all is planned", remedy
+    if given.get("mode") == "planned" and scheduler.decides == "mapping":
+        yield "mode", "mode is 'planned', but a mapper decides online", "remove it"
+    if settings.revision == "none":
+        return
+    rebalanced = settings.revision == "rebalanced"
+    ineffective = {
+        "mode is 'planned', so that nothing is revised": settings.mode == "planned",
+        "ordering is 'global', so that nothing is revised": settings.ordering == "global",
+        "revisions allocate with procedure 'scrap_max'": settings.procedure != "scrap_max",
+        "own makespans are under shares that are revised": settings.own == "share",
+        "only 'taskgraphs.balanced' is rebalanced": rebalanced and name != "taskgraphs.balanced",
+    }
+    for reason, applies in ineffective.items():
+        if applies:
+            message = f"scheduler.parameters.revision is {settings.revision!r}, but {reason}"
+            yield "revision", message, "remove one of the two"
+    for key in scheduler.parameters if rebalanced else ():
+        message = f"scheduler.parameters.{key} says nothing to shares that are rebalanced"
+        yield key, message, "remove it"
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """The executions of a scenario on its platform."""
+
+    scenario: Scenario
+    scheduler: Scheduler
+    platform: Any
+
+    @cached_property
+    def site(self) -> Site:
+        """The site of the platform."""
+        return site_of(self.platform)
+
+    @cached_property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of `simulate` without the trace."""
+        given: dict[str, Any] = self.scenario.simulation.arguments()
+        del given["trace"]
+        options = given["options"]
+        if options.host_model is None:
+            options = replace(options, host_model="ptask_L07")
+        elif options.host_model != "ptask_L07":
+            message = f"simulation.options.host_model is {options.host_model!r}"
+            remedy = "remove it: parallel tasks need 'ptask_L07'"
+            key = ("simulation", "options", "host_model")
+            raise self.scenario.error(message, *key, remedy=remedy)
+        return given | {"options": options}
+
+    def executed(
+        self, graphs: GraphSet, allocations: Sequence[Allocation] | None, **further: Any
+    ) -> Execution:
+        """Execute graphs with allocations; None if the scheduler decides everything."""
+        scheduler, settings = self.scheduler, self.scheduler.settings
+        decided: dict[str, Any] = {"allocations": allocations, "mode": settings.mode}
+        if scheduler.decides == "mapping":
+            mapper = partial(scheduler.function, graphs, self.site, **scheduler.parameters)
+            decided = {"mapper": mapper}
+        elif allocations is None:
+            decided = {"schedule": scheduler.schedule(graphs, self.site), "mode": "planned"}
+        elif settings.ordering == "global":
+            transfers = settings.transfers
+            plan = global_ordering(graphs, allocations, self.site, transfers=transfers)
+            decided = {"schedule": plan, "mode": "planned"}
+        return execute(
+            graphs,
+            self.site,
+            platform=self.platform,
+            readings=settings.readings,
+            revise=scheduler.revision(graphs, self.site),
+            transfers=settings.transfers,
+            pattern=settings.pattern,
+            local=settings.local,
+            **decided,
+            **self.arguments,
+            **further,
+        )
+
+    def own_makespans(
+        self, graphs: Sequence[TaskGraph], allocations: Sequence[Allocation] | None
+    ) -> NDArray[np.float64]:
+        """Return the makespan of each graph alone on the site [s]."""
+        makespans = []
+        for number, graph in enumerate(graphs):
+            alone = None
+            if allocations is not None and self.scheduler.settings.own == "share":
+                alone = [allocations[number]]
+            elif allocations is not None:
+                alone = self.scheduler.allocations([graph], self.site, np.ones(1))
+            makespans.append(self.executed(GraphSet((graph,)), alone).makespan)
+        return np.array(makespans)
+
+    def data_take_time(self) -> bool:
+        """Return True if redistributions certainly take the site's times at least."""
+        return (
+            self.scenario.platform.generator in _KNOWN_NETWORKS
+            and self.scheduler.settings.local == "sent"
+            and replace(self.scenario.simulation.options, host_model=None) == SimGridOptions()
+        )
+
+    def most_cores(self) -> NDArray[np.int64]:
+        """Return the largest number of cores of a host of each cluster."""
+        cores = {host.name: host.cores for host in resolve(self.platform).hosts}
+        return np.array([max(map(cores.__getitem__, hosts)) for hosts in self.site.hosts])
+
+
+def run(scenario: Scenario, progress: Progress | None) -> Outcome:
+    """Execute all graphs together and each alone, and compare with bounds.
+
+    Bounds count the least times of redistributions on the platforms of this package's generators
+    of multi-clusters, as long as data that stay on their hosts are sent as well. Elsewhere data
+    take no time: the site of another platform is an estimate, and proves nothing of the network.
+    """
+    scheduler = check(scenario)
+    graphs = graph_set(scenario)
+    doing = _Run(scenario, scheduler, scenario.make_platform())
+    shares, allocations = None, None
+    if scheduler.decides == "shares":
+        shares = scheduler.shares(graphs.graphs, doing.site)
+        allocations = scheduler.allocations(graphs.graphs, doing.site, shares)
+    traced = scenario.has_traced_output("trace")
+    done = doing.executed(graphs, allocations, progress=progress, trace=traced)
+    own = doing.own_makespans(graphs.graphs, allocations)
+    moved = doing.data_take_time()
+    if scheduler.settings.procedure == "hcpa" or scheduler.settings.revision != "none":
+        shares = None  # shares that are revised have no one value
+    found = Assessment(
+        done,
+        own,
+        makespan_bound(graphs, doing.site, transfers=moved).value,
+        np.array([each.value for each in own_bounds(graphs, doing.site, transfers=moved)]),
+        shares,
+        doing.most_cores(),
+    )
+    energy = [metric for metric in metrics(done.result) if metric.name == "energy"]
+    return Outcome(
+        Row((*found.metrics(), *energy), done.result.provenance, found.best),
+        done.result,
+        found.listings(),
+        schedule=found.chart(scenario.title),
+        graphs=found.graph_charts(),
+    )
+
+
+def graph_set(scenario: Scenario) -> GraphSet:
+    """Return the graphs of a scenario.
+
+    Graphs have the name of their table, by default that of their file or generator; graphs of the
+    same name are numbered. Seeds follow from that of the simulation and the place of the table.
+
+    Raises
+    ------
+    ScenarioError
+        A generator refuses its parameters, or a file has no use for an option.
+    WorkloadFileError
+        A file is invalid.
+    """
+    workload: TaskGraphsWorkload = scenario.workload
+    graphs: list[TaskGraph] = []
+    release: list[float] = []
+    for place, table in enumerate(workload.graphs):
+        make = _read if table.generator is None else _drawn
+        graphs += make(scenario, place, table)
+        release += [table.release] * table.count
+    counts = Counter(graph.name for graph in graphs)
+    used: Counter[str] = Counter()
+    for number, graph in enumerate(graphs):
+        used[graph.name] += 1
+        if counts[graph.name] > 1:
+            graphs[number] = replace(graph, name=f"{graph.name}-{used[graph.name]}")
+    try:
+        return GraphSet(tuple(graphs), np.array(release))
+    except WorkloadError as error:
+        raise scenario.error(str(error), *_GRAPHS) from error
+
+
+def _read(scenario: Scenario, place: int, table: GraphTable) -> list[TaskGraph]:
+    """Return the graphs of a file."""
+    assert table.file is not None
+    options = {name: getattr(table, name) for name in ("alpha", "speed")}
+    given = {name: value for name, value in options.items() if value is not None}
+    try:
+        graph = read_task_graph(table.file, name=table.name or table.file.stem, **given)
+    except WorkloadError as error:
+        raise scenario.error(str(error), *_GRAPHS, place) from error
+    return [graph] * table.count
+
+
+def _drawn(scenario: Scenario, place: int, table: GraphTable) -> list[TaskGraph]:
+    """Return the graphs of a generator."""
+    assert table.generator is not None
+    seed = (scenario.simulation.seed, place) if table.seed is None else table.seed
+    generator = np.random.default_rng(seed)
+    name = {"name": table.name or table.generator}
+    try:
+        return [
+            graph_named(table.generator, generator, **(name | table.parameters))
+            for _ in range(table.count)
+        ]
+    except (WorkloadError, TypeError, ValueError) as error:
+        message = f"generator {table.generator!r} refused its parameters: {error}"
+        key = "parameters" if table.parameters else "generator"
+        raise scenario.error(message, *_GRAPHS, place, key) from error
+
+
+KIND = Kind(
+    workload=TaskGraphsWorkload,
+    run=run,
+    schedulers=tuple(f"taskgraphs.{name}" for name in (*POLICIES, *SCHEDULERS)),
+    check=check,
+    outputs=("result", "gantt", "graphs"),
+    need_trace=("trace",),
+)

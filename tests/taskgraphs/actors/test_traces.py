@@ -1,0 +1,167 @@
+"""Traces of executions of random graphs, and traces that were tampered with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from simplugin.errors import WorkloadError
+from simplugin.platforms.sites import SUBSETS
+from simplugin.taskgraphs.execution import execute
+from simplugin.taskgraphs.policies.allocation import scrap_max
+from simplugin.taskgraphs.readings import Readings
+from simplugin.taskgraphs.trace_check import trace_violations
+from simplugin.workloads.graph_generators import combination
+from simplugin.workloads.graph_sets import GraphSet
+
+
+def run(site, family, count, *, beta=0.5, release=None, **how):
+    """Execute a combination on one of the paper's sites, with a trace."""
+    graphs = combination(family, count, 7)
+    multi = SUBSETS[site]
+    allocations = [scrap_max(graph, multi.site(), beta) for graph in graphs]
+    return execute(
+        GraphSet(graphs, np.zeros(0) if release is None else release),
+        multi.site(),
+        platform=multi.platform(),
+        allocations=allocations,
+        trace=True,
+        **how,
+    )
+
+
+@pytest.mark.parametrize(
+    ("site", "family", "how"),
+    [
+        ("lille", "random", {}),
+        ("nancy", "fft", {"mode": "planned"}),
+        ("rennes", "strassen", {"beta": 0.1, "pattern": "uniform"}),
+        ("sophia", "random", {"readings": Readings(fixing="start"), "local": "kept"}),
+        ("sophia", "fft", {"mode": "planned", "release": np.array([0.0, 1.0, 30.0])}),
+        ("rennes", "random", {"release": np.array([5.0, 0.5, 0.5]), "beta": 1.0}),
+    ],
+)
+def test_campaign_keeps_within_the_model(site, family, how):
+    assert trace_violations(run(site, family, 3, **how)) == []
+
+
+@pytest.mark.parametrize("mode", ["online", "planned"])
+def test_no_schedule_is_shorter_than_what_nothing_disturbs(mode):
+    done = run("nancy", "random", 3, mode=mode)
+    graphs, site = done.schedule.graphs, done.schedule.site
+    assert done.makespan >= float(np.sum(graphs.flop)) / site.power
+    times = done.schedule.finish - done.schedule.start
+    for number, graph in enumerate(graphs.graphs):
+        own = times[graphs.first[number] : graphs.first[number + 1]]
+        assert done.schedule.makespans[number] >= np.max(graph.bottom_levels(own)) * (1 - 1e-9)
+
+
+@pytest.fixture(scope="module")
+def done():
+    """Return an execution that is right, with data between different hosts."""
+    found = run("lille", "random", 2, beta=0.2)
+    assert trace_violations(found) == []
+    return found
+
+
+def tampered(done, label, **columns):
+    """Return the violations after something was changed of an activity."""
+    trace = done.result.trace
+    place = int(np.flatnonzero(trace.label == label)[0])
+    changed = {name: np.array(getattr(trace, name)) for name in columns}
+    for name, value in columns.items():
+        changed[name][place] = value
+    result = replace(done.result, trace=replace(trace, **changed))
+    return trace_violations(replace(done, result=result))
+
+
+def task_of(done, which=0):
+    """Return the label of a task that others get data from."""
+    graphs = done.schedule.graphs
+    return graphs.name_of(int(graphs.edges[which, 0]))
+
+
+def edge_of(done):
+    """Return the label of an edge with data between hosts that have nothing in common."""
+    schedule = done.schedule
+    for edge, (source, target) in enumerate(schedule.graphs.edges.tolist()):
+        ends = [set(schedule.processors_of(task).tolist()) for task in (source, target)]
+        if not ends[0] & ends[1] and schedule.graphs.edge_byte[edge]:
+            name = schedule.graphs.name_of(target).split(":")[1]
+            return f"{schedule.graphs.name_of(source)}->{name}"
+    raise AssertionError("no such edge")
+
+
+def test_what_never_ran_is_seen(done):
+    assert any("happened 0 times" in each for each in tampered(done, task_of(done), state_code=1))
+    assert any("happened 0 times" in each for each in tampered(done, edge_of(done), state_code=1))
+
+
+def test_what_ran_twice_is_seen(done):
+    code = done.result.trace.label_names.index(task_of(done))
+    found = tampered(done, edge_of(done), label_code=code)
+    assert any("happened 2 times" in each for each in found)
+
+
+def test_wrong_amounts_are_seen(done):
+    assert any("flop, not" in each for each in tampered(done, task_of(done), amount=1.0))
+    assert any("computes 1.0 flop" in each for each in tampered(done, edge_of(done), amount=1.0))
+
+
+def test_wrong_hosts_are_seen(done):
+    trace = done.result.trace
+    other = int(trace.resource_code[np.flatnonzero(trace.label == edge_of(done))[0]])
+    found = tampered(done, task_of(done), resource_code=other)
+    assert found
+    own = int(trace.resource_code[np.flatnonzero(trace.label == task_of(done))[0]])
+    found = tampered(done, edge_of(done), resource_code=own)
+    assert any("not between the hosts" in each for each in found)
+
+
+def test_wrong_dates_are_seen(done):
+    trace = done.result.trace
+    place = int(np.flatnonzero(trace.label == edge_of(done))[0])
+    start, end = float(trace.start[place]), float(trace.end[place])
+    assert any("its source ends" in each for each in tampered(done, edge_of(done), start=0.0))
+    assert any("its target starts" in each for each in tampered(done, edge_of(done), end=end + 999))
+    assert any("are needed" in each for each in tampered(done, edge_of(done), end=start))
+    assert tampered(done, task_of(done), start=float(trace.end[-1]))
+
+
+def test_executions_that_say_something_else_are_seen(done):
+    start = done.schedule.start + 1e-3
+    told = replace(done, schedule=replace(done.schedule, start=start))
+    assert trace_violations(told) == ["the execution has another start than its trace"]
+
+
+@pytest.mark.parametrize("back_end", ["coroutines", "threads"])
+def test_a_trace_has_tasks_and_redistributions_alone(graph, star, allocated, capfd, back_end):
+    # Two tasks run, and one ends: the conductor waits a moment for the other. It also waits for
+    # the graph that is submitted last.
+    graphs = GraphSet(
+        (graph("a", [1e8, 2e8], [(0, 1, 1e6)]), graph("b", [3e8]), graph("c", [1e8])),
+        np.array([0.0, 0.0, 9.0]),
+    )
+    allocations = [allocated(each, 1) for each in graphs.graphs]
+    multi = star(3)
+    done = execute(
+        graphs, multi.site(), platform=multi.platform(), allocations=allocations,
+        trace=True, back_end=back_end,
+    )  # fmt: skip
+    assert sorted(done.result.trace.label.tolist()) == ["a:t0", "a:t0->t1", "a:t1", "b:t0", "c:t0"]
+    assert "numerical accuracy" not in capfd.readouterr().err
+
+
+def test_without_a_trace_nothing_can_be_said(done):
+    empty = run("lille", "random", 1).result.trace
+    result = replace(done.result, trace=replace(empty, **dict.fromkeys(_COLUMNS, ())))
+    with pytest.raises(WorkloadError, match="trace=True"):
+        trace_violations(replace(done, result=result))
+
+
+_COLUMNS = (
+    *("actor_code", "resource_code", "kind_code", "label_code", "start", "end", "amount"),
+    "state_code",
+)

@@ -1,0 +1,201 @@
+"""Global ordering, HEFT and MHEFT: each step against all that could have been done instead."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simplugin.errors import WorkloadError
+from simplugin.papers.ntakpe.experiments import postponing_example
+from simplugin.taskgraphs.policies.lists import by_level, global_ordering, heft, mheft, upward_ranks
+from simplugin.taskgraphs.policies.mapping import plan
+from simplugin.taskgraphs.schedule import violations
+from simplugin.taskgraphs.timing import redistribution_time
+from simplugin.workloads.graph_sets import GraphSet
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def ready(schedule, task, cluster, count, transfers):
+    """When the data of a task would be there, in a schedule that has its predecessors."""
+    graphs, pre = schedule.graphs, schedule.graphs.predecessors
+    there = [graphs.release[graphs.graph_of[task]]]
+    for before, edge in zip(pre.of(task), pre.edges_of(task), strict=True):
+        source = schedule.cluster[before], schedule.allocation[before]
+        byte = graphs.edge_byte[edge] if transfers else 0.0
+        time = redistribution_time(schedule.site, byte, *source, cluster, count)
+        there.append(schedule.finish[before] + time)
+    return max(there)
+
+
+def duration(schedule, task, cluster, count):
+    alpha = schedule.graphs.alpha[task]
+    share = alpha + (1 - alpha) / count
+    return share * schedule.graphs.flop[task] / schedule.site.speed[cluster]
+
+
+def steps(schedule, order):
+    """The tasks in the order in which they were placed, and what was on each processor before."""
+    busy = [[] for _ in range(schedule.site.n_processors)]
+    for task in order.tolist():
+        yield task, busy
+        for processor in schedule.processors_of(task):
+            busy[processor].append((schedule.start[task], schedule.finish[task]))
+
+
+def of_cluster(site, cluster):
+    return range(site.first[cluster], site.first[cluster + 1])
+
+
+def free_from(busy, processors):
+    return max([0.0, *(finish for each in processors for _, finish in busy[each])])
+
+
+@settings(max_examples=150, derandomize=True)
+@given(seed=SEEDS, transfers=st.booleans())
+def test_heft_takes_the_earliest_finish_of_all_gaps(instance, seed, transfers):
+    graphs, _, site = instance(seed)
+    schedule = heft(graphs, site, transfers=transfers)
+    assert violations(schedule, transfers=transfers) == []
+    assert np.all(schedule.allocation == 1)
+    for task, busy in steps(
+        schedule, by_level(graphs, upward_ranks(graphs, site, transfers=transfers))
+    ):
+        found = []
+        for cluster in range(site.n_clusters):
+            data = ready(schedule, task, cluster, 1, transfers)
+            time = duration(schedule, task, cluster, 1)
+            for processor in of_cluster(site, cluster):
+                dates = [data, *(end for _, end in busy[processor] if end > data)]
+                start = min(
+                    date for date in dates
+                    if all(date + time <= a or date >= b for a, b in busy[processor])
+                )  # fmt: skip
+                found.append((start + time, cluster, start, processor))
+        finish, cluster, start, processor = min(found)
+        assert schedule.processors_of(task).tolist() == [processor]
+        assert (schedule.cluster[task], schedule.start[task]) == (cluster, start)
+        assert schedule.finish[task] == finish
+
+
+@settings(max_examples=60, derandomize=True)
+@given(seed=SEEDS, transfers=st.booleans(), limit=st.sampled_from([1.0, 0.5, 1 / 3]))
+def test_mheft_takes_the_earliest_finish_of_all_sets_of_processors(
+    instance, seed, transfers, limit
+):
+    graphs, _, site = instance(seed)
+    schedule = mheft(graphs, site, limit=limit, transfers=transfers)
+    assert violations(schedule, transfers=transfers) == []
+    for task, busy in steps(schedule, schedule.order):
+        found = []
+        for cluster in range(site.n_clusters):
+            everyone = of_cluster(site, cluster)
+            for count in range(1, max(1, round(limit * len(everyone) - 0.499)) + 1):
+                data = ready(schedule, task, cluster, count, transfers)
+                first = min(free_from(busy, chosen) for chosen in combinations(everyone, count))
+                start = max(data, first)
+                finish = start + duration(schedule, task, cluster, count)
+                found.append((finish, cluster, count, start))
+        finish, cluster, count, start = min(found)
+        assert (schedule.cluster[task], schedule.allocation[task]) == (cluster, count)
+        assert (schedule.start[task], schedule.finish[task]) == (start, finish)
+
+
+@settings(max_examples=100, derandomize=True)
+@given(seed=SEEDS, transfers=st.booleans())
+def test_global_ordering_lets_no_task_overtake_another(instance, seed, transfers):
+    graphs, allocations, site = instance(seed)
+    schedule = global_ordering(graphs, allocations, site, transfers=transfers)
+    assert violations(schedule, transfers=transfers) == []
+    level = np.concatenate(
+        [
+            graph.bottom_levels(each.time)
+            for graph, each in zip(graphs.graphs, allocations, strict=True)
+        ]
+    )
+    assert np.all(np.diff(level[schedule.order]) <= 0)
+    assert np.all(np.diff(schedule.start[schedule.order]) >= 0)
+    last = 0.0
+    for task, busy in steps(schedule, schedule.order):
+        number = graphs.graph_of[task]
+        found = []
+        for cluster in range(site.n_clusters):
+            count = allocations[number].processors[cluster, task - graphs.first[number]]
+            data = ready(schedule, task, cluster, count, transfers)
+            free = min(
+                free_from(busy, chosen) for chosen in combinations(of_cluster(site, cluster), count)
+            )
+            start = max(data, free, last)
+            found.append((start + duration(schedule, task, cluster, count), cluster, start, count))
+        finish, cluster, last, count = min(found)
+        assert (schedule.cluster[task], schedule.allocation[task]) == (cluster, count)
+        assert (schedule.start[task], schedule.finish[task]) == (last, finish)
+
+
+def test_global_ordering_postpones_the_small_graph_of_figure_1():
+    graphs, allocations, site = postponing_example()
+    schedule = global_ordering(graphs, allocations, site)
+    # By bottom level 10, 4, 4, 2, 1, 1: the small graph waits for the second task of the big one,
+    # and that for the first one; one processor is idle from 0 to 6.
+    assert schedule.order.tolist() == [0, 1, 2, 3, 4, 5]
+    assert schedule.start.tolist() == [0.0, 6.0, 6.0, 8.0, 9.0, 10.0]
+    assert schedule.completion.tolist() == [10.0, 11.0]
+
+
+def test_ready_tasks_postpone_nothing_in_figure_1():
+    graphs, allocations, site = postponing_example()
+    schedule = plan(graphs, allocations, site)
+    assert schedule.start.tolist() == [0.0, 6.0, 0.0, 2.0, 3.0, 4.0]
+    assert schedule.completion.tolist() == [10.0, 5.0]
+
+
+def test_upward_ranks_are_means_over_all_processors(instance):
+    for seed in range(30):
+        graphs, _, site = instance(seed)
+        cluster = np.repeat(np.arange(site.n_clusters), site.processors).tolist()
+        rank = {}
+        for first, graph in reversed(list(zip(graphs.first, graphs.graphs, strict=False))):
+            for task in reversed((first + graph.order).tolist()):
+                below = 0.0
+                post = graphs.successors
+                for after, edge in zip(post.of(task), post.edges_of(task), strict=True):
+                    byte = graphs.edge_byte[edge]
+                    times = [
+                        redistribution_time(site, byte, k, 1, m, 1)
+                        for k in cluster
+                        for m in cluster
+                    ]
+                    below = max(below, np.mean(times) + rank[after])
+                rank[task] = np.mean([graphs.flop[task] / site.speed[k] for k in cluster]) + below
+        expected = [rank[task] for task in range(graphs.n_tasks)]
+        assert upward_ranks(graphs, site) == pytest.approx(expected, rel=1e-12)
+
+
+def test_heft_schedules_grahams_tasks_in_the_least_time(graph_of, site_of):
+    # R. L. Graham (1969), Bounds on multiprocessing timing anomalies: nine tasks on three
+    # processors, 12 at the least. T2 and T3 come last; T2 still starts at 0, beside T1 and T4.
+    times = [3, 2, 2, 2, 4, 4, 4, 4, 9]
+    graph = graph_of("graham", times, [(0, 8), (3, 4), (3, 5), (3, 6), (3, 7)])
+    schedule = heft(GraphSet((graph,)), site_of([3], [1.0]))
+    assert schedule.makespan == 12.0
+    assert schedule.start.tolist() == [0.0, 0.0, 10.0, 0.0, 2.0, 2.0, 6.0, 6.0, 3.0]
+
+
+def test_mheft_takes_whole_clusters_unless_it_is_limited(graph_of, site_of):
+    # Two tasks of 8 flop that scale perfectly, on 4 processors: one after the other on all of
+    # them, or side by side.
+    graphs, site = GraphSet((graph_of("a", [8.0, 8.0]),)), site_of([4], [1.0])
+    whole, half = (mheft(graphs, site, limit=limit) for limit in (1.0, 0.5))
+    assert whole.allocation.tolist() == [4, 4]
+    assert whole.finish.tolist() == [2.0, 4.0]
+    assert half.allocation.tolist() == [2, 2]
+    assert half.finish.tolist() == [4.0, 4.0]
+    assert mheft(graphs, site, limit=0.01).allocation.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("limit", [0.0, 1.5, float("nan")])
+def test_a_limit_is_a_part(graph_of, site_of, limit):
+    with pytest.raises(WorkloadError, match="give the part of a cluster"):
+        mheft(GraphSet((graph_of("a", [8.0]),)), site_of([4], [1.0]), limit=limit)

@@ -1,0 +1,339 @@
+"""Planned and step by step mapping, against a plain version that estimates all anew every time."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simplugin.taskgraphs.policies.mapping import Mapper, plan
+from simplugin.taskgraphs.readings import PAPER
+from simplugin.workloads.graph_sets import GraphSet
+
+SEEDS = st.integers(0, 2**32 - 1)
+READINGS = st.builds(
+    replace,
+    st.just(PAPER),
+    packing=st.sampled_from(["earliest", "largest", "off"]),
+    order=st.sampled_from(["bottom", "fifo"]),
+    fixing=st.sampled_from(["reserve", "start"]),
+    redistribution=st.sampled_from(["alone", "together"]),
+)
+
+
+class Plain:
+    """The rules of mapping, word by word."""
+
+    def __init__(self, graphs, allocations, site, readings, transfers):
+        self.graphs, self.site, self.readings, self.transfers = graphs, site, readings, transfers
+        self.mapped, self.begun, self.ended, self.waiting = {}, {}, {}, []
+        self.together = readings.redistribution == "together"
+        self.busy = [0.0] * site.n_clusters  # until when each switch passes data on
+        self.allocations = list(allocations)
+
+    def started(self, task, date):
+        self.begun[task] = date
+
+    def finished(self, task, date):
+        self.ended[task] = date
+
+    def bottom(self, task):
+        if self.readings.order == "fifo":
+            return 0.0
+        number = self.graphs.graph_of[task]
+        time = self.allocations[number].time[task - self.graphs.first[number]]
+        after = [self.bottom(each) for each in self.graphs.successors.of(task)]
+        return time + max(after, default=0.0)
+
+    def time(self, task, count, cluster):
+        alpha = self.graphs.alpha[task]
+        return (alpha + (1 - alpha) / count) * self.graphs.flop[task] / self.site.speed[cluster]
+
+    def inputs(self, task):
+        pre = self.graphs.predecessors
+        for before, edge in zip(pre.of(task), pre.edges_of(task), strict=True):
+            if self.transfers and self.graphs.edge_byte[edge]:
+                yield before, self.graphs.edge_byte[edge]
+
+    def redistributions(self, task, count, cluster):
+        yield 0.0
+        received = sum(byte for _, byte in self.inputs(task))
+        for before, byte in self.inputs(task):
+            source, processors = self.mapped[before][:2]
+            sent = byte
+            if self.together:
+                sent, byte = self.sent(before), received
+            yield self.site.latency[source, cluster] + max(
+                sent / (len(processors) * self.site.bandwidth[source]),
+                byte / (count * self.site.bandwidth[cluster]),
+                byte / self.site.shared[source, cluster],
+            )
+
+    def sent(self, task):
+        after = self.graphs.successors
+        # In the order of who receives, for the last digits.
+        edges = sorted(zip(after.of(task), after.edges_of(task), strict=True))
+        return sum(self.graphs.edge_byte[edge] for _, edge in edges)
+
+    def passing(self, task, cluster):
+        """How long the data of a task keep each switch busy."""
+        time = [0.0] * self.site.n_clusters
+        if self.together:
+            for before, byte in self.inputs(task):
+                source = self.mapped[before][0]
+                # What stays at a switch passes it once.
+                hubs = {self.site.switch[each]: each for each in (cluster, source)}
+                for hub, each in hubs.items():
+                    time[hub] += byte / self.site.shared[each, each]
+        return time
+
+    def queued(self, task, cluster, now):
+        """When the switches on the way of its data will have passed them on."""
+        busy = zip(self.busy, self.passing(task, cluster), strict=True)
+        return [max(until, now) + time if time else until for until, time in busy]
+
+    def dates(self, now):
+        """Start and finish of all mapped tasks as they are estimated now."""
+        free, dates = {}, {}
+        for task, (cluster, processors, arrival) in self.mapped.items():
+            start = self.begun.get(
+                task, max([arrival, now, *(free.get(each, 0.0) for each in processors)])
+            )
+            finish = start + self.time(task, len(processors), cluster)
+            if task in self.ended:
+                finish = self.ended[task]
+            elif finish < now:
+                finish = np.nextafter(now, np.inf)
+            dates[task] = start, finish
+            free.update(dict.fromkeys(processors, finish))
+        return dates, free
+
+    def candidate(self, task, cluster, count, now):
+        _, free = self.dates(now)
+        everyone = range(self.site.first[cluster], self.site.first[cluster + 1])
+        chosen = sorted(everyone, key=lambda each: (free.get(each, 0.0), each))[:count]
+        arrival = now + max(self.redistributions(task, count, cluster))
+        passing = self.passing(task, cluster)
+        for date, time in zip(self.queued(task, cluster, now), passing, strict=True):
+            arrival = max(arrival, date) if time else arrival
+        is_free = free.get(chosen[-1], 0.0)
+        start = max(is_free, arrival)
+        finish = start + self.time(task, count, cluster)
+        return start, finish, count, cluster, sorted(chosen), arrival, is_free
+
+    def on(self, task, cluster, now):
+        number = self.graphs.graph_of[task]
+        place = task - self.graphs.first[number]
+        count = int(self.allocations[number].processors[cluster, place])
+        whole = self.candidate(task, cluster, count, now)
+        smaller = [self.candidate(task, cluster, each, now) for each in range(1, count)]
+        smaller = [each for each in smaller if each[0] < whole[0] and each[1] <= whole[1]]
+        if not smaller or self.readings.packing == "off":
+            return whole
+        if self.readings.packing == "largest":
+            return max(smaller, key=lambda each: each[2])
+        return min(smaller, key=lambda each: (each[1], each[0], -each[2]))
+
+    def map_ready(self, now, tasks):
+        self.waiting = sorted([*self.waiting, *tasks], key=lambda task: (-self.bottom(task), task))
+        mapped = []
+        for task in self.waiting:
+            places = [self.on(task, cluster, now) for cluster in range(self.site.n_clusters)]
+            _, _, _, cluster, chosen, arrival, is_free = min(
+                places, key=lambda each: (each[1], each[3])
+            )
+            if self.readings.fixing == "reserve" or is_free <= now:
+                self.busy = self.queued(task, cluster, now)
+                self.mapped[task] = cluster, chosen, arrival
+                mapped.append(task)
+        self.waiting = [task for task in self.waiting if task not in mapped]
+        return mapped
+
+
+def late_or_early(rng):
+    """A world where data and tasks take up to twice as long as estimated, or no time at all."""
+
+    def world(each, now, dates, mapped):
+        queued = [
+            dates[other.task][1] for other in mapped
+            if set(other.processors.tolist()) & set(each.processors.tolist())
+        ]  # fmt: skip
+        start = max([now + rng.choice([0.0, 0.0, 1.0, rng.uniform(0.0, 3.0)]), *queued])
+        return start, start + (each.finish - each.start) * rng.choice([0.0, 1.0, rng.uniform(0, 2)])
+
+    return world
+
+
+def plain_plan(graphs, allocations, site, readings, transfers):
+    plain = Plain(graphs, allocations, site, readings, transfers)
+    undone = set(range(graphs.n_tasks))
+    arrived = set()
+    while undone:
+        dates, _ = plain.dates(0.0)
+        events = [dates[task][1] for task in plain.mapped if task not in plain.ended]
+        entries = [
+            task for task in undone - arrived
+            if not len(graphs.predecessors.of(task))
+        ]  # fmt: skip
+        events += [graphs.release[graphs.graph_of[task]] for task in entries]
+        now = max(date for date in events if date <= min(events) * (1 + 1e-9))
+        for task in plain.mapped:
+            if task not in plain.ended and dates[task][1] <= now:
+                plain.ended[task] = dates[task][1]
+        ready = [
+            task for task in undone - arrived
+            if graphs.release[graphs.graph_of[task]] <= now
+            and all(each in plain.ended for each in graphs.predecessors.of(task))
+        ]  # fmt: skip
+        arrived |= set(ready)
+        undone -= set(plain.map_ready(now, ready))
+        plain.begun = {task: start for task, (start, _) in plain.dates(now)[0].items()}
+    return plain, plain.dates(0.0)[0]
+
+
+@settings(max_examples=300, derandomize=True)
+@given(seed=SEEDS, readings=READINGS, transfers=st.booleans())
+def test_plans_are_those_of_the_plain_version(instance, seed, readings, transfers):
+    graphs, allocations, site = instance(seed)
+    schedule = plan(graphs, allocations, site, readings=readings, transfers=transfers)
+    plain, dates = plain_plan(graphs, allocations, site, readings, transfers)
+    assert schedule.order.tolist() == list(plain.mapped)
+    for task, (cluster, processors, _) in plain.mapped.items():
+        assert schedule.cluster[task] == cluster
+        assert schedule.processors_of(task).tolist() == processors
+        assert (schedule.start[task], schedule.finish[task]) == dates[task]
+
+
+@settings(max_examples=150, derandomize=True)
+@given(seed=SEEDS, readings=READINGS, transfers=st.booleans())
+def test_what_happens_as_estimated_is_mapped_as_planned(
+    instance, followed, seed, readings, transfers
+):
+    graphs, allocations, site = instance(seed)
+    schedule = plan(graphs, allocations, site, readings=readings, transfers=transfers)
+    mapper = Mapper(graphs, allocations, site, readings, transfers)
+    mapped, _ = followed(graphs, mapper)
+    assert [each.task for each in mapped] == schedule.order.tolist()
+    for each in mapped:
+        assert each.cluster == schedule.cluster[each.task]
+        assert np.array_equal(each.processors, schedule.processors_of(each.task))
+        assert each.start == schedule.start[each.task]
+        assert each.finish == schedule.finish[each.task]
+
+
+@settings(max_examples=300, derandomize=True)
+@given(seed=SEEDS, readings=READINGS, transfers=st.booleans())
+def test_what_happens_otherwise_is_mapped_as_the_plain_version_does(
+    instance, followed, seed, readings, transfers
+):
+    graphs, allocations, site = instance(seed)
+    rng = np.random.default_rng(seed)
+    mapper = Mapper(graphs, allocations, site, readings, transfers)
+    plain = Plain(graphs, allocations, site, readings, transfers)
+
+    def revise(_, n_done):
+        number = int(rng.integers(graphs.n_graphs))
+        if n_done % 3 == 1:
+            old = plain.allocations[number]
+            new = replace_allocation(rng, old, site)
+            mapper.set_allocation(number, new)
+            plain.allocations[number] = new
+
+    mapped, dates = followed(graphs, mapper, late_or_early(rng), plain, revise)
+    assert sorted(each.task for each in mapped) == list(range(graphs.n_tasks))
+    schedule = mapper.schedule()
+    assert schedule.order.tolist() == [each.task for each in mapped]
+    for task, (start, finish) in dates.items():
+        assert (schedule.start[task], schedule.finish[task]) == (start, finish)
+
+
+def replace_allocation(rng, old, site):
+    processors = rng.integers(1, site.processors[:, np.newaxis] + 1, old.processors.shape)
+    return SimpleNamespace(processors=processors, time=rng.permutation(old.time))
+
+
+@pytest.mark.parametrize(
+    ("packing", "expected"),
+    [("earliest", (1, 0.0, 4.0)), ("largest", (2, 5.0, 9.0)), ("off", (4, 10.0, 14.0))],
+)
+def test_packing_takes_fewer_processors_that_start_earlier(
+    graph_of, site_of, allocated, packing, expected
+):
+    # Three tasks leave the four processors free at 0, 5, 10 and 10; the last one takes 4 s
+    # anywhere, so that 3 and 4 processors start at 10, 2 at 5, and 1 at once.
+    site = site_of([4], [1.0])
+    graphs = GraphSet((graph_of("g", [20.0, 5.0, 0.0, 4.0], alpha=[0.0, 0.0, 0.0, 1.0]),))
+    [allocation] = allocated(graphs, site, 1, np.array([4.0, 3.0, 2.0, 1.0]))
+    allocation.processors[:] = [[2, 1, 1, 4]]
+    schedule = plan(graphs, [allocation], site, readings=replace(PAPER, packing=packing))
+    assert (schedule.allocation[3], schedule.start[3], schedule.finish[3]) == expected
+
+
+def test_packing_counts_the_time_of_data(graph_of, site_of, allocated):
+    # From 4 s on both processors of the second cluster get free, at 5 and 9 s. The data
+    # are there at 4 + 6 / 2 = 7 s on both, or at 4 + 6 / 1 = 10 s on one: later than the 9 s at
+    # which both are free, so that there is nothing to pack although one is free from 5 s on.
+    # The first cluster would have them after 20 s only.
+    site = site_of([1, 2], [1.0, 1.0], bandwidth=[9.0, 1.0], latency=[[20.0, 0.0], [0.0, 0.0]])
+    graphs = GraphSet(
+        (graph_of("a", [5.0, 9.0]), graph_of("b", [4.0, 8.0], [(0, 1)], 6.0, alpha=1.0))
+    )
+    first, second = allocated(graphs, site, 1)
+    second.processors[:] = [[1, 1], [1, 2]]
+    second.time = np.array([30.0, 8.0])
+    schedule = plan(graphs, [first, second], site)
+    assert schedule.cluster.tolist()[:3] == [1, 1, 0]
+    assert schedule.finish[3] == min(9.0 + 8.0, 4.0 + 6.0 + 8.0) == 17.0
+    assert schedule.processors_of(3).tolist() == [1, 2]
+
+
+def test_who_waits_is_estimated_from_what_really_happened(graph_of, site_of, allocated):
+    site = site_of([1], [1.0])
+    graphs = GraphSet(
+        tuple(graph_of(name, [flop]) for name, flop in (("a", 3), ("b", 2), ("c", 1)))
+    )
+    mapper = Mapper(graphs, allocated(graphs, site, 1), site)
+    first, second = mapper.map_ready(0.0, [0, 1])
+    assert (first.start, first.finish, second.start, second.finish) == (0.0, 3.0, 3.0, 5.0)
+    mapper.started(0, 0.5)
+    # The first ends at 3.5 s, the second at 5.5 s.
+    [third] = mapper.map_ready(1.0, [2])
+    assert (third.start, third.finish) == (5.5, 6.5)
+    # At 4 s the first is late: it may end any time now.
+    mapper.map_ready(4.0, [])
+    [start, finish] = (getattr(mapper.schedule(), each)[2] for each in ("start", "finish"))
+    assert (start, finish) == pytest.approx((6.0, 7.0), rel=1e-12)
+    mapper.finished(0, 4.5)
+    mapper.started(1, 4.5)
+    mapper.finished(1, 5.0)
+    mapper.map_ready(5.0, [])
+    assert mapper.schedule().finish.tolist() == [4.5, 5.0, 6.0]
+
+
+def test_a_late_task_keeps_others_from_starting(graph_of, site_of, allocated):
+    site = site_of([1], [1.0])
+    graphs = GraphSet((graph_of("a", [3.0]), graph_of("b", [2.0])))
+    mapper = Mapper(graphs, allocated(graphs, site, 1), site, replace(PAPER, fixing="start"))
+    [first] = mapper.map_ready(0.0, [0, 1])
+    assert first.task == 0
+    mapper.started(0, 0.0)
+    assert mapper.map_ready(5.0, []) == []
+    mapper.finished(0, 6.0)
+    [second] = mapper.map_ready(6.0, [])
+    assert (second.task, second.start, second.finish) == (1, 6.0, 8.0)
+
+
+def test_revised_allocations_leave_mapped_tasks_alone(graph_of, site_of, allocated):
+    site = site_of([4], [1.0])
+    graphs = GraphSet((graph_of("a", [8.0, 8.0], [(0, 1)]),))
+    mapper = Mapper(graphs, allocated(graphs, site, 2), site)
+    [first] = mapper.map_ready(0.0, [0])
+    mapper.set_allocation(0, *allocated(graphs, site, 4))
+    mapper.started(0, 0.0)
+    assert mapper.map_ready(1.0, []) == []
+    mapper.finished(0, 4.0)
+    [second] = mapper.map_ready(4.0, [1])
+    assert (len(first.processors), len(second.processors)) == (2, 4)
+    assert mapper.schedule().finish.tolist() == [4.0, 6.0]
