@@ -1,4 +1,4 @@
-"""How well bundles were sold and executed: metrics, tables and curves beside the optimum."""
+"""Metrics, tables and curves of bundles that were sold and executed, beside the optimum."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Assessment:
     Attributes
     ----------
     execution : Execution
-        What was done when.
+        The execution.
     """
 
     execution: Execution
@@ -66,7 +66,7 @@ class Assessment:
 
     @cached_property
     def site_names(self) -> tuple[str, ...]:
-        """What they are called."""
+        """Their names."""
         site = self.execution.site
         return (site.scheduler,) if isinstance(site, PeerSite) else site.names
 
@@ -83,12 +83,12 @@ class Assessment:
 
     @cached_property
     def measured(self) -> tuple[Outcome, ...]:
-        """What each deal came to, with the times that peers really took."""
+        """The outcome of each deal, with measured times."""
         return tuple(deal.outcome() for deal in self.deals)
 
     @cached_property
     def estimated(self) -> tuple[Outcome, ...]:
-        """What each deal would have come to by estimated completion times."""
+        """The outcome of each deal with estimated completion times."""
         return tuple(deal.estimated() for deal in self.deals)
 
     @property

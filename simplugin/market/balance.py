@@ -131,7 +131,7 @@ def nearest_balance(market: BundleMarket) -> Balance:
 def is_balanced(
     market: BundleMarket, amounts: ArrayLike, price: float, tolerance: float = TOLERANCE
 ) -> bool:
-    """Whether no peer has any profit, or loss, Definitions 4 and 5.
+    """Return True if no peer has any profit, or loss, Definitions 4 and 5.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def _log_interval(market: BundleMarket, amounts: ArrayLike) -> tuple[float, floa
 def best_response(
     market: BundleMarket, amounts: ArrayLike, price: float, tolerance: float = TOLERANCE
 ) -> bool:
-    """Whether no peer would want another number of tasks at a price.
+    """Return True if no peer would want another number of tasks at a price.
 
     Amounts that place all tasks have the largest global benefit if and only if there is such a
     price: this is what holds in place of Theorem 3. At it, each peer's profit U_i(A_i) - p A_i is
@@ -210,7 +210,7 @@ def best_response(
 
 
 def is_supported(market: BundleMarket, amounts: ArrayLike, tolerance: float = TOLERANCE) -> bool:
-    """Whether any price makes amounts best responses, thus whether they are a maximum.
+    """Return True if some price makes amounts best responses, that is if they are a maximum.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ def completion_bound(times: ArrayLike, m: int) -> float:
     times : float64, shape (n_peers,)
         Estimated completion time of one task on each peer, t_i [s].
     m : int
-        How many tasks there are.
+        The number of tasks.
     """
     return m / float(np.sum(1 / _times(times)))
 
@@ -74,9 +74,9 @@ def balanced_split(times: ArrayLike, m: int, caps: ArrayLike | None = None) -> A
     times : float64, shape (n_peers,)
         Estimated completion time of one task on each peer, t_i [s].
     m : int
-        How many tasks there are.
+        The number of tasks.
     caps : int64, shape (n_peers,), optional
-        How many each peer takes at most, or one number for all; m without.
+        Maximum number of tasks of each peer, or one number for all; None for m.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def rates_for(
     Parameters
     ----------
     values : float64, shape (n_peers,)
-        What its first task is worth to each peer, V_i [price].
+        Value of the first task on each peer, V_i [price].
     amounts : int64, shape (n_peers,)
         Tasks wanted on each.
     price : float
@@ -194,15 +194,15 @@ def balancing_rates(
     Parameters
     ----------
     values : float64, shape (n_peers,)
-        What its first task is worth to each peer, V_i [price].
+        Value of the first task on each peer, V_i [price].
     times : float64, shape (n_peers,)
         Estimated completion time of one task on each peer, t_i [s].
     m : int
-        How many tasks there are.
+        The number of tasks.
     benefit : float
         Global benefit wanted [price].
     caps : int64, shape (n_peers,), optional
-        How many each peer takes at most, or one number for all; m without.
+        Maximum number of tasks of each peer, or one number for all; None for m.
     idle : float
         Rate of peers without tasks.
 

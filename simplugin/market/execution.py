@@ -45,16 +45,16 @@ _MARKET = "market"
 
 @dataclass(frozen=True, eq=False)
 class Execution:
-    """What became of all bundles.
+    """The execution of all bundles.
 
     Attributes
     ----------
     site : PeerSite or PeerGrid
-        Where.
+        The site or grid.
     bundles : tuple of Bundle
-        What.
+        The bundles.
     deals : tuple of Deal, shape (n_bundles,)
-        Of each bundle.
+        The deal of each bundle.
     result : Result
         The simulation's.
     """
@@ -90,7 +90,7 @@ def execute(
     hands the first bundle of its queue to a site: what there is to do; the data come from the
     local scheduler. It goes by what sites tell it. When a bundle comes to the head of the queue it
     asks each site how long that would take, one message there and one back; a local scheduler
-    answers by what its peers told it of themselves when they started, one message each, without
+    answers by what its peers reported when they started, one message each, without
     discounts that earlier bundles have left, or that it cannot take the bundle. These messages
     cross the network, and belong to no negotiation. SimGrid transfers whole bytes: give sizes well
     above one byte.
@@ -98,33 +98,33 @@ def execute(
     Parameters
     ----------
     site : PeerSite or PeerGrid
-        Where.
+        The site or grid.
     bundles : Bundle or sequence of Bundle
-        What; they are submitted at their release dates.
+        The bundles; they are submitted at their release dates.
     terms : Terms or sequence of Terms, optional
-        What prices follow from, everywhere or at each site of a grid; ``Terms()`` without.
+        Terms of all sites, or of each site of a grid; None for ``Terms()``.
     negotiation : str, callable or Negotiation
-        How they deal: a name of `NEGOTIATIONS`; or a policy, its name in `POLICIES` or its
-        ``module:function``, to which peers tell all that they know.
+        Negotiation: a name of `NEGOTIATIONS`; or a policy, its name in `POLICIES` or its
+        ``module:function``, to which peers post all that they know.
     believed : as `site`, optional
-        What the peers take their speeds and bandwidths for, if not for the true ones.
+        Speeds and bandwidths as peers believe them; None for the true ones.
     platform : Platform or path, optional
-        What to simulate, where that is not ``site.platform()``: its hosts have the site's names,
+        The platform to simulate; None for ``site.platform()``: its hosts have the site's names,
         and there are routes between the schedulers and those whom they serve.
     overlap : bool
-        Whether a peer fetches its next task while it computes one.
+        True if a peer fetches its next task while it computes one.
     counters : {"reset", "kept"} or float
-        Whether what a peer has sold of earlier bundles lowers its values in the next, V_i q^a_i:
-        not at all, for ever, or less and less with a time constant [s].
+        Effect of tasks sold in earlier bundles on the values in the next, V_i q^a_i: none, for
+        ever, or decaying with a time constant [s].
     dispatch : str
-        Of a grid: how the global scheduler chooses sites, a name of `DISPATCHERS`.
+        Rule by which the global scheduler of a grid chooses sites, a name of `DISPATCHERS`.
     options : SimGridOptions, optional
-        ``SimGridOptions.linear()`` without.
+        None for ``SimGridOptions.linear()``.
     seed : int
-        Of all that is drawn in negotiations, each time anew. The first bundle is dealt as by
+        Seed of all draws in negotiations, each time anew. The first bundle is dealt as by
         `negotiate` with it.
     trace : bool
-        Whether to record activities.
+        True to record activities.
     **simulation
         Further arguments of `simulate`.
 
@@ -186,7 +186,7 @@ def _terms(terms: Terms | Sequence[Terms] | None, n_sites: int) -> tuple[Terms, 
 
 
 def _require_place(bundle: Bundle, site: PeerSite | PeerGrid, terms: Sequence[Terms]) -> None:
-    """Refuse a bundle that no site can take, before anything is simulated."""
+    """Raise InfeasibleError if no site can take a bundle."""
     refusals, sites = [], _sites(site)
     for each, own in zip(sites, terms, strict=True):
         try:
@@ -197,10 +197,10 @@ def _require_place(bundle: Bundle, site: PeerSite | PeerGrid, terms: Sequence[Te
         return
     if not isinstance(site, PeerGrid):
         raise InfeasibleError(f"bundle {bundle.name!r}: {refusals[0]}")
-    told = "; ".join(
+    reasons = "; ".join(
         f"site {name!r}: {why}" for name, why in zip(site.names, refusals, strict=True)
     )
-    raise InfeasibleError(f"no site can take bundle {bundle.name!r}: {told}")
+    raise InfeasibleError(f"no site can take bundle {bundle.name!r}: {reasons}")
 
 
 def _actor(
@@ -236,7 +236,7 @@ def _stations(
     seed: int,
     reports: bool,
 ) -> tuple[PeerStation, ...]:
-    """Return what each peer of a site knows."""
+    """Return the knowledge of each peer of a site."""
     n_peers = thought.n_peers
     q = np.broadcast_to(1 - np.asarray(terms.alpha, dtype=np.float64), (n_peers,)).tolist()
     if terms.n_max is None:
@@ -271,7 +271,7 @@ def _simulated(
         if (error.clock or 0.0) < COARSE or options.precision_timing is not None:
             raise
     except ActorError as error:
-        # What a negotiation says of its market is for the caller.
+        # Errors of a negotiation about its market are for the caller.
         if isinstance(error.__cause__, InfeasibleError | WorkloadError):
             raise error.__cause__ from error
         raise
@@ -282,7 +282,7 @@ def _simulated(
 def _deal(
     record: DealRecord, bundles: Sequence[Bundle], terms: Terms, ledgers: Sequence[Ledger]
 ) -> Deal:
-    """Join what the local scheduler and its peers wrote down of a bundle."""
+    """Return the deal from the records of the local scheduler and its peers."""
     bundle = bundles[record.number]
     values = np.array([ledger.values[record.number] for ledger in ledgers])
     caps = bundle.count if terms.n_max is None else terms.n_max

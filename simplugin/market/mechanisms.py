@@ -20,16 +20,16 @@ Unsold = Literal["refused", "worthless"]
 
 @dataclass(frozen=True, eq=False)
 class Settlement:
-    """Who gets how many tasks and pays how much for them.
+    """Tasks and payments of all peers.
 
     Attributes
     ----------
     market : BundleMarket
-        What peers reported.
+        The market as peers reported it.
     amounts : int64, shape (n_peers,)
         Tasks of each peer, those of the largest reported benefit.
     payments : float64, shape (n_peers,)
-        What each pays the local scheduler for all its tasks [price].
+        Payment of each peer for all its tasks [price].
     """
 
     market: BundleMarket
@@ -47,7 +47,7 @@ class Settlement:
         Parameters
         ----------
         truth : BundleMarket, optional
-            What tasks are really worth on the peers; what they reported without.
+            The true market; None for the reported one.
         """
         return (truth or self.market).sums(self.amounts) - self.payments
 
@@ -99,9 +99,9 @@ def vickrey_clarke_groves(market: BundleMarket, *, unsold: Unsold = "refused") -
     Parameters
     ----------
     market : BundleMarket
-        What peers report.
+        The market as peers report it.
     unsold : {"refused", "worthless"}
-        What to do where the caps of the others leave tasks over without a peer: refuse, or take
+        Action where the caps of the others leave tasks over without a peer: raise, or take
         a task that nobody executes to be worth nothing. That, too, keeps the truth best, but such
         a peer gets those tasks for nothing.
 
@@ -185,7 +185,7 @@ def reported(market: BundleMarket, factors: Floats | float) -> BundleMarket:
 
 @dataclass(frozen=True, eq=False)
 class Clock:
-    """What came out of a rising clock.
+    """The result of a rising clock.
 
     Attributes
     ----------
@@ -206,14 +206,14 @@ def ascending_clock(market: BundleMarket, *, tick: float | None = None) -> Clock
     Parameters
     ----------
     market : BundleMarket
-        What tasks are really worth; each peer only answers for itself.
+        The true market; each peer only answers for itself.
     tick : float, optional
         As there.
 
     Returns
     -------
     Clock
-        Who got what for how much, in how many rounds.
+        Tasks, payments and rounds.
 
     Raises
     ------

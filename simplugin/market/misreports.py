@@ -41,15 +41,14 @@ def profit(
     Parameters
     ----------
     truth : BundleMarket
-        What tasks are really worth.
+        The true market.
     settlement : Settlement
-        What follows from reports.
+        The settlement of the reports.
     peer : int
         Which.
     income : {"measured", "verified", "reported"}
-        What tasks pay. By the time that they are measured to take, while the peer is as fast as it
-        can; by that, but nothing if the peer is not exactly as fast as it reported, so that it has
-        to dawdle after it reported less, and cannot keep more; or by what it reported.
+        Income from tasks: by measured time, the peer being as fast as it can; by that, but nothing
+        if the peer is not exactly as fast as it reported; or by the reported time.
 
     References
     ----------
@@ -59,17 +58,17 @@ def profit(
     one_of("income", income, INCOMES)
     paid = float(settlement.payments[peer])
     true = float(truth.sums(settlement.amounts)[peer])
-    told = float(settlement.market.sums(settlement.amounts)[peer])
+    claimed = float(settlement.market.sums(settlement.amounts)[peer])
     if income == "measured":
         return true - paid
     if income == "verified":
-        return (told if told <= true * (1 + 1e-12) else 0.0) - paid
-    return told - paid
+        return (claimed if claimed <= true * (1 + 1e-12) else 0.0) - paid
+    return claimed - paid
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What a peer reports, alone, and what follows.
+    """A report of one peer, and its consequences.
 
     Attributes
     ----------
@@ -80,9 +79,9 @@ class Report:
     settlement : Settlement
         That follows.
     profit : float
-        What the peer earns then, income measured [price].
+        Profit of the peer then, income measured [price].
     before : float
-        What it earns if it reports what it did [price].
+        Its profit with its former report [price].
     benefit : float
         Global benefit U^G, as tasks are really worth [price].
     """
@@ -96,7 +95,7 @@ class Report:
 
     @property
     def gain(self) -> float:
-        """What the peer earns more [price]."""
+        """Gain of the peer [price]."""
         return self.profit - self.before
 
 
@@ -118,13 +117,13 @@ def best_report(
     Parameters
     ----------
     truth : BundleMarket
-        What tasks are really worth.
+        The true market.
     peer : int
         Which.
     rule : {"uniform", "lowest_uniform", "vcg"}
-        What peers pay, see `simplugin.market.mechanisms.MECHANISMS`.
+        Rule of payments, see `simplugin.market.mechanisms.MECHANISMS`.
     reports : BundleMarket, optional
-        What all report now; the truth without.
+        The market as all report it now; None for the truth.
     tick : float, optional
         Factors are whole powers of exp(tick), of which the next one wins a tie. Without, a part in
         1e9 does, so that profits are that much below their supremum.
@@ -228,12 +227,12 @@ class Game:
     Attributes
     ----------
     truth : BundleMarket
-        What tasks are really worth.
+        The true market.
     ended : {"settled", "cycle", "open"}
         Nobody gains by another report, by more than 1e-6 of its profit; or all reports came back;
         or neither, when passes were used up.
     passes : int
-        How often all had their turn, with a last one in which nobody moved.
+        Number of turns of all peers, with a last one in which nobody moved.
     settlements : tuple of Settlement
         After each pass at the end: one where it settled, those of the cycle, or all.
     """
@@ -250,7 +249,7 @@ class Game:
 
     @cached_property
     def anarchy(self) -> float:
-        """What the optimum is worth as part of the worst settlement's benefit, from 1 on."""
+        """The optimum over the worst settlement's benefit, at least 1."""
         best = largest_benefit(self.truth.values, self.truth.m, self.truth.caps, self.truth.q)
         worst = min(self.truth.benefit(each.amounts) for each in self.settlements)
         return best.benefit / worst
@@ -262,7 +261,7 @@ class Game:
 
     @cached_property
     def profits(self) -> Floats:
-        """What each peer really earns, mean of the settlements [price]; shape (n_peers,)."""
+        """True profit of each peer, mean of the settlements [price]; shape (n_peers,)."""
         profits: Floats = np.mean([each.profits(self.truth) for each in self.settlements], axis=0)
         return profits
 
@@ -280,14 +279,14 @@ def play(
     Parameters
     ----------
     truth : BundleMarket
-        What tasks are really worth, and what all report first.
+        The true market, which all report first.
     rule : {"uniform", "lowest_uniform", "vcg"}
-        What peers pay.
+        Rule of payments.
     tick : float
         Reported factors are whole powers of exp(tick), so that there are finitely many and peers
         cannot outbid each other by ever less.
     passes : int
-        How often all have their turn at most.
+        Maximum number of turns of all peers.
 
     Returns
     -------

@@ -32,7 +32,7 @@ def task_time(
     speed, bandwidth : float or float64, shape (n_peers,)
         Capacities of a peer or of each, Cp [flop/s] and Cm [byte/s].
     setup : float or float64, shape (n_peers,)
-        What any task takes before its data are sent, t^setup [s].
+        Time of each task before its data are sent, t^setup [s].
 
     Returns
     -------
@@ -57,7 +57,7 @@ def completion_times(site: PeerSite, bundle: Bundle, setup: float = 0.005) -> Fl
     bundle : Bundle
         The tasks.
     setup : float
-        What any task takes before its data are sent, t^setup [s].
+        Time of each task before its data are sent, t^setup [s].
 
     Returns
     -------
@@ -70,7 +70,7 @@ def completion_times(site: PeerSite, bundle: Bundle, setup: float = 0.005) -> Fl
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """What a market's prices follow from besides the times that tasks take.
+    """Terms of a market: what its prices follow from besides the times of tasks.
 
     Arrays are copied, and cannot be written to.
 
@@ -79,13 +79,13 @@ class Terms:
     alpha : float or array_like, shape (n_peers,)
         Discount rate of all peers, or of each.
     n_max : int or array_like, shape (n_peers,), optional
-        How many tasks all peers, or each, get at most; as many as there are without, or where it
-        is inf. Kept as None if it limits nobody, else as int or int64.
+        Maximum number of tasks of all peers, or of each; None or inf for no limit. Kept as None if
+        it limits nobody, else as int or int64.
     price_unit : float
-        What a task is worth that takes one second [G$ s]; the paper's figures need 3600: G$ for a
+        Price of a task that takes one second [G$ s]; the paper's figures need 3600: G$ for a
         task an hour.
     setup : float
-        What any task takes before its data are sent, t^setup [s].
+        Time of each task before its data are sent, t^setup [s].
 
     Raises
     ------
@@ -168,15 +168,15 @@ class Outcome:
     Attributes
     ----------
     market : BundleMarket
-        What was traded.
+        The market.
     amounts : int64, shape (n_peers,)
         Tasks of each peer, A.
     price : float
-        What peers pay for each task, p* [price].
+        Price of each task, p* [price].
     times : float64, shape (n_peers,)
-        How long each peer takes for all its tasks, T_i [s]: estimated or measured.
+        Time of each peer for all its tasks, T_i [s]: estimated or measured.
     payments : float64, shape (n_peers,), optional
-        What each peer pays for all its tasks; the price for each of them without [price].
+        Payment of each peer for all its tasks; None for the price of each [price].
 
     Raises
     ------
@@ -227,19 +227,19 @@ class Outcome:
 
     @property
     def revenue(self) -> float:
-        """Of the local scheduler, U^L, Eq. (1) [price]."""
+        """Revenue of the local scheduler, U^L, Eq. (1) [price]."""
         return self.price * self.market.m if self.payments is None else float(self.payments.sum())
 
     @property
     def paid(self) -> Floats:
-        """What each peer pays for all its tasks [price]; shape (n_peers,)."""
+        """Payment of each peer for all its tasks [price]; shape (n_peers,)."""
         if self.payments is not None:
             return self.payments
         return self.amounts.astype(np.float64) * self.price
 
     @property
     def profits(self) -> Floats:
-        """Of each peer, U_i^C, Eq. (2) [price]; shape (n_peers,)."""
+        """Profit of each peer, U_i^C, Eq. (2) [price]; shape (n_peers,)."""
         return self.market.sums(self.amounts) - self.paid
 
     @property
@@ -314,13 +314,13 @@ class Deal:
     bundle, site : int
         Numbers of the bundle and of the site that served it.
     market : BundleMarket
-        What the peers of the site bought by: their values at the time, their caps and discounts.
+        The market of the site: values at the time, caps and discounts.
     times : float64, shape (n_peers,)
-        How long each peer expected one task to take, t_i [s].
+        Estimated time of one task on each peer, t_i [s].
     amounts : int64, shape (n_peers,)
         Tasks of each peer, A.
     price : float
-        What peers pay for each task, p*; on average, where each has a payment of its own [price].
+        Price of each task, p*; the mean where each peer has a payment of its own [price].
     submitted, called, agreed, finished : float
         When the user submitted the bundle, when the local scheduler began to negotiate, when it
         had the agreement, and when it had heard of the end of the last task [s].
@@ -331,9 +331,9 @@ class Deal:
         Of the negotiation: calls, and messages of both sides. The announcement and the award, one
         each for every peer, come on top.
     bytes : float
-        What these messages take [byte].
+        Their size [byte].
     payments : float64, shape (n_peers,), optional
-        What each peer pays for all its tasks; the price for each of them without [price].
+        Payment of each peer for all its tasks; None for the price of each [price].
     """
 
     bundle: int
@@ -363,10 +363,10 @@ class Deal:
 
     @property
     def negotiation(self) -> float:
-        """How long it took to come to the agreement [s]."""
+        """Time until the agreement [s]."""
         return self.agreed - self.called
 
     @property
     def response(self) -> float:
-        """How long it took from the submission to the end of the last task [s]."""
+        """Time from the submission to the end of the last task [s]."""
         return self.finished - self.submitted

@@ -149,7 +149,7 @@ def _policy(scenario: Scenario) -> Callable[..., Any]:
 def _guarded(policy: Callable[..., Any]) -> Callable[..., tuple[Any, float]]:
     """Return a policy of one's own that says where it failed, whatever it raises.
 
-    Else that would be told as a failure of this package, if not as one of an actor.
+    Otherwise it would be reported as a failure of this package or of an actor.
     """
 
     @functools.wraps(policy)
@@ -272,7 +272,7 @@ def _site(
 def terms_of(
     scenario: Scenario, site: PeerSite | PeerGrid, bundles: Sequence[Bundle]
 ) -> list[Terms]:
-    """Return what prices follow from at each site.
+    """Return the terms of each site.
 
     Raises
     ------
@@ -334,7 +334,7 @@ def sites_of(site: PeerSite | PeerGrid) -> tuple[PeerSite, ...]:
 
 
 def _check_peers(scenario: Scenario, sites: Sequence[PeerSite]) -> None:
-    """Refuse discount rates that are not one for each peer."""
+    """Raise ScenarioError unless there is a discount rate for each peer."""
     alpha: float | dict[str, float] = scenario.workload.alpha
     if not isinstance(alpha, dict):
         return

@@ -54,11 +54,11 @@ class BundleTable(Section):
     flop, byte : float, optional
         Sizes of a task [flop], [byte]. Jobs of a log have no data but what `byte` says.
     count : int
-        How many tasks.
+        Number of tasks.
     release : float
-        When it is submitted [s]; of several bundles the first one.
+        Date of submission [s]; of the first of several bundles.
     copies : int
-        How many such bundles.
+        Number of such bundles.
     period : float
         Time from one of them to the next [s].
     file : path, optional
@@ -73,10 +73,10 @@ class BundleTable(Section):
     least : int
         Fewer jobs make no bundle.
     first : int, optional
-        How many bundles to take from the beginning of the log; all without.
+        Number of bundles from the beginning of the log; None for all.
     real_sizes : bool
-        Whether tasks compute as long as their jobs did, or as draws that vary as much where only
-        that is known; all compute the mean without.
+        True if tasks compute as long as their jobs did, or as draws that vary as much where only
+        that is known; otherwise all compute the mean.
     """
 
     name: Annotated[str, Field(min_length=1)] | None = None
@@ -99,7 +99,7 @@ class BundleTable(Section):
 
     @model_validator(mode="after")
     def _one_source(self) -> BundleTable:
-        """Refuse no source, two of them, and keys that say nothing to the one there is."""
+        """Raise ValueError unless there is one source, and all keys belong to it."""
         given = {_alias(key) for key in self.model_fields_set} - {"name", "release"}
         if not given & {"file", "log", "class", "flop", "byte"}:
             raise ValueError("give a class of tasks, or flop and byte, or a file or log")
@@ -113,7 +113,7 @@ class BundleTable(Section):
 
     @property
     def source(self) -> Literal["file", "log", "class", "sizes"]:
-        """What it is made from."""
+        """The source of its tasks."""
         if self.file is not None:
             return "file"
         if self.log is not None:
@@ -162,13 +162,13 @@ class BundlesWorkload(Section):
     alpha : float or dict of str to float
         Discount rate, of all peers or by their names.
     n_max : int, optional
-        How many tasks of a bundle a peer gets at most.
+        Maximum number of tasks of a bundle for a peer.
     lambda_ : float, optional
         ``lambda``: the same as a multiple of the mean number of tasks, which is rounded up.
     price_unit : float
-        What a task is worth that takes one second [G$ s]; as a time, that of a task worth 1 G$.
+        Price of a task that takes one second [G$ s]; as a time, that of a task worth 1 G$.
     setup : float
-        What any task takes before its data are sent [s].
+        Time of each task before its data are sent [s].
     """
 
     bundles: Annotated[list[BundleTable], Field(min_length=1)]
@@ -186,7 +186,7 @@ class BundlesWorkload(Section):
 
     @model_validator(mode="after")
     def _sensible(self) -> BundlesWorkload:
-        """Refuse keys that contradict each other."""
+        """Raise ValueError if keys contradict each other."""
         if self.n_max is not None and self.lambda_ is not None:
             raise ValueError("n_max and lambda say the same; remove one of the two")
         if bool(self.sites) != (self.global_scheduler is not None):
@@ -232,7 +232,7 @@ def bundles_of(scenario: Scenario) -> list[Bundle]:
 
 
 def _check_tasks(scenario: Scenario, place: int, tasks: int) -> None:
-    """Refuse more tasks than can be simulated, at the table with which they become too many."""
+    """Raise ScenarioError at the table that exceeds MOST_TASKS."""
     if tasks <= MOST_TASKS:
         return
     table: BundleTable = scenario.workload.bundles[place]

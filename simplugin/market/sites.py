@@ -110,7 +110,7 @@ def hosts_beside(platform: Platform | str | os.PathLike[str], scheduler: str) ->
 
 
 def _is_called(element: object, name: str) -> bool:
-    """Whether an element of a platform is the host of a name."""
+    """Return True if an element of a platform is the host of a name."""
     return isinstance(element, Host) and element.id == name
 
 
@@ -121,7 +121,7 @@ def _key(name: str) -> tuple[str, int]:
 
 
 def _check(scheduler: str, peers: Sequence[str], speed: Mapping[str, float]) -> None:
-    """Refuse names that do not stand for one computing host each."""
+    """Raise WorkloadError unless each name is that of one computing host."""
     seen: set[str] = set()
     for name in peers:
         if name not in speed:

@@ -28,7 +28,7 @@ class Front:
     amounts : int64, shape (n_points, n_peers)
         Tasks of each peer.
     price : float64, shape (n_points,)
-        What the last task that is sold is worth [price].
+        Value of the last task that is sold [price].
     """
 
     completion: Floats

@@ -53,9 +53,9 @@ async def one_site(
     peers : sequence of PeerStation
         Its peers.
     negotiation : Negotiation
-        How they deal.
+        The negotiation between them.
     bundles : sequence of Bundle
-        What users submit, at their release dates.
+        The bundles that users submit at their release dates.
 
     Returns
     -------
@@ -101,7 +101,7 @@ async def submit(me: Actor, bundles: Sequence[Bundle], queue: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """What a global scheduler is given when it starts.
+    """Knowledge of a global scheduler at the start.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class Directory:
 
 
 class Desk:
-    """Which bundles a global scheduler waits with, which each site has, and what sites have said.
+    """Bundles that wait at a global scheduler, those of each site, and the answers of sites.
 
     It asks all sites about the first bundle of its queue, and hands it over when it has all
     answers. Of sites it knows nothing else than these answers and the ends of bundles.
@@ -127,7 +127,7 @@ class Desk:
     Parameters
     ----------
     directory : Directory
-        What it is given.
+        Its knowledge at the start.
     """
 
     def __init__(self, directory: Directory) -> None:

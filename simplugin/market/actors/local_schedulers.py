@@ -52,7 +52,7 @@ from simplugin.workloads.bundles import Bundle
 
 @dataclass
 class DealRecord:
-    """What became of a bundle, as its local scheduler saw it.
+    """A bundle as its local scheduler saw it.
 
     Attributes
     ----------
@@ -63,15 +63,15 @@ class DealRecord:
     amounts : int64, shape (n_peers,)
         Tasks of each peer.
     price : float
-        What peers pay for each task [price].
+        Price of each task [price].
     payments : float64, shape (n_peers,), optional
-        What each pays for all its tasks, if not the price for each [price].
+        Payment of each peer for all its tasks; None for the price of each [price].
     peer_finish : list of float, shape (n_peers,)
         When the end of each peer's last task was known; `agreed` where it has none [s].
     rounds, messages : int
         Of the negotiation: calls, and messages of both sides.
     bytes : float
-        What these messages take [byte].
+        Their size [byte].
     """
 
     number: int
@@ -98,9 +98,9 @@ async def local_scheduler(
     me : Actor
         On the scheduler's host.
     station : SchedulerStation
-        Whom it serves.
+        Its knowledge.
     negotiation : Negotiation
-        Whose scheduler's side it takes.
+        The negotiation.
     records : list of DealRecord
         Where it writes down what happened.
     """
@@ -179,7 +179,7 @@ async def _tell(me: Actor, hosts: tuple[str, ...], what: object, size: float, la
 
 
 def _checked(agreement: Agreement, n_peers: int, bundle: Bundle, name: str) -> NDArray[np.int64]:
-    """Refuse an agreement that does not place all tasks; the tasks would wait for ever."""
+    """Return the amounts; raise WorkloadError if they do not place all tasks."""
     given = np.asarray(agreement.amounts)
     amounts = given.astype(np.int64)
     if (
@@ -222,7 +222,7 @@ async def _deliver(
     tasks, end = me.mailbox(tasks_for(host)), me.mailbox(ends_at(host))
     ends = []
     for flop in work:
-        # Waited for before the task is there: an end is under way as soon as the peer tells it.
+        # Requested before the task is there: an end is in transit as soon as the peer sends it.
         ends.append(end.get_async())
         await tasks.put(flop, byte, label="task")
     for each in ends:
@@ -238,7 +238,7 @@ async def estimator(me: Actor, station: SchedulerStation) -> None:
     me : Actor
         On the local scheduler's host.
     station : SchedulerStation
-        Whom it serves.
+        Its knowledge.
     """
     questions = me.mailbox(questions_for(station.host))
     answers = me.mailbox(estimates_of(station.host))
@@ -259,14 +259,14 @@ def seconds(capacities: Sequence[Capacity], asked: Announcement) -> float:
     Parameters
     ----------
     capacities : sequence of Capacity, shape (n_peers,)
-        What they said of themselves.
+        Their reports.
     asked : Announcement
         The bundle.
 
     Returns
     -------
     float
-        What the assignment of the largest benefit takes by their estimated completion times [s];
+        Estimated completion time of the assignment of the largest benefit [s];
         inf if they cannot take the bundle.
     """
     columns = [

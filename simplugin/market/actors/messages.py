@@ -16,7 +16,7 @@ _NUMBERS = (int, float, np.number)
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A bundle on its way to whom it is to be served by; its data stay where they are.
+    """A bundle in transit to its scheduler; its data stay where they are.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """What a bundle is like: a local scheduler tells its peers before it negotiates.
+    """The announcement of a bundle by a local scheduler to its peers, before they negotiate.
 
     A global scheduler asks sites by the same how long they would take.
 
@@ -43,7 +43,7 @@ class Announcement:
     flop, byte : float
         Size of a task, S_cp [flop] and S_cm [byte].
     m : int
-        How many tasks there are.
+        The number of tasks.
     """
 
     number: int
@@ -61,7 +61,7 @@ class Question:
     message : tuple
         As the negotiation has it.
     answers : bool
-        Whether the peer's reply is to be sent back.
+        True if the peer's reply is to be sent back.
     """
 
     message: tuple[Any, ...]
@@ -70,14 +70,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Award:
-    """What a peer has bought.
+    """The tasks that a peer has bought.
 
     Attributes
     ----------
     amount : int
-        How many tasks.
+        Number of tasks.
     payment : float
-        What it pays for all of them [price].
+        Payment for all of them [price].
     """
 
     amount: int
@@ -86,20 +86,20 @@ class Award:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """What a peer of a grid's site tells its local scheduler once, when it starts.
+    """Report of a peer of a grid's site to its local scheduler at the start.
 
     Attributes
     ----------
     speed, bandwidth : float
-        What it takes its capacities for, Cp [flop/s] and Cm [byte/s].
+        Its capacities as it believes them, Cp [flop/s] and Cm [byte/s].
     setup : float
-        What any task takes before its data are sent, t^setup [s].
+        Time of each task before its data are sent, t^setup [s].
     price_unit : float
-        What a task is worth that takes one second [price s].
+        Price of a task that takes one second [price s].
     q : float
         1 - alpha with its discount rate.
     n_max : float
-        How many tasks of a bundle it takes at most; inf without limit.
+        Maximum number of tasks of a bundle; inf for no limit.
     """
 
     speed: float
@@ -119,7 +119,7 @@ class Estimate:
     number, site : int
         Of the bundle and of the site.
     seconds : float
-        How long the site would take; inf if it cannot take the bundle [s].
+        Time that the site would take; inf if it cannot take the bundle [s].
     """
 
     number: int
@@ -177,7 +177,7 @@ def bundles_for(scheduler: str) -> str:
 
 
 def reports_of(scheduler: str) -> str:
-    """Return the mailbox, or the queue on its own host, in which ends of bundles are told."""
+    """Return the mailbox, or the queue on its own host, that gets the ends of bundles."""
     return f"reports of {scheduler}"
 
 

@@ -29,9 +29,9 @@ async def computing_peer(
     me : Actor
         On the peer's host.
     station : PeerStation
-        What it knows of itself.
+        Its knowledge.
     negotiation : Negotiation
-        Whose peers' side it takes.
+        The negotiation.
     ledger : Ledger
         Where it writes down what it thought; nobody else reads it before the end.
     """

@@ -71,7 +71,7 @@ def lifetime(counters: Counters) -> float:
 
 @dataclass(frozen=True, slots=True)
 class SchedulerStation:
-    """What a local scheduler is given when it starts: nothing of what its peers are like.
+    """Knowledge of a local scheduler at the start: nothing of its peers' capacities.
 
     Attributes
     ----------
@@ -82,8 +82,8 @@ class SchedulerStation:
     site, seed : int
         Its site's number and the execution's seed, for what it draws.
     reports : bool
-        Whether a global scheduler on another host asks it how long bundles would take, and is to
-        hear when one is done.
+        True if a global scheduler on another host asks it how long bundles would take, and gets
+        their ends.
     """
 
     host: str
@@ -95,30 +95,30 @@ class SchedulerStation:
 
 @dataclass(frozen=True, slots=True)
 class PeerStation:
-    """What a peer is given when it starts: nothing of others.
+    """Knowledge of a peer at the start: nothing of others.
 
     Attributes
     ----------
     host : str
         Where it computes.
     speed, bandwidth : float
-        What it takes its capacities for, Cp [flop/s] and Cm [byte/s].
+        Its capacities as it believes them, Cp [flop/s] and Cm [byte/s].
     q : float
         1 - alpha with its discount rate.
     n_max : int, optional
-        How many tasks of a bundle it takes at most.
+        Maximum number of tasks of a bundle.
     price_unit : float
-        What a task is worth that takes one second [price s].
+        Price of a task that takes one second [price s].
     setup : float
-        What any task takes before its data are sent, t^setup [s].
+        Time of each task before its data are sent, t^setup [s].
     lifetime : float
-        How long its discounts last [s].
+        Lifetime of its discounts [s].
     overlap : bool
-        Whether it fetches the next task while it computes one.
+        True if it fetches the next task while it computes one.
     number, site, seed : int
         Its number at its site, the site's, and the execution's seed, for what it draws.
     reports : bool
-        Whether the local scheduler is to hear what it can do, to answer a global scheduler.
+        True if it reports its capacities to the local scheduler of a grid's site.
     """
 
     host: str
@@ -137,7 +137,7 @@ class PeerStation:
 
     @property
     def capacity(self) -> Capacity:
-        """What it tells its local scheduler."""
+        """The report to its local scheduler."""
         most = math.inf if self.n_max is None else float(self.n_max)
         return Capacity(self.speed, self.bandwidth, self.setup, self.price_unit, self.q, most)
 
@@ -158,16 +158,16 @@ class PeerStation:
 
 @dataclass
 class Ledger:
-    """What a peer writes down.
+    """Records of a peer.
 
     Attributes
     ----------
     counter : DiscountCounter
-        What it has sold.
+        Tasks that it has sold.
     times : dict of int to float
         By the number of the bundle, what it expected a task to take [s].
     values : dict of int to float
-        What a first task was worth to it, discounts of earlier bundles included [price].
+        Value of a first task to it, discounts of earlier bundles included [price].
     """
 
     counter: DiscountCounter

@@ -51,7 +51,7 @@ def double_auction(
     values, m, caps, q
         As in `simplugin.workloads.bundle_markets.BundleMarket`.
     seed : int
-        Of the draws.
+        Seed of the draws.
 
     Returns
     -------

@@ -29,11 +29,11 @@ class Bracket:
     Attributes
     ----------
     m : int
-        How many tasks there are.
+        The number of tasks.
     low, high : float
         At `low` peers want m tasks together or more, at `high` fewer.
     most, least : int64, shape (n_peers,)
-        How many each wants there.
+        Number of tasks that each wants there.
     """
 
     m: int
@@ -51,17 +51,17 @@ class Bracket:
         InfeasibleError
             The caps leave tasks over.
         """
-        BundleMarket(np.ones(len(caps)), m, caps, 0.5)  # refuses what does not fit
+        BundleMarket(np.ones(len(caps)), m, caps, 0.5)  # raises if the caps leave tasks over
         return cls(m, -np.inf, np.inf, caps, np.zeros_like(caps))
 
     @property
     def doubtful(self) -> Amounts:
-        """How many tasks of each peer may be sold or not; shape (n_peers,)."""
+        """Number of tasks of each peer that may be sold or not; shape (n_peers,)."""
         return self.most - self.least
 
     @property
     def doubt(self) -> int:
-        """How many tasks may be sold or not."""
+        """Number of tasks that may be sold or not."""
         return int(self.doubtful.sum())
 
     def decided(self, few: int) -> bool:
@@ -151,7 +151,7 @@ class DemandModel:
     worth : float64, shape (n_peers,)
         Logarithm of what it is worth.
     caps : int64, shape (n_peers,)
-        How many tasks each takes at most.
+        Maximum number of tasks of each peer.
     """
 
     def __init__(self, numbers: Amounts, worth: Floats, caps: Amounts) -> None:
@@ -176,7 +176,7 @@ class DemandModel:
         self._most[below] = np.minimum(self._most, next_)[below]
 
     def falls(self) -> Floats:
-        """Return by how much the logarithms of each peer's worths fall; NaN if nothing tells.
+        """Return by how much the logarithms of each peer's worths fall; NaN if nothing is known.
 
         If one number is possible for all, that is taken.
         """
@@ -205,7 +205,7 @@ class DemandModel:
         Returns
         -------
         float64, shape (n_totals,)
-            Their logarithms; NaN if nothing tells.
+            Their logarithms; NaN if nothing is known.
         """
         falls = self.falls()
         if np.any(np.isnan(falls)):
@@ -238,7 +238,7 @@ def bisection(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler
     Parameters
     ----------
     n_peers, m : int
-        How many peers and tasks there are.
+        Numbers of peers and of tasks.
     generator : Generator
         Not drawn from.
     """
@@ -273,9 +273,9 @@ def bisection_rounds(market: BundleMarket, price: float) -> int:
     Parameters
     ----------
     market : BundleMarket
-        Of all peers.
+        The market of all peers.
     price : float
-        What the last task that is sold is worth [price].
+        Value of the last task that is sold [price].
     """
     distance = abs(log(price))
     outward = max(1, math.ceil(log2(distance + 1)))
@@ -302,7 +302,7 @@ def median(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  
     Parameters
     ----------
     n_peers, m : int
-        How many peers and tasks there are.
+        Numbers of peers and of tasks.
     generator : Generator
         Not drawn from.
 
@@ -332,9 +332,9 @@ def median_rounds(total: int, n_peers: int) -> int:
     Parameters
     ----------
     total : int
-        How many tasks all peers take at most, none more than there are.
+        Maximum number of tasks of all peers, none more than there are.
     n_peers : int
-        How many peers there are.
+        The number of peers.
     """
     quarters = log(max(1.0, total / (SETTLED * n_peers))) / log(4 / 3)
     # The opening, the first medians, one split for each quarter and at least one, the settlement.
@@ -367,7 +367,7 @@ def secant(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  
     Parameters
     ----------
     n_peers, m : int
-        How many peers and tasks there are.
+        Numbers of peers and of tasks.
     generator : Generator
         Not drawn from.
     """
@@ -398,9 +398,9 @@ def secant_rounds(total: int, n_peers: int) -> int:
     Parameters
     ----------
     total : int
-        How many tasks all peers take at most, none more than there are.
+        Maximum number of tasks of all peers, none more than there are.
     n_peers : int
-        How many peers there are.
+        The number of peers.
     """
     quarters = log(max(1.0, total / (SETTLED * n_peers + SPARE))) / log(4 / 3)
     # Two openings, the first prices, guesses and a median for each quarter, the settlement.

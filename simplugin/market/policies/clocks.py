@@ -99,7 +99,7 @@ def _exact(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  
 
 
 class _Sale:
-    """How many tasks peers still want, and what they pay for those that they have clinched."""
+    """Tasks that peers still want, and payments for those that they have clinched."""
 
     def __init__(self, m: int, demand: Amounts) -> None:
         self._m, self.demand = m, demand
@@ -108,7 +108,7 @@ class _Sale:
 
     @property
     def excess(self) -> int:
-        """How many more tasks are wanted than there are."""
+        """Number of tasks wanted in excess of those there are."""
         return int(self.demand.sum()) - self._m
 
     def held(self, peer: int) -> int:
@@ -136,7 +136,7 @@ def clinched(demand: Amounts, m: int) -> Amounts:
 def _start(n_peers: int, m: int) -> Generator[Call, list[Message], tuple[float, Amounts]]:
     """Find a price below which nothing is clinched; return its logarithm and the demand there."""
     (caps,) = yield from ask_all(n_peers, ("open", m))
-    Bracket.everything(m, counts_of(caps))  # refuses what does not fit
+    Bracket.everything(m, counts_of(caps))  # raises if the caps leave tasks over
     free = clinched(counts_of(caps), m)
     # From one unit of price by ever longer steps, as values are not known.
     low, high, step, at = -math.inf, math.inf, 1.0, 0.0
@@ -199,7 +199,7 @@ def _clock(
 ) -> Scheduler:
     """Move the price until demand is m; fail if it repeats itself."""
     (caps,) = yield from ask_all(n_peers, ("open", m))
-    Bracket.everything(m, counts_of(caps))  # refuses what does not fit
+    Bracket.everything(m, counts_of(caps))  # raises if the caps leave tasks over
     # A whole number, so that a price that comes again is the same to the last bit.
     excess = 0
     seen: dict[int, int] = {}

@@ -12,18 +12,18 @@ from simplugin.workloads.bundle_markets import BundleMarket, Floats
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What a global scheduler knows when it has a bundle to hand over.
+    """Knowledge of a global scheduler that has a bundle to hand over.
 
     Attributes
     ----------
     estimates : tuple of float, shape (n_sites,)
-        How long each site says that it would take for the bundle; inf if it cannot take it [s].
+        Time of each site for the bundle, by its own estimate; inf if it cannot take it [s].
     backlog : tuple of float, shape (n_sites,)
         After how long each site is expected to be done with what it has [s].
     idle : tuple of bool, shape (n_sites,)
-        Whether each site has nothing to do.
+        True for each site that has nothing to do.
     handed : int
-        How many bundles have been handed over before.
+        Number of bundles handed over before.
     """
 
     estimates: tuple[float, ...]
@@ -75,7 +75,7 @@ def completion_of_best(market: BundleMarket, times: Floats) -> float:
     Parameters
     ----------
     market : BundleMarket
-        What tasks are worth.
+        The market.
     times : float64, shape (n_peers,)
         Estimated completion time of one task on each peer, t_i [s].
     """

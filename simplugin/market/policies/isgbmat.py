@@ -29,12 +29,12 @@ End = Literal["ended", "not a number", "overshoot", "stuck"]
 
 @dataclass(frozen=True)
 class Repairs:
-    """Which defects of the printed algorithm are cured; `REPAIRS` says how.
+    """The repairs of the printed algorithm that are made; see `REPAIRS`.
 
     Attributes
     ----------
     idle_price, full_left_out, logarithms, trim, refusal, last_round, clearing_price : bool
-        Whether each is.
+        True for each that is.
     """
 
     idle_price: bool = True
@@ -57,7 +57,7 @@ class Repair:
     step : str
         Where it is in Fig. 2.
     defect, cure : str
-        What is wrong, and what is done instead.
+        The defect, and the change that cures it.
     """
 
     key: str
@@ -119,7 +119,7 @@ REPAIRS: tuple[Repair, ...] = (
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """How ISGBMAT went.
+    """A run of ISGBMAT.
 
     Attributes
     ----------
@@ -135,9 +135,9 @@ class Run:
     before : int64, shape (n_peers,)
         A + LF: what peers had before the last pass.
     amounts : int64, shape (n_peers,)
-        What is put out.
+        The amounts returned.
     price : float
-        What is put out, p* [price].
+        The price returned, p* [price].
     """
 
     end: End
@@ -178,12 +178,12 @@ def run_isgbmat(
     values, m, caps, q
         As in `simplugin.workloads.bundle_markets.BundleMarket`; q may differ between peers.
     repairs : Repairs
-        Which are made; all by default, `PRINTED` for none.
+        The repairs that are made; all by default, `PRINTED` for none.
 
     Returns
     -------
     Run
-        How it ended.
+        The run and its end.
 
     Raises
     ------
@@ -378,7 +378,7 @@ def isgbmat(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /) -> tupl
     amounts : int64, shape (n_peers,)
         Tasks of each peer.
     price : float
-        What the last task that is sold is worth [price].
+        Value of the last task that is sold [price].
     """
     run = run_isgbmat(values, m, caps, q)
     return run.amounts, run.price
@@ -469,8 +469,8 @@ def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Schedule
         open_ = np.flatnonzero(loop.assigned < caps)
         replies = yield Call(tuple(open_.tolist()), ("pass", price, int(over)))
         answers = loop.latest.astype(np.float64), retail.copy(), retail.copy()
-        for values, told in zip(answers, np.array([reply[1:] for reply in replies]).T, strict=True):
-            values[open_] = told
+        for values, own in zip(answers, np.array([reply[1:] for reply in replies]).T, strict=True):
+            values[open_] = own
         try:
             price, over = passes.send(answers)
         except StopIteration:

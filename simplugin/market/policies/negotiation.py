@@ -28,11 +28,11 @@ class Call:
     Attributes
     ----------
     peers : tuple of int
-        To whom it goes; replies come back in this order.
+        Recipients; replies come back in this order.
     message : tuple
         A kind and numbers.
     answers : bool
-        Whether the local scheduler waits for replies; if not it is sent an empty list.
+        True if the local scheduler waits for replies; otherwise it is sent an empty list.
     """
 
     peers: tuple[int, ...]
@@ -42,16 +42,16 @@ class Call:
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """What a negotiation ends with.
+    """The end of a negotiation.
 
     Attributes
     ----------
     amounts : int64, shape (n_peers,)
         Tasks of each peer; it learns them when they come.
     price : float
-        What peers pay for each task; on average, where each has a payment of its own [price].
+        Price of each task; the mean where each peer has a payment of its own [price].
     payments : float64, shape (n_peers,), optional
-        What each peer pays for all its tasks; the price for each of them without [price].
+        Payment of each peer for all its tasks; None for the price of each [price].
     """
 
     amounts: Amounts
@@ -99,15 +99,15 @@ class Negotiated:
     amounts : int64, shape (n_peers,)
         Tasks of each peer.
     price : float
-        What peers pay for each task; on average, where each has a payment of its own [price].
+        Price of each task; the mean where each peer has a payment of its own [price].
     rounds : int
         Calls.
     messages : int
         Sent by the local scheduler and by peers.
     bytes : float
-        What all messages take [byte].
+        Their size [byte].
     payments : float64, shape (n_peers,), optional
-        What each peer pays for all its tasks; the price for each of them without [price].
+        Payment of each peer for all its tasks; None for the price of each [price].
     """
 
     amounts: Amounts
@@ -138,10 +138,10 @@ def negotiate(
     negotiation : Negotiation
         The two sides.
     values, m, caps, q
-        As in `simplugin.workloads.bundle_markets.BundleMarket`. Of these the local scheduler is
-        told m and how many peers there are, and each peer its own value, cap and q.
+        As in `simplugin.workloads.bundle_markets.BundleMarket`. Of these the local scheduler
+        knows m and the number of peers, and each peer its own value, cap and q.
     seed : int
-        Of the random numbers that each draws for itself.
+        Seed of the random numbers of each party.
 
     Returns
     -------
@@ -224,7 +224,7 @@ class OwnTasks:
     Parameters
     ----------
     value : float
-        What the first task is worth, V_i [price].
+        Value of the first task, V_i [price].
     cap : int
         Maximum number of tasks.
     q : float
@@ -252,7 +252,7 @@ class OwnTasks:
         self._generator = generator
 
     def limit(self, m: float) -> int:
-        """Never take more tasks than there are; return how many at most."""
+        """Limit the cap to the number of tasks, and return it."""
         self.cap = min(self.cap, int(m))
         return self.cap
 

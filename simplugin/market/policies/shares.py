@@ -33,9 +33,9 @@ def round_robin(count: int, caps: Amounts) -> Amounts:
     Parameters
     ----------
     count : int
-        How many tasks there are.
+        The number of tasks.
     caps : int64, shape (n_peers,)
-        How many each peer takes at most.
+        Maximum number of tasks of each peer.
 
     Returns
     -------
@@ -71,9 +71,9 @@ def one_by_one(count: int, caps: Amounts, order: Amounts) -> Amounts:
     Parameters
     ----------
     count : int
-        How many tasks there are.
+        The number of tasks.
     caps : int64, shape (n_peers,)
-        How many each peer takes at most.
+        Maximum number of tasks of each peer.
     order : int64, shape (n_peers,)
         Numbers of the peers, the first to be served first.
 
@@ -131,10 +131,10 @@ def in_proportion(weights: Floats, count: int, caps: Amounts) -> Amounts:
     weights : float64, shape (n_peers,)
         From 0 on. Once all others have their caps, those of weight 0 share the rest equally.
     count : int
-        What the numbers add up to, no more than the caps do; fewer than 2^53. From about 1e9 on
+        Sum of the numbers, at most that of the caps; fewer than 2^53. From about 1e9 on
         numbers may be off by what a float cannot tell apart, but never their sum.
     caps : int64, shape (n_peers,)
-        What each is at most.
+        Maximum of each.
 
     Returns
     -------
@@ -256,7 +256,7 @@ def commodity_cheapest(
     amounts : int64, shape (n_peers,)
         Tasks of each peer.
     price : float
-        What the dearest peer that gets tasks has posted [price].
+        Price posted by the dearest peer that gets tasks [price].
     """
     market = BundleMarket(values, m, caps, q)
     amounts = one_by_one(market.m, market.caps, np.argsort(market.values, kind="stable"))

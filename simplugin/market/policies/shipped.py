@@ -152,7 +152,7 @@ def optimum(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /) -> tupl
     amounts : int64, shape (n_peers,)
         Tasks of each peer.
     price : float
-        What the last task that is sold is worth, the highest clearing price [price].
+        Value of the last task that is sold, the highest clearing price [price].
     """
     best = largest_benefit(values, m, caps, q)
     return best.amounts, best.price
