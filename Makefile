@@ -124,8 +124,14 @@ constraints: $(BIN)/python
 .PHONY: install
 install: $(STAMPS)/plugin
 
+# An editable install knows the modules of when it was made.
+$(STAMPS)/modules: force
+	@mkdir -p $(STAMPS)
+	find simplugin -name "*.py" | sort >$@.new
+	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
 # The editable install: Python files are used where they are, the plug-in is rebuilt when its sources change.
-$(STAMPS)/plugin: $(STAMPS)/dependencies $(STAMPS)/simgrid CMakeLists.txt pyproject.toml cpp $(SOURCES)
+$(STAMPS)/plugin: $(STAMPS)/dependencies $(STAMPS)/simgrid $(STAMPS)/modules CMakeLists.txt pyproject.toml cpp $(SOURCES)
 	@echo "== Plug-in"
 	$(PIP) install -qq --no-compile $(BUILD) -C cmake.define.SIMPLUGIN_SIMGRID="$$(cat $(STAMPS)/simgrid)" -c tools/constraints.txt -e .
 	touch $@

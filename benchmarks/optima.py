@@ -22,7 +22,7 @@ from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.optimum.solvers import ACCEPTED, PROMISED
 from simplugin.platforms.topologies.random_graphs import random_graph
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.instances import FAMILIES, Spread, random_applications
+from simplugin.pricing.seeded_instances import FAMILIES, Spread, random_applications
 from simplugin.workloads import Sharing
 
 ALPHAS = (0.0, 0.1, 0.5, 1.0, 2.0, 5.0, math.inf)

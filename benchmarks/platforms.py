@@ -32,7 +32,7 @@ from simplugin.cli import app
 from simplugin.cli.platform import writing
 from simplugin.errors import SimpluginError
 from simplugin.formats.check import check, exit_status
-from simplugin.formats.grid5000_catalogue import read_facts, shipped_catalogue
+from simplugin.formats.grid5000.catalogue import read_facts, shipped_catalogue
 from simplugin.formats.platform_xml import read_platform, write_platform
 from simplugin.platforms.census import census_of, telling_pairs
 from simplugin.platforms.grid5000.platform import grid5000_platform

@@ -53,7 +53,7 @@ MEMORY = re.compile(r"^benchmarks / .*(peak|memory)")
 # Of longer series, only about so many values are kept.
 MOST = 100
 # What names an entry of a list, so that a new entry does not shift the others.
-NAMES = ("claim", "id", "name")
+NAMES = ("id", "claim", "name")
 
 
 def main() -> int:

@@ -74,7 +74,7 @@ def _limited(value: Any) -> Any:
 
 
 class CampaignSection(Section):
-    """``[campaign]`` as it is written.
+    """``[campaign]`` of a campaign file.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class CampaignSection(Section):
 
 @dataclass(frozen=True, slots=True)
 class CampaignSettings:
-    """Where results go, and how far a run may go.
+    """The store of a campaign, and limits of its runs.
 
     Attributes
     ----------
@@ -247,12 +247,12 @@ class Campaign:
 
     @property
     def directory(self) -> Path:
-        """Where its paths start and its modules are found."""
+        """The directory of its modules, to which its paths are relative."""
         return Path(os.path.abspath(self.place)).parent
 
     @property
     def total(self) -> int:
-        """How many runs it has."""
+        """The number of runs."""
         return self.variations.total
 
     @cached_property
@@ -326,7 +326,7 @@ class Campaign:
         return job if key == job.key else replace(job, key=key)
 
     def keeps(self, position: int) -> bool:
-        """Whether curves and the Gantt chart of a run are kept: of one run in each equal part."""
+        """Return True if curves and the chart of a run are kept: one run in each equal part."""
         keep, total = self.settings.keep, self.total
         if not keep:
             return False
@@ -349,7 +349,7 @@ def load_campaign(path: str | os.PathLike[str], *, check: bool = True) -> Campai
         A TOML file: a scenario, which may also have ``[campaign]``, ``[sweep]``,
         ``[[variations]]`` and ``[slurm]``.
     check : bool
-        Whether to try the values that are swept, and to import the modules that are named; who
+        True if to try the values that are swept, and to import the modules that are named; who
         only asks what is recorded need not.
 
     Raises

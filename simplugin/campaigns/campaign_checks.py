@@ -254,7 +254,7 @@ def _source(path: Keys, document: Mapping[str, Any], variations: Variations) -> 
 
 
 def _is_of(variation: Variation, document: Mapping[str, Any]) -> bool:
-    """Whether a document has what a variation sets."""
+    """Return True if a document has what a variation sets."""
     return all(_at(document, each.path) == each.value for each in variation.settings) and all(
         _at(document, axis.path) in axis.values
         for axis in variation.axes

@@ -1,4 +1,4 @@
-"""What is in files and directories, read again only where they have changed."""
+"""Contents of files and directories, read again only where they have changed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Remembered(Generic[_Value]):
 
 
 class Entry(NamedTuple):
-    """What a name in a directory stands for, links followed: neither for what cannot be read."""
+    """The kind of a name in a directory, links followed; neither kind if it cannot be read."""
 
     is_file: bool
     is_directory: bool
@@ -80,7 +80,7 @@ def _digest(path: str) -> str:
 
 
 def _is_database(path: str) -> bool:
-    """Whether a file is an SQLite database."""
+    """Return True if a file is an SQLite database."""
     with open(path, "rb") as file:
         return file.read(len(_DATABASE)) == _DATABASE
 

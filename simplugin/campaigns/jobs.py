@@ -1,4 +1,4 @@
-"""What a campaign consists of: jobs that become records."""
+"""Jobs of a campaign, the records that they become, and protocols of who makes and does them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What came out of a run.
+    """The outcome of a run.
 
     Attributes
     ----------
@@ -67,12 +67,12 @@ FailureKind = Literal["error", "crash", "wall_limit", "memory_limit"]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a run has no outcome.
+    """The reason why a run has no outcome.
 
     Attributes
     ----------
     kind : {"error", "crash", "wall_limit", "memory_limit"}
-        Whether it raised, its process died, or which limit it passed.
+        True if it raised, its process died, or which limit it passed.
     text : str
         The message, for humans.
     """
@@ -149,12 +149,12 @@ class JobSource(Protocol):
 
     @property
     def file(self) -> str:
-        """Where it was read."""
+        """The path of its file."""
         ...
 
     @property
     def text(self) -> str:
-        """What stood there."""
+        """The text of its file."""
         ...
 
     @property
@@ -192,12 +192,12 @@ class Runners(Protocol):
 
     @property
     def wanted(self) -> int:
-        """How many more jobs can be handed over now, so that nobody waits for the next one."""
+        """The number of jobs that can be submitted now so that no runner waits for the next one."""
         ...
 
     @property
     def running(self) -> int:
-        """How many of the jobs handed over are not finished."""
+        """The number of submitted jobs that are not finished."""
         ...
 
     def submit(self, job: Job) -> None:

@@ -138,7 +138,7 @@ def code_digest(*, whole: bool = False) -> str:
     Parameters
     ----------
     whole : bool
-        Whether all of it counts; without, what only shows results, or handles many runs, does not.
+        True if all of it counts; without, what only shows results, or handles many runs, does not.
     """
     total = sha256()
     for name, path in sorted(_code_files()):
@@ -148,7 +148,7 @@ def code_digest(*, whole: bool = False) -> str:
 
 
 def decides(name: str) -> bool:
-    """Whether a file of this package, as ``directory/file``, has a part in what a run computes."""
+    """Return True if results depend on a file of this package, given as ``directory/file``."""
     return not any(name == each or name.startswith(f"{each}/") for each in (*_SHOWING, *HANDLING))
 
 

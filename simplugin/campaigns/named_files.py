@@ -99,7 +99,7 @@ class NamedFiles:
         return os.path.normpath(os.path.join(self.directory, os.path.expanduser(text)))
 
     def _is_around(self, path: str) -> bool:
-        """Whether a directory is that of the scenario, or one above it."""
+        """Return True if a directory is that of the scenario, or one above it."""
         place = os.path.realpath(path)
         return os.path.commonpath([place, os.path.realpath(self.directory)]) == place
 
@@ -206,7 +206,7 @@ def _matching(place: str, parts: list[str]) -> Iterator[str]:
 
 
 def _is_of_store(path: str) -> bool:
-    """Whether a file is a store, or one that is kept beside it."""
+    """Return True if a file is a store, or one that is kept beside it."""
     if _is_store(path):
         return True
     end = next((each for each in _BESIDE_STORE if path.endswith(each)), None)
@@ -218,7 +218,7 @@ def _is_of_store(path: str) -> bool:
 
 
 def _is_store(path: str) -> bool:
-    """Whether a file is an SQLite database."""
+    """Return True if a file is an SQLite database."""
     try:
         return is_database(path)
     except OSError:

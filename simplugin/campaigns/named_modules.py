@@ -63,7 +63,7 @@ def modules_beside(directory: str, name: str) -> list[str]:
 
 
 def is_plain_directory(directory: str, name: str) -> bool:
-    """Whether a module would be a directory without ``__init__.py``, which others may precede."""
+    """Return True if a module is a directory without ``__init__.py``; others may precede it."""
     top = name.partition(".")[0]
     known = entries(directory)
     is_directory = top in known and known[top].is_directory
@@ -176,7 +176,7 @@ def _read_imports(path: str) -> frozenset[str] | None:
 
 
 def _is_dynamic(node: ast.AST) -> bool:
-    """Whether something may import what no statement names."""
+    """Return True if something may import what no statement names."""
     if isinstance(node, ast.Import):
         return any(each.name.partition(".")[0] in _DYNAMIC_MODULES for each in node.names)
     if isinstance(node, ast.ImportFrom):

@@ -1,139 +1,177 @@
-"""Attribute values as SimGrid understands them."""
+"""Attributes in platform files: texts from and to values, as SimGrid understands them."""
 
 from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
-from simplugin.errors import PlatformError, UnitError
-from simplugin.formats.vocabulary import named
-from simplugin.units import parse_bandwidth
+from simplugin.units import (
+    format_bandwidth,
+    format_speed,
+    format_time,
+    parse_bandwidth,
+    parse_bandwidths,
+    parse_speed,
+    parse_speeds,
+    parse_time,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from simplugin.inputs.xml_tree import Node
+    from collections.abc import Callable, Iterable
 
 _INTEGER = re.compile(r"\s*[+-]?\d{1,9}(?:\.0+)?\s*", re.ASCII)
-_BANDWIDTH_SEPARATOR = re.compile("[;,]")
 
 
-def quantity(node: Node, key: str, parse: Callable[[str], float]) -> float:
-    """Read a number with a unit.
+@dataclass(frozen=True, slots=True)
+class Codec:
+    """A kind of attribute.
 
-    Parameters
+    Attributes
     ----------
-    node : Node
-        The element.
-    key : str
-        Its attribute.
     parse : callable
-        Of `simplugin.units`, for the dimension.
-
-    Returns
-    -------
-    float
-        In SI units.
-
-    Raises
-    ------
-    PlatformError
-        It is no such quantity; the message names element, attribute and value.
+        From a text to a value; raises `ValueError` or `UnitError`.
+    write : callable
+        From a value to a text.
+    remedy : str
+        Of texts for which `parse` raises `ValueError`.
+    unit : str
+        The SI unit, if it has one.
+    empty : bool
+        True if an empty text is the same as no attribute.
     """
-    return _parsed(node, key, node.attributes[key], parse)
+
+    parse: Callable[[str], Any]
+    write: Callable[[Any], str]
+    remedy: str = ""
+    unit: str = ""
+    empty: bool = False
 
 
-def quantities(node: Node, key: str, parse: Callable[[str], float]) -> tuple[float, ...]:
-    """Read numbers with units separated by commas."""
-    text = node.attributes[key]
-    # SimGrid overlooks spaces around speeds, not around bandwidths.
-    if key == "bandwidth":
-        words = _BANDWIDTH_SEPARATOR.split(text)
-    else:
-        words = [word.strip() for word in text.split(",")]
-    return tuple([_parsed(node, key, value, parse) for value in words])
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute of an element.
+
+    Attributes
+    ----------
+    key : str
+        Its name in files.
+    codec : Codec
+        Its kind.
+    field : str
+        Its name in the data class.
+    further : str
+        The field for all values but the first, if it is a list.
+    required : bool
+        True if SimGrid refuses an element without it.
+    always : bool
+        True if it is written even if it has its default.
+    beside : str
+        The field without which it is not written, and with which it always is.
+    """
+
+    key: str
+    codec: Codec
+    field: str
+    further: str = ""
+    required: bool = True
+    always: bool = True
+    beside: str = ""
 
 
-def optional_bandwidth(node: Node, key: str) -> float | None:
-    """Read a bandwidth; None where there is none, which SimGrid also takes 0 for."""
-    text = node.attributes.get(key, "")
-    value = _parsed(node, key, text, parse_bandwidth) if text else 0.0
-    return value or None
+def need(key: str, codec: Codec | None = None, field: str = "", further: str = "") -> Attribute:
+    """Return an attribute that SimGrid wants, by default a text with a field of the same name."""
+    return Attribute(key, codec or TEXT, field or key, further)
 
 
-def _parsed(node: Node, key: str, text: str, parse: Callable[[str], float]) -> float:
-    """Parse a quantity, naming its element where that fails."""
-    try:
-        return parse(text)
-    except UnitError as error:
-        message, _, remedy = str(error).partition("; ")
-        raise PlatformError(
-            f"{key} of {named(node)}: {message}", remedy=remedy or "write a number and a unit"
-        ) from None
+def may(key: str, codec: Codec | None = None, field: str = "", **written: Any) -> Attribute:
+    """Return an attribute that may be left out; see `need`, and `Attribute` for `written`."""
+    given = {"always": "beside" in written, **written}
+    return Attribute(key, codec or TEXT, field or key, required=False, **given)
 
 
-def integer(node: Node, key: str, default: int) -> int:
-    """Read a whole number."""
-    text = node.attributes.get(key)
-    if text is None:
-        return default
+def number_text(value: float) -> str:
+    """Return a number without a unit, for instance ``10`` or ``0.5``."""
+    return repr(float(value)).removesuffix(".0")
+
+
+def word(*choices: str, **synonyms: str) -> Codec:
+    """Return the kind of attributes that are one of a few words."""
+    known = sorted({*choices, *synonyms})
+
+    def parse(text: str) -> str:
+        """Return today's word."""
+        if text not in known:
+            raise ValueError(text)
+        return synonyms.get(text, text)
+
+    return Codec(parse, str, f"choose among {', '.join(known)}")
+
+
+def _integer(text: str) -> int:
+    """Return a whole number, which may be written as ``4.0``."""
     if _INTEGER.fullmatch(text) is None:
-        raise PlatformError(f"{key} of {named(node)} is {text!r}", remedy="give a whole number")
+        raise ValueError(text)
     return int(text.partition(".")[0])
 
 
-def number(node: Node, key: str, default: float) -> float:
-    """Read a number without a unit."""
-    text = node.attributes.get(key)
-    if text is None:
-        return default
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+def _number(text: str) -> float:
+    """Return a finite number."""
+    value = float(text)
     if not math.isfinite(value) or "_" in text:
-        raise PlatformError(
-            f"{key} of {named(node)} is {text!r}", remedy="give a number of seconds without a unit"
-        )
+        raise ValueError(text)
     return value
 
 
-def word(node: Node, key: str, default: str, choices: Collection[str]) -> str:
-    """Read one of a few words."""
-    text = node.attributes.get(key, default)
-    if text not in choices:
-        raise PlatformError(
-            f"{key} of {named(node)} is {text!r}",
-            remedy=f"choose among {', '.join(sorted(choices))}",
-        )
-    return text
+def _kill_time(text: str) -> float | None:
+    """Return a date; SimGrid never kills what is killed before 0."""
+    value = _number(text)
+    return value if value >= 0 else None
 
 
-def sharing_policy(node: Node, key: str, default: str) -> str:
-    """Read a sharing policy; FULLDUPLEX is the old name of SPLITDUPLEX."""
-    choices = {"SHARED", "SPLITDUPLEX", "FATPIPE"} | ({"WIFI"} if node.tag == "link" else set())
-    text = word(node, key, default, choices | {"FULLDUPLEX"})
-    return "SPLITDUPLEX" if text == "FULLDUPLEX" else text
-
-
-def symmetrical(node: Node) -> bool:
-    """Read whether a route serves the way back."""
-    return word(node, "symmetrical", "YES", {"YES", "NO", "yes", "no"}) in {"YES", "yes"}
-
-
-def coordinates(node: Node) -> tuple[float, float, float] | None:
-    """Read network coordinates."""
-    text = node.attributes.get("coordinates", "")
-    if not text:
-        return None
-    try:
-        values = tuple(float(part) for part in text.split())
-    except ValueError:
-        values = ()
+def _coordinates(text: str) -> tuple[float, ...]:
+    """Return network coordinates."""
+    values = tuple(float(part) for part in text.split())
     if len(values) != 3:
-        raise PlatformError(
-            f"coordinates of {named(node)} are {text!r}",
-            remedy="give three numbers, e.g. '25.5 9.4 1.4'",
-        )
+        raise ValueError(text)
     return values
+
+
+def _listed(write: Callable[[float], str]) -> Callable[[Iterable[float]], str]:
+    """Return what writes several quantities, separated by commas."""
+    return lambda values: ",".join([write(value) for value in values])
+
+
+_speed_text = lru_cache(maxsize=4096)(format_speed)
+_bandwidth_text = lru_cache(maxsize=4096)(format_bandwidth)
+_time_text = lru_cache(maxsize=4096)(format_time)
+_SECONDS = "give a number of seconds without a unit"
+
+TEXT = Codec(str, str, empty=True)
+# The name of a file, which is written as seen from another directory.
+FILE = Codec(str, str, empty=True)
+SPEED = Codec(parse_speed, _speed_text, unit="f")
+SPEEDS = Codec(parse_speeds, _listed(_speed_text), unit="f")
+BANDWIDTH = Codec(parse_bandwidth, _bandwidth_text, unit="Bps")
+BANDWIDTHS = Codec(parse_bandwidths, _listed(_bandwidth_text), unit="Bps")
+# SimGrid takes 0 for no such link.
+LIMIT = Codec(lambda text: parse_bandwidth(text) or None, _bandwidth_text, unit="Bps", empty=True)
+TIME = Codec(parse_time, _time_text, unit="s", empty=True)
+INTEGER = Codec(_integer, str, "give a whole number")
+NUMBER = Codec(_number, number_text, _SECONDS)
+# SimGrid starts at once what starts before 0.
+START = Codec(lambda text: max(_number(text), 0.0), number_text, _SECONDS)
+KILL = Codec(_kill_time, number_text, _SECONDS)
+COORDINATES = Codec(
+    _coordinates,
+    lambda values: " ".join(repr(float(value)) for value in values),
+    "give three numbers, e.g. '25.5 9.4 1.4'",
+    empty=True,
+)
+YES = Codec(
+    lambda text: word("YES", "NO", yes="YES", no="NO").parse(text) == "YES",
+    lambda value: "YES" if value else "NO",
+    "choose among NO, YES, no, yes",
+)

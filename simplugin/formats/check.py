@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import FileError, PlatformError
 from simplugin.formats.config_options import option_problems
-from simplugin.formats.findings import UNREADABLE, Finding, exit_status
 from simplugin.formats.platform_reading import PlatformReader
-from simplugin.formats.profile_files import profile_file_problems
+from simplugin.formats.profiles import profile_file_problems, replaced_file_problems
 from simplugin.formats.simgrid_xml import read_document
-from simplugin.formats.unitless import unitless_quantities
-from simplugin.formats.vocabulary import standard_tag
+from simplugin.formats.vocabulary import standard_tag, unitless_quantities
 from simplugin.platforms.consistency import find_problems
 from simplugin.platforms.names import Broken
 from simplugin.platforms.platform import Config, Platform
@@ -25,11 +23,51 @@ if TYPE_CHECKING:
 
     from simplugin.inputs.xml_tree import Node
 
-__all__ = ["Finding", "check", "exit_status", "read_checked"]
-
+UNREADABLE = "unreadable"
 MOST_FINDINGS = 1000
 # Elements of deployments, and of platforms and deployments alike.
 _NO_HARDWARE = {"actor", "argument", "prop", "config"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something wrong in a file.
+
+    Attributes
+    ----------
+    file : str
+        The file, as it was named.
+    line : int
+        Line in it, counted from 1; 1 also for the file as a whole.
+    severity : str
+        ``error``: SimGrid refuses the file, or it cannot mean what it says. ``warning``: SimGrid
+        loads the file, and a simulation may find out too late. ``unreadable``: there was nothing
+        to look at.
+    message : str
+        What is wrong, naming the culprit.
+    remedy : str
+        How to right it.
+    """
+
+    file: str
+    line: int
+    severity: str
+    message: str
+    remedy: str
+
+    def __str__(self) -> str:
+        """One line, with the place first as compilers have it."""
+        return f"{self.file}:{self.line}: {self.severity}: {self.message}; {self.remedy}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields, for JSON."""
+        return asdict(self)
+
+
+def exit_status(findings: Iterable[Finding]) -> int:
+    """Return the exit status of a command: 0 clean, 1 findings, 2 a file could not be read."""
+    severities = {finding.severity for finding in findings}
+    return 2 if UNREADABLE in severities else int(bool(severities))
 
 
 @dataclass(slots=True)
@@ -157,6 +195,8 @@ def _check_content(file: _Checked, root: Node) -> None:
         *find_problems(file.platform, file.broken),
         *profile_file_problems(file.platform),
     ]
+    for line, problem in replaced_file_problems(file.platform, reader.replaced):
+        file.add(line, problem.severity, problem.message, problem.remedy)
     if len(problems) > MOST_FINDINGS:
         message = f"there are more than {MOST_FINDINGS} problems; the rest is not told"
         file.add(root.line, ERROR, message, "right these first")

@@ -11,14 +11,14 @@ import numpy as np
 
 from simplugin.errors import WorkloadFileError
 from simplugin.formats import xml_text
-from simplugin.formats.quantities import number_text
-from simplugin.formats.task_graph_runtimes import (
+from simplugin.formats.attributes import number_text
+from simplugin.formats.task_graph_structure import (
     DEFAULT_SPEED,
+    data_flow,
     require_alpha,
     require_speed,
     runtimes,
 )
-from simplugin.formats.task_graph_structure import data_flow
 from simplugin.inputs import xml_tree
 from simplugin.inputs.files import read_bytes, write
 from simplugin.inputs.places import Line, fraction, non_negative, quantity, shown

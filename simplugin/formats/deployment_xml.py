@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from simplugin.errors import DeploymentError, PlatformError
 from simplugin.formats import xml_text
-from simplugin.formats.deployment_writing import actor_lines
 from simplugin.formats.platform_reading import PlatformReader
+from simplugin.formats.platform_writing import PlatformLines
 from simplugin.formats.simgrid_xml import read_document
 from simplugin.inputs.files import write
 from simplugin.platforms.deployment import Deployment
+from simplugin.platforms.platform import Platform
 
 if TYPE_CHECKING:
     import os
@@ -91,8 +92,5 @@ def deployment_text(deployment: Deployment, *, comment: str | None = None) -> st
     str
         The whole document.
     """
-    lines = ['<platform version="4.1">']
-    for actor in deployment.actors:
-        lines += actor_lines(actor, "  ")
-    lines.append("</platform>")
+    lines = PlatformLines().platform(Platform(actors=deployment.actors))
     return xml_text.HEADER + xml_text.comment(comment) + "\n".join(lines) + "\n"

@@ -1,38 +1,16 @@
-"""Nodes of a platform file into the data classes of a platform."""
+"""Elements of a platform file into the data classes of a platform."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import DeploymentError, FileError, PlatformError, UnitError
-from simplugin.formats.attributes import (
-    coordinates,
-    integer,
-    number,
-    optional_bandwidth,
-    quantities,
-    quantity,
-    sharing_policy,
-    symmetrical,
-    word,
-)
+from simplugin.formats.attributes import TEXT
+from simplugin.formats.elements import ELEMENTS, Element
 from simplugin.formats.vocabulary import attribute_problems, named, order_problem, standard_tag
 from simplugin.platforms.deployment import DeployedActor
-from simplugin.platforms.hosts import TOPOLOGIES, Cabinet, Cluster, Disk, Host, Peer, Router
-from simplugin.platforms.links import (
-    DIRECTIONS,
-    Backbone,
-    BypassRoute,
-    BypassZoneRoute,
-    HostLink,
-    Link,
-    LinkUse,
-    Route,
-    ZoneRoute,
-)
+from simplugin.platforms.links import BypassRoute, BypassZoneRoute, Route, ZoneRoute
 from simplugin.platforms.platform import Config, Opaque, Platform, Zone
-from simplugin.platforms.profiles import KINDS, Profile, ProfileUse
-from simplugin.units import parse_bandwidth, parse_speed, parse_time
 
 if TYPE_CHECKING:
     import os
@@ -40,7 +18,7 @@ if TYPE_CHECKING:
 
     from simplugin.inputs.xml_tree import Node
 
-_Problem = PlatformError | DeploymentError | UnitError
+_ROUTES = (Route, ZoneRoute, BypassRoute, BypassZoneRoute)
 
 
 class PlatformReader:
@@ -60,6 +38,9 @@ class PlatformReader:
         Line of each part built, by the `id` of the part.
     broken : list of Node
         Elements that could not be built.
+    replaced : list of (int, str)
+        Line and name of each ``availability_file`` beside a ``speed_file``, which SimGrid loads
+        although nothing follows it.
     """
 
     def __init__(
@@ -71,28 +52,7 @@ class PlatformReader:
         self._report = report
         self.lines: dict[int, int] = {}
         self.broken: list[Node] = []
-        self._readers: dict[str, Callable[[Node], Any]] = {
-            "zone": self._zone,
-            "cluster": self._cluster,
-            "host": self._host,
-            "disk": self._disk,
-            "link": self._link,
-            "config": self._config,
-            "actor": self._actor,
-            "route": self._route,
-            "zoneRoute": self._zone_route,
-            "bypassRoute": self._bypass_route,
-            "bypassZoneRoute": self._bypass_zone_route,
-            "link_ctn": _link_use,
-            "router": _router,
-            "peer": _peer,
-            "cabinet": _cabinet,
-            "backbone": _backbone,
-            "host_link": _host_link,
-            "trace": _profile,
-            "trace_connect": _profile_use,
-            "random": _opaque,
-        }
+        self.replaced: list[tuple[int, str]] = []
 
     def platform(self, root: Node) -> Platform:
         """Build the platform of a root element."""
@@ -114,10 +74,10 @@ class PlatformReader:
             if problem is not None:
                 self.broken.append(child)
                 self._fail(child, problem)
-            elif child.tag != "argument" and (child.tag != "prop" or self._report is not None):
-                part = self._build(child)
-                if part is not None:
-                    parts.append(part)
+                continue
+            part = self._build(child)
+            if part is not None:
+                parts.append(part)
         return parts
 
     def _build(self, node: Node) -> object | None:
@@ -125,11 +85,17 @@ class PlatformReader:
         if not self._check_attributes(node):
             self.broken.append(node)
             return None
-        read = self._readers.get(standard_tag(node.tag))
-        if read is None:
-            return None
+        tag = standard_tag(node.tag)
+        element = ELEMENTS.get(tag)
+        part: object
         try:
-            part: object = read(node)
+            if element is not None:
+                values = self._values(node, element)
+                part = self._zone(node, values) if tag == "zone" else element.make(**values)
+            elif tag == "random":
+                part = Opaque(node.tag, node.attributes)
+            else:
+                return None
         except (PlatformError, DeploymentError, UnitError) as error:
             self.broken.append(node)
             self._fail(node, error)
@@ -137,14 +103,69 @@ class PlatformReader:
         self.lines[id(part)] = node.line
         return part
 
+    def _values(self, node: Node, element: Element) -> dict[str, Any]:
+        """Return the values of the fields of an element."""
+        values: dict[str, Any] = {}
+        given = node.attributes
+        old = given.get("availability_file")
+        if old:
+            if given.get("speed_file"):
+                self.replaced.append((node.line, old))
+            given = {**given, "speed_file": given.get("speed_file") or old}
+        for key, text in given.items():
+            attribute = element.by_key.get(key)
+            if attribute is None or not (text or attribute.required or not attribute.codec.empty):
+                continue
+            if attribute.codec is TEXT:
+                values[attribute.field] = text
+                continue
+            try:
+                value = attribute.codec.parse(text)
+            except UnitError as error:
+                message, _, remedy = str(error).partition("; ")
+                raise PlatformError(
+                    f"{key} of {named(node)}: {message}",
+                    remedy=remedy or "write a number and a unit",
+                ) from None
+            except ValueError:
+                verb = "are" if key == "coordinates" else "is"
+                message = f"{key} of {named(node)} {verb} {text!r}"
+                raise PlatformError(message, remedy=attribute.codec.remedy) from None
+            if attribute.further:
+                values[attribute.further] = tuple(value[1:])
+                value = value[0]
+            values[attribute.field] = value
+        if element.text:
+            values[element.text] = node.text
+        parts = tuple(self._children(node)) if node.children else ()
+        if element.parts:
+            values[element.parts] = parts
+        if node.children and element.properties:
+            values[element.properties] = self._properties(node)
+        return values
+
+    def _zone(self, node: Node, values: dict[str, Any]) -> Zone:
+        """Build a zone; report an invalid name or routing, so that its parts are checked too."""
+        parts = values["elements"]
+        values["routes"] = tuple(part for part in parts if isinstance(part, _ROUTES))
+        values["elements"] = tuple(part for part in parts if not isinstance(part, _ROUTES))
+        try:
+            return Zone(**values)
+        except PlatformError as error:
+            if self._report is None:
+                raise
+            self._fail(node, error)
+            name = values["id"] or f"(line {node.line})"
+            return Zone(**{**values, "id": name, "routing": "Full"})
+
     def _check_attributes(self, node: Node) -> bool:
-        """Report unknown and missing attributes; whether there are none."""
+        """Report unknown and missing attributes; return True if there are none."""
         problems = attribute_problems(node)
         for problem in problems:
             self._fail(node, problem)
         return not problems
 
-    def _fail(self, node: Node, error: _Problem) -> None:
+    def _fail(self, node: Node, error: PlatformError | DeploymentError | UnitError) -> None:
         """Report or raise an error with its place."""
         kind = DeploymentError if isinstance(error, DeploymentError) else PlatformError
         if isinstance(error, FileError):
@@ -157,229 +178,10 @@ class PlatformReader:
         self._report(located)
 
     def _properties(self, node: Node) -> dict[str, str]:
-        """Read the properties of an element; SimGrid keeps the first of equal names."""
+        """Return the properties of an element; SimGrid keeps the first of equal names."""
         properties: dict[str, str] = {}
         for child in node.children:
-            if child.tag == "prop" and (self._report is None or "value" in child.attributes):
-                if self._report is None:
-                    self._check_attributes(child)
+            if child.tag == "prop" and "value" in child.attributes:
                 properties.setdefault(child.attributes.get("id", ""), child.attributes["value"])
         properties.pop("", None)
         return properties
-
-    def _zone(self, node: Node) -> Zone:
-        """Build a zone and what is in it."""
-        parts = self._children(node)
-        routes = [part for part in parts if isinstance(part, _ROUTES)]
-        elements = [part for part in parts if not isinstance(part, _ROUTES)]
-        name, routing = node.attributes["id"], node.attributes["routing"]
-        content = (tuple(elements), tuple(routes), self._properties(node))
-        try:
-            return Zone(name, routing, *content)
-        except PlatformError as error:
-            if self._report is None:
-                raise
-            self._fail(node, error)
-            # What is in it is looked at all the same.
-            return Zone(name or f"(line {node.line})", "Full", *content)
-
-    def _host(self, node: Node) -> Host:
-        """Build a host."""
-        given = node.attributes
-        speeds = quantities(node, "speed", parse_speed)
-        disks = self._children(node) if node.children else ()
-        return Host(
-            given["id"],
-            speeds[0],
-            integer(node, "core", 1),
-            speeds[1:],
-            integer(node, "pstate", 0),
-            given.get("speed_file") or given.get("availability_file", ""),
-            given.get("state_file", ""),
-            coordinates(node),
-            tuple(disks),
-            self._properties(node) if node.children else {},
-        )
-
-    def _disk(self, node: Node) -> Disk:
-        """Build a disk."""
-        self._children(node)
-        return Disk(
-            node.attributes.get("id", "/"),
-            quantity(node, "read_bw", parse_bandwidth),
-            quantity(node, "write_bw", parse_bandwidth),
-            self._properties(node),
-        )
-
-    def _link(self, node: Node) -> Link:
-        """Build a link."""
-        given = node.attributes
-        self._children(node)
-        bandwidths = quantities(node, "bandwidth", parse_bandwidth)
-        return Link(
-            given["id"],
-            bandwidths[0],
-            quantity(node, "latency", parse_time),
-            sharing_policy(node, "sharing_policy", "SHARED"),
-            bandwidths[1:],
-            given.get("bandwidth_file", ""),
-            given.get("latency_file", ""),
-            given.get("state_file", ""),
-            self._properties(node),
-        )
-
-    def _cluster(self, node: Node) -> Cluster:
-        """Build a cluster."""
-        given = node.attributes
-        self._children(node)
-        speeds = quantities(node, "speed", parse_speed)
-        backbone = optional_bandwidth(node, "bb_bw")
-        loopback = optional_bandwidth(node, "loopback_bw")
-        return Cluster(
-            given["id"],
-            given["radical"],
-            speeds[0],
-            quantity(node, "bw", parse_bandwidth),
-            quantity(node, "lat", parse_time),
-            given["prefix"],
-            given["suffix"],
-            integer(node, "core", 1),
-            speeds[1:],
-            sharing_policy(node, "sharing_policy", "SPLITDUPLEX"),
-            word(node, "topology", "FLAT", TOPOLOGIES),
-            given.get("topo_parameters", ""),
-            backbone,
-            quantity(node, "bb_lat", parse_time) if given.get("bb_lat") else 0.0,
-            word(node, "bb_sharing_policy", "SHARED", {"SHARED", "FATPIPE"}),
-            given.get("router_id", ""),
-            optional_bandwidth(node, "limiter_link"),
-            loopback,
-            quantity(node, "loopback_lat", parse_time) if given.get("loopback_lat") else 0.0,
-            self._properties(node),
-        )
-
-    def _config(self, node: Node) -> Config:
-        """Build SimGrid options."""
-        self._children(node)
-        return Config(self._properties(node), node.attributes.get("id", ""))
-
-    def _actor(self, node: Node) -> DeployedActor:
-        """Build an actor."""
-        given = node.attributes
-        self._children(node)
-        for child in node.children:
-            if child.tag == "argument":
-                self._check_attributes(child)
-        # SimGrid starts at once what starts before 0, and never kills what is killed before 0.
-        start, kill = number(node, "start_time", -1.0), number(node, "kill_time", -1.0)
-        return DeployedActor(
-            given["host"],
-            given["function"],
-            tuple(
-                child.attributes["value"]
-                for child in node.children
-                if child.tag == "argument" and "value" in child.attributes
-            ),
-            max(start, 0.0),
-            kill if kill >= 0 else None,
-            word(node, "on_failure", "DIE", {"DIE", "RESTART"}),
-            self._properties(node),
-        )
-
-    def _uses(self, node: Node) -> tuple[LinkUse, ...]:
-        """Build the links of a route."""
-        return tuple(self._children(node))
-
-    def _route(self, node: Node) -> Route:
-        """Build a route between hosts."""
-        given = node.attributes
-        uses = self._uses(node)
-        return Route(given["src"], given["dst"], uses, symmetrical=symmetrical(node))
-
-    def _bypass_route(self, node: Node) -> BypassRoute:
-        """Build a bypass between hosts."""
-        return BypassRoute(node.attributes["src"], node.attributes["dst"], self._uses(node))
-
-    def _zone_route(self, node: Node) -> ZoneRoute:
-        """Build a route between zones."""
-        given = node.attributes
-        uses = self._uses(node)
-        ends = (given["src"], given["dst"], given["gw_src"], given["gw_dst"])
-        return ZoneRoute(*ends, uses, symmetrical=symmetrical(node))
-
-    def _bypass_zone_route(self, node: Node) -> BypassZoneRoute:
-        """Build a bypass between zones."""
-        given = node.attributes
-        ends = (given["src"], given["dst"], given["gw_src"], given["gw_dst"])
-        return BypassZoneRoute(*ends, self._uses(node))
-
-
-_ROUTES = (Route, ZoneRoute, BypassRoute, BypassZoneRoute)
-
-
-def _link_use(node: Node) -> LinkUse:
-    """Build a link of a route."""
-    return LinkUse(node.attributes["id"], word(node, "direction", "NONE", DIRECTIONS))
-
-
-def _router(node: Node) -> Router:
-    """Build a router."""
-    return Router(node.attributes["id"], coordinates(node))
-
-
-def _peer(node: Node) -> Peer:
-    """Build a peer."""
-    given = node.attributes
-    return Peer(
-        given["id"],
-        quantity(node, "speed", parse_speed),
-        quantity(node, "bw_in", parse_bandwidth),
-        quantity(node, "bw_out", parse_bandwidth),
-        coordinates(node),
-        given.get("speed_file") or given.get("availability_file", ""),
-        given.get("state_file", ""),
-    )
-
-
-def _cabinet(node: Node) -> Cabinet:
-    """Build a cabinet."""
-    given = node.attributes
-    return Cabinet(
-        given["id"],
-        given["radical"],
-        quantity(node, "speed", parse_speed),
-        quantity(node, "bw", parse_bandwidth),
-        quantity(node, "lat", parse_time),
-        given["prefix"],
-        given["suffix"],
-    )
-
-
-def _backbone(node: Node) -> Backbone:
-    """Build a backbone."""
-    bandwidth = quantity(node, "bandwidth", parse_bandwidth)
-    return Backbone(node.attributes["id"], bandwidth, quantity(node, "latency", parse_time))
-
-
-def _host_link(node: Node) -> HostLink:
-    """Build a host link."""
-    given = node.attributes
-    return HostLink(given["id"], given["up"], given["down"])
-
-
-def _profile(node: Node) -> Profile:
-    """Build a profile."""
-    given = node.attributes
-    period = number(node, "periodicity", -1.0)
-    return Profile(given["id"], node.text, given.get("file", ""), period)
-
-
-def _profile_use(node: Node) -> ProfileUse:
-    """Build that an element follows a profile."""
-    given = node.attributes
-    return ProfileUse(given["trace"], given["element"], word(node, "kind", "HOST_AVAIL", KINDS))
-
-
-def _opaque(node: Node) -> Opaque:
-    """Keep an element as it is."""
-    return Opaque(node.tag, node.attributes)

@@ -5,17 +5,177 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simplugin.errors import WorkloadFileError
-from simplugin.formats.swf_fields import Numbered, rows
-from simplugin.formats.swf_header import header_lines, header_of
-from simplugin.workloads.job_traces import FIELDS, FRACTIONAL, JobTrace
+from simplugin.inputs.places import Line, shown
+from simplugin.workloads.job_traces import FIELDS, FRACTIONAL, Floats, JobTrace, expected, misfit
+
+if TYPE_CHECKING:
+    import os
+
+# Possessive, so that no text takes long to refuse; but no optional group is: Python 3.11.2 then
+# takes half of it.
+_NUMBER = rb"[-+]?+(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?+\d++)?"
+_VALUE = re.compile(_NUMBER)
+_JOB = re.compile(rb"\s*+(?:" + _NUMBER + rb"\s++){%d}" % (len(FIELDS) - 1) + _NUMBER + rb"\s*+")
+
+# A line without the end of it, and its number in the file, counted from 1.
+Numbered = tuple[int, bytes]
+
+
+def rows(lines: Sequence[Numbered], file: str | os.PathLike[str]) -> Floats:
+    """Return the fields of jobs.
+
+    Parameters
+    ----------
+    lines : sequence of (int, bytes)
+        One a job.
+    file : path
+        Where they stand, for messages.
+
+    Returns
+    -------
+    float64, shape (n_lines, 18)
+        In the order of `simplugin.workloads.job_traces.FIELDS`.
+
+    Raises
+    ------
+    WorkloadFileError
+        A line has another number of fields, or what is no number, or what a field cannot be.
+    """
+    for number, line in lines:
+        if _JOB.fullmatch(line) is None:
+            raise _refused(line, Line(file, number))
+    if not lines:
+        return np.empty((0, len(FIELDS)))
+    text = b"\n".join(line for _, line in lines)
+    values = np.fromstring(text, dtype=np.float64, sep=" ").reshape(len(lines), len(FIELDS))
+    wrong = [
+        (at, column)
+        for column, name in enumerate(FIELDS)
+        if (at := misfit(name, values[:, column])) is not None
+    ]
+    if wrong:
+        at, column = min(wrong)
+        number, line = lines[at]
+        raise _unfit(column, line.split()[column], Line(file, number))
+    return values
+
+
+def _refused(line: bytes, place: Line) -> WorkloadFileError:
+    """Say what is wrong with a line that is no job."""
+    fields = line.split()
+    for name, field in zip(FIELDS, fields, strict=False):
+        if _VALUE.fullmatch(field) is None:
+            text = shown(field.decode("utf-8", "replace"))
+            return place.error(
+                f"field {FIELDS.index(name) + 1}, {name}, is {text}, which is no number",
+                f"give {expected(name)}; a comment begins its line with ';'",
+            )
+    return place.error(
+        f"a job has {len(fields)} field{'s' if len(fields) != 1 else ''}, not {len(FIELDS)}",
+        "give all fields on one line, -1 for those that are unknown",
+    )
+
+
+def _unfit(column: int, field: bytes, place: Line) -> WorkloadFileError:
+    """Say that a number is none that its field may be."""
+    name = FIELDS[column]
+    text = shown(field.decode("ascii"))
+    return place.error(f"field {column + 1}, {name}, is {text}", f"give {expected(name)}")
+
+
+# Labels of version 2.2. Others are read as well, but not if they are indented like a second line or
+# no blank follows the colon.
+LABELS = (
+    "Version",
+    "Computer",
+    "Installation",
+    "Acknowledge",
+    "Information",
+    "Conversion",
+    "MaxJobs",
+    "MaxRecords",
+    "Preemption",
+    "UnixStartTime",
+    "TimeZone",
+    "TimeZoneString",
+    "StartTime",
+    "EndTime",
+    "MaxNodes",
+    "MaxProcs",
+    "MaxRuntime",
+    "MaxMemory",
+    "AllowOveruse",
+    "MaxQueues",
+    "Queues",
+    "Queue",
+    "MaxPartitions",
+    "Partitions",
+    "Partition",
+    "Note",
+)
+_LABELLED = re.compile(
+    r"[ \t]{0,2}(?P<any>[^\W\d_]\w*):(?:[ \t]|$)" rf"|[ \t]*(?P<known>{'|'.join(LABELS)}):"
+)
+
+
+def header_of(comments: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return labels and values of comments.
+
+    A comment is ``; Label: value``. One that is indented further goes on with the value above it;
+    any other has the label ``""``.
+
+    Parameters
+    ----------
+    comments : iterable of str
+        The comments, without the semicolons.
+
+    Returns
+    -------
+    tuple of (str, str)
+        In order; lines of a value are joined by line feeds.
+    """
+    pairs: list[tuple[str, str]] = []
+    for comment in comments:
+        found = _LABELLED.match(comment)
+        if found is not None:
+            label = found["any"] or found["known"]
+            pairs.append((label, comment[found.end() :].strip()))
+        elif pairs and pairs[-1][0] and comment.startswith(("   ", "\t")) and comment.strip():
+            pairs[-1] = (pairs[-1][0], f"{pairs[-1][1]}\n{comment.strip()}")
+        else:
+            pairs.append(("", comment.strip()))
+    return tuple(pairs)
+
+
+def header_lines(header: Iterable[tuple[str, str]]) -> list[str]:
+    """Return the lines of a header, semicolons included.
+
+    Parameters
+    ----------
+    header : iterable of (str, str)
+        Labels and values, as `header_of` gives them.
+    """
+    lines = []
+    for label, value in header:
+        first, *further = value.split("\n")
+        if label:
+            lines.append(f"; {label}: {first}".rstrip())
+            indent = " " * (len(label) + 3)
+            lines += [f";{indent}{each}" for each in further]
+        else:
+            lines += [f"; {each}".rstrip() for each in (first, *further)]
+    return lines
+
 
 _GZIP = b"\x1f\x8b"
 _MARK = b"\xef\xbb\xbf"

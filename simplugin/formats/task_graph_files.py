@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from simplugin.errors import WorkloadFileError
 from simplugin.formats.dax import read_dax, write_dax
 from simplugin.formats.dot import read_dot, write_dot
-from simplugin.formats.task_graph_runtimes import DEFAULT_SPEED
+from simplugin.formats.task_graph_structure import DEFAULT_SPEED
 from simplugin.formats.wfformat import read_wfformat, write_wfformat
 
 if TYPE_CHECKING:

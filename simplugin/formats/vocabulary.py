@@ -2,50 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError
+from simplugin.formats.elements import ELEMENTS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from simplugin.inputs.xml_tree import Node
 
-# Required attributes, then the others.
-_ATTRIBUTES = {
+# Of elements without a data class: required attributes, then the others.
+_OTHERS = {
     "platform": ("", "version"),
-    "config": ("", "id"),
     "random": ("id min max mean std_deviation", "seed radical generator"),
-    "zone": ("id routing", ""),
-    "host": ("id speed", "core speed_file availability_file state_file coordinates pstate"),
-    "disk": ("read_bw write_bw", "id"),
-    "host_link": ("id up down", ""),
-    "cluster": (
-        "id prefix suffix radical speed bw lat",
-        "core sharing_policy topology topo_parameters bb_bw bb_lat bb_sharing_policy router_id "
-        "limiter_link loopback_bw loopback_lat",
-    ),
-    "cabinet": ("id prefix suffix radical speed bw lat", ""),
-    "peer": (
-        "id speed bw_in bw_out",
-        "lat coordinates speed_file availability_file state_file",
-    ),
-    "router": ("id", "coordinates"),
-    "backbone": ("id bandwidth latency", ""),
-    # The DTD has a default latency, but SimGrid 4.1 refuses a link that leaves it out.
-    "link": (
-        "id bandwidth latency",
-        "bandwidth_file latency_file state_file sharing_policy",
-    ),
-    "route": ("src dst", "symmetrical"),
-    "zoneRoute": ("src dst gw_src gw_dst", "symmetrical"),
-    "bypassRoute": ("src dst", ""),
-    "bypassZoneRoute": ("src dst gw_src gw_dst", ""),
-    "link_ctn": ("id", "direction"),
-    "trace": ("id periodicity", "file"),
-    "trace_connect": ("trace element", "kind"),
-    "actor": ("host function", "start_time kill_time on_failure"),
-    "argument": ("value", ""),
     "prop": ("id value", ""),
 }
+# Attributes that SimGrid reads, but that are written in another way.
+_OLD_ATTRIBUTES = {"host": ["availability_file"], "peer": ["lat", "availability_file"]}
 _SYNONYMS = {
     "AS": "zone",
     "ASroute": "zoneRoute",
@@ -123,8 +98,22 @@ _NEXT = {
     }
     for parent, content in _CONTENT.items()
 }
-_REQUIRED = {tag: frozenset(parts[0].split()) for tag, parts in _ATTRIBUTES.items()}
-_ALLOWED = {tag: _REQUIRED[tag] | set(parts[1].split()) for tag, parts in _ATTRIBUTES.items()}
+REQUIRED = {
+    **{tag: frozenset(parts[0].split()) for tag, parts in _OTHERS.items()},
+    **{
+        tag: frozenset(each.key for each in element.attributes if each.required)
+        for tag, element in ELEMENTS.items()
+    },
+}
+ALLOWED = {
+    **{tag: REQUIRED[tag] | set(parts[1].split()) for tag, parts in _OTHERS.items()},
+    **{tag: {*element.by_key, *_OLD_ATTRIBUTES.get(tag, ())} for tag, element in ELEMENTS.items()},
+}
+_UNITS = {
+    tag: [(each.key, each.codec.unit) for each in element.attributes if each.codec.unit]
+    for tag, element in ELEMENTS.items()
+}
+_PLAIN = re.compile(r"\s*[+]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 
 
 def standard_tag(tag: str) -> str:
@@ -149,13 +138,13 @@ def attribute_problems(node: Node) -> list[PlatformError]:
     if node.tag in _REMOVED:
         message = f"<{node.tag}> was removed from SimGrid"
         return [PlatformError(message, remedy=_REMOVED[node.tag])]
-    allowed = _ALLOWED.get(tag)
+    allowed = ALLOWED.get(tag)
     if allowed is None:
-        known = ", ".join(sorted(_ATTRIBUTES))
+        known = ", ".join(sorted(ALLOWED))
         message = f"there is no element <{node.tag}>"
         return [PlatformError(message, remedy=f"the elements are {known}")]
     given = node.attributes.keys()
-    if _REQUIRED[tag] <= given <= allowed and (tag == "trace" or not node.text.strip()):
+    if REQUIRED[tag] <= given <= allowed and (tag == "trace" or not node.text.strip()):
         return []
     name = named(node)
     if tag != "trace" and node.text.strip():
@@ -168,7 +157,7 @@ def attribute_problems(node: Node) -> list[PlatformError]:
             if (tag, key) == ("link", "latency")
             else f'add {key}="..."',
         )
-        for key in sorted(_REQUIRED[tag] - given)
+        for key in sorted(REQUIRED[tag] - given)
     ]
     for key in sorted(given - allowed):
         remedy = f"remove it or choose among {', '.join(sorted(allowed)) or 'no attribute at all'}"
@@ -194,7 +183,7 @@ def order_problem(parent: Node, child: Node, before: str) -> tuple[str, Platform
         What is wrong, without a place.
     """
     tag = standard_tag(child.tag)
-    if tag not in _ATTRIBUTES:
+    if tag not in ALLOWED:
         return before, None  # reported as an unknown or removed element
     order = _NEXT.get(parent.tag) or _NEXT.get(standard_tag(parent.tag), {})
     after = order.get(before, {}).get(tag)
@@ -218,3 +207,22 @@ def named(node: Node) -> str:
     """Return how a message names an element."""
     name = node.attributes.get("id") or node.attributes.get("src")
     return f"<{node.tag}>" if name is None else f"<{node.tag}> {name!r}"
+
+
+def unitless_quantities(root: Node) -> Iterator[tuple[int, str, str]]:
+    """Yield line, message and remedy for each quantity other than 0 that has no unit."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        stack += node.children
+        for key, unit in _UNITS.get(standard_tag(node.tag), ()):
+            value = node.attributes.get(key, "")
+            if not value[-1:].isdigit() and "," not in value and ";" not in value:
+                continue
+            for text in re.split("[;,]", value):
+                if _PLAIN.fullmatch(text) and float(text):
+                    yield (
+                        node.line,
+                        f"{key} of {named(node)} is {text!r}, without a unit",
+                        f"write the unit, e.g. {text.strip() + unit!r}",
+                    )

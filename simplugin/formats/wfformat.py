@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simplugin.errors import WorkloadFileError
-from simplugin.formats.json_values import JsonValue, read_json
-from simplugin.formats.task_graph_runtimes import (
+from simplugin.formats.task_graph_structure import (
     DEFAULT_SPEED,
+    data_flow,
     require_alpha,
     require_speed,
     runtimes,
+    structure,
 )
-from simplugin.formats.task_graph_structure import data_flow, structure
+from simplugin.inputs.documents import read_json
 from simplugin.inputs.files import write
 from simplugin.inputs.places import fraction, non_negative, shown
 from simplugin.workloads.task_graphs import TaskGraph
@@ -24,8 +26,11 @@ from simplugin.workloads.task_graphs import TaskGraph
 if TYPE_CHECKING:
     import os
 
+    from simplugin.errors import FileError
     from simplugin.formats.task_graph_structure import NamedEdge, NamedTask
+    from simplugin.inputs.documents import Document
     from simplugin.inputs.places import Place
+    from simplugin.inputs.positions import Steps
 
 _FLAT = ("1.0", "1.1", "1.2", "1.3", "1.4")
 # All that 1.6 adds to 1.5 is optional.
@@ -84,7 +89,8 @@ def read_wfformat(
     """
     require_speed(speed)
     require_alpha(alpha)
-    root = read_json(path)
+    document = read_json(path, WorkloadFileError)
+    root = _Value(document, (), document.content)
     version = root.member("schemaVersion")
     if version.text() not in _FLAT + _VERSIONS:
         raise version.error(
@@ -116,12 +122,94 @@ def read_wfformat(
     )
 
 
+_KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "a text"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A value in a document; a `Place` that errors can be tied to.
+
+    Attributes
+    ----------
+    document : Document
+        The document.
+    path : tuple of str and int
+        Keys and indices that lead to it from the root.
+    content : object
+        The value.
+    """
+
+    document: Document
+    path: Steps
+    content: Any
+
+    def error(self, message: str, remedy: str) -> FileError:
+        """Return an error that names the file, the line and the path; see `Place`."""
+        return self.document.at(*self.path).error(message, remedy)
+
+    def get(self, key: str) -> _Value | None:
+        """Return a member of an object, None where there is none."""
+        content = self._as(dict)
+        if key not in content:
+            return None
+        return _Value(self.document, (*self.path, key), content[key])
+
+    def member(self, key: str) -> _Value:
+        """Return a member of an object that has to be there."""
+        value = self.get(key)
+        if value is None:
+            raise self.error(f"there is no {key!r}", f"add {key!r}")
+        return value
+
+    def items(self) -> list[_Value]:
+        """Return the items of a list."""
+        content = self._as(list)
+        return [_Value(self.document, (*self.path, at), item) for at, item in enumerate(content)]
+
+    def text(self) -> str:
+        """Return a text."""
+        content: str = self._as(str)
+        if any("\ud800" <= letter <= "\udfff" for letter in content):
+            raise self.error(f"{content!r} has half a character", "write whole surrogate pairs")
+        return content
+
+    def number(self) -> float:
+        """Return a number that is at least 0 and finite."""
+        content = self.content
+        if isinstance(content, bool) or not isinstance(content, int | float):
+            raise self.error(f"{_shown(content)} is no number", "give a number >= 0")
+        try:
+            value = float(content)
+        except OverflowError:
+            value = math.inf
+        if not math.isfinite(value):
+            raise self.error("this number is too large", "give a smaller one")
+        if value < 0:
+            raise self.error(f"{value!r} is negative", "give a number >= 0")
+        return value
+
+    def _as(self, kind: type) -> Any:
+        """Return the content if it is of a kind."""
+        if not isinstance(self.content, kind):
+            name = _KINDS[kind]
+            raise self.error(f"{_shown(self.content)} is not {name}", f"give {name}")
+        return self.content
+
+
+def _shown(content: object) -> str:
+    """Return a value as messages quote it."""
+    for kind, name in _KINDS.items():
+        if isinstance(content, kind) and kind is not str:
+            return name
+    return shown(content) if isinstance(content, str) else json.dumps(content)[:80]
+
+
 @dataclass(frozen=True, slots=True)
 class _Described:
     """Tasks of an instance, in any version of the format."""
 
-    document: JsonValue
-    tasks: list[JsonValue]
+    document: _Value
+    tasks: list[_Value]
     names: list[NamedTask]
     relations: list[NamedEdge]
     # Runtime [s], cores, and where the runtime stands.
@@ -130,7 +218,7 @@ class _Described:
     written: list[dict[str, float]]
 
 
-def _flat(workflow: JsonValue) -> _Described:
+def _flat(workflow: _Value) -> _Described:
     """Return what versions 1.0 to 1.4 say: one list of tasks with runtimes and files in them."""
     document = _either(workflow, "tasks", "jobs")
     tasks = document.items()
@@ -140,7 +228,7 @@ def _flat(workflow: JsonValue) -> _Described:
     for (name, _), task in zip(names, tasks, strict=True):
         if (label := task.get("id")) is not None:
             known.setdefault(label.text(), name)
-    relations: dict[tuple[str, str], JsonValue] = {}
+    relations: dict[tuple[str, str], _Value] = {}
     for (name, _), task in zip(names, tasks, strict=True):
         for key, parents in (("parents", True), ("children", False)):
             for place in _list(task, key):
@@ -167,7 +255,7 @@ def _flat(workflow: JsonValue) -> _Described:
     return _Described(document, tasks, list(names), edges, ran, read, written)
 
 
-def _specified(workflow: JsonValue) -> _Described:
+def _specified(workflow: _Value) -> _Described:
     """Return what versions from 1.5 on say: a specification, and an execution beside it."""
     specification = workflow.member("specification")
     tasks = specification.member("tasks").items()
@@ -190,19 +278,19 @@ def _specified(workflow: JsonValue) -> _Described:
     return _Described(specification, tasks, list(names), list(relations), ran, read, written)
 
 
-def _list(value: JsonValue, key: str) -> list[JsonValue]:
+def _list(value: _Value, key: str) -> list[_Value]:
     """Return the items of an optional list."""
     found = value.get(key)
     return [] if found is None else found.items()
 
 
-def _either(value: JsonValue, key: str, older: str) -> JsonValue:
+def _either(value: _Value, key: str, older: str) -> _Value:
     """Return a member by its name, or by that of older versions."""
     found = value.get(older)
     return value.member(key) if found is None else found
 
 
-def _cores(cores: JsonValue | None) -> float:
+def _cores(cores: _Value | None) -> float:
     """Return a number of cores, 1 if it is not given."""
     count = 1.0 if cores is None else cores.number()
     if cores is not None and count < 1:
@@ -211,9 +299,9 @@ def _cores(cores: JsonValue | None) -> float:
 
 
 def _require_agreement(
-    names: list[tuple[str, JsonValue]],
-    tasks: list[JsonValue],
-    relations: list[tuple[str, str, JsonValue]],
+    names: list[tuple[str, _Value]],
+    tasks: list[_Value],
+    relations: list[tuple[str, str, _Value]],
 ) -> None:
     """Raise unless parents and children say the same."""
     missing = {(source, target): parent for source, target, parent in relations}
@@ -236,7 +324,7 @@ def _require_agreement(
         )
 
 
-def _runtimes(workflow: JsonValue, names: list[str]) -> list[tuple[float, float, Place]]:
+def _runtimes(workflow: _Value, names: list[str]) -> list[tuple[float, float, Place]]:
     """Return the runtime [s] and the cores of each task, and where they stand."""
     execution = workflow.get("execution")
     if execution is None:
@@ -264,7 +352,7 @@ def _runtimes(workflow: JsonValue, names: list[str]) -> list[tuple[float, float,
     return [found[name] for name in names]
 
 
-def _sizes(specification: JsonValue) -> dict[str, float]:
+def _sizes(specification: _Value) -> dict[str, float]:
     """Return the size of each file."""
     sizes: dict[str, float] = {}
     for file in _list(specification, "files"):
@@ -275,7 +363,7 @@ def _sizes(specification: JsonValue) -> dict[str, float]:
     return sizes
 
 
-def _files(task: JsonValue, key: str, sizes: dict[str, float]) -> dict[str, tuple[float, Place]]:
+def _files(task: _Value, key: str, sizes: dict[str, float]) -> dict[str, tuple[float, Place]]:
     """Return the sizes of the files that a task reads or writes, and where they are listed."""
     found: dict[str, tuple[float, Place]] = {}
     for file in _list(task, key):
@@ -290,9 +378,7 @@ def _files(task: JsonValue, key: str, sizes: dict[str, float]) -> dict[str, tupl
     return found
 
 
-def _own(
-    task: JsonValue, read: dict[str, tuple[float, Place]], alpha: float
-) -> tuple[float, float]:
+def _own(task: _Value, read: dict[str, tuple[float, Place]], alpha: float) -> tuple[float, float]:
     """Return the part of a task that is not parallel, and its data."""
     given = task.get("alpha")
     if given is not None:

@@ -50,7 +50,10 @@ class Document:
 
     def line(self, path: Path) -> int | None:
         """Return the line of the value at a path, counted from 1; None if it is unknown."""
-        return self.find_line(self.text, path) if self.text else None
+        if self.file is None:
+            return None
+        # What the outermost table lacks is missing from the first line on.
+        return self.find_line(self.text, path) or (1 if path else None)
 
     def error(self, path: Path, message: str, remedy: str | None) -> FileError:
         """Return an error at the line of the value at a path."""

@@ -84,7 +84,11 @@ def read_text(path: str | os.PathLike[str], kind: type[FileError], remedy: str =
     FileError
         Of the given kind: it cannot be read or is no UTF-8 text; the message names the line.
     """
-    data = read_bytes(path, kind, remedy)
+    return decoded(read_bytes(path, kind, remedy), path, kind)
+
+
+def decoded(data: bytes, path: str | os.PathLike[str], kind: type[FileError]) -> str:
+    """Return the text that a file in UTF-8 holds; parameters and errors as for `read_text`."""
     wrong = data.find(b"\0")
     try:
         text = data.decode("utf-8-sig")

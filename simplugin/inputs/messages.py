@@ -17,6 +17,7 @@ _REMEDIES = {
     "int_type": "give a whole number",
     "list_type": "give a list",
     "missing": "add it",
+    "model_type": "give a table",
     "string_type": "give a text",
     "string_pattern_mismatch": "write 'module:function'",
 }
@@ -108,10 +109,10 @@ def shown(value: Any) -> str:
 def _keys_at(model: type[BaseModel], path: Path) -> list[str]:
     """Return the known keys of a table inside a section."""
     for step in path:
-        if isinstance(step, int):
+        field = model.model_fields.get(str(step))
+        if field is None:  # a position in a list, or a name in a table of tables
             continue
-        field = model.model_fields.get(step)
-        inner = [] if field is None else [field.annotation, *get_args(field.annotation)]
+        inner = [field.annotation, *get_args(field.annotation)]
         models = [each for each in inner if isinstance(each, type) and issubclass(each, BaseModel)]
         if not models:
             return []

@@ -1,4 +1,4 @@
-"""Quantities in a scenario: a number in the SI unit, or a text with a unit."""
+"""Types of quantities: a number in the SI unit, or a text with a unit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from simplugin.errors import UnitError
-from simplugin.units import parse_size, parse_speed, parse_time
+from simplugin.units import parse_bandwidth, parse_size, parse_speed, parse_time
 
 
 def _read_by(parse: Callable[[str], float]) -> BeforeValidator:
@@ -36,5 +36,6 @@ def _parse_work(text: str) -> float:
 
 Work = Annotated[float, _read_by(_parse_work)]
 Speed = Annotated[float, _read_by(parse_speed)]
+Bandwidth = Annotated[float, _read_by(parse_bandwidth)]
 Size = Annotated[float, _read_by(parse_size)]
 Time = Annotated[float, _read_by(parse_time)]

@@ -11,7 +11,7 @@ import numpy as np
 from simplugin.elementary import exp
 from simplugin.figures import Figure
 from simplugin.listings import Listing
-from simplugin.market.outcomes import heterogeneity, jain_index
+from simplugin.market.model import heterogeneity, jain_index
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.platforms.peers import PeerSite
 from simplugin.rows import Best, Metric
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from simplugin.listings import Cell
-    from simplugin.market.deals import Deal
     from simplugin.market.execution import Execution
-    from simplugin.market.outcomes import Outcome
+    from simplugin.market.model import Deal, Outcome
     from simplugin.optimum.bundle_benefit import BestBundle
     from simplugin.workloads.bundle_markets import BundleMarket, Floats
 

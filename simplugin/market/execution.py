@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +14,12 @@ from simplugin.errors import (
     InfeasibleError,
     WorkloadError,
 )
-from simplugin.market.agents.counters import Counters, lifetime
-from simplugin.market.agents.global_schedulers import Directory, grid
-from simplugin.market.agents.observers import one_site
-from simplugin.market.agents.stations import PeerStation, SchedulerStation
-from simplugin.market.deals import Deal
-from simplugin.market.dispatch import DISPATCHERS
-from simplugin.market.model import Terms
-from simplugin.market.negotiations.protocol import Negotiation
+from simplugin.market.actors.global_schedulers import Directory, grid, one_site
+from simplugin.market.actors.stations import Counters, PeerStation, SchedulerStation, lifetime
+from simplugin.market.model import Deal, Terms
+from simplugin.market.policies.dispatch import DISPATCHERS
+from simplugin.market.policies.negotiation import Negotiation
+from simplugin.market.policies.shipped import Policy, negotiation_called
 from simplugin.platforms.peers import PeerGrid
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.placement import Placement
@@ -32,13 +30,12 @@ from simplugin.workloads.parameter_ranges import one_of
 if TYPE_CHECKING:
     import os
 
-    from simplugin.market.agents.local_schedulers import DealRecord
-    from simplugin.market.agents.stations import Ledger
+    from simplugin.market.actors.local_schedulers import DealRecord
+    from simplugin.market.actors.stations import Ledger
     from simplugin.platforms import Platform
     from simplugin.platforms.peers import PeerSite
     from simplugin.simulation import Result
 
-    Policy = Callable[..., tuple[Any, float]]
 
 # From when on dates are further apart than 1e-9 s, and what is precise enough then [s].
 COARSE, PRECISION = 2.0**23, 1e-6
@@ -154,7 +151,7 @@ def execute(
     agreed = _terms(terms, len(sites))
     for bundle in given:
         _require_place(bundle, site, agreed)
-    lasts, how = lifetime(counters), _found(negotiation)
+    lasts, how = lifetime(counters), negotiation_called(negotiation)
     peers = [
         _stations(each, agreed[number], lasts, overlap, number, seed, isinstance(site, PeerGrid))
         for number, each in enumerate(thought)
@@ -228,25 +225,6 @@ def _actor(
     directory = Directory(site.scheduler, hosts, dispatch)
     everything = (directory, schedulers, peers, negotiation, bundles)
     return Placement(site.scheduler, grid, everything, name=_MARKET)
-
-
-def _found(negotiation: str | Policy | Negotiation) -> Negotiation:
-    """Return a negotiation by its name, or a policy's, or that of a policy."""
-    from simplugin.market.negotiations.posted import posted
-    from simplugin.market.negotiations.shipped import NEGOTIATIONS
-    from simplugin.market.policies import POLICIES, policy_called
-
-    if isinstance(negotiation, Negotiation):
-        return negotiation
-    if callable(negotiation):
-        return posted(negotiation)
-    if isinstance(negotiation, str):
-        if negotiation in NEGOTIATIONS:
-            return NEGOTIATIONS[negotiation]
-        if negotiation in POLICIES or ":" in negotiation:
-            return posted(policy_called(negotiation), negotiation)
-    known = ", ".join(dict.fromkeys([*NEGOTIATIONS, *POLICIES]))
-    raise WorkloadError(f"negotiation is {negotiation!r}; give one of {known}, or a policy")
 
 
 def _stations(

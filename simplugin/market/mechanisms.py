@@ -1,20 +1,19 @@
-"""What peers pay the local scheduler for their tasks, under several rules."""
+"""Payments of peers to the local scheduler for their tasks, under several rules."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
 from simplugin.elementary import exp, expm1, log
 from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.market.policies.clocks import clinching
+from simplugin.market.policies.negotiation import negotiate
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.workloads.bundle_markets import BundleMarket
+from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 from simplugin.workloads.parameter_ranges import one_of
-
-if TYPE_CHECKING:
-    from simplugin.workloads.bundle_markets import Amounts, Floats
 
 Unsold = Literal["refused", "worthless"]
 
@@ -182,3 +181,46 @@ def reported(market: BundleMarket, factors: Floats | float) -> BundleMarket:
     if not np.all(np.isfinite(given) & (given > 0)):
         raise WorkloadError(f"factors are {factors!r}; give positive numbers")
     return BundleMarket(market.values * given, market.m, market.caps, market.q)
+
+
+@dataclass(frozen=True, eq=False)
+class Clock:
+    """What came out of a rising clock.
+
+    Attributes
+    ----------
+    settlement : Settlement
+        Tasks that peers clinched and what they pay for them.
+    rounds, messages : int
+        Calls of the local scheduler, and messages of both sides.
+    """
+
+    settlement: Settlement
+    rounds: int
+    messages: int
+
+
+def ascending_clock(market: BundleMarket, *, tick: float | None = None) -> Clock:
+    """Sell tasks by `simplugin.market.policies.clocks.clinching`, in this process.
+
+    Parameters
+    ----------
+    market : BundleMarket
+        What tasks are really worth; each peer only answers for itself.
+    tick : float, optional
+        As there.
+
+    Returns
+    -------
+    Clock
+        Who got what for how much, in how many rounds.
+
+    Raises
+    ------
+    WorkloadError
+        The tick is too small.
+    """
+    agreed = negotiate(clinching(tick), market.values, market.m, market.caps, market.q)
+    assert agreed.payments is not None
+    settlement = Settlement(market, agreed.amounts, agreed.payments)
+    return Clock(settlement, agreed.rounds, agreed.messages)

@@ -27,7 +27,7 @@ class Largest:
         Shadow prices: no way to have a task computed costs less than its application's weight,
         and what all capacity brings in is the sum.
     served : bool, shape (n_applications,)
-        What may have a throughput at all.
+        True for applications that may have a throughput at all.
     equal : float64, shape (n_groups, n_applications)
         The sum is reached if and only if ``equal @ throughput`` is 1, besides the bounds. An
         equation for each group of applications whose cheapest ways have no resource in common
@@ -148,7 +148,7 @@ class Bottlenecks:
         price : float64, shape (n_hosts + n_links,)
             Of a flop on each host, then of a byte on each link, in any unit.
         worth : float64, shape (n_applications,), optional
-            What a task should cost at least, in the same unit.
+            Least price of a task, in the same unit.
         """
         sharing = self.flows.sharing
         income = price * np.concatenate([sharing.speed, sharing.bandwidth])

@@ -25,9 +25,9 @@ class BestBundle:
     benefit : float
         Global benefit U^G [price].
     price : float
-        What the last task that is sold is worth, the highest clearing price [price].
+        Value of the last task that is sold, the highest clearing price [price].
     next_price : float
-        What the best task that is not sold would be worth, below or at which nothing clears; 0 if
+        Value of the best task that is not sold, below or at which nothing clears; 0 if
         caps leave none [price].
     """
 
@@ -154,7 +154,7 @@ def scaled_benefit(
     Parameters
     ----------
     values : float64, shape (n_peers,)
-        What a first task of size 1 is worth to each peer [price].
+        Value of a first task of size 1 to each peer [price].
     sizes : float64, shape (m,)
         Of the tasks, in any unit.
     caps : int64, shape (n_peers,)
@@ -205,7 +205,7 @@ def mixed_benefit(values: ArrayLike, caps: ArrayLike, q: ArrayLike) -> MixedAssi
     Parameters
     ----------
     values : float64, shape (n_peers, m)
-        What each task is worth in the first place of each peer, c / t_ij [price].
+        Value of each task in the first place of each peer, c / t_ij [price].
     caps : int64, shape (n_peers,)
         Most tasks that each peer takes; one number for all will do.
     q : float64, shape (n_peers,)
@@ -276,9 +276,9 @@ def identical_benefit(
     Parameters
     ----------
     values : float64, shape (n_peers, m)
-        What each task is really worth in the first place of each peer [price].
+        True value of each task in the first place of each peer [price].
     mean : float64, shape (n_peers,)
-        What a task of mean size is worth there, by which tasks are dealt: in their order, to
+        Value of a task of mean size there, by which tasks are dealt: in their order, to
         places of falling worth.
     caps, q
         As of `mixed_benefit`.
@@ -286,7 +286,7 @@ def identical_benefit(
     Returns
     -------
     MixedAssignment
-        What comes of it.
+        The assignment.
     """
     worth, _ = _checked(values, caps, q)
     market = BundleMarket(mean, worth.shape[1], caps, q)

@@ -28,7 +28,7 @@ class Relaxation:
     benefit : float
         Global benefit, never less than that of whole tasks [price].
     price : float
-        What a little more of a task would be worth, the price at which peers demand m tasks
+        Value of a little more of a task, the price at which peers demand m tasks
         together [price].
     margin : float
         By how much the largest benefit of whole tasks may be less, at most [price].

@@ -42,7 +42,7 @@ class FairShare:
     throughput : float64, shape (n_applications,)
         Of each application [tasks/s]; unique.
     host_price : float64, shape (n_hosts,)
-        What a flop more would bring [utility/flop]. For max-min fairness, how much it would
+        Gain by a flop more [utility/flop]. For max-min fairness, how much it would
         raise the smallest throughput per weight [1/flop].
     link_price : float64, shape (n_links,)
         Likewise [utility/byte], [1/byte].

@@ -238,7 +238,7 @@ def longest_step(value: Floats, change: Floats, counts: Mask | bool = True) -> f
     value, change : float64, shape (n,)
         Positive values, and the direction to go.
     counts : bool, shape (n,)
-        Which values matter.
+        True for the values that matter.
     """
     shrinks = np.where(counts, -change / value, 0.0)
     return float(1 / max(1.0, np.max(shrinks, initial=0.0) / 0.95))
@@ -254,7 +254,7 @@ def damped(rho: Floats, slope: float, residual: Floats) -> Floats:
     slope : float
         By which a residual changes with the logarithm of its throughput.
     residual : float64, shape (n_applications,)
-        What is to become 0.
+        The value that is to become 0.
 
     Returns
     -------

@@ -41,7 +41,7 @@ class Program:
     agent, column : int64, shape (n_computing,)
         The agents that compute and the columns of their rates.
     unit : float64, shape (n_columns,)
-        What one means in each column [tasks/s].
+        Unit of each column [tasks/s].
     """
 
     usage: csc_array[np.float64]

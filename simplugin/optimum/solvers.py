@@ -31,7 +31,7 @@ def certified(error: float, what: str, remedy: str, tolerance: float = ACCEPTED)
     what : str
         Names the optimum in the message.
     remedy : str
-        What to do if there is none.
+        The remedy if there is none.
     tolerance : float
         The largest error.
 

@@ -29,7 +29,7 @@ class Entries:
     row, column : int64, shape (n_entries,)
         The capacity that they take it from.
     demand, capacity : float64, shape (n_entries,)
-        What a task takes, and out of what.
+        Demand of a task, and the capacity that it uses.
     """
 
     row: Integers
@@ -72,7 +72,7 @@ class TreeFlows:
     entries : Entries
         Of the matrix.
     unit : float64, shape (n_columns,)
-        What one means in each column of the scaled program [tasks/s].
+        Unit of each column of the scaled program [tasks/s].
     port_of_row : int64, shape (n_ports,)
         The host whose port (or, with "multi", whose link from the parent) a row is.
     """
@@ -253,7 +253,7 @@ class SteadyState:
     fair : float
         The smallest throughput per weight [tasks/s].
     bound : float
-        What the prices prove that no smallest throughput per weight can exceed [tasks/s].
+        Upper bound of the smallest throughput per weight, proven by the prices [tasks/s].
     cpu_price : float64, shape (n_hosts,)
         By how much `fair` grows with each host's speed [tasks/s per flop/s].
     port_price : float64, shape (n_hosts,)

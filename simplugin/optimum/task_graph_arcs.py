@@ -146,7 +146,7 @@ class Window:
     Attributes
     ----------
     margin : float
-        How long no such task runs, at the start and at the end together [unit].
+        Time in which no such task runs, at the start and at the end together [unit].
     cluster : int
         The cluster that could be too small for them.
     member : bool, shape (n_tasks,)
@@ -174,7 +174,7 @@ class Arcs:
     Parameters
     ----------
     choices : Choices
-        What tasks and transfers take.
+        Times of tasks and transfers.
     unit : float
         Of time [s].
 
@@ -183,7 +183,7 @@ class Arcs:
     tail, head : int64, shape (n_arcs,)
         From and to which event. The arcs of tasks come first, in their order.
     constant : float64, shape (n_arcs,)
-        What is part of the length in any case [unit].
+        Part of the length that no choice changes [unit].
     windows : list of Window
         Those of the last arcs.
     """
@@ -250,9 +250,9 @@ class Arcs:
         Returns
         -------
         arc, choice : int64, shape (m,)
-            Which choice adds to which arc.
+            Pairs of an arc and a choice that adds to it.
         length : float64, shape (m,)
-            How much, for the whole task [unit].
+            Length added, for the whole task [unit].
         """
         parts = [(task, np.arange(len(task)), self.time[task, cluster, index])]
         choices = self.choices
@@ -349,7 +349,7 @@ class Arcs:
         makespan : float
             When all ends [unit].
         tolerance : float
-            What a window may lack [unit].
+            Largest lack of a window [unit].
         """
         firsts, first = np.unique(self.earliest, return_inverse=True)
         rests, rest = np.unique(self.rest, return_inverse=True)

@@ -87,7 +87,7 @@ def relaxation(
         processors of either task; all data pass their links and the network's, also between the
         same hosts. Otherwise data take no time, which no schedule contradicts.
     tolerance : float
-        How far `value` may stay under `limit`, relative to it.
+        Largest distance of `value` under `limit`, relative to it.
 
     Returns
     -------
@@ -271,7 +271,7 @@ class Bound:
     value : float
         The date [s].
     kind : {"area", "critical path", "network", "relaxation"}
-        What proves it.
+        The proof.
     """
 
     value: float
@@ -366,7 +366,7 @@ def relaxation_bound(
         True if data take time even on an idle network, those that stay on their hosts as well;
         the bound holds only for schedules of which this is true.
     tolerance : float
-        How far the bound may stay under the program's optimum, relative to it.
+        Largest distance of the bound under the program's optimum, relative to it.
 
     Raises
     ------

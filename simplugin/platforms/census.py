@@ -26,7 +26,7 @@ class Computing:
     hosts, cores : int
         Numbers of hosts and of cores.
     speed : float
-        What all cores compute together, in the power states that they start in [flop/s].
+        Speed of all cores together, in the power states that they start in [flop/s].
     """
 
     hosts: int
@@ -98,7 +98,7 @@ def census_of(platform: Platform) -> Census:
     Returns
     -------
     Census
-        What there is.
+        The counts.
     """
     elements = [element for element, _ in platform.walk()]
     zones = [element for element in elements if isinstance(element, Zone)]

@@ -120,7 +120,7 @@ def master_workers(
     arguments, worker_arguments : sequence of str
         Arguments of their functions.
     per_host : int
-        Number of workers each of these hosts has.
+        Number of workers of each of these hosts.
     spread : bool
         Where a number of hosts is asked for, take them evenly over those to choose from instead
         of the first ones.

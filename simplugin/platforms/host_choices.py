@@ -25,7 +25,7 @@ class FoundHosts:
     Attributes
     ----------
     what : str
-        What it is, for messages: ``"zone 'nancy'"``.
+        Words for messages: ``"zone 'nancy'"``.
     among : tuple of str
         The hosts to choose from, in the order of the platform.
     count : int, optional
@@ -104,7 +104,7 @@ class HostChoice:
         Parameters
         ----------
         what : str
-            What is to be there, for the message: ``"the master"``.
+            Words for the message: ``"the master"``.
         host : str
             The name.
 

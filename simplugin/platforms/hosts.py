@@ -80,7 +80,7 @@ class Disk(Checked):
     id : str
         Its name.
     read_bandwidth, write_bandwidth : float
-        What it reads and writes at most [byte/s].
+        Capacity of reading and of writing [byte/s].
     properties : mapping of str to str
         Free annotations, such as ``mount`` and ``size``.
     """
@@ -116,7 +116,7 @@ class Host(_Follower):
     speed : float
         Speed of each core [flop/s], in power state 0.
     cores : int
-        Number of cores it has.
+        Number of cores.
     further_speeds : tuple of float
         Speeds of the power states 1, 2, ... [flop/s].
     pstate : int
@@ -192,7 +192,7 @@ class Peer(_Follower):
     speed : float
         Its speed [flop/s].
     bandwidth_in, bandwidth_out : float
-        What its access link brings in and takes out at most [byte/s].
+        Capacity of its access link in each direction [byte/s].
     coordinates : tuple of three float, optional
         Network coordinates (x, y, height) [ms]; routes from and to it need them.
     speed_profile, state_profile : str
@@ -279,7 +279,7 @@ class Cluster(_Numbered):
     router : str
         Name of the router of a flat cluster; empty for ``<prefix><id>_router<suffix>``.
     limiter_bandwidth : float, optional
-        What a host sends and receives at most, both together [byte/s].
+        Capacity of sending and receiving together, of each host [byte/s].
     loopback_bandwidth : float, optional
         Between processes of one host [byte/s].
     loopback_latency : float

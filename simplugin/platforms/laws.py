@@ -215,7 +215,7 @@ class Dimension:
     si : str
         The unit of a bare number; empty for what has none.
     example : str
-        How one writes such a number in TOML.
+        Such a number in TOML.
     parse : callable, optional
         Reads a text with a unit; without, texts are refused.
     may_be_zero : bool
@@ -289,7 +289,7 @@ def read_law(name: str, table: Mapping[str, Any], dimension: Dimension) -> Law:
         ``law``, a key of `simplugin.platforms.laws.PARAMETERS`, and its parameters by their
         names there.
     dimension : Dimension
-        What is drawn.
+        Dimension of the draws.
 
     Raises
     ------
@@ -344,7 +344,7 @@ def parse_law(text: str, read: Callable[[str], float] = float) -> Law:
         A key of `laws.PARAMETERS` with its parameters in their order, for instance
         ``"weibull(0.5, 3d)"``; a quantity alone is a constant.
     read : callable
-        What reads a quantity, for instance `simplugin.units.parse_time`. Shapes and variations
+        Reader of a quantity, for instance `simplugin.units.parse_time`. Shapes and variations
         are plain numbers.
 
     Returns
@@ -413,7 +413,7 @@ def split_call(text: str) -> tuple[str, tuple[str, ...]]:
     Parameters
     ----------
     text : str
-        What to split.
+        The text.
 
     Returns
     -------

@@ -30,7 +30,7 @@ class PeerSite:
     latency : float
         From the local scheduler to any peer [s].
     uplink : float
-        What the local scheduler can send to all peers together [byte/s]; inf: only the peers' own
+        Capacity from the local scheduler to all peers together [byte/s]; inf: only the peers' own
         links limit it.
     scheduler : str
         Name of the local scheduler's host.
@@ -79,7 +79,7 @@ class PeerSite:
         speed, bandwidth : float64, shape (n_peers,)
             Capacities of the peers [flop/s], [byte/s].
         prefix : str
-            What names begin with.
+            Prefix of the names.
         **further
             `latency`, `uplink` and `scheduler`.
         """

@@ -119,7 +119,7 @@ def profile_problem(text: str, period: float = -1.0) -> str | None:
     Returns
     -------
     str or None
-        What is wrong, with its line within the profile; None if nothing is.
+        The fault, with its line within the profile; None if there is none.
     """
     stochastic, last_date, loop_delay = False, 0.0, 0.0
     for number, words in _lines(text):

@@ -53,14 +53,14 @@ class Site:
     speed : float64, shape (n_clusters,)
         Of each processor of a cluster [flop/s].
     bandwidth : float64, shape (n_clusters,)
-        What each host of a cluster can send, and receive, at most [byte/s].
+        Capacity of the link of each host of a cluster, in each direction [byte/s].
     latency : float64, shape (n_clusters, n_clusters)
         From a host of one cluster to another host of the other [s].
     shared : float64, shape (n_clusters, n_clusters)
-        What all hosts of one cluster together can send to those of the other [byte/s]; inf where
+        Capacity from all hosts of one cluster to those of the other [byte/s]; inf where
         nothing but the hosts' own links limits it.
     switch : int64, shape (n_clusters,), optional
-        Which switch each cluster hangs from: those with the same number share it, and what goes
+        Number of the switch of each cluster: those with the same number share it, and what goes
         from one switch to another passes both. One a cluster without.
 
     Raises

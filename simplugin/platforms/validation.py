@@ -189,7 +189,7 @@ def check_fields(part: Any, what: str = "") -> str:
         A frozen data class. A check in the metadata of an annotation is called with a text for
         messages and the value; if it returns another value, that takes the place of the first.
     what : str, optional
-        What messages call the part; its kind and its first field, a name, without.
+        Words for the part in messages; its kind and first field, a name, without.
 
     Raises
     ------
@@ -198,24 +198,25 @@ def check_fields(part: Any, what: str = "") -> str:
     """
     kind, checks = _checks(part.__class__)
     if not what:
-        (field, check), *checks = checks
-        check(f"a {kind}", getattr(part, field))
-        what = f"{kind} {getattr(part, field)!r}"
-    for field, check in checks:
-        value = getattr(part, field)
-        if value is not None:
-            better = check(f"the {field.replace('_', ' ')} of {what}", value)
+        (name, check, *_), *checks = checks
+        check(f"a {kind}", getattr(part, name))
+        what = f"{kind} {getattr(part, name)!r}"
+    for name, check, words, default in checks:
+        value = getattr(part, name)
+        # Defaults are valid; platforms have many parts, most of whose fields are defaults.
+        if value is not default and value is not None:
+            better = check(f"the {words} of {what}", value)
             if better is not None:
-                object.__setattr__(part, field, better)
+                object.__setattr__(part, name, better)
     return what
 
 
 @cache
-def _checks(kind: type[Any]) -> tuple[str, list[tuple[str, Callable[[str, Any], Any]]]]:
-    """Return what messages call a data class, and the checks of its fields."""
+def _checks(kind: type[Any]) -> tuple[str, list[tuple[str, Callable[[str, Any], Any], str, Any]]]:
+    """Return what messages call a data class; name, check, words and default of its fields."""
     hints = get_type_hints(kind, include_extras=True)
     checks = [
-        (field.name, check)
+        (field.name, check, field.name.replace("_", " "), field.default)
         for field in fields(kind)
         for each in (hints[field.name], *get_args(hints[field.name]))
         for check in getattr(each, "__metadata__", ())

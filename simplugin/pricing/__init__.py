@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from simplugin.pricing.assessment import Assessment, Recovery
     from simplugin.pricing.changes import intervals
     from simplugin.pricing.deployment import deploy, sharing_of
-    from simplugin.pricing.dispatch import dispatch
     from simplugin.pricing.execution import keep_up, negotiate
-    from simplugin.pricing.instances import instances
     from simplugin.pricing.iteration import Method, Trajectory, iterate, settled, throughput_error
     from simplugin.pricing.policies.acceleration import AcceleratedMarket
     from simplugin.pricing.policies.gradient import Gradient, Steps
     from simplugin.pricing.policies.market import Market
     from simplugin.pricing.policies.shipped import POLICIES
+    from simplugin.pricing.seeded_instances import instances
+    from simplugin.pricing.task_dispatch import dispatch
     from simplugin.simulation.platform_changes import Change
 
 _HOMES = {
@@ -34,8 +34,8 @@ _HOMES = {
     "Steps": "pricing.policies.gradient",
     "Trajectory": "pricing.iteration",
     "deploy": "pricing.deployment",
-    "dispatch": "pricing.dispatch",
-    "instances": "pricing.instances",
+    "dispatch": "pricing.task_dispatch",
+    "instances": "pricing.seeded_instances",
     "intervals": "pricing.changes",
     "iterate": "pricing.iteration",
     "keep_up": "pricing.execution",

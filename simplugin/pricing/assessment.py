@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-# What "close" means: name of the metric, and the largest relative error.
+# Suffixes of metrics, and the largest relative errors.
 LEVELS = {"5_percent": 0.05, "1_percent": 0.01, "half_percent": 0.005}
 _MOST_CURVES = 8
 _LEAST = np.finfo(float).tiny
@@ -62,7 +62,7 @@ class Assessment:
 
     @cached_property
     def errors(self) -> dict[str, Floats]:
-        """What is to become small: relative errors of each round, shape (n_rounds + 1,) each.
+        """Relative errors of each round, shape (n_rounds + 1,) each.
 
         "objective" is that of the report, which depends on the unit of tasks and forgives
         overloads; "every throughput" is the worst application's, or the overload.
@@ -82,7 +82,7 @@ class Assessment:
         return Best("objective", self.optimum.objective, "optimum", "max")
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Return what the negotiation came to, in numbers."""
+        """Return the metrics of the negotiation."""
         worst = self.errors["every throughput"]
         rounds = [
             Metric(f"rounds_to_{name}", settled(worst, level)) for name, level in LEVELS.items()
@@ -97,7 +97,7 @@ class Assessment:
         )
 
     def listings(self, most: int = 8) -> tuple[Listing, ...]:
-        """Return tables of the applications, the busiest resources, and the rounds it took."""
+        """Return tables of applications, busiest resources and numbers of rounds."""
         sharing, reached, best = self.sharing, self.trajectory, self.optimum
         hosts = Resources(
             sharing.hosts,
@@ -123,13 +123,13 @@ class Assessment:
     def _applications(self) -> Listing:
         """Return throughput, optimum and gap of each application."""
         reached, best = self.trajectory.throughput[-1], self.optimum.throughput
-        # Gaps under this say nothing.
+        # Gaps below the certificate are meaningless.
         certificate = self.optimum.gap
         note = f"optimum certified to {certificate:.0e}" if certificate > 1e-8 else ""
         return _applications(self.sharing.applications, reached, best, note)
 
     def _rounds(self) -> Listing:
-        """Return from which round on errors stay small, and the simulated date."""
+        """Return the rounds from which errors stay small, and their dates."""
         date = self.trajectory.date
         lines = []
         for what, error in self.errors.items():
@@ -168,7 +168,7 @@ class Assessment:
         )
 
     def _prices(self, rounds: NDArray[np.int64]) -> Figure:
-        """Return the curves of what the whole capacity of a resource costs.
+        """Return the curves of prices times capacities.
 
         So hosts and links, large and small, have one unit.
         """
@@ -203,10 +203,10 @@ class Resources:
     best: Floats
 
     def listing(self, what: str, unit: str, large: str, most: int) -> Listing:
-        """Return those that are worth most at their prices, then those loaded most."""
+        """Return the resources of the highest worth at their prices, then of the highest load."""
         share = np.where(self.capacity > 0, self.load / np.maximum(self.capacity, _LEAST), 0.0)
         worth = self.capacity * self.price
-        # What is below this is a rest of the iteration, no price.
+        # Smaller values are remainders of the iteration.
         worth = np.where(worth > 1e-9 * worth.sum(), worth, 0.0)
         order = [each for each in np.lexsort((-share, -worth)) if share[each] or worth[each]]
         columns = (
@@ -241,10 +241,10 @@ def _applications(names: Sequence[str], reached: Floats, best: Floats, note: str
     return Listing("Applications", columns, lines, note)
 
 
-# What "back" means: every throughput this near to the new optimum, no resource overloaded by more.
+# Largest errors of throughputs, and largest overloads, after a return to the optimum.
 _RETURN_LEVELS = (0.05, 0.01)
 _MOST_EVENTS = 4
-# What curves do not tell from none.
+# Lower end of the curves.
 _LEAST_ERROR = 1e-6
 
 
@@ -294,11 +294,11 @@ class Recovery:
     utility : AlphaFair
         Of every application; not max-min, which has no objective.
     kept : Upkeep
-        What agents did.
+        The run.
     stretches : sequence of Stretch
-        What was seen between changes; at least one.
+        The intervals between changes; at least one.
     events : mapping of float to list of str
-        What happened at which date.
+        Descriptions of the changes by date.
     """
 
     sharing: Sharing
@@ -318,7 +318,7 @@ class Recovery:
         return Best("objective", self.last.optimum.objective, "optimum", "max")
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Return what the run came to at its end, and the slowest return to the optimum."""
+        """Return the metrics of the end, and the slowest return to the optimum."""
         last = self.last
         times = [each.back_after(_RETURN_LEVELS[-1]) for each in self.stretches]
         known = [time for time in times if time is not None]
@@ -357,7 +357,7 @@ class Recovery:
         )
 
     def _intervals(self) -> Listing:
-        """Return what changed when, and how long it took to come back to the optimum."""
+        """Return the changes, and the times to the new optimum."""
         lines = []
         for each in self.stretches:
             line: list[Cell] = [each.interval.start, self._what(each.interval.start)]
@@ -385,7 +385,7 @@ class Recovery:
         return Listing("Changes", columns, tuple(lines), note)
 
     def _what(self, date: float) -> str:
-        """Return what happened at a date in a few words."""
+        """Return the changes at a date in a few words."""
         events = self.events.get(date, []) or ["start" if date == 0 else ""]
         shown = ", ".join(events[:_MOST_EVENTS])
         rest = len(events) - _MOST_EVENTS
@@ -435,7 +435,7 @@ class Recovery:
 def events_of(
     sharing: Sharing, applications: Sequence[Application], changes: Sequence[Change]
 ) -> dict[float, list[str]]:
-    """Return in words what happens when.
+    """Return descriptions of all changes by date.
 
     Parameters
     ----------
@@ -456,17 +456,17 @@ def events_of(
     off: set[str] = set()
     events: dict[float, list[str]] = {}
     for change in sorted(changes, key=lambda change: change.date):
-        name, told = change.resource, events.setdefault(change.date, [])
+        name, events_then = change.resource, events.setdefault(change.date, [])
         if change.fails:
-            told.append(f"{name} fails")
+            events_then.append(f"{name} fails")
             off.add(name)
             continue
         if name in off:
-            told.append(f"{name} comes back")
+            events_then.append(f"{name} comes back")
             off.remove(name)
         if name in capacity and change.capacity != capacity[name]:
             unit = "flop/s" if name in sharing.hosts else "B/s"
-            told.append(f"{name} has {_capacity(change.capacity, unit)}")
+            events_then.append(f"{name} has {_capacity(change.capacity, unit)}")
             capacity[name] = change.capacity
     for each in applications:
         if each.start > 0:

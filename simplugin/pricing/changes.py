@@ -1,4 +1,4 @@
-"""What changes while applications run: capacities, failures, applications that come and go."""
+"""Changes of capacities and applications, and the problems between them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = ["Change", "Interval", "changing", "intervals", "reachable"]
 
 @dataclass(frozen=True, eq=False)
 class Interval:
-    """What is to be shared between two dates.
+    """The problem between two dates.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ def changing(platform: Graph | Platform, changes: Sequence[Change], sharing: Sha
     changes : sequence of Change
         In any order.
     sharing : Sharing
-        What is shared there, for the speeds that SimGrid wants fractions of.
+        The deployment, for speeds of which SimGrid takes fractions.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def intervals(
     until: float,
     platform: Graph | Platform | str | os.PathLike[str] | None = None,
 ) -> list[Interval]:
-    """Return what is to be shared between changes, to find the optimum of each interval.
+    """Return the problems between changes, of which each has its optimum.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def intervals(
     changes : sequence of Change
         In any order.
     until : float
-        Where the last interval ends [s].
+        End of the last interval [s].
     platform : Graph, Platform or path, optional
         Where, for the changes of its own profiles, and for links on ways back that fail; without,
         agents are only cut off where their data come through.
@@ -159,7 +159,7 @@ def intervals(
 
 
 class _Conditions:
-    """What capacities are, and what is off, while time passes."""
+    """Capacities and failures at a date."""
 
     def __init__(self, sharing: Sharing) -> None:
         self.sharing = sharing
@@ -169,7 +169,7 @@ class _Conditions:
         self.links = {name: link for link, name in enumerate(sharing.links)}
 
     def follow(self, change: Change) -> None:
-        """Let a change happen."""
+        """Apply a change."""
         (self.off.add if change.fails else self.off.discard)(change.resource)
         if change.resource in self.hosts:
             self.speed[self.hosts[change.resource]] = change.capacity
@@ -177,7 +177,7 @@ class _Conditions:
             self.bandwidth[self.links[change.resource]] = change.capacity
 
     def now(self) -> Sharing:
-        """Return the deployment with the capacities that there are."""
+        """Return the deployment with the present capacities."""
         return replace(self.sharing, speed=self.speed.copy(), bandwidth=self.bandwidth.copy())
 
 
@@ -242,7 +242,7 @@ def _cut(
     off: set[str],
     cuts: Mapping[tuple[int, int], frozenset[str]],
 ) -> None:
-    """Take away the agents whose way from or to their father is interrupted."""
+    """Remove the agents whose way from or to their father is interrupted."""
     cut = {pair for pair, links in cuts.items() if not links.isdisjoint(off)}
     if cut:
         for agent in np.flatnonzero(sharing.father >= 0).tolist():

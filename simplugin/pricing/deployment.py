@@ -45,7 +45,7 @@ def deploy(
     graph : Graph
         Hosts and links.
     applications : sequence of Application
-        What shares them.
+        The applications.
     trees : mapping of str to mapping of str to str, optional
         For an application's name, the father of each host of its tree but the master. An
         application without one has the breadth-first tree from its master, neighbours in the
@@ -248,7 +248,7 @@ def sharing_of(
     platform : Platform or path
         The platform or its file.
     applications : sequence of Application
-        What shares it.
+        The applications.
     trees : mapping of str to mapping of str to str, optional
         For an application's name, the father of each host of its tree but the master; a father
         reaches its son along the route between them.
@@ -381,7 +381,7 @@ def _by_depth(depth: Integers, father: Integers, application: Integers) -> Integ
     levels = []
     for level in range(int(depth.max()) + 1):
         agents = np.flatnonzero(depth == level)
-        # Fathers stand in the order of their applications already.
+        # Fathers are in the order of their applications already.
         key = application[agents] if level == 0 else place[father[agents]]
         agents = agents[np.argsort(key, kind="stable")]
         place[agents] = np.arange(len(agents))

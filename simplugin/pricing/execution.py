@@ -45,12 +45,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Negotiation:
-    """What came out of a simulated negotiation.
+    """Result of a simulated negotiation.
 
     Attributes
     ----------
     trajectory : Trajectory
-        With dates and bytes; prices of resources that nobody uses are 0.
+        With dates and bytes; prices of unused resources are 0.
     result : Result
         Of the simulation, without a trace.
     """
@@ -71,10 +71,10 @@ def negotiate(
     envelope: Envelope | None = None,
     **simulation: Any,
 ) -> Negotiation:
-    """Let agents and price managers negotiate on a simulated platform.
+    """Simulate a negotiation of agents and price managers in synchronous rounds.
 
-    Each agent, and each price manager of a host or link, is an actor. All know but their
-    neighbourhood, and learn the rest from messages; those between hosts cross the network.
+    Each agent, and each price manager of a host or link, is an actor. All know their
+    neighbourhood only, and learn the rest from messages; those between hosts cross the network.
 
     Parameters
     ----------
@@ -84,9 +84,9 @@ def negotiate(
     sharing : Sharing
         The deployment. Managers read capacities off the platform, not from here.
     method : Method
-        What they do in a round.
+        The method.
     rounds : int
-        How many.
+        Number of rounds.
     utility : AlphaFair
         Of every application.
     start : State, optional
@@ -124,7 +124,7 @@ def negotiate(
 
 
 def check_ways_back(graph: Graph, sharing: Sharing) -> None:
-    """Refuse a deployment whose sons cannot answer their fathers."""
+    """Raise if a son has no link to its father."""
     there = set(zip(graph.source.tolist(), graph.destination.tolist(), strict=True))
     sons = np.flatnonzero(sharing.father >= 0)
     hosts, fathers = sharing.host[sons], sharing.host[sharing.father[sons]]
@@ -147,7 +147,7 @@ async def convene(
 ) -> tuple[Floats, Floats]:
     """Start an actor for each role, and collect what they wrote down when all are over.
 
-    Its states are made here, and not where the simulation is asked for, as 10 000 hosts have
+    States are made here, in the simulation's process, as 10 000 hosts have
     some 100 000 of them. It takes no part in the negotiation and no simulated time.
 
     Returns
@@ -181,7 +181,7 @@ async def convene(
 
 
 def _trajectory(sharing: Sharing, result: Result) -> Trajectory:
-    """Put together what the actors wrote down."""
+    """Return the trajectory from the actors' logs."""
     values, date = result.value_of("convene")
     rates, host_price, link_price = np.split(
         values, [sharing.n_agents, sharing.n_agents + sharing.n_hosts], axis=1
@@ -200,7 +200,7 @@ def _trajectory(sharing: Sharing, result: Result) -> Trajectory:
 
 @dataclass(frozen=True, eq=False)
 class Upkeep:
-    """How rates followed what changed.
+    """Rates during a run through changes.
 
     Attributes
     ----------
@@ -241,7 +241,7 @@ class Upkeep:
         best : float64, shape (n_applications of the interval,)
             The optimal throughputs there [tasks/s].
         level : float
-            How near, relative to the optimum; also the overload of a resource that is accepted.
+            Largest error relative to the optimum, and largest overload of a resource.
 
         Returns
         -------
@@ -301,9 +301,9 @@ def keep_up(
     envelope: Envelope | None = None,
     **simulation: Any,
 ) -> Upkeep:
-    """Let agents and managers act each period on what they last heard, through changes.
+    """Simulate agents and managers that act each period on their last messages, through changes.
 
-    Nobody waits for anybody. Each role decides once a period, at a phase of its own; messages
+    No role waits. Each decides once a period, at a phase of its own; messages
     take the time that they take, and are lost where a link or a host fails. Who has been silent
     for `patience` periods, or has taken its leave, counts as gone: an agent without a father
     stops, a son or member drops out of the sums. Roles start afresh when their host comes back.
@@ -315,11 +315,11 @@ def keep_up(
         the names in `sharing`. There are routes both ways between fathers and sons, and between
         the users of a link.
     applications : sequence of Application
-        What shares it, from `start` to `end`.
+        The applications, each from `start` to `end`.
     sharing : Sharing
         Their deployment.
     method : Method
-        What they do in a period.
+        The method.
     utility : AlphaFair
         Of every application.
     until : float
@@ -327,9 +327,9 @@ def keep_up(
     period : float
         Between two decisions of a role [s].
     changes : sequence of Change
-        What happens to other hosts and links; they become profiles of the simulated platform.
+        Changes of other hosts and links, as profiles of the simulated platform.
     patience : int
-        How many periods somebody may be silent.
+        Periods for which a role may be silent.
     sample : float, optional
         Between two looks of the observer [s]; a period without.
     options : SimGridOptions, optional
@@ -360,7 +360,7 @@ def keep_up(
     safe = [host for host in sharing.hosts if host not in off]
     if not safe:
         raise WorkloadError("every host fails at some time; the observer needs one that does not")
-    # Managers of links stand elsewhere if they can.
+    # Managers of links are on other hosts if possible.
     failing = {host for host, name in enumerate(sharing.hosts) if name in off}
     failing |= {son for _, son in ways(platform, sharing, off.difference(sharing.hosts))}
     asked = (sharing, tuple(applications), frozenset(failing), method, utility, patience, period)

@@ -1,4 +1,4 @@
-"""What an iteration went through, and how many rounds it took."""
+"""Pure iterations: the protocol of a method, trajectories, and counts of rounds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class State(Protocol):
-    """What every iteration's state tells; the rest is its own."""
+    """The common part of the states of all iterations."""
 
     @property
     def rate(self) -> Floats:
@@ -86,7 +86,7 @@ class Trajectory:
 
     @property
     def n_rounds(self) -> int:
-        """How many rounds there were."""
+        """Number of rounds."""
         return len(self.throughput) - 1
 
 
@@ -105,17 +105,17 @@ def iterate(
     Parameters
     ----------
     method : Method
-        What a round does.
+        The method.
     sharing : Sharing
         The problem.
     utility : AlphaFair
         Of every application.
     rounds : int
-        How many rounds to run.
+        Number of rounds.
     start : State, optional
-        Where to go on from; the method's own start otherwise.
+        The first state; by default that of the method.
     prices, rates : bool
-        Whether to keep the prices, and each agent's rate, of every round.
+        True to keep the prices, and each agent's rate, of every round.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def settled(error: Floats, level: float) -> int | None:
     error : float64, shape (n_rounds + 1,)
         Of each round, from round 0; NaN counts as outside.
     level : float
-        What is small enough.
+        The largest error that is accepted.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def throughput_error(trajectory: Trajectory, best: Floats) -> Floats:
     Returns
     -------
     float64, shape (n_rounds + 1,)
-        What "every throughput within 1 %" is about.
+        The measure of "every throughput within 1 %".
     """
     worst = np.abs(trajectory.throughput / best - 1).max(axis=1)
     return np.asarray(np.maximum(worst, trajectory.overload))

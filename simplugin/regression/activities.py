@@ -54,7 +54,7 @@ class Activity(NamedTuple):
 
 @dataclass(frozen=True)
 class Activities:
-    """What the actors of a run did.
+    """The activities of the actors of a run.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ def activities_of_chart(chart: ScheduleChart, most: int) -> Activities | None:
 
 
 def is_complete(recorded: Activities | None, now: Activities | None) -> bool:
-    """Whether a record has the activities that would be recorded of a run that agrees with it.
+    """Return True if a record has as many activities as would be recorded now.
 
     It has not if its trace was lost or damaged, or if the limit of them is another one now.
     """

@@ -52,7 +52,7 @@ class Checked:
     duration : float
         How long the run took [s of real time].
     recorded : bool
-        Whether the result was recorded now.
+        True if the result was recorded now.
     file : Path, optional
         Of the recorded result.
     """
@@ -67,7 +67,7 @@ class Checked:
 
     @property
     def agrees(self) -> bool:
-        """Whether what is recorded now is what came out."""
+        """Return True if what is recorded now is what came out."""
         return self.state == "ok" or self.recorded
 
     def document(self) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Limits:
-    """How far metrics may move, as far as a caller says so.
+    """Tolerances that a caller gives.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Means:
-    """How scenarios are run, and who is told.
+    """The way in which scenarios are run, and callbacks.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ def check_recorded(
     limits : Limits
         How far metrics may move, besides what ``recorded/tolerances.toml`` says.
     update : bool
-        Whether to record what is new or moved, and to delete what has no scenario any more.
+        True if to record what is new or moved, and to delete what has no scenario any more.
 
     Returns
     -------
@@ -162,7 +162,7 @@ def check_recorded(
 
 
 class _Check:
-    """What is compared, and how it came out so far."""
+    """A comparison in progress."""
 
     def __init__(self, found: Found, means: Means, limits: Limits, *, update: bool) -> None:
         self.found = found

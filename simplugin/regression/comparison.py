@@ -48,7 +48,7 @@ class Change:
     recorded, now : float, int, str or None
         Its values.
     state : {"ok", "moved", "new", "missing"}
-        Whether they agree; "new" is not recorded, "missing" is recorded only.
+        True if they agree; "new" is not recorded, "missing" is recorded only.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Change:
 
     @property
     def difference(self) -> float | None:
-        """How much more it is now; None between what are no finite numbers of one unit."""
+        """The increase; None unless both are finite numbers of one unit."""
         if self.unit != self.recorded_unit:
             return None
         if isinstance(self.recorded, float | int) and isinstance(self.now, float | int):
@@ -120,7 +120,7 @@ class Comparison:
 
     @property
     def agrees(self) -> bool:
-        """Whether all metrics are as recorded; activities explain, but do not decide."""
+        """Return True if all metrics are as recorded; activities explain, but do not decide."""
         return not self.moved
 
 
@@ -395,7 +395,7 @@ def _changed_actors(recorded: Snapshot, now: Snapshot) -> list[str]:
 
 
 def _differ(recorded: Snapshot, now: Snapshot, setting: str) -> bool:
-    """Whether a setting is another one, where both runs have it."""
+    """Return True if a setting is another one, where both runs have it."""
     before, after = recorded.settings.get(setting), now.settings.get(setting)
     return None not in (before, after) and bool(before != after)
 

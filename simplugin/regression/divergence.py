@@ -49,7 +49,7 @@ class Difference:
         How many come after it in the longer run, and how many of them differ; where there is no
         order, of all others.
     unended : bool
-        Whether one is missing that may just not have ended when the record was cut.
+        True if one is missing that may just not have ended when the record was cut.
     """
 
     actor: str
@@ -68,7 +68,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """How the activities of two runs differ.
+    """The differences between the activities of two runs.
 
     Attributes
     ----------
@@ -170,7 +170,7 @@ def _by_actor(rows: Iterable[Activity], namesakes: Collection[str]) -> dict[_Who
 
 
 def _agree(recorded: Activity | None, now: Activity | None, within: Tolerance) -> bool:
-    """Whether both versions of an activity are there and agree."""
+    """Return True if both versions of an activity are there and agree."""
     return (
         recorded is not None and now is not None and not fields_that_differ(recorded, now, within)
     )
@@ -220,7 +220,7 @@ def _date(pairs: Sequence[Pair], at: int, within: Tolerance, cut: float) -> floa
 
 
 def _is_unended(pairs: Sequence[Pair], at: int, cut: float) -> bool:
-    """Whether an activity may be missing in a record only because that was cut before its end."""
+    """Return True if the end of the record may be why an activity is missing in it."""
     recorded, now = pairs[at]
     if math.isinf(cut) or recorded is not None or now is None:
         return False
@@ -247,7 +247,7 @@ def fields_that_differ(recorded: Activity, now: Activity, within: Tolerance) -> 
 
 
 def begin_alike(recorded: Activity, now: Activity, within: Tolerance) -> bool:
-    """Whether two activities differ only in how and when they end."""
+    """Return True if two activities differ only in how and when they end."""
     return set(fields_that_differ(recorded, now, within)) <= _OUTCOME
 
 
@@ -354,7 +354,7 @@ def _like(
 
 
 def _like_at(mine: list[Activity], theirs: list[Activity], at: int, within: Tolerance) -> bool:
-    """Whether both have the like of each other at a position; bring it there if it is close."""
+    """Return True if both have like activities at a position; move a close one there."""
     fields = fields_that_differ(mine[at], theirs[at], within)
     if not fields:
         return True
@@ -391,7 +391,7 @@ def _bring(
 def _may_be_unrecorded(
     wanted: Activity, theirs: Sequence[Activity], at: int, within: Tolerance, cut: float
 ) -> bool:
-    """Whether what is at a position is not recorded only because it had not ended at the cut."""
+    """Return True if the end of the record may be why an activity at a position is missing."""
     extra = theirs[at]
     if math.isinf(cut) or extra.start >= wanted.start:
         return False

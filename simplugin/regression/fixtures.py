@@ -30,7 +30,7 @@ _VALUE = "value"
 
 @dataclass(frozen=True)
 class Places:
-    """Where the files are looked for that tests name.
+    """The directories of the files that tests name.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ def directory_of(test_file: Path) -> Path:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a result is not what is recorded.
+    """The reason why a result does not agree with the recorded one.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ class RecordedTest:
     directory : Path
         Where they are.
     update : bool
-        Whether to record what is new or moved.
+        True if to record what is new or moved.
     used : set of Path
         Results that were compared.
     updated : list of (str, list of str)

@@ -112,7 +112,7 @@ class Ledger:
         given : iterable of Path
             Files and directories that were asked for as a whole: only of these it is known.
         remove : bool
-            Whether to delete.
+            True if to delete.
         """
         from simplugin.regression.snapshots import trace_path
 

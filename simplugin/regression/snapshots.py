@@ -95,7 +95,7 @@ class _Document(_Table):
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What came out of a run, and what it was.
+    """The outcome of a run, and its circumstances.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What is compared with recorded results: scenarios, and the runs of small campaigns."""
+"""Scenarios and runs of small campaigns that have, or should have, recorded results."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Subject:
     document : mapping
         What the run consists of.
     of_campaign : bool
-        Whether that is not what stands in the file.
+        True if that is not what stands in the file.
     problem : str, optional
         Why it cannot be run.
     """
@@ -82,7 +82,7 @@ class Orphan:
 
 @dataclass(frozen=True)
 class Found:
-    """What files and directories consist of.
+    """The contents of files and directories.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ def _files(paths: Sequence[Path]) -> list[Path]:
 
 
 def _is_scenario(file: Path) -> bool:
-    """Whether a TOML file of a directory is meant to be run."""
+    """Return True if a TOML file of a directory is meant to be run."""
     try:
         document, _ = read_toml(file)
     except ScenarioError:

@@ -7,23 +7,24 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from simplugin.errors import ScenarioError
+from pydantic import BeforeValidator, Field, ValidationError
+
+from simplugin.inputs.messages import from_pydantic
 from simplugin.inputs.positions import toml_line
+from simplugin.inputs.sections import Section
 from simplugin.near_names import perhaps
-from simplugin.scenarios.scenario import read_toml
+from simplugin.scenarios.scenario import read_toml, scenario_error
 
 RELATIVE = 1e-9
 ABSOLUTE = 0.0
 ACTIVITIES = 100_000
-_LIMITS = ("relative", "absolute")
-_GENERAL = (*_LIMITS, "activities", "metrics")
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far two values may be apart.
+    """The largest distance of two values that agree.
 
     Attributes
     ----------
@@ -32,7 +33,7 @@ class Tolerance:
     absolute : float
         In the metric's unit; the larger one of both limits holds.
     named : bool
-        Whether it was given for this metric: only then it holds for counts too.
+        True if it was given for this metric: only then it holds for counts too.
     """
 
     relative: float = RELATIVE
@@ -40,7 +41,7 @@ class Tolerance:
     named: bool = False
 
     def accepts(self, recorded: object, now: object) -> bool:
-        """Whether a value is what is recorded; NaN equals NaN, texts and counts are exact."""
+        """Return True if a value agrees; NaN equals NaN, texts and counts are exact."""
         if not _is_number(recorded) or not _is_number(now):
             return recorded == now
         assert isinstance(recorded, float | int)
@@ -89,8 +90,42 @@ class Tolerances:
 
 
 def is_tolerance(value: object) -> bool:
-    """Whether a value can be a limit: a finite number, 0 or more."""
+    """Return True if a value can be a limit: a finite number, 0 or more."""
     return _is_number(value) and 0 <= value < math.inf  # type: ignore[operator]
+
+
+def _limits_of(value: Any) -> Any:
+    """Return a number as the relative limit of a table."""
+    return value if isinstance(value, dict) else {"relative": value}
+
+
+_Limit = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class _Limits(Section):
+    """The tolerance of a metric."""
+
+    relative: _Limit | None = None
+    absolute: _Limit | None = None
+
+    def given(self) -> dict[str, Any]:
+        """Return the limits that the table has."""
+        return self.model_dump(include={"relative", "absolute"}, exclude_unset=True)
+
+
+class _Table(_Limits):
+    """The tolerances of a scenario."""
+
+    activities: Annotated[int, Field(ge=0)] = ACTIVITIES
+    metrics: dict[str, Annotated[_Limits, BeforeValidator(_limits_of)]] = Field(
+        default_factory=dict
+    )
+
+
+class _Document(_Table):
+    """The tolerances of all scenarios, and of single ones."""
+
+    scenarios: dict[str, _Table] = Field(default_factory=dict)
 
 
 class ToleranceFile:
@@ -106,27 +141,23 @@ class ToleranceFile:
     Raises
     ------
     ScenarioError
-        A key is unknown or a value cannot be a tolerance.
+        A key is unknown or a value is not a tolerance.
     """
 
     def __init__(self, document: Mapping[str, Any], file: Path, text: str = "") -> None:
-        self._document, self._file, self._text = document, file, text
-        self._check(document, (), (*_GENERAL, "scenarios"))
-        scenarios = document.get("scenarios", {})
-        if not isinstance(scenarios, dict):
-            raise self._error(("scenarios",), "write a table, [scenarios.NAME]")
-        for name, table in scenarios.items():
-            if not isinstance(table, dict):
-                raise self._error(("scenarios", name), f"write a table, [scenarios.{name}]")
-            self._check(table, ("scenarios", name), _GENERAL)
+        self._file, self._text = file, text
+        try:
+            self._general = _Document.model_validate(document)
+        except ValidationError as error:
+            raise scenario_error(from_pydantic(error, _Document, ()), file, text) from None
 
     @property
     def scenarios(self) -> tuple[str, ...]:
         """Names of the scenarios that have tolerances of their own."""
-        return tuple(self._document.get("scenarios", {}))
+        return tuple(self._general.scenarios)
 
     def metrics_named(self, scenario: str | None = None) -> list[tuple[str, str]]:
-        """Return metrics that have tolerances of their own, with the places where these stand.
+        """Return metrics that have tolerances of their own, with the places of these.
 
         Parameters
         ----------
@@ -134,13 +165,11 @@ class ToleranceFile:
             Those of a scenario; without, those that hold for all.
         """
         path = () if scenario is None else ("scenarios", scenario)
-        table = self._document
-        for step in path:
-            table = table.get(step, {})
-        return [(name, self._place((*path, "metrics", name))) for name in table.get("metrics", {})]
+        table = self._general if scenario is None else self._of(scenario)
+        return [(name, self._place((*path, "metrics", name))) for name in table.metrics]
 
     def place_of(self, scenario: str) -> str:
-        """Return where the table of a scenario stands: the file and its line."""
+        """Return the place of the table of a scenario: the file and its line."""
         return self._place(("scenarios", scenario))
 
     def of(
@@ -155,58 +184,27 @@ class ToleranceFile:
         relative, absolute : float, optional
             Instead of the file's general ones; metrics keep their own.
         """
-        own = self._document.get("scenarios", {}).get(scenario, {})
-        found: dict[str, Any] = {}
-        metrics: dict[str, Tolerance] = {}
-        for table in (self._document, own):
-            found |= {key: table[key] for key in (*_LIMITS, "activities") if key in table}
-            for name, value in table.get("metrics", {}).items():
-                limits = value if isinstance(value, dict) else {"relative": value}
-                metrics[name] = Tolerance(**limits, named=True)
+        tables = (self._general, self._of(scenario))
         given = {"relative": relative, "absolute": absolute}
-        found |= {name: value for name, value in given.items() if value is not None}
-        most = found.pop("activities", ACTIVITIES)
-        return Tolerances(Tolerance(**found), metrics, most)
+        limits = {name: value for name, value in given.items() if value is not None}
+        metrics = {name: each for table in tables for name, each in table.metrics.items()}
+        chosen = next(
+            (each for each in reversed(tables) if "activities" in each.model_fields_set), tables[0]
+        )
+        return Tolerances(
+            Tolerance(**{**tables[0].given(), **tables[1].given(), **limits}),
+            {name: Tolerance(**each.given(), named=True) for name, each in metrics.items()},
+            chosen.activities,
+        )
 
-    def _check(self, table: Mapping[str, Any], path: tuple[str, ...], known: Any) -> None:
-        """Refuse what a table must not have."""
-        for key, value in table.items():
-            place = (*path, key)
-            if key not in known:
-                hint = perhaps(key, known) or f"the keys here are {', '.join(known)}"
-                raise self._error(place, hint, "unknown key ")
-            if key in _LIMITS and not is_tolerance(value):
-                raise self._error(place, "give a number, 0 or more")
-            if key == "activities" and (type(value) is not int or value < 0):
-                raise self._error(place, "give the number of activities to record at most")
-            if key == "metrics":
-                self._check_metrics(value, place)
-
-    def _check_metrics(self, table: Any, path: tuple[str, ...]) -> None:
-        """Refuse what is no tolerance of a metric."""
-        if not isinstance(table, dict):
-            raise self._error(path, "write a table of metrics")
-        for name, value in table.items():
-            if isinstance(value, dict):
-                self._check(value, (*path, name), _LIMITS)
-            elif not is_tolerance(value):
-                raise self._error(
-                    (*path, name), "give a number, or { relative = ..., absolute = ... }"
-                )
+    def _of(self, scenario: str) -> _Table:
+        """Return the table of a scenario."""
+        return self._general.scenarios.get(scenario, _Table())
 
     def _place(self, path: tuple[str, ...]) -> str:
-        """Return where a key stands."""
+        """Return the place of a key."""
         line = toml_line(self._text, path) if self._text else None
         return f"{self._file}:{line}" if line else str(self._file)
-
-    def _error(self, path: tuple[str, ...], remedy: str, what: str = "") -> ScenarioError:
-        """Return an exception about a key."""
-        key, value = ".".join(path), self._document
-        for step in path:
-            value = value[step]
-        message = f"{what}{key!r}" if what else f"{key} is {value!r}"
-        line = toml_line(self._text, path) if self._text else None
-        return ScenarioError(message, file=self._file, line=line, remedy=remedy)
 
 
 def load_tolerances(path: str | os.PathLike[str]) -> ToleranceFile:
@@ -225,7 +223,7 @@ def load_tolerances(path: str | os.PathLike[str]) -> ToleranceFile:
 
 
 def _is_number(value: object) -> bool:
-    """Whether a value can be compared with a tolerance."""
+    """Return True if a value can be compared with a tolerance."""
     return isinstance(value, float | int) and not isinstance(value, bool)
 
 
@@ -247,7 +245,7 @@ def remarks(
     metrics : mapping of str to collection of str
         Of each scenario that ran, the metrics that it has. What did not run may have any.
     is_whole : bool
-        Whether these are all of the directory; else a metric may be one of the others.
+        True if these are all of the directory; else a metric may be one of the others.
     """
     for name in sorted(set(file.scenarios) - set(present)):
         yield _ending(f"{file.place_of(name)}: there is no scenario {name!r}", name, present)

@@ -57,7 +57,7 @@ def _modules_beside(directory: Path) -> set[str]:
 
 
 def _is_inside(module: ModuleType, directory: Path) -> bool:
-    """Whether a module comes from a file under a directory, or is a directory there."""
+    """Return True if a module comes from a file under a directory, or is a directory there."""
     file = getattr(module, "__file__", None)
     places = [file] if file else getattr(module, "__path__", ())
     return any(Path(str(each)).resolve().is_relative_to(directory.resolve()) for each in places)

@@ -10,7 +10,7 @@ from simplugin.inputs.kinds import Kind
 KINDS = {
     "actors": "simplugin.scenarios.actors:KIND",
     "bags": "simplugin.scenarios.bags:KIND",
-    "bundles": "simplugin.scenarios.bundles:KIND",
+    "bundles": "simplugin.market.scenario:KIND",
     "taskgraphs": "simplugin.taskgraphs.scenario:KIND",
 }
 

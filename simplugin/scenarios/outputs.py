@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter
 
-from simplugin.charts import Bar, ScheduleChart
+from simplugin.charts import ScheduleChart
 from simplugin.claims import Claim
 from simplugin.errors import SimpluginError
 from simplugin.figures import Figure
@@ -187,71 +188,27 @@ def plain(value: Any, of: str = "the result has") -> Any:
 
 def figure_document(figure: Figure) -> dict[str, Any]:
     """Return curves as plain containers."""
-    found: dict[str, Any] = plain(
-        {
-            "name": figure.name,
-            "title": figure.title,
-            "x_label": figure.x_label,
-            "y_label": figure.y_label,
-            "series": [
-                {"name": name, "x": np.asarray(x), "y": np.asarray(y)}
-                for name, (x, y) in figure.series.items()
-            ],
-            # Lists of pairs, since their order shows and JSON's need not last.
-            "lines": [[name, level] for name, level in figure.lines.items()],
-            "log_y": figure.log_y,
-            "cycle": figure.cycle,
-            "bars": figure.bars,
-            "names": [[name, list(names)] for name, names in figure.names.items()],
-            "whole": figure.whole,
-        }
-    )
+    series = {name: [np.asarray(x), np.asarray(y)] for name, (x, y) in figure.series.items()}
+    found: dict[str, Any] = plain({**vars(figure), "series": series})
     return found
 
 
 def figure_from(document: Mapping[str, Any]) -> Figure:
-    """Return the curves that `figure_document` wrote down; points as arrays."""
-    given = dict(document)
-    series = {each["name"]: (np.array(each["x"]), np.array(each["y"])) for each in given["series"]}
-    names = {name: tuple(listed) for name, listed in given["names"]}
-    return Figure(**given | {"series": series, "lines": dict(given["lines"]), "names": names})
+    """Return the curves of a document of `figure_document`; points as arrays."""
+    series = {name: (np.array(x), np.array(y)) for name, (x, y) in document["series"].items()}
+    names = {name: tuple(listed) for name, listed in document["names"].items()}
+    return Figure(**{**document, "series": series, "names": names})
 
 
 def chart_document(chart: ScheduleChart) -> dict[str, Any]:
     """Return a schedule as plain containers."""
-    found: dict[str, Any] = plain(
-        {
-            "name": chart.name,
-            "title": chart.title,
-            "clusters": chart.clusters,
-            "groups": chart.groups,
-            "bars": [
-                [each.group, each.processors, each.start, each.finish, each.label]
-                for each in chart.bars
-            ],
-            "facts": chart.facts,
-            "dates": [[name, date] for name, date in chart.dates.items()],
-            "completion": chart.completion,
-        }
-    )
+    found: dict[str, Any] = plain(chart)
     return found
 
 
 def chart_from(document: Mapping[str, Any]) -> ScheduleChart:
-    """Return the schedule that `chart_document` wrote down."""
-    given = dict(document)
-    bars = tuple(
-        Bar(group, tuple(processors), start, finish, label)
-        for group, processors, start, finish, label in given["bars"]
-    )
-    read = {
-        "clusters": tuple((name, size) for name, size in given["clusters"]),
-        "groups": tuple(given["groups"]),
-        "bars": bars,
-        "dates": dict(given["dates"]),
-        "completion": tuple(given["completion"]),
-    }
-    return ScheduleChart(**given | read)
+    """Return the schedule of a document of `chart_document`."""
+    return TypeAdapter(ScheduleChart).validate_python(document)
 
 
 def listing_document(listing: Listing) -> dict[str, Any]:

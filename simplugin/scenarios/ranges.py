@@ -63,7 +63,7 @@ class Powers:
     count : int
         How many.
     whole : bool
-        Whether all of them are whole, and thus integers.
+        True if all of them are whole, and thus integers.
     """
 
     first: float
@@ -113,7 +113,7 @@ class RangeError(ValueError):
 
 
 def is_range(table: Mapping[str, Any]) -> bool:
-    """Whether a table describes a range, rather than more keys to sweep."""
+    """Return True if a table describes a range, rather than more keys to sweep."""
     return "from" in table or "to" in table
 
 
@@ -161,7 +161,7 @@ def _require_number(table: Mapping[str, Any], key: str) -> None:
 
 
 def is_too_large(value: Any) -> bool:
-    """Whether a value is an integer that no float is near."""
+    """Return True if a value is an integer that no float is near."""
     return isinstance(value, int) and abs(value) > sys.float_info.max
 
 
@@ -208,7 +208,7 @@ def _counted(table: Mapping[str, Any]) -> range | Steps | Powers:
 
 
 def _whole_powers(first: float, last: float, count: int) -> bool:
-    """Whether all numbers of a logarithmic range are integers."""
+    """Return True if all numbers of a logarithmic range are integers."""
     if not (isinstance(first, int) and isinstance(last, int)):
         return False
     gaps = count - 1

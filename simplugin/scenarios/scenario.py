@@ -72,7 +72,7 @@ class Scenario:
 
     @property
     def directory(self) -> Path:
-        """Where its paths start and its modules are found."""
+        """The directory of its modules, to which its paths are relative."""
         return self.file.parent
 
     def function(self, reference: str, *key: str) -> Callable[..., Any]:

@@ -88,7 +88,7 @@ class OutputSection(Section):
         directory : Path
             Relative to the current directory.
         trace : bool
-            Whether there will be a trace to write and to draw.
+            True if there will be a trace to write and to draw.
         outputs : iterable of str
             The files that are wanted even without a name.
         need_trace : collection of str

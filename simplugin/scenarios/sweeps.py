@@ -115,7 +115,7 @@ class Variation:
 
     @property
     def size(self) -> int:
-        """How many runs it has for each point of the grid."""
+        """The number of its runs for each point of the grid."""
         return math.prod(len(axis.values) for axis in self.axes)
 
 
@@ -161,7 +161,7 @@ class Variations:
 
     @property
     def total(self) -> int:
-        """How many there are."""
+        """The number of variations."""
         return self._ends[-1]
 
     @cached_property
@@ -172,7 +172,7 @@ class Variations:
 
     @cached_property
     def _named(self) -> bool:
-        """Whether variations have names."""
+        """Return True if variations have names."""
         return any(each.name is not None for each in self.listed)
 
     def point(self, position: int) -> Point:
@@ -408,7 +408,7 @@ def refuse_idle(path: Path, source: Path, *, swept: bool) -> None:
     source : tuple of str or int
         Where that stands in the campaign file.
     swept : bool
-        Whether it is for its own sake; limits may go with what else a variation sets.
+        True if it is for its own sake; limits may go with what else a variation sets.
 
     Raises
     ------

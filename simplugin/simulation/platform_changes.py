@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simplugin.errors import PlatformError, WorkloadError
 from simplugin.formats.platform_xml import read_platform
-from simplugin.formats.profile_files import read_profile
+from simplugin.formats.profiles import read_profile
 from simplugin.platforms import Cluster, Host, Link, Platform, Profile, ProfileUse
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.hosts import Peer

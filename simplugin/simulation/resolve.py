@@ -221,7 +221,7 @@ def load(
     platform : Platform or path
         The platform or its file.
     pairs : iterable of (source, destination)
-        Hosts to look for routes between; `simplugin.platforms.host_pairs` chooses them.
+        Hosts to look for routes between; `simplugin.platforms.census` chooses them.
     route_limit : float
         Time to look for routes [s of real time]; the pairs that are left then are not asked
         for. In a zone of 100,000 hosts of routing ``Dijkstra`` a route takes some 0.2 s.

@@ -43,7 +43,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
             self._consider(obj.__module__)
         elif isinstance(obj, types.ModuleType):
             self._consider(obj.__name__)
-        elif isinstance(obj, BaseException) and type(obj).__reduce__ is BaseException.__reduce__:
+        elif isinstance(obj, BaseException) and _pickles_by_arguments(type(obj)):
             return _rebuilt, (type(obj), obj.args, obj.__dict__)
         return super().reducer_override(obj)
 
@@ -234,6 +234,15 @@ def unpack_error(data: bytes) -> SimpluginError:
         except Exception:  # an attribute that does not unpickle
             error.__cause__ = pickle.loads(stand_in)
     return error
+
+
+def _pickles_by_arguments(kind: type[BaseException]) -> bool:
+    """Return True if pickle would call the class with the exception's arguments."""
+    return (
+        kind.__reduce__ is BaseException.__reduce__
+        and kind.__reduce_ex__ is object.__reduce_ex__
+        and kind.__setstate__ is BaseException.__setstate__
+    )
 
 
 def _rebuilt(

@@ -27,7 +27,7 @@ class Application:
     byte : float
         Data of one task, ``b_k`` [byte]; 0 if a task needs none.
     weight : float
-        How much its utility counts.
+        Weight of its utility.
     hosts : tuple of str, optional
         The hosts that may compute its tasks, the others only forward; None for all.
     start : float
@@ -35,7 +35,7 @@ class Application:
     end : float
         When it leaves [s].
     count : int, optional
-        Number of tasks it has; None for as many as are wanted.
+        Number of tasks; None for as many as are wanted.
 
     Raises
     ------

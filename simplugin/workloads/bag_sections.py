@@ -104,7 +104,7 @@ class BagsWorkload(Section):
         For an application's name, the father of each host of its tree but the master; by
         default those of `simplugin.pricing.deployment.sharing_of`.
     changes : list of ChangeTable
-        What happens to hosts and links, besides profiles of the platform.
+        Changes of hosts and links, besides profiles of the platform.
     parents : dict of str to str
         The parent of each host of the tree but the master; by default as in
         `simplugin.bags.trees.tree_of`.

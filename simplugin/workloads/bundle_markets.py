@@ -31,7 +31,7 @@ class BundleMarket:
     Attributes
     ----------
     values : float64, shape (n_peers,)
-        What its first task is worth to each peer, V_i^b [price].
+        Value of its first task to each peer, V_i^b [price].
     m : int
         Number of tasks there are, fewer than 2^53.
     caps : int64, shape (n_peers,)
@@ -192,7 +192,7 @@ def largest_share(m: int, n_peers: int, factor: float) -> int:
     Parameters
     ----------
     m, n_peers : int
-        How many tasks and peers there are.
+        Numbers of tasks and peers.
     factor : float
         Lambda, from 1 on.
     """

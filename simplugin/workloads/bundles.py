@@ -54,7 +54,7 @@ class Bundle:
     release : float
         When the bundle is submitted [s].
     work : float64, shape (count,), optional
-        What tasks really compute, where they are identical only to the market [flop].
+        Computation of the tasks, where they are identical only to the market [flop].
 
     Raises
     ------
@@ -96,7 +96,7 @@ class Bundle:
         Parameters
         ----------
         kind : {"computation", "neutral", "communication"}
-            What tasks mostly do: 1000 : 1, 500 : 500 and 1 : 1000 Mflop : MB.
+            The kind of tasks: 1000 : 1, 500 : 500 and 1 : 1000 Mflop : MB.
         count : int
             Number of tasks.
         name : str
@@ -126,9 +126,9 @@ class TraceBundle:
     jobs : int64, shape (count,)
         Numbers of the jobs, in the order in which they were submitted.
     run_times : float64, shape (count,)
-        How long each ran [s].
+        Run time of each [s].
     processors : int64, shape (count,)
-        Number of processors each had; 1 where the trace does not know.
+        Number of processors of each; 1 where the trace does not know.
     """
 
     release: float
@@ -214,10 +214,10 @@ def trace_bundles(
     gap : float
         Longest time between two jobs of a bundle that follow each other [s].
     least : int
-        Number of jobs make a bundle.
+        Least number of jobs of a bundle.
     by : sequence of str
-        What jobs of a bundle have in common, of ``"user"``, ``"group"``, ``"executable"``,
-        ``"queue"`` and ``"partition"``.
+        Columns that are equal for the jobs of a bundle, of ``"user"``, ``"group"``,
+        ``"executable"``, ``"queue"`` and ``"partition"``.
 
     Returns
     -------
@@ -356,7 +356,7 @@ def drawn_sizes(count: int, variation: float, generator: np.random.Generator) ->
     variation : float
         Coefficient of variation of the distribution.
     generator : numpy.random.Generator
-        What to draw from.
+        The bundles to draw from.
 
     Returns
     -------

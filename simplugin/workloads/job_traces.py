@@ -79,7 +79,7 @@ class JobTrace:
     submit, wait : float64
         When it was submitted since the start of the log, and how long it waited then [s].
     run_time : float64
-        How long it ran [s].
+        Run time [s].
     processors : int64
         Number of processors it had.
     average_cpu : float64
@@ -166,11 +166,6 @@ class JobTrace:
 
     def __repr__(self) -> str:
         return f"<JobTrace of {len(self)} jobs>"
-
-    @property
-    def n_jobs(self) -> int:
-        """Number of jobs."""
-        return len(self.job)
 
     @property
     def is_sorted(self) -> bool:

@@ -35,9 +35,9 @@ class Sharing:
     flop, byte, weight : float64, shape (n_applications,)
         Computation [flop] and data [byte] of a task, weight of the utility.
     speed : float64, shape (n_hosts,)
-        What each host computes at most [flop/s]; 0 for one that only forwards.
+        Speed of each host [flop/s]; 0 for one that only forwards.
     bandwidth : float64, shape (n_links,)
-        What each directed link carries at most [byte/s].
+        Capacity of each directed link [byte/s].
     application, host : int64, shape (n_agents,)
         Of each agent.
     father : int64, shape (n_agents,)
@@ -275,7 +275,7 @@ class AlphaFair:
         Returns
         -------
         float64, shape (...)
-            What fair sharing maximises.
+            The objective of fair sharing.
 
         Raises
         ------

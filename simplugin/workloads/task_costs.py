@@ -69,7 +69,7 @@ class TaskCosts:
     elements : float64, shape (n_tasks,)
         Double precision numbers that each works on, d.
     factor : float64, shape (n_tasks,)
-        How often a task goes over them where that is drawn, a.
+        Number of times that a task goes over them where that is drawn, a.
     flop : float64, shape (n_tasks,)
         Computation [flop].
     alpha : float64, shape (n_tasks,)

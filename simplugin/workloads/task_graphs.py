@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,13 +65,14 @@ class TaskGraph:
     byte : float64, shape (n_tasks,)
         Size of the data that a task works on [byte]; 0 where it is not known.
     edges : int64, shape (n_edges, 2)
-        Which task hands data to which one.
+        The task that hands on data, and the one that receives them.
     edge_byte : float64, shape (n_edges,)
-        How much [byte].
+        Amount of data [byte].
     assumed_alpha : float, optional
         The `alpha` of tasks of which the file that was read gives none; None if it gives all.
     outside_byte : float
-        What tasks read and no other task writes, by that file [byte]; nothing brings it to them.
+        Data that tasks read and no other task writes, by that file [byte]; nothing brings it to
+        them.
 
     Raises
     ------
@@ -362,30 +362,4 @@ class TaskGraph:
             self.byte[kept],
             number[self.edges[edges]],
             self.edge_byte[edges],
-        )
-
-    def with_single_ends(self) -> TaskGraph:
-        """Return the graph with one entry and one exit: tasks of no work where there were more."""
-        graph = self
-        if len(self.entries) > 1:
-            graph = graph._with_end(self.entries, "entry")
-        if len(self.exits) > 1:
-            graph = graph._with_end(self.exits, "exit")
-        return graph
-
-    def _with_end(self, ends: NDArray[np.int64], name: Literal["entry", "exit"]) -> TaskGraph:
-        """Return the graph with one more task, before its entries or after its exits."""
-        new = np.full(len(ends), self.n_tasks)
-        pairs = (new, ends) if name == "entry" else (ends, new)
-        task: str = name
-        while task in self.tasks:
-            task += "'"
-        return replace(
-            self,
-            tasks=(*self.tasks, task),
-            flop=np.append(self.flop, 0.0),
-            alpha=np.append(self.alpha, 0.0),
-            byte=np.append(self.byte, 0.0),
-            edges=np.concatenate([self.edges, np.stack(pairs, axis=1)]),
-            edge_byte=np.append(self.edge_byte, np.zeros(len(ends))),
         )

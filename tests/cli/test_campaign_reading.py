@@ -17,6 +17,7 @@ from simplugin.campaigns import load_campaign, results
 from simplugin.campaigns.jobs import Failure, Job, Measured, Record
 from simplugin.campaigns.store import Store, StoreReader
 from simplugin.campaigns.store.reading import export
+from simplugin.campaigns.store.tables import Query
 from simplugin.errors import SetupError
 from simplugin.rows import Best, Metric, Row
 
@@ -177,16 +178,22 @@ def test_lines_are_not_folded_where_there_is_no_terminal(simplugin, tmp_path):
     assert [len(line.split()) for line in told.stdout.splitlines()] == [3, 101]
 
 
-def test_ctrl_c_ends_a_query(simplugin, store):
+def test_ctrl_c_ends_a_query(simplugin, store, monkeypatch):
     """It counts for many seconds in SQLite, which does not look for signals."""
     numbers = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) SELECT count({})"
     previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    run = Query.run
+
+    def interrupted(query, sql):
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        return run(query, sql)
+
+    monkeypatch.setattr(Query, "run", interrupted)
     try:
         for sql in (
             numbers.format(10**8, "i") + " FROM n",
             numbers.format(10**6, "gap") + " FROM n, results",
         ):
-            signal.setitimer(signal.ITIMER_REAL, 0.2)
             told = simplugin("campaign", "query", store, sql)
             assert (told.returncode, told.stderr) == (130, "simplugin: interrupted\n")
     finally:

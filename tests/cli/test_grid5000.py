@@ -9,8 +9,8 @@ import pytest
 
 from simplugin.errors import PlatformError
 from simplugin.formats.check import check
-from simplugin.formats.grid5000_catalogue import shipped_catalogue, write_catalogue
-from simplugin.formats.grid5000_latencies import latencies_text
+from simplugin.formats.grid5000.catalogue import shipped_catalogue, write_catalogue
+from simplugin.formats.grid5000.latencies import latencies_text
 from simplugin.formats.platform_xml import platform_text, read_platform
 from simplugin.platforms import Link
 from simplugin.platforms.grid5000.facts import (
@@ -175,7 +175,7 @@ def test_latencies_are_printed_and_given_back(tmp_path, call):
         (["--site", "nanci"], "there is no site 'nanci'; perhaps 'nancy'?"),
         (["--site", "bordeaux"], "there is no site 'bordeaux': bordeaux has no nodes; choose"),
         (["--reference", "missing"], "missing"),
-        (["--latencies", "missing.toml"], "file or directory; give a table as --print-latencies"),
+        (["--latencies", "missing.toml"], "file or directory; give the path of a file"),
         (["--latencies", "odd.toml"], "odd.toml:2: there is no site or point of presence 'nance'"),
         (["--print-latencies", "--latencies", "odd.toml"], "odd.toml:2: there is no site"),
         (["--site", "nancy", "-o", "no/such/place.xml"], "no/such/place.xml"),

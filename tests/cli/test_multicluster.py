@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from simplugin.cli.app import app
-from simplugin.formats.federation_toml import read_federation
+from simplugin.formats.federations import read_federation
 from simplugin.formats.platform_xml import platform_text, read_platform
 from simplugin.scenarios.generators import GENERATORS
 from simplugin.scenarios.generators.sites import federation
@@ -104,7 +104,7 @@ def test_a_scenario_takes_the_tables_of_a_description():
     [
         ({}, "give either a description or its tables"),
         ({"description": "a.toml", "sites": []}, "give either a description or its tables"),
-        ({"description": "none.toml"}, "none.toml: cannot be read"),
+        ({"description": "none.toml"}, "none.toml: No such file"),
         ({"description": 3}, "description is 3; give a path"),
         ({"description": ""}, "description is ''; give a path"),
         ({"sites": [{"name": 3}]}, "sites.0.name is 3; give a text"),

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from mutants import simgrid_verdicts
 
 from simplugin.errors import DeploymentError, PlatformError
 from simplugin.formats.check import check, exit_status
@@ -369,3 +370,42 @@ def test_status(tmp_path: Path) -> None:
     assert exit_status(check([good])) == 0
     assert exit_status(check([good, bad])) == 1
     assert exit_status(check([good, bad, tmp_path / "absent.xml"])) == 2
+
+
+BESIDE = """\
+<?xml version="1.0"?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="w" routing="Full">
+    <host id="h" speed="1Gf" {}/>
+    <host id="g" speed="1Gf" {}/>
+    <link id="l" bandwidth="1MBps" latency="1us"/>
+    <route src="h" dst="g"><link_ctn id="l"/></route>
+  </zone>
+</platform>
+"""
+OLD, NEW = 'availability_file="a.profile"', 'speed_file="a.profile"'
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "line"),
+    [
+        (f"{OLD} {NEW}", "", 5),
+        (f'{OLD} speed_file="b.profile"', NEW, 5),
+        (f'{OLD} speed_file="b.profile"', f'{OLD} speed_file="c.profile"', 6),
+        (f'availability_file="none" {NEW}', "", 5),
+        (OLD, NEW, 6),
+        (f'{OLD} speed_file="b.profile"', "", None),
+        (OLD, "", None),
+    ],
+)
+def test_a_profile_file_that_another_replaces_is_loaded_all_the_same(
+    first: str, second: str, line: int | None, tmp_path: Path
+) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.profile").write_text("0 1\n1 0.5\n")
+    path = tmp_path / "platform.xml"
+    path.write_text(BESIDE.format(first, second))
+    with simgrid_verdicts() as verdict_on:
+        assert verdict_on(path)[0] == ("loads" if line is None else "refused")
+    assert [finding.line for finding in check([path])] == ([] if line is None else [line])

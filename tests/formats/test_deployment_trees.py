@@ -89,7 +89,7 @@ def test_one_root_for_all_trees(tmp_path: Path) -> None:
         ('a.lab = "b.lab"\n', {"p": None}, None, "there are a; names of hosts with dots stand in"),
         ('b.x.y = "a"\n', None, 1, "the parent of host 'x' is a table; .*dots in quotes"),
         ("", {"p": None}, None, "does not say its root"),
-        ('a = "-"\n', {"p": None}, None, "a host is called '-'"),
+        ('a = "-"\n', {"p": None}, 1, "a host is called '-'"),
         ('a = ""\n', {"p": None}, None, "has no name"),
     ],
 )

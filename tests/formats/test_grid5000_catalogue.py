@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.errors import PlatformError
-from simplugin.formats.grid5000_catalogue import (
+from simplugin.formats.grid5000.catalogue import (
     SHIPPED,
     catalogue_text,
     read_catalogue,
@@ -18,7 +18,7 @@ from simplugin.formats.grid5000_catalogue import (
     shipped_catalogue,
     write_catalogue,
 )
-from simplugin.formats.grid5000_reference import read_reference
+from simplugin.formats.grid5000.reference import read_reference
 from simplugin.platforms.grid5000.facts import (
     Adapter,
     BackboneLink,
@@ -88,11 +88,11 @@ def test_the_shipped_one_is_made_of_the_reference(shared_data: Path, tmp_path: P
     assert shipped_catalogue() == (facts, remarks) == read_facts(reference)
     path = tmp_path / SHIPPED
     write_catalogue(facts, remarks, path)
-    assert path.read_bytes() == (CHECKOUT / "simplugin/formats" / SHIPPED).read_bytes()
+    assert path.read_bytes() == (CHECKOUT / "simplugin/formats/grid5000" / SHIPPED).read_bytes()
 
 
 def test_the_shipped_one_is_small_with_a_line_a_group() -> None:
-    path = CHECKOUT / "simplugin/formats" / SHIPPED
+    path = CHECKOUT / "simplugin/formats/grid5000" / SHIPPED
     facts, _ = shipped_catalogue()
     groups = sum(len(cluster.groups) for site in facts.sites for cluster in site.clusters)
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -106,29 +106,39 @@ def test_the_shipped_one_is_small_with_a_line_a_group() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ('"cores": 18,', '"cores": 18.5,', "cores", "18.5 is no whole number"),
-        ('"cores": 18,', '"cores": true,', "cores", "True is no whole number"),
-        ('"cores": 18,', '"cores": 0,', "numbers", "0 cores"),
-        ('"cores": 18,', "", "numbers", "there is no 'cores'"),
-        ('"cores": 18,', '"cores": 18, "disks": 2,', "numbers", "'disks' is not known"),
+        ('"cores": 18,', '"cores": 18.5,', "cores", "cores is 18.5; give a whole number"),
+        ('"cores": 18,', '"cores": true,', "cores", "cores is True; give a whole number"),
+        ('"cores": 18,', '"cores": 0,', "numbers", "cores of nodes"),
+        ('"cores": 18,', "", "numbers", "key .*cores' is missing"),
+        ('"cores": 18,', '"cores": 18, "disks": 2,', "numbers", "unknown key .*disks"),
         ('"cores": 18,', '"cores": 18, "cores": 18,', "cores", "there are two of this name"),
         ('"1-124"', '"1-x"', "numbers", "malformed"),
-        ('["Ethernet", 25000000000', '["Ethernet", "25 Gbps"', "adapter", "is no number"),
-        ('["Ethernet", 25000000000', '["Ethernet", -1', "adapter", "is negative"),
+        (
+            '["Ethernet", 25000000000',
+            '["Ethernet", "25 Gbps"',
+            "adapter",
+            "adapter.rate is '25 Gbps'; give a number",
+        ),
+        ('["Ethernet", 25000000000', '["Ethernet", -1', "adapter", "rate"),
         ('["Ethernet", 25000000000', '["Ethernet", 0', "adapter", "rate"),
-        ('["Ethernet", 25000000000', '["Ethernet"', "adapter", "there are 2 items"),
-        ('"assumed": true', '"assumed": 1', "assumed", "neither true nor false"),
-        ('"ends": ["louvain", ', '"ends": [', "ends", "a link has 1 ends"),
-        ('["lille", 50.65, ', '["lille", 500.65, ', "lille", "no angle in degrees"),
+        (
+            '["Ethernet", 25000000000',
+            '["Ethernet"',
+            "adapter",
+            "give a list of interface, rate, switch",
+        ),
+        ('"assumed": true', '"assumed": 1', "assumed", "assumed is 1; give true or false"),
+        ('"ends": ["louvain", ', '"ends": [', "ends", "at least 2 items"),
+        ('["lille", 50.65, ', '["lille", 500.65, ', "lille", "the place of 'lille' is 500.65"),
         ('["lille", 50.65, ', '["lille", 150.65, ', "lille", "the place of 'lille' is 150.65"),
-        ('["lille", 50.65, ', '["lille", true, ', "lille", "no angle in degrees"),
-        (', ["site", "bordeaux"]]', "]", "left-out", "there are 3 items"),
+        ('["lille", 50.65, ', '["lille", true, ', "lille", "latitude is True; give a number"),
+        (', ["site", "bordeaux"]]', "]", "left-out", "give a list of kind, place, message, about"),
     ],
 )
 def test_wrong_catalogues_are_refused_with_the_line(
     old: str, new: str, line: str, message: str, tmp_path: Path
 ) -> None:
-    text = (CHECKOUT / "simplugin/formats" / SHIPPED).read_text(encoding="utf-8")
+    text = (CHECKOUT / "simplugin/formats/grid5000" / SHIPPED).read_text(encoding="utf-8")
     assert old in text
     broken = text.replace(old, new, 1)
     path = tmp_path / "catalogue.json"
@@ -166,7 +176,7 @@ def test_what_is_no_catalogue_is_refused(text: str, tmp_path: Path) -> None:
 
 
 def test_cut_catalogue_is_refused(tmp_path: Path) -> None:
-    text = (CHECKOUT / "simplugin/formats" / SHIPPED).read_text(encoding="utf-8")
+    text = (CHECKOUT / "simplugin/formats/grid5000" / SHIPPED).read_text(encoding="utf-8")
     path = tmp_path / "catalogue.json"
     for length in (len(text) // 3, len(text) - 3):
         path.write_text(text[:length], encoding="utf-8")

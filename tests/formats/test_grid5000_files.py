@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from simplugin.errors import PlatformError
-from simplugin.formats import grid5000_files
-from simplugin.formats.grid5000_reference import read_reference
+from simplugin.formats.grid5000 import files as grid5000_files
+from simplugin.formats.grid5000.reference import read_reference
 
 NODE: dict[str, Any] = {
     "uid": "alpha-1",

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import PlatformError
-from simplugin.formats.grid5000_catalogue import read_catalogue, write_catalogue
-from simplugin.formats.grid5000_reference import read_reference
+from simplugin.formats.grid5000.catalogue import read_catalogue, write_catalogue
+from simplugin.formats.grid5000.reference import read_reference
 from simplugin.platforms import radical
 from simplugin.platforms.consistency import require_consistent
 from simplugin.platforms.grid5000.facts import Grid5000

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from simplugin.formats.grid5000_reference import read_reference
+from simplugin.formats.grid5000.reference import read_reference
 from simplugin.platforms import radical
 from simplugin.platforms.grid5000.facts import Grid5000, Remark
 

@@ -8,7 +8,7 @@ import pytest
 
 from simplugin import Cluster, Platform, Zone
 from simplugin.errors import PlatformError
-from simplugin.formats.platform_expansion import expanded_platform
+from simplugin.formats.expansion import expanded_platform
 from simplugin.formats.platform_xml import read_platform, write_platform
 from simplugin.simulation.resolve import resolve
 

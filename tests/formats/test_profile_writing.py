@@ -12,8 +12,7 @@ from simplugin import Cluster, Placement, Platform, Zone, simulate
 from simplugin.errors import PlatformError
 from simplugin.formats.check import check
 from simplugin.formats.platform_xml import read_platform, write_platform
-from simplugin.formats.profile_files import read_profile
-from simplugin.formats.profile_writing import write_profiles
+from simplugin.formats.profiles import read_profile, write_profiles
 from simplugin.platforms import Host, Profile, ProfileUse
 from simplugin.platforms.availability.followers import with_availability
 from simplugin.platforms.availability.processes import Levels, Outages

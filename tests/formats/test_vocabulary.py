@@ -25,13 +25,13 @@ REQUIRED_ALL_THE_SAME = {("link", "latency")}
 def test_the_vocabulary_is_that_of_simgrid(simgrid_prefix: Path) -> None:
     with (simgrid_prefix / "share/simgrid.dtd").open("rb") as stream:
         elements = {element.name: element for element in etree.DTD(stream).iterelements()}
-    assert set(vocabulary._ATTRIBUTES) | ELSEWHERE == set(elements)
-    for tag in vocabulary._ATTRIBUTES:
+    assert set(vocabulary.ALLOWED) | ELSEWHERE == set(elements)
+    for tag in vocabulary.ALLOWED:
         attributes = list(elements[tag].iterattributes())
-        assert vocabulary._ALLOWED[tag] == {attribute.name for attribute in attributes}
+        assert vocabulary.ALLOWED[tag] == {attribute.name for attribute in attributes}
         required = {item.name for item in attributes if item.default == "required"}
         required |= {name for at, name in REQUIRED_ALL_THE_SAME if at == tag}
-        assert vocabulary._REQUIRED[tag] == required
+        assert vocabulary.REQUIRED[tag] == required
 
 
 # Each may come anywhere with whatever before it, as far as SimGrid's parser lets it.

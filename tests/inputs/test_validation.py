@@ -9,7 +9,8 @@ import pytest
 
 from simplugin.errors import PlatformError
 from simplugin.inputs.documents import Document
-from simplugin.inputs.validation import Bandwidth, Speed, Time, row, table, tuple_of, validated
+from simplugin.inputs.quantities import Bandwidth, Speed, Time
+from simplugin.inputs.validation import row, table, tuple_of, validated
 
 
 @dataclass(frozen=True)
@@ -56,14 +57,23 @@ def test_rows_are_lists() -> None:
         (3, "the document is 3; write a table"),
         ({}, "key 'leaves' is missing; add it"),
         ({"leafs": 1}, "unknown key 'leafs'; did you mean 'leaves'?"),
-        ({"leaves": [], "colour": 1}, "unknown key 'colour'; the keys here are leaves, speeds, "),
-        ({"leaves": 3}, "leaves is 3; give a valid list"),
-        ({"leaves": [{"name": 3}]}, r"leaves[0].name is 3; give a valid string"),
-        ({"leaves": [{"name": "a", "time": "3"}, 4]}, "leaves[1] is 4; write a table"),
-        ({"leaves": [{"name": "a", "time": "3 h"}]}, "leaves[0].time: time '3 h' has the unknown"),
-        ({"leaves": [{"name": "a", "time": True}]}, "leaves[0].time is True; give a valid number"),
+        (
+            {"leaves": [], "colour": 1},
+            "unknown key 'colour'; the keys here are bandwidth, leaves, sp",
+        ),
+        ({"leaves": 3}, "leaves is 3; give a list"),
+        ({"leaves": [{"name": 3}]}, "leaves.0.name is 3; give a text"),
+        ({"leaves": [{"name": "a", "time": "3"}, 4]}, "leaves.1 is 4; write a table"),
+        (
+            {"leaves": [{"name": "a", "time": "3 h"}]},
+            "leaves.0.time is '3 h'; time '3 h' has the unknown",
+        ),
+        ({"leaves": [{"name": "a", "time": True}]}, "leaves.0.time is True; give a number"),
         ({"leaves": [{"name": "bad"}]}, "leaf 'bad' is bad; rename it"),
-        ({"leaves": [], "speeds": {"x": "1Gb"}}, "speeds.x: speed '1Gb' has the unknown unit"),
+        (
+            {"leaves": [], "speeds": {"x": "1Gb"}},
+            "speeds.x is '1Gb'; speed '1Gb' has the unknown unit",
+        ),
     ],
 )
 def test_problems(content: Any, message: str) -> None:

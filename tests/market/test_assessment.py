@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.market.assessment import Assessment, demand_curve
-from simplugin.market.deals import Deal
 from simplugin.market.execution import Execution
+from simplugin.market.model import Deal
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.workloads.bundle_markets import BundleMarket
 from simplugin.workloads.bundles import Bundle

@@ -6,10 +6,8 @@ import pytest
 from simplugin.errors import DeadlockError
 from simplugin.market.execution import execute
 from simplugin.market.model import Terms
-from simplugin.market.negotiations.posted import posted
-from simplugin.market.negotiations.protocol import negotiate, own_generator
-from simplugin.market.negotiations.shipped import NEGOTIATIONS
-from simplugin.market.policies import POLICIES, RANDOM
+from simplugin.market.policies.negotiation import negotiate, own_generator
+from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, RANDOM, posted
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.platforms.peers import PeerSite
 from simplugin.simulation import SimGridOptions, simulate

@@ -6,9 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from simplugin.market.dispatch import DISPATCHERS, completion_of_best
 from simplugin.market.execution import execute
 from simplugin.market.model import Terms, completion_times
+from simplugin.market.policies.dispatch import DISPATCHERS, completion_of_best
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.workloads.bundles import Bundle
 

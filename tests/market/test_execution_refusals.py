@@ -6,8 +6,8 @@ import pytest
 from simplugin.errors import ActorError, InfeasibleError, WorkloadError
 from simplugin.market.execution import execute
 from simplugin.market.model import Terms
-from simplugin.market.negotiations.protocol import Agreement, Call, Negotiation
-from simplugin.market.negotiations.shipped import NEGOTIATIONS
+from simplugin.market.policies.negotiation import Agreement, Call, Negotiation
+from simplugin.market.policies.shipped import NEGOTIATIONS
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.workloads.bundles import Bundle
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.errors import WorkloadError
-from simplugin.market.outcomes import Outcome, heterogeneity, jain_index
+from simplugin.market.model import Outcome, heterogeneity, jain_index
 from simplugin.workloads.bundle_markets import BundleMarket
 
 MARKET = BundleMarket([7.0, 12.0], 4, 4, 0.5)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simplugin.optimum.fair_sharing import fair_sharing
-from simplugin.pricing.instances import instance
+from simplugin.pricing.seeded_instances import instance
 from simplugin.scenarios.importing import importable
 
 with importable(Path(__file__).parent):

@@ -22,11 +22,11 @@ from simplugin.platforms.graphs import Graph
 from simplugin.pricing.changes import reachable
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.execution import negotiate
-from simplugin.pricing.instances import SPREADS, Instance, instance, random_applications
 from simplugin.pricing.iteration import iterate, settled, throughput_error
 from simplugin.pricing.policies.acceleration import AcceleratedMarket, accelerated
 from simplugin.pricing.policies.gradient import Gradient
 from simplugin.pricing.policies.market import Market, MarketState
+from simplugin.pricing.seeded_instances import SPREADS, Instance, instance, random_applications
 from simplugin.workloads import AlphaFair, Application, Sharing
 
 PROPORTIONAL = AlphaFair(1.0)
@@ -200,7 +200,7 @@ def test_too_few_rounds_are_said_so(small):
 
 def test_only_markets_say_what_is_kept(small):
     graph, _, sharing = small
-    with pytest.raises(SimpluginError, match="Gradient does not say what is kept"):
+    with pytest.raises(SimpluginError, match="Gradient has no state to keep"):
         churn(graph, sharing, sharing, Gradient())
 
 

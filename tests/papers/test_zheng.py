@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from simplugin.market.mechanisms import reported, uniform
 from simplugin.market.misreports import deviations
-from simplugin.market.negotiations.protocol import negotiate
-from simplugin.market.negotiations.shipped import NEGOTIATIONS
+from simplugin.market.policies.negotiation import negotiate
+from simplugin.market.policies.shipped import NEGOTIATIONS
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.optimum.bundle_programs import dynamic_programming
 from simplugin.papers.statements import judged, statements

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simplugin.errors import PlatformError
-from simplugin.market.outcomes import heterogeneity
+from simplugin.market.model import heterogeneity
 from simplugin.platforms.twelve_peers import (
     DEGREES,
     chosen_site,

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.optimum.fair_sharing import fair_sharing
-from simplugin.pricing.instances import instance
 from simplugin.pricing.iteration import iterate, settled, throughput_error
 from simplugin.pricing.policies.acceleration import (
     MEMORY,
@@ -20,6 +19,7 @@ from simplugin.pricing.policies.acceleration import (
     total,
 )
 from simplugin.pricing.policies.market import Market
+from simplugin.pricing.seeded_instances import instance
 from simplugin.workloads import AlphaFair
 
 LOG = AlphaFair(1.0)

@@ -75,8 +75,8 @@ def test_convergence_has_dates():
 
 
 def test_pure_iterations_have_no_dates_and_late_ones_no_rounds():
-    told = replace(TOLD, trajectory=replace(trajectory(), date=np.full(len(ERRORS), np.nan)))
-    assert set(told.listings()[3].column("date")) == {None}
+    events_then = replace(TOLD, trajectory=replace(trajectory(), date=np.full(len(ERRORS), np.nan)))
+    assert set(events_then.listings()[3].column("date")) == {None}
     far = replace(TOLD, optimum=replace(OPTIMUM, throughput=2 * BEST))
     assert far.listings()[3].lines[0] == ("every throughput", 0.05, None, None)
 
@@ -103,8 +103,8 @@ def test_gaps():
 
 
 def test_an_objective_of_zero_has_no_relative_error():
-    told = replace(TOLD, optimum=replace(OPTIMUM, objective=0.0))
-    assert list(told.errors) == ["every throughput"]
+    events_then = replace(TOLD, optimum=replace(OPTIMUM, objective=0.0))
+    assert list(events_then.errors) == ["every throughput"]
 
 
 def test_figures():

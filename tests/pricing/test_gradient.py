@@ -105,11 +105,11 @@ def test_readings_by_hand() -> None:
     )
     steps = replace(EASY, start_host_price=0.25)
     state = Gradient(steps=steps).start(sharing, LOG)
-    state = replace(state, rate=np.array([2.0]), heard=np.array([8.0]))
+    state = replace(state, rate=np.array([2.0]), received=np.array([8.0]))
 
     def after(**choices: bool) -> tuple[float, float]:
         found = Gradient(steps=steps, reading=Reading(**choices)).round(sharing, LOG, state)
-        assert found.heard.tolist() == [2.0]
+        assert found.received.tolist() == [2.0]
         return found.rate[0], found.host_price[0]
 
     # p = 0.5; drawn 0.75 * 2 + 0.25 * 4 = 2.5; new rate 2.5 + 2 (1 - rho_k / 2).
@@ -185,7 +185,7 @@ class Scalars:
         self.transfer = {
             (above[1], agent[1]): 2e-2 for agent, above in self.father.items() if above is not None
         }
-        self.told = self.throughput()
+        self.latest = self.throughput()
 
     def flow(self, agent: tuple[int, int]) -> float:
         sons = [son for son, above in self.father.items() if above == agent]
@@ -207,7 +207,7 @@ class Scalars:
 
     def round(self) -> None:
         new = self.throughput()
-        rho = self.told if self.late else new
+        rho = self.latest if self.late else new
         rates = {
             a: max(
                 0.98 * self.rate[a] + 0.02 * self.memory[a] + 100 * (1 - rho[a[0]] * self.price(a)),
@@ -232,7 +232,7 @@ class Scalars:
             squares = sum(self.below(a) * self.weights[a[0]][1] ** 2 * rho[a[0]] for a in mine)
             transfer[ends] = self.moved(price, 5e-4, excess, squares)
         self.memory = {a: 0.98 * self.memory[a] + 0.02 * self.rate[a] for a in self.place}
-        self.rate, self.computing, self.transfer, self.told = rates, computing, transfer, new
+        self.rate, self.computing, self.transfer, self.latest = rates, computing, transfer, new
 
     def moved(self, price: float, step: float, excess: float, squares: float) -> float:
         if not self.scaled:

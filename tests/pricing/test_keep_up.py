@@ -1,4 +1,4 @@
-"""Agents that wait for nobody follow what changes."""
+"""Agents without rounds, through changes."""
 
 from __future__ import annotations
 

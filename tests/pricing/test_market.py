@@ -12,7 +12,6 @@ from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.instances import instance
 from simplugin.pricing.iteration import iterate, settled, throughput_error
 from simplugin.pricing.policies.market import (
     Market,
@@ -23,6 +22,7 @@ from simplugin.pricing.policies.market import (
     slots,
     with_metric,
 )
+from simplugin.pricing.seeded_instances import instance
 from simplugin.workloads import AlphaFair, Application, Sharing
 
 LOG = AlphaFair(1.0)

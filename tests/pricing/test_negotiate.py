@@ -12,11 +12,11 @@ from simplugin.platforms.graphs import Graph
 from simplugin.pricing.actors.delivery import Envelope
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.execution import negotiate
-from simplugin.pricing.instances import instances
 from simplugin.pricing.iteration import iterate
 from simplugin.pricing.policies.acceleration import AcceleratedMarket
 from simplugin.pricing.policies.gradient import Gradient, Reading
 from simplugin.pricing.policies.market import Market
+from simplugin.pricing.seeded_instances import instances
 from simplugin.simulation import SimGridOptions
 from simplugin.workloads import AlphaFair, Application
 

@@ -1,4 +1,4 @@
-"""What is told of a run through changes, for rates put together by hand."""
+"""Metrics, tables and curves of a run through changes, for rates put together by hand."""
 
 import math
 
@@ -26,7 +26,7 @@ DATES = [0.1, 0.6, 1.1, 1.6, 2.2, 2.7, 3.2, 4.2, 4.7]
 
 
 @pytest.fixture(scope="module")
-def told():
+def recovery():
     sharing = deploy(GRAPH, APPLICATIONS)
     rates = np.stack([RATES, np.zeros(len(RATES))], axis=1)
     prices = np.array([1e-2]), np.zeros(0)
@@ -41,9 +41,9 @@ def told():
     )
 
 
-def test_times_are_from_the_change_to_the_last_return(told):
+def test_times_are_from_the_change_to_the_last_return(recovery):
     # From 2 s to 2.1 s nobody looked; from 4 s to 4.5 s there is nothing to share.
-    found = told.listings()[0]
+    found = recovery.listings()[0]
     assert found.column("from") == (0.0, 2.0, 2.1, 4.5)
     assert found.column("to 5 %") == pytest.approx((0.6, None, 0.6, 0.2))
     assert found.column("periods to 5 %") == (2, None, 2, 1)
@@ -59,19 +59,19 @@ def test_times_are_from_the_change_to_the_last_return(told):
     )
 
 
-def test_metrics_are_of_the_end(told):
-    metrics = {metric.name: metric.value for metric in told.metrics()}
+def test_metrics_are_of_the_end(recovery):
+    metrics = {metric.name: metric.value for metric in recovery.metrics()}
     assert metrics["objective"] == pytest.approx(math.log(100.0))
-    assert told.best.value == pytest.approx(math.log(100.0), rel=1e-9)
+    assert recovery.best.value == pytest.approx(math.log(100.0), rel=1e-9)
     assert (metrics["intervals"], metrics["intervals_within_1_percent"]) == (4, 2)
     assert metrics["longest_return_to_1_percent"] is None
-    hosts = told.listings()[2]
+    hosts = recovery.listings()[2]
     assert hosts.lines == (("A", 100.0, pytest.approx(1.0), pytest.approx(1e7), hosts.lines[0][4]),)
     assert hosts.lines[0][4] == pytest.approx(1e7, rel=1e-6)
 
 
-def test_curves_have_gaps_where_there_is_nothing_to_share(told):
-    throughputs, errors = told.figures()
+def test_curves_have_gaps_where_there_is_nothing_to_share(recovery):
+    throughputs, errors = recovery.figures()
     _, ratio = throughputs.series["x"]
     expected = np.array([*RATES[:4], 1055.0, 1040.0, 1030.0, math.nan, 1000.0]) / 1e3
     np.testing.assert_allclose(ratio, expected, rtol=1e-9)
@@ -79,7 +79,7 @@ def test_curves_have_gaps_where_there_is_nothing_to_share(told):
     assert errors.series["error"][1][2] == pytest.approx(1e-3)
 
 
-def test_what_happens_is_told_in_words():
+def test_events_in_words():
     graph = Graph.duplex("AB", [1e9, 2e6], [(0, 1)], [4e3])
     applications = [
         Application("x", "A", 1.0, 0.0),

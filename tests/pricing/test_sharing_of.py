@@ -154,7 +154,7 @@ def test_hosts_without_a_route_are_in_no_tree():
 
 
 @pytest.mark.parametrize(
-    ("change", "trees", "told"),
+    ("change", "trees", "message"),
     [
         ({"master": "nowhere"}, None, "its master 'nowhere'"),
         ({"hosts": ("nowhere",)}, None, "its host 'nowhere'"),
@@ -163,8 +163,8 @@ def test_hosts_without_a_route_are_in_no_tree():
         ({}, {"other": {}}, "which is no application"),
     ],
 )
-def test_mistakes_name_the_culprit(change, trees, told):
-    with pytest.raises(WorkloadError, match=told):
+def test_mistakes_name_the_culprit(change, trees, message):
+    with pytest.raises(WorkloadError, match=message):
         sharing_of(GRAPH.platform(), [replace(APPLICATIONS[0], **change)], trees)
 
 

@@ -210,7 +210,7 @@ def test_method_without_agents(line):
         ('kind = "bags"', 'kind = "bags"\nalpha = inf', 9, "max-min"),
     ],
 )
-def test_mistakes_are_told_with_their_line(line, old, new, line_number, told):
+def test_mistakes_name_their_line(line, old, new, line_number, told):
     error = refused(change(line, old, new))
     assert told in str(error)
     assert f"line.toml:{line_number}:" in str(error)

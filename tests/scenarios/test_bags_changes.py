@@ -216,7 +216,7 @@ def test_never_is_a_dash(line):
         ("[simulation.", "[simulation]\nuntil = 3\n\n[simulation.", 37, "remove it: scheduler.par"),
     ],
 )  # fmt: skip
-def test_mistakes_are_told_with_their_line(line, old, new, line_number, told):
+def test_mistakes_name_their_line(line, old, new, line_number, told):
     path = change(line, old, new)
     if told is None:
         # An end after the run's is no mistake.

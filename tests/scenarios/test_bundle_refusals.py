@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from simplugin.errors import WorkloadFileError
-from simplugin.scenarios import bundle_workloads, load_scenario
+from simplugin.market import scenario as adapter
+from simplugin.market import sections
+from simplugin.scenarios import load_scenario
 from simplugin.scenarios.importing import importable
 
 with importable(Path(__file__).parent):
@@ -97,7 +99,7 @@ SIZES = 'flop = "1Gf"\nbyte = "100MB"\ncount = 3'
         (SIZES, 'file = "log.swf"', "workload.bundles.0.file", "no 100 jobs of a user"),
         (SIZES, 'log = "lcg"\nleast = 5', "workload.bundles.0", "least says nothing beside log"),
         (SIZES, 'log = "lgc"', "workload.bundles.0.log", "'lcg'"),
-        ('["1Gf", "2Gf"]', '["1Gf"]', "platform.parameters", "give 1 numbers, one a peer"),
+        ('["1Gf", "2Gf"]', '["1Gf"]', "platform.parameters", "bandwidth has shape (2,); give (1,)"),
         ('["1Gf", "2Gf"]', '["1Gf", "2GB"]', "platform.parameters", "unit"),
         ('speed = ["1Gf", "2Gf"], ', "", "platform.parameters", "give both or neither"),
         ('["100MBps", "50MBps"]', '["100MBps", "50MBps"], degree = 1.0', "platform.parameters",
@@ -164,7 +166,7 @@ def test_prices_that_are_infinite_are_refused(three):
 
 
 def test_tasks_of_a_log_may_be_too_many(three, monkeypatch):
-    monkeypatch.setattr(bundle_workloads, "MOST_TASKS", 4)
+    monkeypatch.setattr(sections, "MOST_TASKS", 4)
     change(three, SIZES, 'file = "log.swf"\nleast = 2')
     error = refused(three)
     assert error.key == "workload.bundles.0.file"
@@ -181,11 +183,11 @@ def test_a_bundle_that_no_site_takes_is_refused(two_sites):
 
 def test_a_bundle_that_one_site_takes_is_not_refused(two_sites):
     scenario = load_scenario(change(two_sites, 'setup = "10ms"', "n_max = 5"))
-    site = bundle_workloads.site_in(scenario, scenario.make_platform())
-    bundles = bundle_workloads.bundles_of(scenario)
-    terms = bundle_workloads.terms_of(scenario, site, bundles)
+    site = adapter.site_in(scenario, scenario.make_platform())
+    bundles = sections.bundles_of(scenario)
+    terms = adapter.terms_of(scenario, site, bundles)
     counts = [
-        [market.n_peers for market in bundle_workloads.markets_of(site.sites, terms, bundle)]
+        [market.n_peers for market in adapter.markets_of(site.sites, terms, bundle)]
         for bundle in bundles
     ]
     # Two bundles of 10 tasks for the two peers of the second site, and one of 3 for either.

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from simplugin.market.platform_sites import site_of
+from simplugin.market.sites import site_of
 from simplugin.platforms.twelve_peers import chosen_site, consistent_site, scaled_site
 from simplugin.scenarios import load_scenario
 from simplugin.scenarios.importing import importable

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simplugin.market.negotiations.protocol import own_generator
-from simplugin.market.policies import RANDOM
+from simplugin.market.policies.negotiation import own_generator
+from simplugin.market.policies.shipped import RANDOM
+from simplugin.market.scenario import KIND
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.scenarios.bundles import KIND
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.outputs import outcome_document
 

@@ -45,7 +45,7 @@ CLUSTER = {"name": "c", "processors": 3, "speed": "2Gf"}
         ("multi_cluster", {"clusters": [CLUSTER | {"speed": "3"}]}, "clusters[0].speed is '3', wh"),
         ("multi_cluster", {"clusters": [CLUSTER | {"name": 5}]}, "has no name (5)"),
         ("multi_cluster", {"clusters": 3}, "clusters is 3; give a list of tables"),
-        ("multi_cluster", {"one_switch": "no"}, "one_switch of site 'site' is 'no'; give true"),
+        ("multi_cluster", {"one_switch": "no"}, "one switch of site 'site' is 'no'; give true"),
         ("peer_site", {"seed": "x"}, "the seed is 'x'; give a whole number from 0 on"),
         ("peer_grid", {"seed": 1.5}, "the seed is 1.5; give a whole number from 0 on"),
         ("peer_site", {"speed": ["1"], "bandwidth": ["1MBps"]}, "'1', which has no unit"),

@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from simplugin.platforms.host_pairs import telling_pairs
 
 from simplugin.errors import PlatformError, WallClockLimitError
 from simplugin.platforms import Cluster, Config, Host, Link, LinkUse, Platform, Route, Zone
+from simplugin.platforms.census import telling_pairs
 from simplugin.simulation import resolve_child
 from simplugin.simulation.resolve import ResolvedHost, ResolvedLink, ResolvedRoute, load, resolve
 

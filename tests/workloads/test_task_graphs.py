@@ -154,7 +154,6 @@ class TestShape:
         graph = graph_of([], 1)
         assert graph.edges.shape == (0, 2)
         assert graph.critical_path(graph.flop) == [0]
-        assert graph.with_single_ends() == graph
 
     @given(graphs())
     def test_order_and_levels(self, graph: TaskGraph) -> None:
@@ -195,34 +194,6 @@ class TestShape:
         paths = [path for entry in graph.entries.tolist() for path in paths_from(graph, entry)]
         lengths = [length(graph, path, time, transfer) for path in paths]
         assert graph.critical_path(time, transfer) == paths[int(np.argmax(lengths))]
-
-
-class TestSingleEnds:
-    def test_of_the_diamond(self) -> None:
-        graph = diamond().with_single_ends()
-        assert graph.tasks == ("a", "b", "c", "d", "e", "entry", "exit")
-        assert graph.edges[4:].tolist() == [[5, 0], [5, 4], [3, 6], [4, 6]]
-        assert (graph.flop[5:].tolist(), graph.edge_byte[4:].tolist()) == ([0, 0], [0, 0, 0, 0])
-
-    def test_of_tasks_alone(self) -> None:
-        graph = graph_of([], 2).with_single_ends()
-        assert graph.tasks == ("t0", "t1", "entry", "exit")
-        assert sorted(graph.edges.tolist()) == [[0, 3], [1, 3], [2, 0], [2, 1]]
-
-    def test_names_that_are_taken(self) -> None:
-        graph = diamond(tasks=("entry", "entry'", "exit", "d", "e")).with_single_ends()
-        assert graph.tasks[5:] == ("entry''", "exit'")
-
-    @given(graphs())
-    def test_of_any_graph(self, graph: TaskGraph) -> None:
-        single = graph.with_single_ends()
-        assert (len(single.entries), len(single.exits)) == (1, 1)
-        assert single.work == graph.work
-        assert single.edges[: graph.n_edges].tolist() == graph.edges.tolist()
-        ones = np.ones(graph.n_tasks)
-        longest = np.max(graph.bottom_levels(ones))
-        padded = np.append(ones, np.zeros(single.n_tasks - graph.n_tasks))
-        assert np.max(single.bottom_levels(padded)) == longest
 
 
 class TestValue:

@@ -78,13 +78,13 @@ def run_campaign(
     scheduler : str, optional
         Address of a Dask scheduler, such as ``tcp://192.0.2.1:8786``, whose workers run instead.
     slurm : bool
-        Whether jobs of Slurm run instead, as ``[slurm]`` of the campaign describes them.
+        True if jobs of Slurm run instead, as ``[slurm]`` of the campaign describes them.
     retries : int, optional
         How often a run whose process died is tried again, instead of what the campaign says.
     retry_failed : bool
-        Whether runs that are recorded as failed are run again.
+        True if runs that are recorded as failed are run again.
     keep_going : bool
-        Whether to go on when nothing is done and the first fifty runs all fail alike.
+        True if to go on when nothing is done and the first fifty runs all fail alike.
     progress : callable, optional
         Called about five times a second with a `Progress`.
     stop : callable, optional
@@ -198,12 +198,12 @@ class RunnersOnDemand:
 
     @property
     def wanted(self) -> int:
-        """How many more jobs they can be given; one before they are started."""
+        """The number of jobs that can be submitted now; one before they are started."""
         return 1 if self._started is None else self._started.wanted
 
     @property
     def running(self) -> int:
-        """How many jobs are not finished."""
+        """The number of jobs that are not finished."""
         return 0 if self._started is None else self._started.running
 
     def submit(self, job: Job) -> None:

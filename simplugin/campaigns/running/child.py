@@ -1,4 +1,4 @@
-"""What a run process does: one job after the other, for whom it was started."""
+"""The jobs of a run process, one after the other, and processes below another one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NEEDED = ("simplugin.scenarios.scenario", "simplugin.formats.platform_xml")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a run process says about a job.
+    """The answer of a run process about a job.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Answer:
     duration : float
         How long it took [s of real time].
     clean : bool
-        Whether nothing of it still runs, so that the process may go on to the next job.
+        True if nothing of it still runs, so that the process may go on to the next job.
     """
 
     measured: Measured | None
@@ -169,7 +169,7 @@ def _short(text: str) -> str:
 
 
 def _only_servers_run(process: int) -> bool:
-    """Whether the only processes that were started and go on are the simulation servers."""
+    """Return True if the only processes that were started and go on are the simulation servers."""
     # Those that detached themselves are the keeper's children by now.
     left = {*children(process), *children(os.getppid())} - {process}
     return left <= set(servers.server_processes())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
@@ -42,9 +43,9 @@ class Terms:
         How often a run whose process died is tried again. Every attempt is recorded, together
         with the last one: a command that is killed in between leaves nothing of them.
     retry_failed : bool
-        Whether runs that are recorded as failed are run again.
+        True if runs that are recorded as failed are run again.
     keep_going : bool
-        Whether to go on when nothing is done and the first fifty runs all fail alike.
+        True if to go on when nothing is done and the first fifty runs all fail alike.
     """
 
     retries: int = 1
@@ -200,7 +201,8 @@ class Course:
         self.changed += 1
         flight = self._flights.pop(old)
         if flight.twins:
-            self._follow(old, now)
+            with self._written():
+                self.store.follow(self.campaign, old, now)
         if self.log is not None:
             self.log.outdated(record)
         known = now.key in self._flights or self.store.state_of(now.key) is not None
@@ -240,28 +242,23 @@ class Course:
             self._wind_up(f"the first {self._finished} runs all failed alike")
         return self.interrupted or self.gave_up
 
-    def _note(self, job: Job) -> None:
-        """Make a recorded run a member of the campaign."""
+    @contextmanager
+    def _written(self) -> Iterator[None]:
+        """Mark a change of the store that is not complete, and then one that is not durable."""
         self._writing = True
-        self.store.note(self.campaign, job)
+        yield
         self._writing = False
         self._dirty = True
 
-    def _follow(self, old: str, job: Job) -> None:
-        """Have the positions that had the key of a job have that which it has now."""
-        self._writing = True
-        self.store.follow(self.campaign, old, job)
-        self._writing = False
-        self._dirty = True
+    def _note(self, job: Job) -> None:
+        """Make a recorded run a member of the campaign."""
+        with self._written():
+            self.store.note(self.campaign, job)
 
     def _append(self, attempts: list[Record]) -> Record:
         """Record all attempts of a run, together; return the last one as it was recorded."""
-        self._writing = True
-        for record in attempts:
-            recorded = self._appended(record)
-        self._writing = False
-        self._dirty = True
-        return recorded
+        with self._written():
+            return [self._appended(record) for record in attempts][-1]
 
     def _appended(self, record: Record) -> Record:
         """Record an attempt; what cannot be recorded is a failure of the run, not of the store."""
@@ -337,7 +334,7 @@ class Course:
 
 
 def _is_crash(record: Record) -> bool:
-    """Whether the run's process died."""
+    """Return True if the run's process died."""
     return record.failure is not None and record.failure.kind == "crash"
 
 

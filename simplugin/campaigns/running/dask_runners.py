@@ -74,7 +74,7 @@ class DaskRunners:
 
     @property
     def wanted(self) -> int:
-        """How many more jobs can be handed over now, so that nobody waits for the next one.
+        """The number of jobs that can be submitted now so that no runner waits for the next one.
 
         Without workers one job waits for the first of them.
         """
@@ -83,7 +83,7 @@ class DaskRunners:
 
     @property
     def running(self) -> int:
-        """How many of the jobs handed over are not finished."""
+        """The number of submitted jobs that are not finished."""
         return self._running
 
     def submit(self, job: Job) -> None:

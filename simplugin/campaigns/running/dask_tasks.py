@@ -1,4 +1,4 @@
-"""What is done inside the workers of a Dask cluster; `DaskRunners` sends them here."""
+"""Tasks inside the workers of a Dask cluster; `DaskRunners` sends them here."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _missing_directory(job: Job) -> Record | None:
 
 
 def _is_wanted(worker: Any, key: object) -> bool:
-    """Whether the scheduler still waits for a task that runs, and the worker goes on."""
+    """Return True if the scheduler still waits for a task that runs, and the worker goes on."""
     task = worker.state.tasks.get(key)
     running = worker.status.name in ("running", "paused", "closing_gracefully")
     return running and task is not None and task.state != "cancelled"

@@ -47,12 +47,12 @@ class LocalRunners:
 
     @property
     def wanted(self) -> int:
-        """How many more jobs can be handed over now, so that nobody waits for the next one."""
+        """The number of jobs that can be submitted now so that no runner waits for the next one."""
         return 0 if self._closed else max(0, _AHEAD * self.count - self._in_flight)
 
     @property
     def running(self) -> int:
-        """How many of the jobs handed over have not been returned by `finished`."""
+        """The number of submitted jobs that `finished` has not returned."""
         return self._in_flight
 
     def submit(self, job: Job) -> None:

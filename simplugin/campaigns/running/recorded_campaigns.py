@@ -1,4 +1,4 @@
-"""Which campaign of a store is meant: the one that a file describes, and what is there instead."""
+"""Campaigns recorded in a store: that of a campaign file, earlier versions, and failed jobs."""
 
 from __future__ import annotations
 

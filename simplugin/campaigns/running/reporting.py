@@ -39,7 +39,7 @@ _KEPT = "\n\t"
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a campaign is.
+    """The progress of a campaign.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class FailureGroup:
     text : str
         The message of the first; those of the others differ in numbers at most, unless `mixed`.
     mixed : bool
-        Whether these are the runs left over after the other groups.
+        True if these are the runs left over after the other groups.
     count : int
         How many runs.
     first : list of Job
@@ -216,7 +216,7 @@ def manner_of(failure: Failure) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Summary:
-    """How a campaign stands after a command.
+    """The state of a campaign after a command.
 
     Attributes
     ----------
@@ -235,11 +235,11 @@ class Summary:
     failures : tuple of FailureGroup
         The latter, by how and why they failed.
     interrupted : bool
-        Whether it was asked to stop before the end.
+        True if it was asked to stop before the end.
     seconds : float
         How long the command took [s].
     gave_up : bool
-        Whether it ended before the end since the first fifty runs all failed alike.
+        True if it ended before the end since the first fifty runs all failed alike.
     changed : int
         How many results were given up since a file had changed during the run.
     """
@@ -265,18 +265,9 @@ class Summary:
     def document(self) -> dict[str, Any]:
         """Return the summary as plain containers, for JSON."""
         return {
-            "title": self.title,
+            **vars(self),
             "store": str(self.store),
-            "campaign": self.campaign,
-            "total": self.total,
-            "before": self.before,
-            "done": self.done,
-            "failed": self.failed,
             "missing": self.missing,
-            "interrupted": self.interrupted,
-            "gave_up": self.gave_up,
-            "changed": self.changed,
-            "seconds": self.seconds,
             "failures": [group.document() for group in self.failures],
         }
 

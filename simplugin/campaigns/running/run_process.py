@@ -120,7 +120,7 @@ class RunProcess:
         Parameters
         ----------
         wait : bool
-            Whether to wait until everything is gone. If not, close it once more, later.
+            True if to wait until everything is gone. If not, close it once more, later.
         """
         with self._state:
             self._closed = self._stopped = True
@@ -300,7 +300,7 @@ def _record(job: Job, answer: Answer, place: str) -> Record:
 
 
 def _is_complete(received: bytearray) -> bool:
-    """Whether a message has arrived as a whole."""
+    """Return True if a message has arrived as a whole."""
     if len(received) < LENGTH.size:
         return False
     return len(received) >= LENGTH.size + int(LENGTH.unpack_from(received)[0])
@@ -401,7 +401,7 @@ class KeptProcess:
         self._poll.register(self._control, select.POLLIN)
 
     def has_worker(self) -> bool:
-        """Whether there is a run process that has not ended."""
+        """Return True if there is a run process that has not ended."""
         if self.worker is None:
             return False
         if _is_readable(self._control):
@@ -586,7 +586,7 @@ def _environment() -> dict[str, str]:
 
 
 def _is_readable(channel: socket.socket, patience: float | None = 0.0) -> bool:
-    """Whether there is a message, or there will be none any more, within so many seconds."""
+    """Return True if there is a message, or there will be none any more, within so many seconds."""
     poll = select.poll()
     poll.register(channel, select.POLLIN)
     return bool(poll.poll(None if patience is None else int(patience * 1000)))

@@ -146,9 +146,9 @@ def availability(
     """
     with plain_errors():
         from simplugin.cli.platform.writing import put
-        from simplugin.formats.platform_expansion import expanded_platform
+        from simplugin.formats.expansion import expanded_platform
         from simplugin.formats.platform_xml import read_platform
-        from simplugin.formats.profile_writing import write_profiles
+        from simplugin.formats.profiles import write_profiles
         from simplugin.platforms.availability.followers import with_availability
 
         if file is None or not until:

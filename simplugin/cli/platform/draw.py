@@ -40,7 +40,7 @@ def draw(
     """Draw a platform: hosts, clusters, sites, and the links between them."""
     from simplugin.formats.platform_xml import read_platform
     from simplugin.reports.image_files import image_file
-    from simplugin.reports.platform_drawing import draw_platform
+    from simplugin.reports.platforms.drawing import draw_platform
 
     with plain_errors():
         image_file(output)

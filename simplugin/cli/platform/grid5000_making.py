@@ -9,14 +9,14 @@ import typer
 
 from simplugin.cli.platform.writing import put
 from simplugin.errors import PlatformError
-from simplugin.formats.grid5000_catalogue import (
+from simplugin.formats.grid5000.catalogue import (
     is_catalogue,
     read_facts,
     shipped_catalogue,
     write_catalogue,
 )
-from simplugin.formats.grid5000_latencies import latencies_text, read_latencies
-from simplugin.formats.grid5000_reference import read_reference
+from simplugin.formats.grid5000.latencies import latencies_text, read_latencies
+from simplugin.formats.grid5000.reference import read_reference
 from simplugin.platforms.grid5000.latencies import Latencies
 from simplugin.platforms.grid5000.platform import FAST, grid5000_platform, is_fast
 from simplugin.platforms.grid5000.selection import concerning, selected

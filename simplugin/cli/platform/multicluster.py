@@ -26,6 +26,6 @@ def multicluster(
     """Make a federation of clusters from a description."""
     with plain_errors():
         from simplugin.cli.platform.writing import put
-        from simplugin.formats.federation_toml import read_federation_platform
+        from simplugin.formats.federations import read_federation_platform
 
         put(read_federation_platform(description, seed), output)

@@ -45,7 +45,7 @@ CALM = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Calm:
-    """What was known before a change.
+    """State before a change.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Calm:
     state : MarketState or AcceleratedState
         After the last round.
     rounds : int
-        How many there were.
+        Number of rounds.
     apart : float
         Largest difference of a rate between actors and the pure iteration, relative to the
         largest rate of the round; NaN without actors.
@@ -71,7 +71,7 @@ class Calm:
 
 @dataclass(frozen=True, eq=False)
 class Comeback:
-    """How it went on after a change.
+    """Run after a change.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ def calm_down(
     """
     if not isinstance(method, Market | AcceleratedMarket):
         raise SimpluginError(
-            f"{type(method).__name__} does not say what is kept through a change; give a market"
+            f"{type(method).__name__} has no state to keep through a change; give a market"
         )
     best = fair_sharing(sharing, utility.alpha)
     state: Any = method.start(sharing, utility)
@@ -159,7 +159,7 @@ def recover(
     graph : Graph
         The platform after the change.
     calm : Calm
-        What was known before.
+        The state before the change.
     sharing : Sharing
         The deployment from now on, on all hosts of the platform; agents and applications may
         have come or gone, capacities changed.
@@ -168,7 +168,7 @@ def recover(
     rounds : int
         At most; actors stop one round after they are near.
     level : float
-        How near, relative to the optimum; also the overload that is accepted.
+        Largest error relative to the optimum, and largest overload.
     """
     best = fair_sharing(sharing, utility.alpha).throughput
     state = resumed(calm, sharing, utility)
@@ -218,7 +218,7 @@ def _without_strangers(before: Sharing, after: Sharing, state: MarketState) -> M
 
 
 def _near(sharing: Sharing, rate: Floats, best: Floats) -> bool:
-    """Return whether rates are as near to the optimum as before a change."""
+    """Return True if rates are as near to the optimum as before a change."""
     error = float(np.abs(sharing.throughput(rate) / best - 1).max())
     return max(error, sharing.overload(rate)) <= CALM
 
@@ -232,7 +232,7 @@ def _apart(seen: Floats, pure: Floats) -> float:
 def carried_over(
     before: Sharing, state: MarketState, after: Sharing, utility: AlphaFair
 ) -> MarketState:
-    """Return the state with which those who stay go on after a change.
+    """Return the state with which agents and applications that stay go on after a change.
 
     Agents of an application on the same host behind the same link keep wishes and metric,
     applications what they reached; newcomers start as `Market.start` has it. Resources whose
@@ -266,7 +266,7 @@ def carried_over(
     kept[:, new] = (state.metric[:, old] > 0) & (fresh.metric[:, new] > 0)
 
     def stayed(mine: Floats, theirs: Floats) -> Floats:
-        """Return mine for who is new and theirs for who stays."""
+        """Return the fresh values, those of agents that stay replaced by theirs."""
         values = mine.copy()
         values[:, new] = theirs[:, old]
         return np.where(kept, values, mine)
@@ -302,7 +302,7 @@ def begun_from(
     alone: no agent computes more than it can, no application more than :math:`F_k / K`, no
     resource takes more than all its participants would gain alone, and no route of an application
     costs more per task than a task is worth at :math:`F_k / K`. Agents would need one sweep up and
-    one down for the sums and routes, and to be told K.
+    one down for the sums and routes, and the number K.
 
     Parameters
     ----------
@@ -355,7 +355,7 @@ def _dearest_route(sharing: Sharing, paid: Floats, computes: NDArray[np.bool_]) 
 
 
 def identities(sharing: Sharing) -> list[Hashable]:
-    """Return what tells agents apart: application, host, link, and which of several alike."""
+    """Return an identity of each agent: application, host, link, number among equals."""
     seen: dict[Hashable, int] = {}
     keys: list[Hashable] = []
     for application, host, link in zip(
@@ -369,7 +369,7 @@ def identities(sharing: Sharing) -> list[Hashable]:
 
 
 def _resources(sharing: Sharing) -> list[Hashable]:
-    """Return what tells resources apart."""
+    """Return an identity of each resource."""
     return [
         *(("host", name) for name in sharing.hosts),
         *(("link", name) for name in sharing.links),

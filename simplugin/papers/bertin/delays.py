@@ -1,4 +1,4 @@
-"""Markets whose slots hear late of what their application plans."""
+"""Markets whose slots receive plans late."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class DelayedMarket:
     delay : int
         The oldest plan that a slot may act on [rounds].
     relaxation : float
-        How far a wish moves to what was planned.
+        Step of a wish towards the plan.
     seed : int
         Of the draws; each round has its own generator, so that rounds are functions of states.
     """
@@ -86,11 +86,11 @@ class DelayedMarket:
         plans = (plan, *state.plans)[: self.delay + 1]
         generator = np.random.default_rng([self.seed, before.number])
         age = generator.integers(0, len(plans), size=plan.shape)
-        heard = np.take_along_axis(np.stack(plans), age[None], axis=0)[0]
+        received = np.take_along_axis(np.stack(plans), age[None], axis=0)[0]
         after = replace(
             before,
             offer=offer,
-            plan=heard,
+            plan=received,
             paid=before.metric * (before.wish - offer),
             price=price,
             reached=reached,
@@ -100,6 +100,6 @@ class DelayedMarket:
         if after.number >= before.next_metric:
             after = adapt(sharing, utility, after)
         # The price paid stays when the metric changes.
-        aim = before.wish + self.relaxation * (heard - offer) - offer
+        aim = before.wish + self.relaxation * (received - offer) - offer
         wish = offer + before.metric * aim * inverted(after.metric)
         return DelayedState(replace(after, wish=wish), plans)

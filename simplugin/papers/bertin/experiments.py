@@ -38,10 +38,10 @@ from simplugin.papers.bertin.five_hosts import (
 )
 from simplugin.papers.statements import Quantity
 from simplugin.platforms.topologies.shapes import FIVE_HOSTS_TREE, five_hosts
-from simplugin.pricing.dispatch import dispatch
 from simplugin.pricing.iteration import settled
 from simplugin.pricing.policies.gradient import Gradient, Reading, Steps
 from simplugin.pricing.policies.market import Market
+from simplugin.pricing.task_dispatch import dispatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

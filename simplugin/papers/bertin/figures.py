@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simplugin.optimum.fair_sharing import FairShare
-    from simplugin.pricing.instances import Instance
     from simplugin.pricing.iteration import Trajectory
+    from simplugin.pricing.seeded_instances import Instance
 
     Floats = NDArray[np.float64]
 

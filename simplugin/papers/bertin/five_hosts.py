@@ -250,7 +250,7 @@ def counts(platforms: Sequence[Sequence[str]], reading: Reading = REPORTED) -> C
 
 
 def live_through(method: Method[Any]) -> tuple[Upkeep, list[Interval]]:
-    """Let actors without rounds live through `CHANGES`; return the run and its intervals."""
+    """Run actors without rounds through `CHANGES`; return the run and its intervals."""
     *stay, comes = FIVE_HOSTS_APPLICATIONS
     applications = (*stay, replace(comes, start=ARRIVAL, end=DEPARTURE))
     graph = five_hosts(latency=LATENCY)

@@ -1,4 +1,4 @@
-"""Methods on many seeded platforms, each beside the optimum: `simplugin.pricing.instances`."""
+"""Methods on the platforms of `simplugin.pricing.instances`, each beside the optimum."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from simplugin.papers.statements import Quantity
 from simplugin.pricing.changes import reachable
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.execution import negotiate
-from simplugin.pricing.instances import SEED, SPREADS, instance, random_applications
 from simplugin.pricing.iteration import iterate, settled, throughput_error
 from simplugin.pricing.policies.acceleration import AcceleratedMarket, accelerated
 from simplugin.pricing.policies.gradient import Gradient, Steps
 from simplugin.pricing.policies.shipped import POLICIES
+from simplugin.pricing.seeded_instances import SEED, SPREADS, instance, random_applications
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from simplugin.optimum.fair_sharing import FairShare
     from simplugin.papers.bertin.churn import Calm, Comeback
-    from simplugin.pricing.instances import Instance
     from simplugin.pricing.iteration import Method, State, Trajectory
     from simplugin.pricing.policies.market import MarketState
+    from simplugin.pricing.seeded_instances import Instance
     from simplugin.workloads.sharing import Sharing
 
     Quantities = Mapping[str, Quantity | float]
@@ -107,7 +107,7 @@ def examine(
         True if actors on SimGrid run as well, for as many rounds as the pure iteration needs to
         be exact, and one more. Counts are those of the pure iteration, which `apart` compares.
     start : State, optional
-        Where to begin; the method's own start by default.
+        First state; the method's own start by default.
     """
     sharing = instance.sharing
     best = fair_sharing(sharing)

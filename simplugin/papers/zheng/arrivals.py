@@ -11,12 +11,11 @@ import numpy as np
 from simplugin.elementary import exp
 from simplugin.errors import WorkloadError
 from simplugin.figures import Figure
-from simplugin.market.agents.counters import Counters
-from simplugin.market.counters import best_in_hindsight, cut, serve
+from simplugin.market.actors.stations import Counters
 from simplugin.market.execution import Execution, execute
-from simplugin.market.model import HOUR
-from simplugin.market.outcomes import jain_index
+from simplugin.market.model import HOUR, jain_index
 from simplugin.papers.statements import Quantity
+from simplugin.papers.zheng.counters import best_in_hindsight, kept_parts, serve
 from simplugin.papers.zheng.settings import ALPHA, EQUAL, ON_SITE, TASKS, TERMS, Quantities
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.platforms.twelve_peers import chosen_site
@@ -198,7 +197,8 @@ def arrivals(quick: bool) -> Quantities:
 def _cut(number: int, counters: Counters) -> tuple[float, float, float]:
     """Sell 1000 tasks in so many bundles: benefit, time of the busiest peer, fairness."""
     whole = Bundle.of_class("computation", TASKS)
-    parts = [replace(whole, count=count) for count in cut(TASKS, number)]
+    each, rest = divmod(TASKS, number)
+    parts = [replace(whole, count=each + (place < rest)) for place in range(number)]
     deals = execute(chosen_site(), parts, TERMS, "optimum", counters=counters).deals
     busy = np.sum([deal.peer_finish - deal.agreed for deal in deals], axis=0)
     return sum(deal.outcome().benefit for deal in deals), float(busy.max()), jain_index(busy)
@@ -234,8 +234,9 @@ def _ratio(number: int, counters: Counters) -> float:
     counts = draws.integers(1, 7, 3).tolist()
     q = float(draws.uniform(0.5, 0.95))
     dates = np.cumsum(draws.exponential(1.0, 3))
-    online = serve(values, counts, None, q, counters, dates)
-    return online.benefit / best_in_hindsight(values, counts, q, counters, dates).benefit
+    parts = kept_parts(counters, dates)
+    online = sum(best.benefit for _, best in serve([values] * len(counts), counts, q, parts))
+    return online / best_in_hindsight(values, counts, q, parts)
 
 
 def _lifetimes(quick: bool) -> Quantity:

@@ -9,7 +9,7 @@ import numpy as np
 
 from simplugin.elementary import exp, log
 from simplugin.figures import Figure
-from simplugin.market.outcomes import Outcome
+from simplugin.market.model import Outcome
 from simplugin.papers.statements import Quantity
 from simplugin.papers.zheng.settings import (
     ALPHA,

@@ -11,12 +11,10 @@ import numpy as np
 from simplugin.elementary import exp
 from simplugin.errors import InfeasibleError
 from simplugin.figures import Figure
-from simplugin.market.negotiations.bisection import bisection_rounds
-from simplugin.market.negotiations.clock import clock
-from simplugin.market.negotiations.median import median_rounds
-from simplugin.market.negotiations.protocol import Message, Negotiation, Peer, negotiate
-from simplugin.market.negotiations.secant import secant_rounds
-from simplugin.market.negotiations.shipped import NEGOTIATIONS
+from simplugin.market.policies.clearing import bisection_rounds, median_rounds, secant_rounds
+from simplugin.market.policies.clocks import clock
+from simplugin.market.policies.negotiation import Message, Negotiation, Peer, negotiate
+from simplugin.market.policies.shipped import NEGOTIATIONS
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.papers.statements import Quantity
 from simplugin.papers.zheng.settings import (

@@ -11,10 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from simplugin.figures import Figure
-from simplugin.market.dealing import one_by_one, round_robin
-from simplugin.market.isgbmat import PRINTED, REPAIRED, REPAIRS, Repairs, Run, run_isgbmat
-from simplugin.market.policies import POLICIES, RANDOM
-from simplugin.market.proportional import in_proportion
+from simplugin.market.policies.isgbmat import PRINTED, REPAIRED, REPAIRS, Repairs, Run, run_isgbmat
+from simplugin.market.policies.shares import in_proportion, one_by_one, round_robin
+from simplugin.market.policies.shipped import POLICIES, RANDOM
 from simplugin.optimum.bundle_programs import continuous_optimum, relaxation
 from simplugin.papers.statements import Quantity
 from simplugin.papers.zheng.settings import (

@@ -15,9 +15,8 @@ from simplugin.market.discount_rates import (
     completion_bound,
     rates_for,
 )
-from simplugin.market.front import least_completion
-from simplugin.market.model import HOUR
-from simplugin.market.outcomes import Outcome
+from simplugin.market.model import HOUR, Outcome
+from simplugin.market.trade_offs import least_completion
 from simplugin.optimum.bundle_benefit import identical_benefit, mixed_benefit, scaled_benefit
 from simplugin.papers.statements import Quantity
 from simplugin.papers.zheng.settings import (

@@ -11,17 +11,16 @@ import numpy as np
 
 from simplugin.elementary import exp
 from simplugin.figures import Figure
-from simplugin.market.clinching import ascending_clock
-from simplugin.market.deals import Deal
 from simplugin.market.mechanisms import (
     Settlement,
+    ascending_clock,
     reported,
     uniform,
     vickrey_clarke_groves,
 )
 from simplugin.market.misreports import Income, Report, deviations, play, profit, rival_prices
-from simplugin.market.model import HOUR, completion_times
-from simplugin.market.negotiations.clinching import clinching
+from simplugin.market.model import HOUR, Deal, completion_times
+from simplugin.market.policies.clocks import clinching
 from simplugin.papers.statements import Quantity
 from simplugin.papers.zheng.settings import (
     ALPHA,

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simplugin.market.deals import Deal
 from simplugin.market.execution import execute
-from simplugin.market.model import Terms, completion_times
+from simplugin.market.model import Deal, Terms, completion_times
 from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
 from simplugin.papers.statements import Quantity
 from simplugin.platforms.peers import PeerSite

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from simplugin.elementary import exp, log
 from simplugin.figures import Figure
-from simplugin.market.front import front, least_completion
-from simplugin.market.model import HOUR
-from simplugin.market.outcomes import Outcome
-from simplugin.market.policies import POLICIES, RANDOM
+from simplugin.market.model import HOUR, Outcome
+from simplugin.market.policies.shipped import POLICIES, RANDOM
+from simplugin.market.trade_offs import front, least_completion
 from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
 from simplugin.papers.statements import Quantity
 from simplugin.papers.zheng.settings import (

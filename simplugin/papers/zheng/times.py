@@ -8,7 +8,7 @@ import numpy as np
 
 from simplugin.elementary import exp, log1p
 from simplugin.figures import Figure
-from simplugin.market.agents.messages import AWARD
+from simplugin.market.actors.messages import AWARD
 from simplugin.papers.statements import Quantity
 from simplugin.papers.zheng.settings import (
     ALPHA,

@@ -268,7 +268,7 @@ def with_availability(
     states : Outages or Churn, optional
         When hosts are on.
     speeds : Levels, optional
-        What background load leaves of their speed.
+        Part of their speed that background load leaves.
     links : str or iterable of str
         The links of the following: links and backbones, zones for those in them, patterns of
         names, several with commas or one by one; ``"all"`` for all that can follow a profile.
@@ -277,11 +277,11 @@ def with_availability(
     link_states : Outages or Churn, optional
         When links are on.
     bandwidths : Levels, optional
-        What cross-traffic leaves of their bandwidth.
+        Part of their bandwidth that cross-traffic leaves.
     latencies : Levels, optional
         The factor by which their latency grows; those without latency are passed over.
     spared : str or iterable of str
-        What is left as it is, for instance a master's host: choices of hosts and of links.
+        Hosts and links to leave as they are, for instance a master's host: choices of both.
 
     Returns
     -------

@@ -44,7 +44,7 @@ class Outages:
     Attributes
     ----------
     up, down : Law
-        How long it is up at a time, and how long down [s].
+        Durations of being up and of being down [s].
     start : str
         ``up``: it comes up at date 0. ``stationary``: date 0 is a moment like any other, so
         that the probability of being up is the same at all dates.
@@ -106,7 +106,7 @@ class Churn:
     Attributes
     ----------
     stay : Law
-        How long it stays [s].
+        Time that it stays [s].
     arrival : Law, optional
         When it first joins [s]; None: it is there at date 0.
     away : Law, optional
@@ -170,7 +170,7 @@ class Levels:
         Fraction of the capacity that is left; of latencies, the factor by which they grow.
         Draws below 1e-6 count as 1e-6, those above `most` as `most`.
     duration : Law
-        How long each level holds [s].
+        Duration of each level [s].
     most : float
         1 for speeds and bandwidths; infinite for latencies.
 
@@ -372,7 +372,7 @@ def schroeder_gibson(
     Parameters
     ----------
     mean_up : float
-        How long a host is up on average [s].
+        Mean time that a host is up [s].
     shape : float
         Of the Weibull law; 0.7 is the lower end.
     mean_down, median_down : float

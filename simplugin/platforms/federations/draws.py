@@ -52,11 +52,12 @@ class DrawnSwitch:
     id : str
         Its name in the federation.
     bandwidth, latency : float
-        What all share that passes it [byte/s], [s]; a bandwidth of None limits nothing.
+        Capacity, shared by all that passes it [byte/s], and latency [s]; a bandwidth of None
+        limits nothing.
     uplink : Link, optional
         To the switch above it.
     switches, clusters : list
-        What hangs from it.
+        The switches and clusters below it.
     """
 
     id: str
@@ -173,7 +174,7 @@ def drawn_sites(
     sites : tuple of SiteGroup
         As described.
     backbone : SiteBackbone, optional
-        Whose cable joins a site without an uplink to a hub.
+        The backbone, whose cable joins a site without an uplink to a hub.
     draws : Draws
         Where the numbers come from.
 

@@ -28,8 +28,8 @@ def pool(switch: DrawnSwitch, clusters: list[DrawnCluster]) -> tuple[Zone, str, 
     switch : DrawnSwitch
         With a bandwidth.
     clusters : list of DrawnCluster
-        Whose hosts they are. Those of one core are a cabinet; SimGrid's cabinets know no other,
-        so hosts of more are written one by one.
+        The clusters of the hosts. Those of one core are a cabinet; SimGrid's cabinets know no
+        other, so hosts of more are written one by one.
 
     Returns
     -------

@@ -179,7 +179,7 @@ class Switch:
         Unlike that of any other switch of the site. Empty for the switch of a whole site, of a
         cluster, or the hub between sites, which need none.
     bandwidth : float or Law, optional
-        What all transfers through it share [byte/s]; None for a switch that limits nothing.
+        Capacity, shared by all transfers [byte/s]; None for a switch that limits nothing.
     latency : float or Law
         Latency [s].
     uplink : Wire, optional

@@ -249,9 +249,9 @@ class Remark:
     place : str
         The file, or the path within the dump, that says so.
     message : str
-        What is wrong, and what was done.
+        The fault and its resolution.
     about : tuple of str
-        What it concerns: ``("site", site)``, ``("cluster", site, cluster)`` (an empty cluster:
+        Its subject: ``("site", site)``, ``("cluster", site, cluster)`` (an empty cluster:
         one without a name), ``("switch", site, switch)``, ``("uplink", site, switch, towards)``,
         ``("link", end, end)`` of the backbone, ``("point", point of presence)``, ``("backbone",)``
         or ``("grid",)``. If empty, that is not known.

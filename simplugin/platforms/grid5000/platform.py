@@ -275,7 +275,7 @@ def grid5000_platform(
     Parameters
     ----------
     facts : Grid5000
-        What is known.
+        The facts.
     latencies : Latencies, optional
         Latencies of the network; `Latencies()` without.
         Places that it lacks are those of the facts.

@@ -21,13 +21,13 @@ def selected(
     Parameters
     ----------
     facts : Grid5000
-        What to choose from.
+        All facts.
     sites : sequence of str, optional
         Uids of sites; all if there are none.
     clusters : sequence of str, optional
         Uids of clusters of these sites; all if there are none.
     remarks : iterable of Remark, optional
-        Why sites and clusters were left out of the facts, for messages.
+        Reasons why sites and clusters were left out of the facts, for messages.
 
     Returns
     -------
@@ -152,9 +152,9 @@ def concerning(
     remarks : iterable of Remark
         All of them.
     facts : Grid5000
-        What is left after the selection.
+        The facts after the selection.
     sites, clusters : collection of str
-        What was selected; all sites, and all clusters of the sites, if empty.
+        The selection; all sites, and all clusters of the sites, if empty.
 
     Returns
     -------

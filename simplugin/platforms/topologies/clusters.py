@@ -53,7 +53,7 @@ class Parts:
         name : str
             Of the cluster.
         n_hosts : int
-            Number of hosts its topology has places for.
+            Number of hosts that its topology has places for.
         topology, parameters : str
             As for `Cluster`.
         """
@@ -157,10 +157,10 @@ def fat_tree(
     Parameters
     ----------
     children : sequence of int
-        Number of children a switch of each level has, the lowest level first; there are as many
+        Number of children of a switch of each level, the lowest level first; there are as many
         hosts as their product.
     parents : sequence of int, optional
-        Number of parents each host and each switch below the top has, hosts first. Without, a
+        Number of parents of each host and of each switch below the top, hosts first. Without, a
         host has one and each switch as many as children, so that nothing is oversubscribed.
     parallel : sequence of int, optional
         Number of links between a child and a parent, hosts first; one without.
@@ -223,7 +223,7 @@ def dragonfly(
     routers : int
         Number of routers of a chassis.
     hosts_per_router : int
-        Number of hosts hang from each router.
+        Number of hosts of each router.
     chassis : int
         Number of chassis of a group; routers of equal number are joined from chassis to chassis.
         With more than one, SimGrid 4.1 leaves the link between chassis out of some routes within

@@ -123,7 +123,7 @@ def preferential_attachment(n_hosts: int, links: int, generator: np.random.Gener
     n_hosts : int
         Number of hosts.
     links : int
-        Number of neighbours each host joins, from 1 to `n_hosts` - 1.
+        Number of neighbours that each host joins, from 1 to `n_hosts` - 1.
     generator : numpy.random.Generator
         Source of the seed that networkx is given.
 

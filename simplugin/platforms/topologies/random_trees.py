@@ -57,7 +57,7 @@ def random_tree(
     bandwidths : tuple of float
         Smallest and largest bandwidth [byte/s].
     bandwidth_law : {"log-uniform", "uniform"}
-        How bandwidths are drawn.
+        The law of bandwidths.
     latency : float
         Of every link [s].
     latencies : tuple of float, optional

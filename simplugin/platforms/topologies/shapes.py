@@ -168,7 +168,7 @@ def complete_tree(
     Parameters
     ----------
     arity : int
-        Number of children each host but the last ones has.
+        Number of children of each host but the last ones.
     depth : int
         Number of links between the last hosts and the root, ``h0``.
     generator, capacities
@@ -229,7 +229,7 @@ def preferential_attachment(
     n_hosts, generator, capacities
         As for `chain`.
     links : int
-        Number of neighbours each host joins, see `random_graphs.preferential_attachment`.
+        Number of neighbours that each host joins, see `random_graphs.preferential_attachment`.
     """
     edges = random_graphs.preferential_attachment(n_hosts, links, generator)
     return capacities.graph(n_hosts, edges, generator)

@@ -1,10 +1,10 @@
-r"""The accelerated market as decisions: a second pair of sweeps in each round.
+r"""Decisions of the accelerated market: a second pair of sweeps in each round.
 
 After a plain round's sweeps, the inner products of its residual with those remembered are summed
 up each tree. The masters add up the applications through one tree that has an agent on the host
 of each: these sums, labelled, ride up it with its own, and the totals come down with its own
 answer. Each master then finds the same coefficients, or that the round is undone, and its tree
-hears of it. Managers hear from their members whether the round counts.
+receives them. Members confirm or undo the round at their managers.
 
 The operations are those of `simplugin.pricing.policies.acceleration`, in the same order.
 """
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class Verdict(NamedTuple):
-    """What masters find about a round: whether it is undone, a stride, or coefficients."""
+    """Result of a round for all: undone or not, a stride, and coefficients."""
 
     undone: bool
     stride: float
@@ -68,7 +68,7 @@ class AcceleratedAgent(MarketAgent):
     plain : list of float
         The wishes to return to.
     mixed : bool
-        Whether there are such: the last ones were not plain.
+        True if there are such: the last ones were not plain.
     settled : float
         Throughput in the last round that counted [tasks/s].
     """
@@ -87,7 +87,7 @@ class AcceleratedAgent(MarketAgent):
 
 
 def new_agent(method: Market, utility: AlphaFair, rounds: int, seat: AgentSeat) -> AcceleratedAgent:
-    """Return the state that an agent starts with.
+    """Return the first state of an agent.
 
     Raises
     ------
@@ -111,9 +111,9 @@ def agent_decides(
     return state, market.go_on(PHASES, state, messages)
 
 
-def _multiply(state: AcceleratedAgent, heard: dict[int, Message], posts: Posts) -> str:
+def _multiply(state: AcceleratedAgent, received: dict[int, Message], posts: Posts) -> str:
     """Multiply this round's residual with those remembered."""
-    del heard, posts
+    del received, posts
     pulls, gaps = [0.0, 0.0], [0.0, 0.0]
     for i, slot in enumerate((state.computing, state.receiving)):
         if slot:
@@ -126,12 +126,12 @@ def _multiply(state: AcceleratedAgent, heard: dict[int, Message], posts: Posts) 
     return "parts"
 
 
-def _parts(state: AcceleratedAgent, heard: dict[int, Message], posts: Posts) -> str:
+def _parts(state: AcceleratedAgent, received: dict[int, Message], posts: Posts) -> str:
     """Add up the products below, and pass on those of other applications."""
     del posts
     size, state.rows = len(state.parts), {}
     for son in state.seat.sons:
-        numbers = heard[son.number][2:]
+        numbers = received[son.number][2:]
         state.parts = [a + b for a, b in zip(state.parts, numbers[:size], strict=True)]
         for at in range(size, len(numbers), size + 1):
             state.rows[int(numbers[at])] = numbers[at + 1 : at + 1 + size]
@@ -139,12 +139,12 @@ def _parts(state: AcceleratedAgent, heard: dict[int, Message], posts: Posts) -> 
     return "rows"
 
 
-def _rows(state: AcceleratedAgent, heard: dict[int, Message], posts: Posts) -> str:
+def _rows(state: AcceleratedAgent, received: dict[int, Message], posts: Posts) -> str:
     """Send the products up, or across to the tree where all are added up."""
     seat, parts = state.seat, tuple(state.parts)
     tag = seat.number, state.round
     for master in seat.served:
-        application, *row = heard[master.number][2:]
+        application, *row = received[master.number][2:]
         state.rows[int(application)] = tuple(row)
     if seat.father:
         labelled = [x for k, row in state.rows.items() for x in (float(k), *row)]
@@ -162,11 +162,11 @@ def _rows(state: AcceleratedAgent, heard: dict[int, Message], posts: Posts) -> s
     return _conclude(state, totals, posts)
 
 
-def _totals(state: AcceleratedAgent, heard: dict[int, Message], posts: Posts) -> str:
-    """Hear the totals from the agent of the tree where all are added up."""
+def _totals(state: AcceleratedAgent, received: dict[int, Message], posts: Posts) -> str:
+    """Receive the totals from the agent of the tree where all are added up."""
     relay = state.seat.relay
     assert relay
-    return _conclude(state, list(heard[relay.number][2:]), posts)
+    return _conclude(state, list(received[relay.number][2:]), posts)
 
 
 def _conclude(state: AcceleratedAgent, totals: list[float], posts: Posts) -> str:
@@ -193,24 +193,24 @@ def _conclude(state: AcceleratedAgent, totals: list[float], posts: Posts) -> str
     return _hear(state, Verdict(undone, stride, gamma), totals, posts)
 
 
-def _verdict(state: AcceleratedAgent, heard: dict[int, Message], posts: Posts) -> str:
-    """Hear the coefficients, or that the round is undone, from the father."""
+def _verdict(state: AcceleratedAgent, received: dict[int, Message], posts: Posts) -> str:
+    """Receive the coefficients, or that the round is undone, from the father."""
     father = state.seat.father
     assert father
-    undone, stride, many, *rest = heard[father.number][2:]
+    undone, stride, many, *rest = received[father.number][2:]
     gamma, totals = rest[: int(many)], rest[int(many) :]
     return _hear(state, Verdict(bool(undone), stride, tuple(gamma)), totals, posts)
 
 
 def _hear(state: AcceleratedAgent, verdict: Verdict, totals: list[float], posts: Posts) -> str:
-    """Pass the verdict on, tell the managers, and end the round by it."""
+    """Pass the verdict on, to the managers, too, and end the round by it."""
     undone, stride, gamma = verdict
     seat, tag = state.seat, (state.seat.number, state.round)
     sums = totals if seat.gathers else []
     down = (*tag, float(undone), stride, float(len(gamma)), *gamma, *sums)
     posts += [(son, down) for son in seat.sons]
     posts += [(master, (*tag, *totals)) for master in seat.served]
-    # Managers need to know at once if they are to tell their balance; else the next bid says it.
+    # Managers need it at once if they are to send their balance; else it comes with the next bid.
     scheduled = state.schedule.due(state.round + 1)
     if scheduled or state.round + 1 == state.rounds:
         for slot in state.slots:
@@ -228,20 +228,20 @@ def _hear(state: AcceleratedAgent, verdict: Verdict, totals: list[float], posts:
     return _bid(state, True, posts) if undone else _mix(state, verdict, posts)
 
 
-def _return(state: AcceleratedAgent, heard: dict[int, Message], posts: Posts) -> str:
+def _return(state: AcceleratedAgent, received: dict[int, Message], posts: Posts) -> str:
     """Bid by the wishes of the plain step, with the old metric."""
-    del heard
+    del received
     return market.bid(state, posts)
 
 
-def _change(state: AcceleratedAgent, heard: dict[int, Message], posts: Posts) -> str:
+def _change(state: AcceleratedAgent, received: dict[int, Message], posts: Posts) -> str:
     """Change the metric, and forget the rounds before."""
     state.wishes, state.residuals, state.mixed = [], [], False
-    return market.PHASES["metric"](state, heard, posts)
+    return market.PHASES["metric"](state, received, posts)
 
 
 def _bid(state: AcceleratedAgent, undone: bool, posts: Posts) -> str:
-    """Bid, and tell whether the last round counts."""
+    """Bid, and confirm or undo the last round."""
     tag = state.seat.number, state.round
     posts += [(slot.manager, (*tag, *slot.bid(), float(undone))) for slot in state.slots]
     market.wait_for_managers(state)

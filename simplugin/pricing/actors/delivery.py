@@ -61,13 +61,13 @@ class Role:
 
 
 _State = TypeVar("_State", bound=Role)
-# A pure function of what it is given; the state given is its own to change and give back.
+# A function of its arguments; it may change the state, which it returns.
 Decision = Callable[[_State, Sequence[Message]], tuple[_State, Posts]]
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What messages weigh in the simulated network.
+    """Sizes of messages in the simulated network.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ async def act(
     sensor: str | None,
     envelope: Envelope,
 ) -> tuple[list[float], list[float]]:
-    """Deliver messages to a decision, and post what it answers, until it is over.
+    """Deliver messages to a decision, and post its answers, until it is over.
 
     Parameters
     ----------
@@ -102,11 +102,11 @@ async def act(
     number : int
         The role's.
     decide : Decision
-        What the role does.
+        The decision of the role.
     state : Role
-        What the role knows.
+        The state of the role.
     sensor : str or None
-        What the role may look at: the link of that name, its own host if empty; None: nothing.
+        Name of the link whose capacity it reads, empty for its own host; None for neither.
     envelope : Envelope
         Sizes of messages.
 
@@ -144,7 +144,7 @@ def post(me: Actor, posts: Posts, envelope: Envelope) -> None:
 
 
 def sense(me: Actor, sensor: str | None) -> tuple[Message, ...]:
-    """Return what the sensor of a resource says: its capacity now [flop/s or byte/s]."""
+    """Return the capacity of a resource now [flop/s or byte/s], as a message."""
     if sensor is None:
         return ()
     if sensor:
@@ -156,18 +156,18 @@ def sense(me: Actor, sensor: str | None) -> tuple[Message, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """Where a role is posted, and how it attends to it.
+    """A role without rounds, and the parameters of its actor.
 
     Attributes
     ----------
     number : int
         The role's.
     decide : Decision
-        What it does each period.
+        The decision, once a period.
     new_state : callable
         Returns the state that it starts with, and starts again with when its host comes back.
     ears : mapping of str to int
-        How many messages may come at a time from other hosts, by side.
+        Maximum number of simultaneous messages from other hosts, by side.
     sensor : str or None
         As in `act`.
     period : float
@@ -186,16 +186,16 @@ class Post:
 
 
 async def attend(me: Actor, post: Post, board: NDArray[np.float64]) -> None:
-    """Decide each period on what has arrived since the last, and never wait for anybody.
+    """Decide each period on the messages since the last, and wait for none.
 
     Parameters
     ----------
     me : Actor
         The actor.
     post : Post
-        What it does.
+        The post.
     board : float64, shape (n_roles,)
-        Where the role's value is written for the observer; 0 once the actor is gone.
+        Values of the roles, for the observer; 0 once the actor is gone.
     """
     me.on_exit(lambda _: board.__setitem__(post.number, 0.0))
     state = post.new_state()
@@ -224,11 +224,11 @@ async def listen(me: Actor, mailbox: Mailbox, arrived: list[Message]) -> None:
         try:
             arrived.append(await mailbox.get())
         except NetworkFailureException:
-            continue  # Lost on the way: the next will tell more.
+            continue  # Lost; the next one is newer.
 
 
 def send(me: Actor, posts: Posts, envelope: Envelope, sent: dict[str, Activity]) -> None:
-    """Send messages, but none to whom the last has not reached yet."""
+    """Send messages, except to addresses that the last one has not reached yet."""
     for address, message in posts:
         if address.local:
             me.message_queue(address.name).put_detached(message)
@@ -248,13 +248,13 @@ class News:
     Attributes
     ----------
     patience : int
-        How many periods a sender may be silent.
+        Periods for which a sender may be silent.
     period : int
-        How many have passed.
+        Periods that have passed.
     last : dict of int to message
         By the sender's number.
     arrived : dict of int to int
-        When it was heard, in periods.
+        When it was received, in periods.
     """
 
     patience: int = 5
@@ -268,7 +268,7 @@ class News:
         Returns
         -------
         dict of int to message
-            The last of each sender who has not been silent for too long.
+            The last message of each sender that has not been silent for too long.
         """
         self.period += 1
         for message in messages:

@@ -1,9 +1,9 @@
-"""Algorithms 3 and 4 of the report as decisions: what an agent or a manager does in a round.
+"""Decisions of agents and managers in a round of the report: Algorithms 3 and 4.
 
 A round is a sweep up the application's tree and one down it. Up goes the flow, the sum of the
 rates at an agent and below it (with the number of agents that compute there, once). Down come
 the price of a byte from the master to the father, and the application's throughput. Managers
-hear loads, and the denominators of Eqs. (17) and (18), and answer with prices.
+receive loads, and the denominators of Eqs. (17) and (18), and answer with prices.
 """
 
 from __future__ import annotations
@@ -39,26 +39,26 @@ class GradientAgent(Role):
     Attributes
     ----------
     seat : AgentSeat
-        What it knows from the start.
+        Its initial knowledge.
     method : Gradient
         The rule of its application.
     utility : AlphaFair
         Of its application.
     rounds : int
-        How many rounds to run.
+        Number of rounds.
     rate, memory : float
         Its rate, and its augmented rate [tasks/s].
     flow, count : float
         Rate [tasks/s], and number of agents that compute, at it and below it.
-    told, heard : float
-        Throughput that it was told last, and the one before that it acts upon if the method is
-        late [tasks/s].
+    latest, received : float
+        Throughput that it received last, and the one that it uses: the one before if the
+        method is late [tasks/s].
     waits : bool
-        Whether rounds are synchronous.
+        True if rounds are synchronous.
     away : bool
-        Whether it is cut off from its master; without rounds only.
+        True if it is cut off from its master; without rounds only.
     news : News
-        What it heard lately; without rounds only.
+        The last messages; without rounds only.
     """
 
     seat: AgentSeat
@@ -69,8 +69,8 @@ class GradientAgent(Role):
     memory: float = 0.0
     flow: float = 0.0
     count: float = 0.0
-    told: float = -1.0
-    heard: float = 0.0
+    latest: float = -1.0
+    received: float = 0.0
     waits: bool = True
     away: bool = True
     news: News = field(default_factory=News)
@@ -88,15 +88,15 @@ class GradientManager(Role):
     Attributes
     ----------
     seat : ManagerSeat
-        What it knows from the start.
+        Its initial knowledge.
     method : Gradient
         The rule of prices.
     rounds : int
-        How many rounds to run.
+        Number of rounds.
     price : float
         Of its resource [utility/flop] or [utility/byte].
     news : News
-        What it heard lately; without rounds only.
+        The last messages; without rounds only.
     """
 
     seat: ManagerSeat
@@ -112,7 +112,7 @@ class GradientManager(Role):
 
 
 def check(method: Gradient) -> None:
-    """Refuse a reading of the equations that needs a third sweep in each round."""
+    """Raise if a reading of the equations needs a third sweep in each round."""
     if method.reading.seidel and method.reading.fresh and method.scaled:
         raise SimpluginError(
             "prices cannot see the throughput of the new rates in the round that makes them"
@@ -121,13 +121,13 @@ def check(method: Gradient) -> None:
 
 
 def new_agent(method: Gradient, utility: AlphaFair, rounds: int, seat: AgentSeat) -> GradientAgent:
-    """Return the state that an agent starts with."""
+    """Return the first state of an agent."""
     rate = method.steps.start_rate if seat.computes else 0.0
     return GradientAgent(seat, method, utility, rounds, rate=rate, memory=rate)
 
 
 def new_manager(method: Gradient, rounds: int, seat: ManagerSeat) -> GradientManager:
-    """Return the state that a manager starts with."""
+    """Return the first state of a manager."""
     steps = method.steps
     price = steps.start_host_price if seat.is_host else steps.start_link_price
     return GradientManager(seat, method, rounds, price=price)
@@ -136,12 +136,12 @@ def new_manager(method: Gradient, rounds: int, seat: ManagerSeat) -> GradientMan
 def new_ticking_agent(
     method: Gradient, utility: AlphaFair, patience: int, seat: AgentSeat
 ) -> GradientAgent:
-    """Return the state that an agent starts with where nobody waits."""
+    """Return the first state of an agent without rounds."""
     return GradientAgent(seat, method, utility, 0, waits=False, news=News(patience))
 
 
 def new_ticking_manager(method: Gradient, patience: int, seat: ManagerSeat) -> GradientManager:
-    """Return the state that a manager starts with where nobody waits."""
+    """Return the first state of a manager without rounds."""
     return replace(new_manager(method, 0, seat), news=News(patience))
 
 
@@ -156,13 +156,13 @@ def agent_decides(state: GradientAgent, messages: Sequence[Message]) -> tuple[Gr
     # Prices of the last round may need the flows of the last rates.
     final = BELOW if state.method.reading.seidel else ABOVE
     while True:
-        heard = {message[0]: message for message in messages}
+        received = {message[0]: message for message in messages}
         side = state.side
         if side == BELOW:
-            _rise(state, heard, posts)
+            _rise(state, received, posts)
             state.wait(ABOVE, above)
         else:
-            _descend(state, heard, posts)
+            _descend(state, received, posts)
             state.wait(BELOW, seat.sons)
         state.over = state.round == state.rounds and side == final
         if state.over or state.local or state.remote:
@@ -170,45 +170,45 @@ def agent_decides(state: GradientAgent, messages: Sequence[Message]) -> tuple[Gr
         messages = ()
 
 
-def _rise(state: GradientAgent, heard: dict[int, Message], posts: Posts) -> None:
+def _rise(state: GradientAgent, received: dict[int, Message], posts: Posts) -> None:
     """Add up the flow, and send it up."""
     seat = state.seat
     state.flow = state.rate
-    sons = [heard[son.number] for son in seat.sons if son.number in heard]
+    sons = [received[son.number] for son in seat.sons if son.number in received]
     for message in sons:
         state.flow += message[2]
-    told: Message = (seat.number, state.round, state.flow)
+    numbers: Message = (seat.number, state.round, state.flow)
     if state.round == 0 or not state.waits:
         state.count = float(seat.computes)
         for message in sons:
             state.count += message[3]
-        told = (*told, state.count)
+        numbers = (*numbers, state.count)
     if seat.father is not None:
-        posts.append((seat.father, told))
+        posts.append((seat.father, numbers))
     if state.method.reading.seidel and state.round:
-        _give_loads(state, state.heard, posts)
+        _give_loads(state, state.received, posts)
 
 
-def _descend(state: GradientAgent, heard: dict[int, Message], posts: Posts) -> None:
+def _descend(state: GradientAgent, received: dict[int, Message], posts: Posts) -> None:
     """Pass on the path's price and the throughput, then update the rate."""
     seat, reading = state.seat, state.method.reading
     price, throughput = 0.0, state.flow
     if seat.father is not None and seat.link_manager is not None:
-        _, _, price, throughput = heard[seat.father.number]
-        price += heard[seat.link_manager.number][2]
+        _, _, price, throughput = received[seat.father.number]
+        price += received[seat.link_manager.number][2]
     for son in seat.sons:
         posts.append((son, (seat.number, state.round, price, throughput)))
-    state.heard = state.told if reading.late and state.told >= 0 else throughput
-    state.told = throughput
+    state.received = state.latest if reading.late and state.latest >= 0 else throughput
+    state.latest = throughput
     state.round += 1
     if not reading.seidel:
-        _give_loads(state, throughput if reading.fresh else state.heard, posts)
+        _give_loads(state, throughput if reading.fresh else state.received, posts)
     if seat.host_manager is not None:
-        _update(state, seat.byte * price + seat.flop * heard[seat.host_manager.number][2])
+        _update(state, seat.byte * price + seat.flop * received[seat.host_manager.number][2])
 
 
 def _give_loads(state: GradientAgent, throughput: float, posts: Posts) -> None:
-    """Tell the managers what load there is, and what their denominators need."""
+    """Send the managers loads and terms of their denominators."""
     seat, method = state.seat, state.method
     inverse = inverse_marginal(throughput, seat.weight, state.utility.alpha)
     if seat.host_manager is not None:
@@ -227,28 +227,28 @@ def _update(state: GradientAgent, price: float) -> None:
     seat, steps = state.seat, state.method.steps
     before = state.rate
     if state.method.reading.normalised:
-        inverse = inverse_marginal(state.heard, seat.weight, state.utility.alpha)
+        inverse = inverse_marginal(state.received, seat.weight, state.utility.alpha)
         state.rate = float(next_rate(before, state.memory, price, inverse, steps))
     else:
-        marginal = seat.weight * state.utility.marginal(max(state.heard, steps.least))
+        marginal = seat.weight * state.utility.marginal(max(state.received, steps.least))
         state.rate = float(next_plain_rate(before, state.memory, price, marginal, steps))
     state.memory = float(next_memory(before, state.memory, steps))
 
 
 def agent_ticks(state: GradientAgent, messages: Sequence[Message]) -> tuple[GradientAgent, Posts]:
-    """Return the same where nobody waits: once a period, on what was last heard."""
+    """Return the same without rounds: once a period, on the last messages."""
     seat, posts = state.seat, list[Any]()
-    heard = state.news.take(messages)
+    received = state.news.take(messages)
     above = [each for each in (seat.father, seat.host_manager, seat.link_manager) if each]
-    here = seat.father is not None or seat.start <= heard[CLOCK][2] < seat.end
-    if here and all(each.number in heard for each in above):
+    here = seat.father is not None or seat.start <= received[CLOCK][2] < seat.end
+    if here and all(each.number in received for each in above):
         if state.away:
             state.rate = state.memory = state.method.steps.start_rate if seat.computes else 0.0
-        _rise(state, heard, posts)
-        _descend(state, heard, posts)
+        _rise(state, received, posts)
+        _descend(state, received, posts)
         state.away = False
     elif not state.away:
-        # Cut off from its master, and so is what is below it.
+        # It is cut off from its master, as are all below it.
         managers = [each for each in (seat.host_manager, seat.link_manager) if each]
         posts += [(each, (seat.number, state.round)) for each in (*seat.sons, *managers)]
         state.rate = state.memory = 0.0
@@ -281,14 +281,14 @@ def manager_decides(
     return state, [(member, (state.seat.number, state.round, state.price)) for member in members]
 
 
-def _price(state: GradientManager, heard: dict[int, Message]) -> None:
+def _price(state: GradientManager, received: dict[int, Message]) -> None:
     """Update the price for the loads that are known."""
-    method, members = state.method, [each for each in state.seat.members if each.number in heard]
+    method, members = state.method, [each for each in state.seat.members if each.number in received]
     step = method.steps.host if state.seat.is_host else method.steps.link
-    load = _sum(heard[member.number][2] for member in members)
-    capacity = heard[SENSOR][2]
+    load = _sum(received[member.number][2] for member in members)
+    capacity = received[SENSOR][2]
     if method.scaled:
-        demand = _sum(heard[member.number][3] for member in members)
+        demand = _sum(received[member.number][3] for member in members)
         state.price = float(next_price(state.price, load, capacity, demand, step))
     else:
         state.price = float(next_plain_price(state.price, load, capacity, step))

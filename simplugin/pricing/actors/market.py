@@ -1,9 +1,9 @@
-r"""The market method as decisions: what an agent or a manager does in a round.
+r"""Decisions of agents and managers in a round of the market method.
 
-Before round 1 managers tell capacities, and two sweeps tell every agent what its application
-would reach alone. A round then is an exchange of bids and a price with the managers, a sweep up
+Before round 1 managers send capacities, and in two sweeps every agent learns the throughput of its
+application alone. A round then is an exchange of bids and a price with the managers, a sweep up
 the tree (:math:`M`; and :math:`u v` when the metric has changed) and one down (:math:`\nu` and
-the throughput). When the metric changes, managers tell their balance after the residuals.
+the throughput). When the metric changes, managers send their balance after the residuals.
 
 Agents that take up from a state have their own part of it from the start, and find in these first
 sweeps what resources bound them to now.
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from simplugin.pricing.actors.neighbourhood import AgentSeat, ManagerSeat
     from simplugin.workloads.sharing import AlphaFair
 
-# What to do when the messages that a phase waits for have come, by its name; returns the next.
+# Handlers of the messages that each phase waits for, by its name; each returns the next phase.
 Phases = dict[str, "Callable[[Any, dict[int, Message], Posts], str]"]
 
 
@@ -51,25 +51,25 @@ class MarketAgent(Role):
     Attributes
     ----------
     seat : AgentSeat
-        What it knows from the start.
+        Its initial knowledge.
     method : Market
         The rule of its application.
     utility : AlphaFair
         Of its application.
     rounds : int
-        How many rounds to run.
+        Number of rounds.
     computing, receiving : Slot or None
         Its slots.
     phase : str
-        What it waits for: the name of a function of `PHASES`.
+        The name of a function of `PHASES`, which handles the next messages.
     schedule : Schedule
         When the metric changes.
     changed : bool
-        Whether it has changed since the last sweep.
+        True if it has changed since the last sweep.
     alone, reached : float
-        What the application would reach alone, and what it reached last [tasks/s].
+        Throughput of the application alone, and its last one [tasks/s].
     below : float
-        What could be computed at it and below it [tasks/s].
+        Maximum rate at it and below it [tasks/s].
     middle, slack, share, nu : float
         :math:`m`, :math:`u`, :math:`v` and :math:`\nu` of its subtree.
     yields : dict of int to float
@@ -112,7 +112,7 @@ class MarketAgent(Role):
 
 
 def new_agent(method: Market, utility: AlphaFair, rounds: int, seat: AgentSeat) -> MarketAgent:
-    """Return the state that an agent starts with."""
+    """Return the first state of an agent."""
     computing = Slot(seat.host_manager, seat.flop) if seat.host_manager else None
     receiving = Slot(seat.link_manager, seat.byte) if seat.link_manager else None
     return MarketAgent(seat, method, utility, rounds, computing, receiving)
@@ -126,47 +126,47 @@ def agent_decides(state: MarketAgent, messages: Sequence[Message]) -> tuple[Mark
 def go_on(phases: Phases, state: MarketAgent, messages: Sequence[Message]) -> Posts:
     """Go through phases up to the next that has to wait; return what is posted."""
     posts: Posts = []
-    heard = {message[0]: message for message in messages}
+    received = {message[0]: message for message in messages}
     while True:
         state.local = state.remote = 0
-        state.phase = phases[state.phase](state, heard, posts)
+        state.phase = phases[state.phase](state, received, posts)
         if state.over or state.local or state.remote:
             return posts
-        heard = {}
+        received = {}
 
 
 def wait_for_managers(state: MarketAgent) -> None:
-    """Say that managers answer next."""
+    """Wait for the answers of the managers."""
     state.wait(ABOVE, [slot.manager for slot in state.slots])
 
 
 def _wait_for_father(state: MarketAgent) -> None:
-    """Say that the father's message comes next, if there is one."""
+    """Wait for the father's message, if there is a father."""
     state.wait(ABOVE, [state.seat.father] if state.seat.father else [])
 
 
-def _start(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
-    """Wait for the managers to tell capacities."""
-    del heard, posts
+def _start(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
+    """Wait for the capacities of the managers."""
+    del received, posts
     wait_for_managers(state)
     return "capacity"
 
 
-def _capacity(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
-    """Note what the resources could do for it alone."""
+def _capacity(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
+    """Note the bounds of its resources."""
     del posts
     for slot in state.slots:
-        capacity = heard[slot.manager.number][2]
+        capacity = received[slot.manager.number][2]
         slot.bound = capacity / slot.task if slot.task > 0 else math.inf
     state.wait(BELOW, state.seat.sons)
     return "bounds"
 
 
-def _bounds(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
-    """Add up what could be computed below, and send it up."""
+def _bounds(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
+    """Add up the maximum rates below, and send the sum up."""
     state.below = state.computing.bound if state.computing else 0.0
     for son in state.seat.sons:
-        state.below += heard[son.number][2]
+        state.below += received[son.number][2]
     if state.seat.father and state.receiving:
         below = min(state.below, state.receiving.bound)
         posts.append((state.seat.father, (state.seat.number, 0, below)))
@@ -174,11 +174,11 @@ def _bounds(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
     return "entry"
 
 
-def _entry(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
-    """Learn what the application would reach alone, and begin to bid."""
+def _entry(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
+    """Note the throughput of the application alone, and begin to bid."""
     seat, across = state.seat, math.inf
     if seat.father and state.receiving:
-        state.alone = heard[seat.father.number][2]
+        state.alone = received[seat.father.number][2]
         across = state.receiving.bound
         state.alone = state.alone if across > 0 else 0.0
     else:
@@ -207,22 +207,22 @@ def bid(state: MarketAgent, posts: Posts) -> str:
     return "offers"
 
 
-def _offers(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
-    """Take what the managers offer, steps 1 and 2."""
+def _offers(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
+    """Take the offers of the managers, steps 1 and 2."""
     del posts
     for slot in state.slots:
-        slot.take(heard[slot.manager.number][2])
+        slot.take(received[slot.manager.number][2])
     state.wait(BELOW, state.seat.sons)
     return "rise"
 
 
-def _rise(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
+def _rise(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
     """Sum up the answers below, and send the sum up, step 3."""
     for son in state.seat.sons:
-        message = heard[son.number]
+        message = received[son.number]
         if len(message) > 3:
             state.yields[son.number] = message[3]
-    sons = [(heard[son.number][2], state.yields[son.number]) for son in state.seat.sons]
+    sons = [(received[son.number][2], state.yields[son.number]) for son in state.seat.sons]
     sent, yielded = add_up(state, sons)
     if state.seat.father:
         numbers = (sent, yielded) if state.changed else (sent,)
@@ -233,7 +233,7 @@ def _rise(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
 
 
 def add_up(state: MarketAgent, sons: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """Add up the answers below, step 3; return what goes to the father."""
+    """Add up the answers below, step 3; return the sums for the father."""
     computing, receiving = state.computing, state.receiving
     state.middle = computing.answer if computing else 0.0
     state.slack = computing.inverse if computing else 0.0
@@ -248,11 +248,11 @@ def add_up(state: MarketAgent, sons: Iterable[tuple[float, float]]) -> tuple[flo
     return state.share * (state.middle + state.slack * push), state.slack * state.share
 
 
-def _descent(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
-    """Plan, and pass on what a task is worth, steps 4 and 5."""
+def _descent(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
+    """Plan, and pass on the worth of a task, steps 4 and 5."""
     seat, above = state.seat, 0.0
     if seat.father:
-        above, state.reached = heard[seat.father.number][2:4]
+        above, state.reached = received[seat.father.number][2:4]
     plan(state, above)
     down = (seat.number, state.round, state.nu, state.reached)
     posts += [(son, down) for son in seat.sons]
@@ -281,9 +281,9 @@ def plan(state: MarketAgent, above: float) -> None:
         state.receiving.settle(planned, above - state.nu, value, reached_in_bounds)
 
 
-def _end_round(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
+def _end_round(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
     """End the round: bid again, or ask for the balance first."""
-    del heard
+    del received
     state.round += 1
     state.over = state.round == state.rounds
     if state.over:
@@ -296,12 +296,12 @@ def _end_round(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> s
     return _move(state, posts)
 
 
-def _metric(state: MarketAgent, heard: dict[int, Message], posts: Posts) -> str:
+def _metric(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
     """Change the metric."""
     if state.alone > 0:
         value, reached = state.worth
         for slot in state.slots:
-            slot.adapt(heard[slot.manager.number][2], value, reached)
+            slot.adapt(received[slot.manager.number][2], value, reached)
     state.schedule.advance(state.round)
     state.changed = True
     return _move(state, posts)
@@ -334,13 +334,13 @@ class MarketManager(Role):
     Attributes
     ----------
     seat : ManagerSeat
-        What it knows from the start.
+        Its initial knowledge.
     rounds : int
-        How many rounds to run.
+        Number of rounds.
     phase : str
-        What it waits for: ``"bids"`` or ``"residuals"``.
+        The kind of the next messages: ``"bids"`` or ``"residuals"``.
     remembered : bool
-        Whether the residuals that come with the next bids are known already.
+        True if the residuals that come with the next bids are known already.
     schedule : Schedule
         When the metric changes.
     price : float
@@ -369,7 +369,7 @@ class MarketManager(Role):
 
 
 def new_manager(rounds: int, seat: ManagerSeat) -> MarketManager:
-    """Return the state that a manager starts with."""
+    """Return the first state of a manager."""
     return MarketManager(seat, rounds)
 
 
@@ -378,23 +378,23 @@ def manager_decides(
 ) -> tuple[MarketManager, Posts]:
     """Return a manager's state and messages after the bids, or residuals, of all members."""
     seat = state.seat
-    heard = {message[0]: message for message in messages}
-    said = [heard[member.number] for member in seat.members if member.number in heard]
+    received = {message[0]: message for message in messages}
+    answers = [received[member.number] for member in seat.members if member.number in received]
     numbers: tuple[float, ...] = ()
     if state.phase == "start":
         state.wait(BELOW, seat.members)
         state.phase = "bids"
-        numbers = (heard[SENSOR][2],)
+        numbers = (received[SENSOR][2],)
     elif state.phase == "residuals":
-        remember(state, [message[2:4] for message in said])
+        remember(state, [message[2:4] for message in answers])
         state.balance *= imbalance(state.planned, state.moved)
         state.schedule.advance(state.round)
         numbers = (state.balance,)
         state.phase = "bids"
     else:
         if not state.remembered:
-            remember(state, [message[5:7] for message in said])
-        state.price = clear(heard[SENSOR][2], said)
+            remember(state, [message[5:7] for message in answers])
+        state.price = clear(received[SENSOR][2], answers)
         numbers = (state.price,)
         state.round += 1
         state.over = state.round == state.rounds
@@ -431,7 +431,7 @@ def remember(state: MarketManager, residuals: Sequence[Sequence[float]]) -> None
 
 
 def imbalance(planned: float, moved: float) -> float:
-    """Return by how much the metric is to change, so that it follows the larger residual."""
+    """Return the factor of the metric, which follows the larger residual."""
     if planned <= 0 or moved <= 0:
         return 1.0
     low, high = REBALANCE
@@ -441,24 +441,24 @@ def imbalance(planned: float, moved: float) -> float:
 def accelerated_decides(
     state: MarketManager, messages: Sequence[Message]
 ) -> tuple[MarketManager, Posts]:
-    """Return the same where members say after each round whether it counts."""
+    """Return the same with members that confirm or undo each round."""
     seat = state.seat
-    heard = {message[0]: message for message in messages}
-    said = [heard[member.number] for member in seat.members if member.number in heard]
+    received = {message[0]: message for message in messages}
+    answers = [received[member.number] for member in seat.members if member.number in received]
     if state.phase == "start":
         return manager_decides(state, messages)
     if state.phase == "bids":
         if not state.remembered:
-            _finish_round(state, bool(said[0][7]), [message[5:7] for message in said])
-        state.asked = clear(heard[SENSOR][2], said)
+            _finish_round(state, bool(answers[0][7]), [message[5:7] for message in answers])
+        state.asked = clear(received[SENSOR][2], answers)
         scheduled = state.schedule.due(state.round + 1) or state.round + 1 == state.rounds
         state.remembered = scheduled
         state.phase = "residuals" if scheduled else "bids"
         number = state.asked
     else:
-        undone = bool(said[0][2])
+        undone = bool(answers[0][2])
         scheduled = state.schedule.due(state.round + 1)
-        _finish_round(state, undone, [message[3:5] for message in said])
+        _finish_round(state, undone, [message[3:5] for message in answers])
         if scheduled and not undone:
             state.balance *= imbalance(state.planned, state.moved)
             state.schedule.advance(state.round)
@@ -471,7 +471,7 @@ def accelerated_decides(
 
 
 def _finish_round(state: MarketManager, undone: bool, residuals: Sequence[Sequence[float]]) -> None:
-    """Let the last round count, unless it is undone."""
+    """Confirm the last round, or undo it."""
     state.round += 1
     if undone:
         state.schedule.put_off(state.round + 1)

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Slot:
-    r"""What an agent asks of its host, or of the link to it.
+    r"""Demand of an agent for its host, or for the link to it.
 
     Attributes
     ----------
     manager : Address
         Of the resource.
     task : float
-        What a task takes of it [flop] or [byte].
+        Demand of a task [flop] or [byte].
     demand, bound : float
         The same and what it could have alone [tasks/s]; 0 where it is out of the market.
     wish, metric : float
@@ -71,7 +71,7 @@ class Slot:
         return 1.0 / self.metric if self.metric > 0 else 0.0
 
     def enter(self, bound: float, alone: float, value: float) -> None:
-        """Begin to bid, with what the application would reach alone and its marginal utility."""
+        """Begin to bid, with the throughput of the application alone and its marginal utility."""
         self.bound = bound
         self.demand = self.task if bound > 0 else 0.0
         self.wish = self.offer = 0.0
@@ -79,7 +79,7 @@ class Slot:
         self.metric = SIZE * value * (1.0 / min(bound, alone)) if bound > 0 else 0.0
 
     def resume(self, bound: float, alone: float, value: float) -> None:
-        """Go on bidding with what it has, if it has a metric; else begin."""
+        """Go on bidding if it has a metric; else begin."""
         if bound > 0 and self.metric > 0:
             self.bound, self.demand = bound, self.task
         else:
@@ -92,7 +92,7 @@ class Slot:
         self.bound = bound
 
     def bid(self) -> tuple[float, ...]:
-        """Return what the manager is to know: demand, wish, what it yields by price, residuals."""
+        """Return a bid: demand, wish, decrease of the offer with the price, residuals."""
         give = self.demand / self.metric if self.metric > 0 else 0.0
         return self.demand, self.wish, give, self.planned, self.moved
 
@@ -148,7 +148,7 @@ class Slot:
 
 @dataclass(slots=True)
 class Schedule:
-    """In which rounds the metric changes: ever more rarely.
+    """Rounds in which the metric changes, more and more rarely.
 
     Attributes
     ----------
@@ -162,7 +162,7 @@ class Schedule:
     step: float = 1.0
 
     def due(self, number: int) -> bool:
-        """Say whether the metric changes after a round."""
+        """Return True if the metric changes after a round."""
         return number >= self.next
 
     def advance(self, number: int) -> None:

@@ -1,4 +1,4 @@
-r"""The market method where nobody waits: everything in one decision a period, one hop a period.
+r"""Decisions of the market method without rounds, one a period; messages travel one hop a period.
 
 Each period an agent takes the last price for its last bid, sums up what its sons last sent and
 sends it up, plans by the last :math:`\nu` of its father, sends its own down, and bids again.
@@ -44,20 +44,20 @@ FIRST, STEP = 4, 4.0
 
 @dataclass(slots=True)
 class TickingAgent:
-    """An application's agent that waits for nobody.
+    """An application's agent without rounds.
 
     Attributes
     ----------
     inner : MarketAgent
         Its slots, and what it knows of its application.
     news : News
-        What it heard lately.
+        The last messages.
     away : bool
-        Whether it is cut off from its master.
+        True if it is cut off from its master.
     across : float
-        What the link to it could bring alone [tasks/s].
+        Maximum rate of its link [tasks/s].
     rivals, rivals_below : float
-        How many applications meet at most at a resource: of the tree, of its subtree.
+        Largest number of applications at a resource: of the tree, of its subtree.
     settled : tuple of float
         The bounds that the metric was last adapted to afresh.
     """
@@ -78,14 +78,14 @@ class TickingAgent:
 
 @dataclass(slots=True)
 class TickingManager:
-    """The price manager of a host or link that waits for nobody.
+    """The price manager of a host or link without rounds.
 
     Attributes
     ----------
     inner : MarketManager
         Its price and balance.
     news : News
-        What it heard lately.
+        The last messages.
     """
 
     inner: MarketManager
@@ -100,12 +100,12 @@ class TickingManager:
 def new_ticking_agent(
     method: Market, utility: AlphaFair, patience: int, seat: AgentSeat
 ) -> TickingAgent:
-    """Return the state that an agent starts with."""
+    """Return the first state of an agent."""
     return TickingAgent(new_agent(method, utility, 0, seat), News(patience))
 
 
 def new_ticking_manager(patience: int, seat: ManagerSeat) -> TickingManager:
-    """Return the state that a manager starts with."""
+    """Return the first state of a manager."""
     return TickingManager(new_manager(0, seat), News(patience))
 
 
@@ -114,16 +114,16 @@ def manager_ticks(
 ) -> tuple[TickingManager, Posts]:
     """Return a manager's state and messages after a period."""
     inner = state.inner
-    heard = state.news.take(messages)
-    capacity = heard[SENSOR][2]
-    bids = [heard[each.number] for each in inner.seat.members if each.number in heard]
+    received = state.news.take(messages)
+    capacity = received[SENSOR][2]
+    bids = [received[each.number] for each in inner.seat.members if each.number in received]
     inner.price = clear(capacity, bids)
     remember(inner, [bid[5:7] for bid in bids])
     rivals = float(len({bid[7] for bid in bids}))
     inner.round += 1
     numbers = capacity, rivals, inner.price, inner.planned, inner.moved
-    told = (inner.seat.number, inner.round, *numbers)
-    return state, [(member, told) for member in inner.seat.members]
+    sent = (inner.seat.number, inner.round, *numbers)
+    return state, [(member, sent) for member in inner.seat.members]
 
 
 def agent_ticks(state: TickingAgent, messages: Sequence[Message]) -> tuple[TickingAgent, Posts]:
@@ -131,24 +131,24 @@ def agent_ticks(state: TickingAgent, messages: Sequence[Message]) -> tuple[Ticki
     inner = state.inner
     posts: Posts = []
     seat = inner.seat
-    heard = state.news.take(messages)
+    received = state.news.take(messages)
     above = [*(slot.manager for slot in inner.slots), *([seat.father] if seat.father else [])]
-    here = seat.father is not None or seat.start <= heard[CLOCK][2] < seat.end
-    if not here or any(each.number not in heard for each in above):
+    here = seat.father is not None or seat.start <= received[CLOCK][2] < seat.end
+    if not here or any(each.number not in received for each in above):
         _leave(state, posts)
         return state, posts
     state.away = False
     inner.round += 1
-    _know_bounds(state, heard)
+    _know_bounds(state, received)
     for slot in inner.slots:
-        slot.take(heard[slot.manager.number][4])
-    _sum_up(state, heard, posts)
-    _plan(state, heard, posts)
+        slot.take(received[slot.manager.number][4])
+    _sum_up(state, received, posts)
+    _plan(state, received, posts)
     if inner.alone > 0:
         if inner.schedule.due(inner.round):
             value, reached = inner.worth
             for slot in inner.slots:
-                slot.balance *= imbalance(*heard[slot.manager.number][5:7])
+                slot.balance *= imbalance(*received[slot.manager.number][5:7])
                 slot.adapt(slot.balance, value, reached)
             inner.schedule.advance(inner.round)
         for slot in inner.slots:
@@ -159,7 +159,7 @@ def agent_ticks(state: TickingAgent, messages: Sequence[Message]) -> tuple[Ticki
 
 
 def _leave(state: TickingAgent, posts: Posts) -> None:
-    """Take leave of sons and managers, once: what is below is cut off from the master, too."""
+    """Sign off at sons and managers, once: all below are cut off from the master, too."""
     if state.away:
         return
     inner, seat = state.inner, state.inner.seat
@@ -171,21 +171,21 @@ def _leave(state: TickingAgent, posts: Posts) -> None:
     state.inner, state.away, state.settled = fresh, True, (0.0, 0.0)
 
 
-def _know_bounds(state: TickingAgent, heard: dict[int, Message]) -> None:
-    """Note what the resources could do, and start to adapt afresh where this has changed."""
+def _know_bounds(state: TickingAgent, received: dict[int, Message]) -> None:
+    """Note the bounds of the resources, and adapt afresh if they have changed."""
     inner = state.inner
     seat, computing, receiving = inner.seat, inner.computing, inner.receiving
-    rivals = [heard[slot.manager.number][3] for slot in inner.slots]
-    sons = [heard[son.number] for son in seat.sons if son.number in heard]
-    bound = heard[computing.manager.number][2] / computing.task if computing else 0.0
+    rivals = [received[slot.manager.number][3] for slot in inner.slots]
+    sons = [received[son.number] for son in seat.sons if son.number in received]
+    bound = received[computing.manager.number][2] / computing.task if computing else 0.0
     inner.below = bound
     for message in sons:
         inner.below += message[4]
     state.rivals = state.rivals_below = max([0.0, *rivals, *(message[5] for message in sons)])
     state.across = math.inf
     if receiving and seat.father:
-        alone, known = heard[seat.father.number][4:6]
-        capacity = heard[receiving.manager.number][2]
+        alone, known = received[seat.father.number][4:6]
+        capacity = received[receiving.manager.number][2]
         state.across = capacity / receiving.task if receiving.task > 0 else math.inf
         inner.alone = alone if state.across > 0 else 0.0
         state.rivals = max(state.rivals, known)
@@ -203,21 +203,21 @@ def _know_bounds(state: TickingAgent, heard: dict[int, Message]) -> None:
         state.settled = now
 
 
-def _sum_up(state: TickingAgent, heard: dict[int, Message], posts: Posts) -> None:
+def _sum_up(state: TickingAgent, received: dict[int, Message], posts: Posts) -> None:
     """Add up the last answers below, and send the sum up, step 3."""
     inner, seat = state.inner, state.inner.seat
-    sons = [heard[son.number][2:4] for son in seat.sons if son.number in heard]
+    sons = [received[son.number][2:4] for son in seat.sons if son.number in received]
     sums = add_up(inner, sons)
     if seat.father:
         bounds = min(inner.below, state.across), state.rivals_below
         posts.append((seat.father, (seat.number, inner.round, *sums, *bounds)))
 
 
-def _plan(state: TickingAgent, heard: dict[int, Message], posts: Posts) -> None:
+def _plan(state: TickingAgent, received: dict[int, Message], posts: Posts) -> None:
     """Plan by the last message from above, and pass on what a task is worth, steps 4 and 5."""
     inner, seat, above = state.inner, state.inner.seat, 0.0
     if seat.father:
-        above, inner.reached = heard[seat.father.number][2:4]
+        above, inner.reached = received[seat.father.number][2:4]
     plan(inner, above)
     down = seat.number, inner.round, inner.nu, inner.reached, inner.alone, state.rivals
     posts += [(son, down) for son in seat.sons]

@@ -1,4 +1,4 @@
-"""Who an agent, or a price manager, exchanges messages with, and what it knows from the start."""
+"""Neighbours and initial knowledge of agents and price managers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def inbox(number: int, side: str) -> str:
 
 
 class Address(NamedTuple):
-    """Where a role receives messages.
+    """Address of a role.
 
     Attributes
     ----------
@@ -32,9 +32,9 @@ class Address(NamedTuple):
         Of its mailbox, and of its message queue. A role has one for what comes from below (an
         agent's sons, a manager's members), and one for what comes from above (an agent's father
         and managers), as the next message from above may overtake the last from below; and one
-        for what masters of different applications tell each other.
+        for messages between masters of different applications.
     local : bool
-        Whether it is on the host of the one who has the address.
+        True if it is on the host of the owner of the address.
     """
 
     number: int
@@ -44,7 +44,7 @@ class Address(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AgentSeat:
-    """What an application's agent knows from the start.
+    """Initial knowledge of an application's agent.
 
     Attributes
     ----------
@@ -55,19 +55,19 @@ class AgentSeat:
     flop, byte, weight : float
         Of its application: computation [flop] and data [byte] of a task, weight of the utility.
     computes : bool
-        Whether its application may compute on its host.
+        True if its application may compute on its host.
     father : Address or None
         The agent that data come from; None for a master's.
     sons : tuple of Address
         The agents that data go to, in order.
     host_manager : Address or None
-        Who prices its host; None if it does not compute.
+        Manager of its host; None if it does not compute.
     link_manager : Address or None
-        Who prices the link to it; None for a master's.
+        Manager of the link to it; None for a master's.
     start, end : float
         When the application is there [s]; only its master's agent knows.
     gathers : bool
-        Whether it belongs to the tree in which sums over all applications are made: the first
+        True if it belongs to the tree in which sums over all applications are made: the first
         that has an agent on the host of every master.
     served : tuple of Address
         The masters on its host for which it passes on such sums, if it is the one to do so.
@@ -94,14 +94,14 @@ class AgentSeat:
 
 @dataclass(frozen=True, slots=True)
 class ManagerSeat:
-    """What the price manager of a host or link knows from the start.
+    """Initial knowledge of the price manager of a host or link.
 
     Attributes
     ----------
     number : int
         Its own.
     is_host : bool
-        Whether it prices a host.
+        True for a manager of a host.
     members : tuple of Address
         The agents that use the resource, in order.
     """
@@ -122,7 +122,7 @@ class Neighbourhoods:
     managers : tuple of ManagerSeat
         One for each host on which an agent computes and for each link that an agent uses.
     host : tuple of int
-        Where each role stands, the unused managers included. A link's manager stands with the
+        Host of each role, the unused managers included. A link's manager is on the host of the
         first agent whose data come through the link; if possible, on a host that never fails.
     """
 
@@ -136,7 +136,7 @@ def neighbourhoods(
     applications: Sequence[Application] = (),
     failing: Collection[int] = (),
 ) -> Neighbourhoods:
-    """Return who exchanges messages with whom.
+    """Return the neighbours of all roles.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def neighbourhoods(
 def _seat(
     sharing: Sharing, agent: int, sons: list[int], address: Callable[[int, int], Address]
 ) -> AgentSeat:
-    """Return what one agent knows."""
+    """Return the initial knowledge of one agent."""
     application = int(sharing.application[agent])
     father, computes = int(sharing.father[agent]), bool(sharing.computes[agent])
     host = sharing.n_agents + int(sharing.host[agent])
@@ -215,7 +215,7 @@ def _seat(
 
 
 def _join_masters(sharing: Sharing, seats: list[AgentSeat]) -> None:
-    """Say through which tree masters make sums, if one has an agent on the host of each."""
+    """Choose the tree through which masters make sums, if one has an agent on the host of each."""
     homes = sharing.host[sharing.masters].tolist()
     first: dict[tuple[int, int], int] = {}
     for agent, place in enumerate(

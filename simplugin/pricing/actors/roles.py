@@ -35,7 +35,7 @@ class Cast:
     agent, manager : callable
         Return the state that an agent, or a manager, starts with in its seat.
     agent_decides, manager_decides : Decision
-        What they do when the messages that they waited for have come, or once a period.
+        Their decisions, when the messages have arrived, or once a period.
     """
 
     agent: Callable[[AgentSeat], Any]
@@ -50,11 +50,11 @@ def cast(method: object, utility: AlphaFair, rounds: int) -> Cast:
     Parameters
     ----------
     method : Gradient, Market or AcceleratedMarket
-        What they do in a round.
+        The method.
     utility : AlphaFair
         Of every application.
     rounds : int
-        How many.
+        Number of rounds.
 
     Raises
     ------
@@ -92,11 +92,11 @@ def ticking_cast(method: object, utility: AlphaFair, patience: int) -> Cast:
     Parameters
     ----------
     method : Gradient or Market
-        What they do in a period.
+        The method.
     utility : AlphaFair
         Of every application.
     patience : int
-        How many periods somebody may be silent.
+        Periods for which a role may be silent.
 
     Raises
     ------
@@ -128,7 +128,7 @@ _STATES: dict[type, type] = {
 
 
 def taken_over(method: object, sharing: Sharing, start: object) -> Callable[[Any], Any]:
-    """Return what gives a role, in the state that it starts with, its part of another state.
+    """Return a function that gives a new role its part of a state.
 
     Parameters
     ----------
@@ -170,11 +170,11 @@ def taken_over(method: object, sharing: Sharing, start: object) -> Callable[[Any
 def _of_gradient(
     sharing: Sharing, start: GradientState, role: GradientAgent | GradientManager
 ) -> GradientAgent | GradientManager:
-    """Give a role its rates and what it heard, or its price."""
+    """Give a role its rates and what it received, or its price."""
     number = role.seat.number
     if isinstance(role, GradientAgent):
         role.rate, role.memory = float(start.rate[number]), float(start.memory[number])
-        role.told = float(start.heard[role.seat.application])
+        role.latest = float(start.received[role.seat.application])
     elif role.seat.is_host:
         role.price = float(start.host_price[number - sharing.n_agents])
     else:
@@ -185,7 +185,7 @@ def _of_gradient(
 def _of_market(
     sharing: Sharing, start: MarketState, role: MarketAgent | MarketManager
 ) -> MarketAgent | MarketManager:
-    """Give a role its slots and what its application reached, or price, balance and residuals."""
+    """Give a role slots and throughput, or price, balance and residuals."""
     number = role.seat.number
     # Rounds are numbered from here on.
     role.schedule = Schedule(start.next_metric - start.number, start.step)

@@ -66,7 +66,7 @@ class AcceleratedState:
     products : float64, shape (n_remembered, n_remembered)
         Inner products of the residuals, in the metric [utility].
     stride : float
-        How many residuals the last step was long, while these stay as they are; else 1.
+        Length of the last step in residuals, while these are steady; else 1.
     least : float
         The smallest squared norm of a residual since the metric changed [utility].
     plain : float64, shape (2, n_agents), optional
@@ -104,7 +104,7 @@ class AcceleratedMarket:
     Attributes
     ----------
     market : Market
-        What a plain round does.
+        The plain method.
     """
 
     market: Market = field(default_factory=Market)
@@ -199,7 +199,7 @@ def grown(products: Floats, row: Floats) -> Floats:
 
 
 def steady(products: Floats) -> bool:
-    """Return whether the last two residuals remembered are nearly the same."""
+    """Return True if the last two residuals remembered are nearly the same."""
     change = (products[-1, -1] - products[-1, -2]) - (products[-2, -1] - products[-2, -2])
     return bool(change <= STEADY * products[-1, -1])
 

@@ -73,23 +73,23 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How to read the equations where the report leaves a choice.
+    """Choices where the report's equations are ambiguous.
 
     Attributes
     ----------
     late : bool
-        Whether the throughput that an agent hears in a round, Eq. (13), is that of the rates
-        of the round before; that of the rates before this round's update otherwise.
+        True if the throughput that an agent receives in a round, Eq. (13), is that of the rates
+        of the round before; False for that of the rates before this round's update.
     fresh : bool
-        Whether the denominators of Eqs. (17) and (18) have the throughput of the very rates
-        that the loads are of; they have the throughput that agents heard otherwise.
+        True if the denominators of Eqs. (17) and (18) have the throughput of the rates that
+        make the loads; False for the throughput that agents received.
     seidel : bool
-        Whether price managers see the rates after this round's update, and not those before.
+        True if price managers see the rates after this round's update.
     counted : bool
-        Whether the denominator of Eq. (18) counts, for an agent, all that compute at or below
-        it; it counts each once otherwise.
+        True if the denominator of Eq. (18) counts, for an agent, all that compute at or below
+        it; False if it counts each once.
     normalised : bool
-        Whether rates follow Eq. (16), and not Eq. (12).
+        True if rates follow Eq. (16), False for Eq. (12).
     """
 
     late: bool = False
@@ -111,17 +111,17 @@ class GradientState:
         [utility/flop].
     link_price : float64, shape (n_links,)
         [utility/byte].
-    heard : float64, shape (n_applications,)
+    received : float64, shape (n_applications,)
         Throughput of the rates before the last round [tasks/s].
     count : float64, shape (n_agents,)
-        How many agents compute at each agent or below it.
+        Number of agents that compute at each agent or below it.
     """
 
     rate: Floats
     memory: Floats
     host_price: Floats
     link_price: Floats
-    heard: Floats
+    received: Floats
     count: Floats
 
 
@@ -160,7 +160,7 @@ def next_rate(
     rate, memory : float64
         Rate and augmented rate before [tasks/s].
     price : float64
-        What a task costs there, Eq. (10) [utility/task].
+        Price of a task there, Eq. (10) [utility/task].
     inverse : float64
         Of the marginal utility of the application's throughput.
     steps : Steps
@@ -188,8 +188,8 @@ def next_price(
 ) -> Numbers:
     """Return the price of a resource after a round, Eqs. (17) and (18).
 
-    Where nobody asks for the resource the denominator vanishes, and the price is 0: the limit
-    of the equation, as the load is below the capacity then.
+    Without demand the denominator vanishes, and the price is 0: the limit of the equation, as
+    the load is below the capacity then.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def link_demand(sharing: Sharing, inverse: Floats, count: Floats) -> Floats:
     inverse : float64, shape (n_applications,)
         Of the marginal utilities: the throughputs for proportional fairness.
     count : float64, shape (n_agents,)
-        How many routes to agents that compute go through each agent.
+        Number of agents that compute at each agent or below it.
     """
     below = sharing.link >= 0
     owner = sharing.application
@@ -286,7 +286,7 @@ class Gradient:
     Attributes
     ----------
     scaled : bool
-        Whether prices follow Eqs. (17) and (18), and not (14) and (15).
+        True if prices follow Eqs. (17) and (18), False for (14) and (15).
     steps : Steps
         Step sizes and starting values.
     reading : Reading
@@ -326,8 +326,8 @@ class Gradient:
         """Return the state after one more round."""
         flow = sharing.gather(state.rate)
         throughput = flow[sharing.masters]
-        heard = state.heard if self.reading.late else throughput
-        rate = self._rates(sharing, utility, state, heard)
+        received = state.received if self.reading.late else throughput
+        rate = self._rates(sharing, utility, state, received)
         seen = throughput
         if self.reading.seidel:
             flow = sharing.gather(rate)
@@ -342,23 +342,23 @@ class Gradient:
                 utility,
                 state,
                 (host_load, link_load),
-                seen if self.reading.fresh else heard,
+                seen if self.reading.fresh else received,
             ),
             throughput,
             state.count,
         )
 
     def _rates(
-        self, sharing: Sharing, utility: AlphaFair, state: GradientState, heard: Floats
+        self, sharing: Sharing, utility: AlphaFair, state: GradientState, received: Floats
     ) -> Floats:
         """Return the rates after a round."""
         price = task_price(sharing, state.host_price, state.link_price)
         owner = sharing.application
         if self.reading.normalised:
-            inverse = np.asarray(inverse_marginal(heard, sharing.weight, utility.alpha))
+            inverse = np.asarray(inverse_marginal(received, sharing.weight, utility.alpha))
             rate = next_rate(state.rate, state.memory, price, inverse[owner], self.steps)
         else:
-            known = np.maximum(heard, self.steps.least)
+            known = np.maximum(received, self.steps.least)
             marginal = sharing.weight * utility.marginal(known)
             rate = next_plain_rate(state.rate, state.memory, price, marginal[owner], self.steps)
         return np.where(sharing.computes, rate, 0.0)

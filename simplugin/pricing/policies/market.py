@@ -107,18 +107,18 @@ LEAST = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class MarketState:
-    """What every slot, agent, resource and application knows.
+    """State of all slots, agents, resources and applications.
 
     Attributes
     ----------
     slots : Slots
-        Who bids for what.
+        The slots.
     wish, metric : float64, shape (2, n_agents)
         For the next round [tasks/s], [utility/(tasks/s)^2]; 0 without a slot.
     offer, plan : float64, shape (2, n_agents)
-        What markets offered, and what applications planned [tasks/s].
+        Offers of the markets, and plans of the applications [tasks/s].
     paid : float64, shape (2, n_agents)
-        What each slot's offer costs per task [utility/(tasks/s)]; less without an offer.
+        Cost of each slot's offer per task [utility/(tasks/s)]; less without an offer.
     price : float64, shape (n_hosts + n_links,)
         Of each resource [utility/flop], [utility/byte].
     slack, share : float64, shape (n_agents,)
@@ -174,8 +174,8 @@ class Market:
     Attributes
     ----------
     relaxation : float
-        How far a wish moves to what was planned, 0 to 2; 0.2 to 0.5 where rounds do not wait for
-        each other.
+        Step of a wish towards the plan, 0 to 2; 0.2 to 0.5 where rounds do not wait for each
+        other.
 
     Raises
     ------
@@ -187,7 +187,7 @@ class Market:
 
     def __post_init__(self) -> None:
         """Check the field."""
-        # Parameters of a scenario come as whatever stands in the file.
+        # Parameters of a scenario have any type.
         given: object = self.relaxation
         if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < 2:
             raise WorkloadError(
@@ -278,7 +278,7 @@ def plan_applications(
     Returns
     -------
     plan : float64, shape (2, n_agents)
-        What each agent is to compute and to receive [tasks/s].
+        Planned rate and flow of each agent [tasks/s].
     worth : float64, shape (2, n_agents)
         Marginal value of each slot [utility/(tasks/s)].
     reached : float64, shape (n_applications,)
@@ -374,16 +374,16 @@ def adapt(sharing: Sharing, utility: AlphaFair, state: MarketState) -> MarketSta
 
 @dataclass(frozen=True, eq=False)
 class Slots:
-    """Who bids for what.
+    """Slots of all agents.
 
     Attributes
     ----------
     demand : float64, shape (2, n_agents)
-        What a task asks of the host [flop] and of the link above [byte]; 0 without a slot.
+        Demand of a task for the host [flop] and the link above [byte]; 0 without a slot.
     bound : float64, shape (2, n_agents)
-        What an agent alone could compute, and receive for all below it [tasks/s]; 0 without a slot.
+        Maximum rate and flow of an agent alone [tasks/s]; 0 without a slot.
     alone : float64, shape (n_applications,)
-        What each application would reach alone [tasks/s].
+        Throughput of each application alone [tasks/s].
     used : int64, shape (n_slots,)
         The slots there are, in the raveled order of `demand`.
     resource : int64, shape (n_slots,)
@@ -391,7 +391,7 @@ class Slots:
     capacity : float64, shape (n_hosts + n_links,)
         Of each resource.
     n_hosts : int
-        How many hosts there are.
+        Number of hosts.
     """
 
     demand: Floats
@@ -417,7 +417,7 @@ def slots(sharing: Sharing) -> Slots:
         An application reaches no host that computes; the message names it.
     """
     flop, byte = sharing.flop[sharing.application], sharing.byte[sharing.application]
-    # The last stands for the link that a master lacks.
+    # The last is for masters, which have no link.
     bandwidth = np.append(sharing.bandwidth, np.inf)
     with np.errstate(divide="ignore"):
         across = np.where((byte > 0) & (sharing.link >= 0), bandwidth[sharing.link] / byte, np.inf)
@@ -471,7 +471,7 @@ def best_throughput(
     reached : float64, shape (n_applications,)
         The throughputs [tasks/s].
     value : float64, shape (n_applications,)
-        What one more task per second is worth [utility/(tasks/s)].
+        Worth of one more task per second [utility/(tasks/s)].
     """
     alpha = utility.alpha
     scaled = slack * weight

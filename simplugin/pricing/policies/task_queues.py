@@ -1,4 +1,4 @@
-"""What an agent decides when it dispatches tasks: which queue, how many to request, when.
+"""Decisions of an agent that dispatches tasks: queue, size and date of requests.
 
 Pure functions of what the agent knows by itself: its rates, its queues, the date.
 """
@@ -93,7 +93,7 @@ def to_request(stock: int, requested: int, threshold: int, weight: Sequence[floa
     requested : int
         Tasks requested and not yet there.
     threshold : int
-        Tasks that it wants for each queue in use.
+        Tasks that it keeps for each queue in use.
     weight : sequence of float, shape (n_queues,)
         Proportions; a queue of weight 0 is not in use.
     """
@@ -103,7 +103,7 @@ def to_request(stock: int, requested: int, threshold: int, weight: Sequence[floa
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How many tasks a master may still release: it gains them at its application's throughput.
+    """Number of tasks that a master may release; it grows at the application's throughput.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class Pace:
         return Pace(allowance, now)
 
     def may_release(self) -> bool:
-        """Say whether a whole task may be released."""
+        """Return True if a whole task may be released."""
         return self.allowance >= 1.0 - _ROUNDING
 
     def after_release(self) -> Pace:

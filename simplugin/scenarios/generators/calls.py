@@ -61,13 +61,13 @@ class Generator:
 
     @property
     def takes_anything(self) -> bool:
-        """Whether it takes parameters that it does not name."""
+        """Return True if it takes parameters that it does not name."""
         every = self._signature().values()
         return any(each.kind is inspect.Parameter.VAR_KEYWORD for each in every)
 
     @property
     def documentation(self) -> str:
-        """What it says about itself; empty if nothing."""
+        """Its docstring; empty if it has none."""
         return inspect.getdoc(self.make) or ""
 
     def usage(self) -> str:
@@ -80,7 +80,7 @@ class Generator:
 
     @property
     def asks_for_directory(self) -> bool:
-        """Whether it asks, by a keyword-only `directory`, where its paths start."""
+        """Return True if it asks, by a keyword-only `directory`, where its paths start."""
         name, kind = _DIRECTORY
         asked = self._signature().get(name)
         return asked is not None and asked.kind is kind

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from simplugin.errors import PlatformError
-from simplugin.formats.federation_toml import federation_platform_from, read_federation_platform
-from simplugin.formats.grid5000_catalogue import read_facts, shipped_catalogue
-from simplugin.formats.grid5000_latencies import read_latencies
+from simplugin.formats.federations import federation_platform_from, read_federation_platform
+from simplugin.formats.grid5000.catalogue import read_facts, shipped_catalogue
+from simplugin.formats.grid5000.latencies import read_latencies
 from simplugin.platforms import Platform
 from simplugin.platforms.grid5000.platform import grid5000_platform
 from simplugin.platforms.grid5000.selection import selected
@@ -92,7 +92,7 @@ def grid5000(
     interconnect : str
         ``ethernet`` or ``fast``, as in `simplugin.platforms.grid5000.platform.grid5000_platform`.
     latencies : str, optional
-        Path of a table of latencies, as `simplugin.formats.grid5000_latencies` reads it.
+        Path of a table of latencies, as `simplugin.formats.grid5000.latencies` reads it.
     directory : path
         Where paths start; for a scenario, that of its file.
     """

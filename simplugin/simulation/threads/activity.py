@@ -122,14 +122,14 @@ class Activity:
     def suspend(self) -> None:
         """Stop its progress."""
         self.is_suspended = True
-        if not self.over and self.native is not None:
-            self.world.call(self.native.suspend)
+        if not self.over and self._stoppable is not None:
+            self.world.call(self._stoppable.suspend)
 
     def resume(self) -> None:
         """Let it progress again."""
         self.is_suspended = False
-        if not self.over and self.native is not None:
-            self.world.call(self.native.resume)
+        if not self.over and self._stoppable is not None:
+            self.world.call(self._stoppable.resume)
 
     # ---- for this package ----
 
@@ -225,6 +225,11 @@ class Activity:
     def needs_signal(self) -> bool:
         """True if SimGrid would not wake those who wait when it is cancelled."""
         return self.native is None
+
+    @property
+    def _stoppable(self) -> Any:
+        """SimGrid's object that can be suspended, if there is one."""
+        return self.native
 
     def _remaining(self) -> float:
         """Ask SimGrid for the work left."""

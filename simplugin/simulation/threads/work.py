@@ -334,17 +334,10 @@ class Execution(Work):
         self.ends_as(lambda: simgrid.this_actor.execute(self.amount, self.priority))
         self.outcome()
 
-    def suspend(self) -> None:
-        """Stop its progress; without a handle, SimGrid does it for the actor."""
-        if self.native is None and not self.over:
-            self.world.call(self.owner.native.suspend)
-        super().suspend()
-
-    def resume(self) -> None:
-        """Let it progress again."""
-        if self.native is None and not self.over:
-            self.world.call(self.owner.native.resume)
-        super().resume()
+    @property
+    def _stoppable(self) -> Any:
+        """SimGrid's execution; without a handle, its actor."""
+        return self.owner.native if self.native is None else self.native
 
     def migrate(self, host: Host) -> None:
         """Take note that it goes on elsewhere: the rest is the new host's."""

@@ -9,7 +9,7 @@ from itertools import permutations
 import pytest
 
 from simplugin.formats.check import check
-from simplugin.formats.grid5000_reference import read_reference
+from simplugin.formats.grid5000.reference import read_reference
 from simplugin.formats.platform_xml import read_platform, write_platform
 from simplugin.platforms import Cluster, radical
 from simplugin.platforms.grid5000.platform import grid5000_platform

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.errors import PlatformError
-from simplugin.formats.grid5000_catalogue import shipped_catalogue
+from simplugin.formats.grid5000.catalogue import shipped_catalogue
 from simplugin.platforms.grid5000.facts import (
     Adapter,
     BackboneLink,

@@ -13,11 +13,11 @@ from simplugin.pricing.actors.neighbourhood import neighbourhoods
 from simplugin.pricing.actors.roles import cast, taken_over
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.execution import negotiate
-from simplugin.pricing.instances import instance
 from simplugin.pricing.iteration import iterate
 from simplugin.pricing.policies.acceleration import AcceleratedMarket
 from simplugin.pricing.policies.gradient import Gradient, Reading
 from simplugin.pricing.policies.market import Market
+from simplugin.pricing.seeded_instances import instance
 from simplugin.workloads import AlphaFair, Application
 
 PROPORTIONAL = AlphaFair(1.0)

@@ -1,0 +1,241 @@
+"""Descriptions of federations in TOML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, PlainValidator
+
+from simplugin.errors import PlatformError
+from simplugin.inputs.documents import Document, read_toml
+from simplugin.inputs.validation import InvalidValueError, table, tuple_of, validated
+from simplugin.platforms.consistency import require_consistent
+from simplugin.platforms.federations.federation import Federation
+from simplugin.platforms.federations.parts import (
+    BACKBONES,
+    ClusterGroup,
+    FederationError,
+    SiteBackbone,
+    SiteGroup,
+    SiteLink,
+    Switch,
+    Wire,
+)
+from simplugin.platforms.laws import (
+    COUNT,
+    QUANTITIES,
+    Dimension,
+    MisreadError,
+    read_law,
+    read_number,
+)
+
+if TYPE_CHECKING:
+    import os
+
+    from simplugin.platforms import Platform
+    from simplugin.platforms.laws import Law
+
+
+def read_federation(path: str | os.PathLike[str], seed: int | None = None) -> Federation:
+    """Read the description of a federation.
+
+    Parameters
+    ----------
+    path : path
+        A TOML file; docs/platforms/federations.md has its keys.
+    seed : int, optional
+        Of the draws, instead of the file's.
+
+    Raises
+    ------
+    PlatformError
+        It cannot be read or says something wrong; with line and remedy.
+    """
+    return _federation_of(read_toml(path, PlatformError), seed)
+
+
+def read_federation_platform(path: str | os.PathLike[str], seed: int | None = None) -> Platform:
+    """Read the description of a federation, and make its platform.
+
+    Parameters
+    ----------
+    path, seed
+        As for `read_federation`.
+
+    Raises
+    ------
+    PlatformError
+        The description cannot be read or says something wrong, or what was drawn cannot be; with
+        the file, the line where there is one, and a remedy.
+    """
+    return _platform(read_toml(path, PlatformError), seed)
+
+
+def federation_platform_from(tables: Mapping[str, Any], seed: int | None = None) -> Platform:
+    """Return the platform of the federation that tables describe.
+
+    Parameters
+    ----------
+    tables : mapping
+        As in a file.
+    seed : int, optional
+        Of the draws, instead of that in the tables.
+
+    Raises
+    ------
+    PlatformError
+        They say something wrong, or what was drawn cannot be.
+    """
+    return _platform(Document(dict(tables), PlatformError), seed)
+
+
+def _federation_of(document: Document, seed: int | None) -> Federation:
+    """Return the federation that a document describes."""
+    found: Federation = validated(_FEDERATION, document)
+    return found if seed is None else replace(found, seed=seed)
+
+
+def _platform(document: Document, seed: int | None) -> Platform:
+    """Return the platform of the federation that a document describes."""
+    federation = _federation_of(document, seed)
+    try:
+        platform = federation.platform()
+        require_consistent(platform)
+    except PlatformError as error:
+        about = error.about if isinstance(error, FederationError) else ()
+        raise document.error(about, error.message, error.remedy) from None
+    return platform
+
+
+def _number_or_law(dimension: Dimension, number: Callable[[Any], Any], example: str) -> Any:
+    """Return the type of a number, or of the law that it is drawn from."""
+
+    def read(value: Any) -> Any:
+        """Return the number or the law."""
+        try:
+            return (
+                read_law("{name}", value, dimension) if isinstance(value, dict) else number(value)
+            )
+        except MisreadError as error:
+            raise InvalidValueError(error.message, error.remedy, error.path) from None
+
+    return Annotated[Any, PlainValidator(read), Field(examples=[example])]
+
+
+def _quantity(key: str) -> Any:
+    """Return the type of a quantity of the dimension that its key says."""
+    dimension = QUANTITIES[key]
+    example = f"e.g. {dimension.example}, a number [{dimension.si}], or a law"
+    return _number_or_law(dimension, lambda value: read_number("{name}", value, dimension), example)
+
+
+def _whole(least: int, remedy: str = "") -> Callable[[Any], int]:
+    """Return what reads a whole number, which may be written as 4.0."""
+
+    def read(value: Any) -> int:
+        """Return the number."""
+        known = isinstance(value, int | float) and not isinstance(value, bool)
+        if not known or not float(value).is_integer() or value < least:
+            advice = remedy or f"a whole number of at least {least}"
+            raise InvalidValueError(f"{{name}} is {value!r}", f"give {advice}")
+        return int(value)
+
+    return read
+
+
+def _text(value: Any) -> str:
+    """Return a text that is not empty."""
+    if not isinstance(value, str) or not value:
+        raise InvalidValueError(f"{{name}} is {value!r}", "give a text")
+    return value
+
+
+def _ends(value: Any) -> list[str]:
+    """Return the names of two sites."""
+    if not isinstance(value, list) or len(value) != 2:
+        raise InvalidValueError(f"{{name}} is {value!r}", "give 2 texts in brackets")
+    return [_text(each) for each in value]
+
+
+def _switch(bandwidth: float | Law, latency: Any = 0.0, uplink: Wire | None = None) -> Switch:
+    """Return a switch without a name."""
+    return Switch("", bandwidth, latency, uplink)
+
+
+def _named_switch(name: str, **values: Any) -> Switch:
+    """Return one of the switches of a site."""
+    return Switch(name, **values)
+
+
+def _link(between: list[str], bandwidth: float | Law, **values: Any) -> SiteLink:
+    """Return a cable between two sites."""
+    source, destination = between
+    return SiteLink(source, destination, Wire(bandwidth, **values))
+
+
+def _backbone(kind: str, hub: Any = None, links: Any = (), **wire: Any) -> SiteBackbone:
+    """Return what joins the sites."""
+    if wire and "bandwidth" not in wire:
+        raise InvalidValueError("key '{key}' is missing", "add it", ("bandwidth",))
+    return SiteBackbone(kind, Wire(**wire) if wire else None, hub, links)
+
+
+def _site(name: str, clusters: Any = (), one_switch: Any = None, **values: Any) -> SiteGroup:
+    """Return a site, or several alike."""
+    if one_switch is not None and "switch" not in values:
+        remedy = "remove it, or describe the switch: switch = { ... }"
+        raise InvalidValueError(f"{{key}} is {one_switch!r}", remedy, ("one_switch",))
+    return SiteGroup(name, clusters, one_switch=one_switch is not False, **values)
+
+
+def _federation(
+    name: str = "federation", seed: int = 0, sites: Any = (), backbone: Any = None
+) -> Federation:
+    """Return the federation."""
+    return Federation(name, sites, backbone, seed)
+
+
+_TEXT = Annotated[Any, PlainValidator(_text), Field(examples=["a text"])]
+_KIND = Annotated[Any, PlainValidator(_text), Field(examples=[f"one of {', '.join(BACKBONES)}"])]
+_SEED = Annotated[Any, PlainValidator(_whole(0))]
+_REPEAT = Annotated[Any, PlainValidator(_whole(1))]
+_SEVERAL = "a whole number of at least 1, or a law"
+_COUNT = _number_or_law(COUNT, _whole(1, _SEVERAL), _SEVERAL)
+_CAPACITY = {"bandwidth": _quantity("bandwidth"), "latency": _quantity("latency")}
+_CABLE = {**_CAPACITY, "duplex": bool}
+_WIRE = table(Wire, **_CABLE)
+_SWITCH = table(_switch, **_CAPACITY, uplink=_WIRE)
+_CLUSTER = table(
+    ClusterGroup,
+    name=_TEXT,
+    repeat=_REPEAT,
+    hosts=_COUNT,
+    speed=_quantity("speed"),
+    cores=_COUNT,
+    **_CAPACITY,
+    backbone=table(_switch, **_CAPACITY),
+    uplink=_WIRE,
+    switch=_TEXT,
+)
+_SITE = table(
+    _site,
+    name=_TEXT,
+    repeat=_REPEAT,
+    one_switch=bool,
+    switch=_SWITCH,
+    switches=tuple_of(table(_named_switch, name=_TEXT, **_CAPACITY, uplink=_WIRE, to=_TEXT)),
+    uplink=_WIRE,
+    clusters=tuple_of(_CLUSTER),
+)
+_BETWEEN = Annotated[Any, PlainValidator(_ends), Field(examples=["2 texts in brackets"])]
+_BACKBONE = table(
+    _backbone,
+    kind=_KIND,
+    **_CABLE,
+    hub=table(_switch, **_CAPACITY),
+    links=tuple_of(table(_link, between=_BETWEEN, **_CABLE)),
+)
+_FEDERATION = table(_federation, name=_TEXT, seed=_SEED, backbone=_BACKBONE, sites=tuple_of(_SITE))

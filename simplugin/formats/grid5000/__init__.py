@@ -1,0 +1,1 @@
+"""Facts of Grid'5000: its reference repository, the shipped catalogue, and latencies."""

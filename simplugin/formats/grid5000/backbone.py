@@ -1,0 +1,295 @@
+"""Renater, the backbone that joins the sites of Grid'5000, and where the sites are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simplugin.errors import PlatformError
+from simplugin.formats.grid5000.entries import quoted, rate_text
+from simplugin.formats.grid5000.switches import switch_of
+from simplugin.platforms.grid5000.facts import BackboneLink, Place
+from simplugin.platforms.grid5000.latencies import distance, town
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from simplugin.formats.grid5000.entries import Entry, Remarks
+    from simplugin.formats.grid5000.switches import SiteNetwork, Switch
+    from simplugin.platforms.grid5000.facts import BackboneLink
+
+    Sites = dict[str, tuple[Entry, SiteNetwork]]
+
+Places = dict[str, Place]
+
+
+def site_places(grid: Entry, remarks: Remarks) -> Places:
+    """Return where sites are.
+
+    Parameters
+    ----------
+    grid : Entry
+        The reference.
+    remarks : Remarks
+        Takes positions that are none; sites without one give no remark.
+
+    Returns
+    -------
+    dict
+        By the uid of the site, also of sites without nodes.
+    """
+    places = {}
+    for site in grid.parts["sites"]:
+        told = [site.content.get(key) for key in ("latitude", "longitude")]
+        if told == [None, None]:
+            continue
+        numbers = [
+            float(each)
+            for each in told
+            if isinstance(each, int | float) and not isinstance(each, bool) and abs(each) <= 180
+        ]
+        try:
+            latitude, longitude = numbers
+            places[site.uid] = Place(site.uid, latitude, longitude)
+        except (ValueError, PlatformError):
+            message = f"its position is {', '.join(map(quoted, told))}, no degrees"
+            remarks.on("site", site.uid).left_out(site.place, message)
+    return places
+
+
+def all_places(sites: Places, links: Iterable[BackboneLink]) -> tuple[Place, ...]:
+    """Return where sites and points of presence are.
+
+    Parameters
+    ----------
+    sites : dict
+        Where sites are.
+    links : iterable of BackboneLink
+        A point of presence that is not called after a site is where the first
+        site is that it leads to.
+
+    Returns
+    -------
+    tuple of Place
+        In the order of names.
+    """
+    places = dict(sites)
+    for link in links:
+        site, point = link.ends
+        if not link.assumed and site in sites and town(point) not in sites:
+            here = sites[site]
+            places.setdefault(point, Place(point, here.latitude, here.longitude))
+    return tuple(places[name] for name in sorted(places))
+
+
+# Where nothing tells a rate. An assumption: that of every link which the reference of 2026 has.
+ASSUMED_RATE = 10e9
+HUB = "renater-paris"
+
+
+def backbone(
+    grid: Entry, sites: Sites, places: Places, remarks: Remarks
+) -> tuple[BackboneLink, ...]:
+    """Return the links between points of presence, and from these to sites.
+
+    A link has the lower of the rates that its two ends tell, and is there if only one end tells it;
+    both give a remark. A site to which no point of presence leads is joined to the nearest one by
+    the way of the crow (a point of presence stands where the site does that it leads to), to
+    `HUB` or the first where positions are missing; the rate is the one of the router's port to
+    Renater, else `ASSUMED_RATE`. Points of presence that are not joined to the others are joined
+    to `HUB` at `ASSUMED_RATE`.
+
+    Parameters
+    ----------
+    grid : Entry
+        The reference.
+    sites : dict
+        The sites that have nodes, each with its equipment.
+    places : dict
+        Where sites are.
+    remarks : Remarks
+        Takes contradictions and assumptions.
+
+    Returns
+    -------
+    tuple of BackboneLink
+        In the order of their ends; of a site and a point of presence, the site comes first.
+    """
+    pops = {
+        entry.uid: switch_of(entry, remarks.on("point", entry.uid))
+        for entry in grid.parts["network_equipments"]
+        if entry.uid not in sites
+    }
+    between, to_sites = _told(grid, pops, sites, remarks)
+    links = [_between(pops, ends, rates, remarks) for ends, rates in sorted(between.items())]
+    hub = HUB if HUB in pops or not pops else min(pops)
+    # A single site needs no backbone, and gets none that the reference has not.
+    alone = not pops and len(sites) < 2
+    for uid, (_, network) in sites.items():
+        if uid in to_sites:
+            links += [
+                _to_site(pops[pop], uid, network, rate, remarks)
+                for pop, rate in sorted(to_sites[uid].items())
+            ]
+        elif not alone:
+            at = _nearest(uid, places, to_sites)
+            why = "the nearest one" if at else "since positions are missing"
+            if not pops:
+                why = "since none is described"
+            links.append(_assumed(uid, sites[uid], at or hub, why, remarks))
+    links += _joined(pops, links, hub, remarks)
+    return tuple(sorted(links, key=lambda link: link.ends))
+
+
+def _told(
+    grid: Entry, pops: dict[str, Switch], sites: Sites, remarks: Remarks
+) -> tuple[dict[tuple[str, str], dict[str, float]], dict[str, dict[str, float]]]:
+    """Return what each point of presence says of the way to others, and to sites [bit/s]."""
+    between: dict[tuple[str, str], dict[str, float]] = {}
+    to_sites: dict[str, dict[str, float]] = {}
+    described = {site.uid for site in grid.parts["sites"]}
+    # Aliases such as gw-lyon; the uid itself, gw, is the same at every site.
+    routers = {
+        name: uid
+        for uid, (_, network) in sites.items()
+        for name in network.names_of(network.router)
+        if name != network.router
+    }
+    for pop in pops.values():
+        for port in pop.ports:
+            site = port.site or routers.get(port.uid, "")
+            if site in sites:
+                rates = to_sites.setdefault(site, {})
+                rates[pop.uid] = rates.get(pop.uid, 0.0) + (port.rate or 0.0)
+            elif port.uid in pops and port.uid != pop.uid:
+                low, high = sorted((pop.uid, port.uid))
+                rates = between.setdefault((low, high), {})
+                rates[pop.uid] = rates.get(pop.uid, 0.0) + (port.rate or 0.0)
+            elif site not in described:
+                about = remarks.on("point", pop.uid)
+                about.left_out(pop.place, f"it leads to {site or port.uid!r}, which is unknown")
+    return between, to_sites
+
+
+def _between(
+    pops: dict[str, Switch], ends: tuple[str, str], rates: dict[str, float], remarks: Remarks
+) -> BackboneLink:
+    """Return the link between two points of presence."""
+    about = remarks.on("link", *ends)
+    for uid, other in (ends, ends[::-1]):
+        if uid not in rates:
+            about.contradiction(
+                pops[uid].place, f"it does not list {other}, which lists {uid}; the link is kept"
+            )
+    return BackboneLink(ends, _rate(pops[ends[0]].place, ends, rates, about))
+
+
+def _to_site(
+    pop: Switch, site: str, network: SiteNetwork, rate: float, remarks: Remarks
+) -> BackboneLink:
+    """Return the link between a site and its point of presence."""
+    ends = (site, pop.uid)
+    about = remarks.on("link", *ends)
+    rates = {pop.uid: rate}
+    own = router_rate(network, pop.uid)
+    if own is None:
+        about.contradiction(
+            network.switches[network.router].place,
+            f"no port leads to {pop.uid}, which lists the site; the link is kept",
+        )
+    else:
+        rates[f"the router of {site}"] = own
+    return BackboneLink(ends, _rate(pop.place, ends, rates, about))
+
+
+def router_rate(network: SiteNetwork, pop: str = "") -> float | None:
+    """Return the rate of the router's ports to the backbone; None if there are none [bit/s].
+
+    Parameters
+    ----------
+    network : SiteNetwork
+        The equipment of a site.
+    pop : str, optional
+        A point of presence, to count only ports that lead there.
+
+    Returns
+    -------
+    float or None
+        0 where ports have no rate.
+    """
+    router = network.switches[network.router]
+    ports = (*router.ports, *router.channels.values())
+    rates = [
+        port.rate or 0.0
+        for port in ports
+        if (port.uid == pop if pop else port.kind == "backbone" or "renater" in port.uid.lower())
+    ]
+    return sum(rates) if rates else None
+
+
+def _rate(place: str, ends: tuple[str, str], rates: dict[str, float], remarks: Remarks) -> float:
+    """Return the lowest rate that is told."""
+    known = {teller: rate for teller, rate in rates.items() if rate}
+    link = " - ".join(ends)
+    if not known:
+        remarks.assumed(place, f"{link} has no rate; {rate_text(ASSUMED_RATE)} is taken")
+        return ASSUMED_RATE
+    rate = min(known.values())
+    if len(set(known.values())) > 1:
+        told = " and ".join(f"{rate_text(each)} says {teller}" for teller, each in known.items())
+        remarks.contradiction(place, f"{link} has {told}; {rate_text(rate)} is kept")
+    return rate
+
+
+def _nearest(site: str, places: Places, to_sites: dict[str, dict[str, float]]) -> str | None:
+    """Return the nearest point of presence, each being where the site is that it leads to."""
+    here = places.get(site)
+    near = [
+        (distance((here.latitude, here.longitude), (there.latitude, there.longitude)), pop)
+        for other, pops in to_sites.items()
+        if here is not None and (there := places.get(other)) is not None
+        for pop in pops
+    ]
+    return min(near)[1] if near else None
+
+
+def _assumed(
+    site: str, described: tuple[Entry, SiteNetwork], pop: str, why: str, remarks: Remarks
+) -> BackboneLink:
+    """Return a link for a site to which no point of presence leads."""
+    entry, network = described
+    told = router_rate(network)
+    rate = told or ASSUMED_RATE
+    source = "as its router's port to Renater has" if told else "which is assumed too"
+    remarks.on("link", site, pop).assumed(
+        entry.place,
+        f"no point of presence leads to {site}; {pop} is taken, {why}, at {rate_text(rate)}, "
+        f"{source}",
+    )
+    return BackboneLink((site, pop), rate, assumed=True)
+
+
+def _joined(
+    pops: dict[str, Switch], links: list[BackboneLink], hub: str, remarks: Remarks
+) -> Iterator[BackboneLink]:
+    """Yield a link to the hub for each set of points of presence that has no way there."""
+    near: dict[str, set[str]] = {pop: set() for pop in pops}
+    for link in links:
+        for end, other in (link.ends, link.ends[::-1]):
+            near.setdefault(end, set()).add(other)
+    reached = [hub]
+    for pop in sorted(pops):
+        _drop(near, reached)
+        if pop in near:
+            low, high = sorted((pop, hub))
+            remarks.on("link", low, high).assumed(
+                pops[pop].place,
+                f"{pop} has no way to {hub}; a link at {rate_text(ASSUMED_RATE)} is taken",
+            )
+            yield BackboneLink((low, high), ASSUMED_RATE, assumed=True)
+            reached = [pop]
+
+
+def _drop(near: dict[str, set[str]], todo: list[str]) -> None:
+    """Remove from a graph what is reached from the vertices to do."""
+    while todo:
+        todo += near.pop(todo.pop(), set())

@@ -1,0 +1,271 @@
+"""The condensed catalogue of Grid'5000: facts and remarks as one JSON file, a line a group."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from simplugin.errors import PlatformError
+from simplugin.formats.grid5000.reference import read_reference
+from simplugin.inputs.documents import read_json
+from simplugin.inputs.files import write
+from simplugin.inputs.validation import row, table, tuple_of, validated
+from simplugin.platforms.grid5000.facts import (
+    Adapter,
+    BackboneLink,
+    ClusterFacts,
+    Grid5000,
+    NodeGroup,
+    Place,
+    Remark,
+    SiteFacts,
+    Uplink,
+)
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+
+FORMAT = "simplugin catalogue of Grid'5000, version 1"
+SOURCE = "Grid'5000 reference repository, https://gitlab.inria.fr/grid5000/reference-repository"
+SHIPPED = "grid5000-2026-03.json"
+_REMEDY = "make one by `simplugin platform catalogue REFERENCE -o FILE`"
+
+
+def read_facts(path: str | os.PathLike[str]) -> tuple[Grid5000, tuple[Remark, ...]]:
+    """Read a catalogue or a reference, whichever it is.
+
+    Parameters
+    ----------
+    path : path
+        What `read_catalogue` or `simplugin.formats.grid5000.reference.read_reference` takes.
+
+    Returns
+    -------
+    facts : Grid5000
+        What is known.
+    remarks : tuple of Remark
+        What was found missing or contradictory when the reference was read.
+
+    Raises
+    ------
+    PlatformError
+        It is neither, or says something wrong.
+    """
+    return read_catalogue(path) if is_catalogue(path) else read_reference(path)
+
+
+def shipped_catalogue() -> tuple[Grid5000, tuple[Remark, ...]]:
+    """Read the catalogue that comes with the package: the reference of March 2026.
+
+    Returns
+    -------
+    facts : Grid5000
+        What is known.
+    remarks : tuple of Remark
+        What was found missing or contradictory when the reference was read.
+    """
+    with resources.as_file(resources.files("simplugin.formats.grid5000") / SHIPPED) as path:
+        return read_catalogue(path)
+
+
+def read_catalogue(path: str | os.PathLike[str]) -> tuple[Grid5000, tuple[Remark, ...]]:
+    """Read a catalogue.
+
+    Parameters
+    ----------
+    path : path
+        A file that `write_catalogue` wrote.
+
+    Returns
+    -------
+    facts : Grid5000
+        Exactly what was written.
+    remarks : tuple of Remark
+        The same.
+
+    Raises
+    ------
+    PlatformError
+        It cannot be read, is no catalogue, or says something wrong; the message names the line.
+    """
+    document = read_json(path, PlatformError)
+    content = document.content
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise PlatformError(f"this is no {FORMAT}", file=path, remedy=_REMEDY)
+    found: tuple[Grid5000, tuple[Remark, ...]] = validated(_CATALOGUE, document)
+    return found
+
+
+def write_catalogue(
+    facts: Grid5000, remarks: Iterable[Remark], path: str | os.PathLike[str]
+) -> None:
+    """Write a catalogue, a line a group of nodes, so that two can be compared line by line.
+
+    Parameters
+    ----------
+    facts : Grid5000
+        What is known.
+    remarks : iterable of Remark
+        What was found missing or contradictory.
+    path : path
+        Where; an existing file is replaced.
+
+    Raises
+    ------
+    PlatformError
+        The file cannot be written.
+    """
+    write(catalogue_text(facts, remarks), path, PlatformError)
+
+
+def catalogue_text(facts: Grid5000, remarks: Iterable[Remark]) -> str:
+    """Return a catalogue as text.
+
+    Parameters
+    ----------
+    facts : Grid5000
+        What is known.
+    remarks : iterable of Remark
+        What was found missing or contradictory.
+
+    Returns
+    -------
+    str
+        JSON; numbers are exact.
+    """
+    head = {"format": FORMAT, "date": facts.date, "source": SOURCE}
+    lines = ["{", *(f" {_json(key)}: {_json(value)}," for key, value in head.items())]
+    lines += [' "sites": [']
+    for at, site in enumerate(facts.sites, start=1):
+        lines += _site_lines(site)
+        lines[-1] += "," * (at < len(facts.sites))
+    lines += [" ],", *_list_lines(" ", "backbone", map(_link_json, facts.backbone))]
+    lines[-1] += ","
+    places = (_json([p.name, _plain(p.latitude), _plain(p.longitude)]) for p in facts.places)
+    lines += _list_lines(" ", "places", places)
+    lines[-1] += ","
+    told = (_json([r.kind, r.place, r.message, list(r.about)]) for r in remarks)
+    lines += _list_lines(" ", "remarks", told)
+    return "\n".join([*lines, "}", ""])
+
+
+def _site_lines(site: SiteFacts) -> list[str]:
+    """Return the lines of a site."""
+    lines = [f'  {{"uid": {_json(site.uid)}, "router": {_json(site.router)},']
+    ways = (_json([way.switch, way.towards, _plain(way.rate)]) for way in site.uplinks)
+    lines += _list_lines("   ", "uplinks", ways)
+    lines += [lines.pop() + ",", '   "clusters": [']
+    for at, cluster in enumerate(site.clusters, start=1):
+        lines.append(f'    {{"uid": {_json(cluster.uid)},')
+        lines += _list_lines("     ", "groups", map(_group_json, cluster.groups))
+        lines[-1] += "}" + "," * (at < len(site.clusters))
+    return [*lines, "   ]}"]
+
+
+def _list_lines(indent: str, key: str, items: Iterable[str]) -> list[str]:
+    """Return the lines of a list, one for each item."""
+    lines = [f"{indent} {item}," for item in items]
+    if not lines:
+        return [f'{indent}"{key}": []']
+    lines[-1] = lines[-1].removesuffix(",")
+    return [f'{indent}"{key}": [', *lines, f"{indent}]"]
+
+
+def _group_json(group: NodeGroup) -> str:
+    """Return a group of nodes as an object on one line."""
+    members: dict[str, Any] = {
+        "numbers": group.numbers,
+        "cores": group.cores,
+        "speed": _plain(group.speed),
+        "adapter": _adapter_list(group.adapter),
+    }
+    if group.fast_adapter is not None:
+        members["fast_adapter"] = _adapter_list(group.fast_adapter)
+    return _json(members)
+
+
+def _adapter_list(adapter: Adapter) -> list[Any]:
+    """Return an adapter as a list."""
+    return [adapter.interface, _plain(adapter.rate), adapter.switch]
+
+
+def _link_json(link: BackboneLink) -> str:
+    """Return a link of the backbone as an object on one line."""
+    members: dict[str, Any] = {"ends": list(link.ends), "rate": _plain(link.rate)}
+    if link.assumed:
+        members["assumed"] = True
+    return _json(members)
+
+
+def _json(value: Any) -> str:
+    """Return a value on one line."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _plain(value: float) -> float | int:
+    """Return a whole number as one, which reads better and is the same number."""
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
+
+
+def _catalogue(
+    date: str,
+    sites: tuple[SiteFacts, ...],
+    backbone: tuple[BackboneLink, ...],
+    places: tuple[Place, ...],
+    remarks: tuple[Remark, ...],
+    **_: str,
+) -> tuple[Grid5000, tuple[Remark, ...]]:
+    """Return the facts and the remarks of a catalogue."""
+    return Grid5000(date, sites, backbone, places), remarks
+
+
+_ADAPTER = row(Adapter, interface=str, rate=float, switch=str)
+_GROUP = table(
+    NodeGroup, numbers=str, cores=int, speed=float, adapter=_ADAPTER, fast_adapter=_ADAPTER
+)
+_SITE = table(
+    SiteFacts,
+    uid=str,
+    router=str,
+    uplinks=tuple_of(row(Uplink, switch=str, towards=str, rate=float)),
+    clusters=tuple_of(table(ClusterFacts, uid=str, groups=tuple_of(_GROUP))),
+)
+_ENDS = Annotated[list[str], Field(min_length=2, max_length=2)]
+_CATALOGUE = table(
+    _catalogue,
+    format=str,
+    date=str,
+    source=str,
+    sites=tuple_of(_SITE),
+    backbone=tuple_of(table(BackboneLink, ends=_ENDS, rate=float, assumed=bool)),
+    places=tuple_of(row(Place, name=str, latitude=float, longitude=float)),
+    remarks=tuple_of(row(Remark, kind=str, place=str, message=str, about=tuple_of(str))),
+)
+
+
+def is_catalogue(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as a catalogue does.
+
+    Parameters
+    ----------
+    path : path
+        Of anything.
+
+    Returns
+    -------
+    bool
+        False also if it cannot be read.
+    """
+    if not Path(path).is_file():
+        return False
+    try:
+        with Path(path).open("rb") as stream:
+            return FORMAT.encode() in stream.read(4096)
+    except OSError:
+        return False

@@ -1,0 +1,259 @@
+"""Entries of a reference of Grid'5000, and remarks on what is odd in them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from simplugin.platforms import radical
+from simplugin.platforms.grid5000.facts import Remark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+LEFT_OUT = "left-out"
+CONTRADICTION = "contradiction"
+ASSUMED = "assumed"
+
+
+@dataclass(slots=True)
+class Remarks:
+    """Remarks as they come up.
+
+    Attributes
+    ----------
+    found : list of Remark
+        In the order in which they came up.
+    about : tuple of str
+        What they concern, as in `Remark`.
+    """
+
+    found: list[Remark] = field(default_factory=list)
+    about: tuple[str, ...] = ()
+
+    def on(self, *about: str) -> Remarks:
+        """Return what takes remarks on something else into the same list."""
+        return Remarks(self.found, about)
+
+    def left_out(self, place: str, message: str) -> None:
+        """Say that something is not in the result."""
+        self.found.append(Remark(LEFT_OUT, place, message, self.about))
+
+    def contradiction(self, place: str, message: str) -> None:
+        """Say that two places disagree, and which one was believed."""
+        self.found.append(Remark(CONTRADICTION, place, message, self.about))
+
+    def assumed(self, place: str, message: str) -> None:
+        """Say that a fact is missing, and what took its place."""
+        self.found.append(Remark(ASSUMED, place, message, self.about))
+
+
+@dataclass(slots=True)
+class NodeRemarks:
+    """Remarks on the nodes of one cluster; those that say the same become one.
+
+    Attributes
+    ----------
+    cluster : str
+        Uid of the cluster.
+    found : dict
+        Numbers of the nodes for each pair of kind and message.
+    """
+
+    cluster: str
+    found: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+
+    def add(self, number: int, kind: str, message: str) -> None:
+        """Say something of a node."""
+        self.found.setdefault((kind, message), []).append(number)
+
+    def into(self, remarks: Remarks, place: str) -> None:
+        """Hand over one remark for all nodes of which the same is said."""
+        for (kind, message), numbers in self.found.items():
+            nodes = radical.of_numbers(sorted(numbers))
+            remarks.found.append(
+                Remark(kind, place, f"{self.cluster}-{nodes}: {message}", remarks.about)
+            )
+
+
+def rate_text(rate: float) -> str:
+    """Return a rate as remarks show it, in Gbit/s."""
+    return f"{rate / 1e9:g} Gbit/s"
+
+
+def listed(names: Iterable[str], most: int = 10) -> str:
+    """Return names as remarks list them, cut where there are many."""
+    every = list(names)
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + more
+
+
+def quoted(value: Any) -> str:
+    """Return a value as remarks quote it, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+# What can stand below an entry; the rest of the reference (servers, pdus, sensors) is no platform.
+KINDS = ("sites", "clusters", "nodes", "network_equipments")
+_NAME = re.compile(r"[\w.+-]+")
+# Far above every rate and speed that exists, far below what a float cannot hold.
+_LARGEST = 1e30
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A site, cluster, node or equipment as the reference describes it.
+
+    Attributes
+    ----------
+    uid : str
+        Its name.
+    place : str
+        Its file within the reference, or its path within the dump.
+    content : dict
+        What is said of it.
+    parts : dict
+        The entries below it for each of `KINDS`, in the order of their uids.
+    """
+
+    uid: str
+    place: str
+    content: dict[str, Any]
+    parts: dict[str, tuple[Entry, ...]]
+
+
+def grid_entry(content: dict[str, Any], remarks: Remarks, *, extension: str = "") -> Entry:
+    """Return the entry of the whole grid.
+
+    Parameters
+    ----------
+    content : dict
+        The grid with all that is in it, as the API's deep description has it: each of `KINDS` a
+        list of objects with ``uid``, an object keyed by uid, or an object with ``items``.
+    remarks : Remarks
+        Takes what is left out.
+    extension : str
+        What names of files end with, for the places of entries that have a file of their own.
+
+    Returns
+    -------
+    Entry
+        The grid.
+    """
+    return Entry("grid5000", "", content, _parts(content, "", (), remarks, extension))
+
+
+def number(content: dict[str, Any], key: str) -> float | None:
+    """Return a positive number, or None where there is none."""
+    value = content.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 < value < _LARGEST else None
+
+
+def text(content: dict[str, Any], key: str) -> str:
+    """Return a text, empty where there is none."""
+    value = content.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def is_retired(content: dict[str, Any]) -> bool:
+    """Whether an entry says that it is out of service for good."""
+    return "retired" in (text(content, "status").lower(), text(content, "state").lower())
+
+
+def objects(
+    content: dict[str, Any], key: str, place: str, remarks: Remarks
+) -> list[tuple[int, dict[str, Any]]]:
+    """Return the objects of a list with their indices; what is none of them is left out."""
+    values = content.get(key)
+    if values is None:
+        return []
+    if not isinstance(values, list):
+        remarks.left_out(place, f"{key} is no list")
+        return []
+    found = []
+    for index, value in enumerate(values):
+        if isinstance(value, dict):
+            found.append((index, value))
+        elif value is not None:
+            remarks.left_out(place, f"{key}[{index}] is no object: {quoted(value)}")
+    return found
+
+
+def _parts(
+    content: dict[str, Any], place: str, above: tuple[str, ...], remarks: Remarks, extension: str
+) -> dict[str, tuple[Entry, ...]]:
+    """Return what is below an entry (of these uids), each kind in the order of uids."""
+    parts = {}
+    for kind in KINDS:
+        found: dict[str, Entry] = {}
+        for index, (key, value) in enumerate(_members(content.get(kind))):
+            where = f"{place}/{kind}/{key or f'[{index}]'}".removeprefix("/")
+            entry = _entry(kind, key, value, where, above, remarks, extension)
+            if entry is None:
+                continue
+            if entry.uid in found:
+                about = _about(kind, above, entry.uid)
+                remarks.on(*about).left_out(where, f"there are two entries of uid {entry.uid!r}")
+                continue
+            found[entry.uid] = entry
+        parts[kind] = tuple(found[uid] for uid in sorted(found))
+    return parts
+
+
+def _members(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the members of a collection in any of its forms, with their key if they have one."""
+    if isinstance(value, dict) and isinstance(value.get("items"), list):
+        value = value["items"]
+    if isinstance(value, dict):
+        yield from value.items()
+    elif isinstance(value, list):
+        yield from (("", member) for member in value)
+    elif value is not None:
+        yield "", value
+
+
+def _entry(
+    kind: str,
+    key: str,
+    value: Any,
+    where: str,
+    above: tuple[str, ...],
+    remarks: Remarks,
+    extension: str,
+) -> Entry | None:
+    """Return an entry, None if it cannot be one."""
+    if not isinstance(value, dict):
+        remarks.on(*_about(kind, above, key)).left_out(where, f"this is no object: {quoted(value)}")
+        return None
+    said = value.get("uid")
+    uid = key if said is None else said
+    if not isinstance(uid, str) or not _NAME.fullmatch(uid):
+        said_so = f"uid {quoted(uid)} is no name" if uid else "it has no uid"
+        remarks.on(*_about(kind, above, key)).left_out(where, said_so)
+        return None
+    place = where if key else f"{where.rpartition('/')[0]}/{uid}"
+    if kind in ("nodes", "network_equipments"):
+        place += extension
+    if key and uid != key:
+        about = _about(kind, above, uid)
+        remarks.on(*about).contradiction(place, f"its uid is {uid!r}, which is kept")
+    parts = _parts(value, where if key else place, (*above, uid), remarks, extension)
+    return Entry(uid, place, value, parts)
+
+
+def _about(kind: str, above: tuple[str, ...], uid: str) -> tuple[str, ...]:
+    """Return what a remark on an entry concerns; its uid is empty where it has none."""
+    if kind == "nodes" and len(above) == 2:
+        return ("cluster", *above)
+    if kind == "clusters" and len(above) == 1:
+        return ("cluster", *above, uid)
+    if kind == "network_equipments" and len(above) == 1:
+        return ("switch", *above, uid) if uid else ("site", *above)
+    if kind == "network_equipments" and not above:
+        return ("point", uid) if uid else ("backbone",)
+    # A site that is in the result nowhere; other kinds at other places are not read.
+    return ("site", uid) if kind == "sites" and uid and not above else ("grid",)

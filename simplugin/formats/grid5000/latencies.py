@@ -1,0 +1,234 @@
+"""The table of latencies of Grid'5000 from and to TOML."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import AfterValidator, Field
+
+from simplugin.errors import PlatformError, UnitError
+from simplugin.inputs.documents import read_toml
+from simplugin.inputs.quantities import Time
+from simplugin.inputs.validation import InvalidValueError, table, validated
+from simplugin.near_names import perhaps
+from simplugin.platforms.grid5000.latencies import Latencies, town
+from simplugin.units import format_time, parse_bandwidth
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+    from simplugin.errors import FileError
+    from simplugin.inputs.documents import Document
+    from simplugin.platforms.grid5000.facts import Grid5000
+
+_BITS = {"Gbps": 1e9, "Mbps": 1e6, "kbps": 1e3, "bps": 1.0}
+_HEADER = """\
+# Latencies of Grid'5000, one way: texts with a unit, or seconds.
+# Where each number comes from: docs/platforms/grid5000.md.
+"""
+_COMMENTS = {
+    "switch": "Between two switches, or a switch and the router of the site.",
+    "router": "Of each backbone link, besides the way through the fibre.",
+    "detour": "Length of a fibre over the distance of its ends.",
+    "adapters": "From a host to its switch. An adapter has the latency of the highest rate here\n"
+    "# that is not above its own.",
+    "links": "Of backbone links, where it is known; computed for all others.",
+    "cities": "Latitude and longitude of points of presence and sites, in degrees.",
+}
+
+
+def read_latencies(path: str | os.PathLike[str], facts: Grid5000 | None = None) -> Latencies:
+    """Read a table of latencies.
+
+    Keys that it lacks have the values of `Latencies`. The tables ``adapters.<interface>`` replace
+    all rates of the interface, ``cities`` adds to those that are known.
+
+    Parameters
+    ----------
+    path : path
+        A TOML file as `latencies_text` writes it.
+    facts : Grid5000, optional
+        All that is known, not only what was selected: interfaces, links and cities that neither
+        these nor the built-in table have are refused. Without, they are taken.
+
+    Returns
+    -------
+    Latencies
+        What it says.
+
+    Raises
+    ------
+    PlatformError
+        It cannot be read, has an unknown key, a name that nothing has, or a value that is none;
+        with the line.
+    """
+    document = read_toml(path, PlatformError, "write it as --print-latencies prints it")
+    latencies: Latencies = validated(_LATENCIES, document)
+    if facts is not None:
+        _require_known(document, facts)
+    return latencies
+
+
+def latencies_text(latencies: Latencies) -> str:
+    """Return a table of latencies as TOML; reading it gives the same table.
+
+    Parameters
+    ----------
+    latencies : Latencies
+        What to write.
+
+    Returns
+    -------
+    str
+        The document, with comments.
+    """
+    lines = [_HEADER.rstrip()]
+    for key in ("switch", "router"):
+        lines += ["", f"# {_COMMENTS[key]}", f'{key} = "{format_time(getattr(latencies, key))}"']
+    lines += ["", f"# {_COMMENTS['detour']}", f"detour = {float(latencies.detour)!r}"]
+    lines += ["", f"# {_COMMENTS['adapters']}"]
+    for interface, rates in latencies.adapters.items():
+        lines.append(f"[adapters.{_key(interface)}]")
+        lines += [f'"{_rate_text(rate)}" = "{format_time(rates[rate])}"' for rate in rates]
+    lines += ["", f"# {_COMMENTS['links']}", "[links]"]
+    lines += [
+        f'{_key(one)}.{_key(other)} = "{format_time(value)}"'
+        for (one, other), value in sorted(latencies.links.items())
+    ]
+    lines += ["", f"# {_COMMENTS['cities']}", "[cities]"]
+    lines += [
+        f"{_key(name)} = [{float(latitude)!r}, {float(longitude)!r}]"
+        for name, (latitude, longitude) in sorted(latencies.cities.items())
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _rates(latencies: dict[str, float]) -> dict[float, float]:
+    """Return the latencies of the adapters of an interface by rate [bit/s]."""
+    rates: dict[float, float] = {}
+    for text, latency in latencies.items():
+        try:
+            rate = _bits(text)
+        except UnitError as error:
+            message, _, remedy = str(error).partition("; ")
+            raise InvalidValueError(f"{{key}}: {message}", remedy, (text,)) from None
+        if not 0 < rate < float("inf"):
+            remedy = "give a rate above 0, e.g. '10Gbps'"
+            raise InvalidValueError(f"{{name}} has the rate {text!r}", remedy, (text,))
+        if rate in rates:
+            raise InvalidValueError(f"{{name}} has {text!r} twice", "remove one", (text,))
+        rates[rate] = latency
+    if not rates:
+        raise InvalidValueError("{name} is empty", "give a latency for a rate")
+    return rates
+
+
+def _links(tables: dict[str, dict[str, float]]) -> dict[tuple[str, str], float]:
+    """Return the latencies of backbone links by their two ends."""
+    links: dict[tuple[str, str], float] = {}
+    for one, others in tables.items():
+        for other, latency in others.items():
+            if (other, one) in links or one == other:
+                raise InvalidValueError(
+                    f"the link {one} - {other} is given twice or joins nothing",
+                    "give each link once, by its two ends",
+                    (one, other),
+                )
+            links[one, other] = latency
+    return links
+
+
+def _position(degrees: list[float]) -> tuple[float, float]:
+    """Return latitude and longitude."""
+    if len(degrees) != 2 or not (-90 <= degrees[0] <= 90 and -180 <= degrees[1] <= 180):
+        raise ValueError("give [latitude, longitude] in degrees")
+    latitude, longitude = degrees
+    return latitude, longitude
+
+
+_LATENCY = Annotated[Time, Field(ge=0, allow_inf_nan=False)]
+_LATENCIES = table(
+    Latencies,
+    switch=_LATENCY,
+    router=_LATENCY,
+    detour=Annotated[float, Field(ge=1, allow_inf_nan=False)],
+    adapters=dict[str, Annotated[dict[str, _LATENCY], AfterValidator(_rates)]],
+    links=Annotated[dict[str, dict[str, _LATENCY]], AfterValidator(_links)],
+    cities=dict[str, Annotated[list[float], AfterValidator(_position)]],
+)
+
+
+def _require_known(document: Document, facts: Grid5000) -> None:
+    """Raise if the document has a name that neither the facts nor the built-in table have."""
+    built_in = Latencies()
+    content = document.content
+    adapters = {*built_in.adapters, *_interfaces(facts)}
+    for name in content.get("adapters", ()):
+        if name not in adapters:
+            raise _unknown(document, "interface", name, adapters, "adapters", name)
+    ends = {end for link in facts.backbone for end in link.ends}
+    sites = {each.name for each in facts.places} | {site.uid for site in facts.sites}
+    cities = {*built_in.cities, *sites, *ends, *map(town, ends)}
+    for name in content.get("cities", ()):
+        if name not in cities:
+            raise _unknown(document, "site or point of presence", name, cities, "cities", name)
+    links = {link.ends for link in facts.backbone}
+    pairs = {".".join(ends) for ends in links}
+    for one, others in content.get("links", {}).items():
+        for other in others:
+            if not links & {(one, other), (other, one)}:
+                name = f"{one}.{other}"
+                raise _unknown(document, "backbone link", name, pairs, "links", one, other)
+
+
+def _unknown(
+    document: Document, what: str, name: str, known: Iterable[str], *key: str
+) -> FileError:
+    """Return the error for a name that nothing has."""
+    every = sorted(known)
+    listed = f"give one of {', '.join(every)}" if every else "leave it out"
+    message = f"there is no {what} {name!r}"
+    return document.error(key, message, perhaps(name, every) or listed)
+
+
+def _interfaces(facts: Grid5000) -> set[str]:
+    """Return the interfaces of all adapters."""
+    return {
+        adapter.interface
+        for site in facts.sites
+        for cluster in site.clusters
+        for group in cluster.groups
+        for adapter in (group.adapter, group.fast_adapter)
+        if adapter is not None
+    }
+
+
+def _bits(text: str) -> float:
+    """Read a rate [bit/s]."""
+    for unit, scale in _BITS.items():
+        # To the bit what `_rate_text` wrote, which bytes and back would not be.
+        number = text.removesuffix(unit)
+        if number != text and number.replace(".", "", 1).isdecimal():
+            return float(number) * scale
+    return parse_bandwidth(text) * 8
+
+
+def _rate_text(rate: float) -> str:
+    """Write a rate in the largest unit that reads back as the same."""
+    for unit, scale in _BITS.items():
+        text = f"{rate / scale!r}".removesuffix(".0") + unit
+        if rate >= scale and _bits(text) == rate:
+            return text
+    return f"{rate!r}bps"
+
+
+def _key(name: str) -> str:
+    """Write a key, quoted where TOML asks for it."""
+    if name and all(letter.isascii() and (letter.isalnum() or letter in "-_") for letter in name):
+        return name
+    escaped = "".join(
+        f"\\u{ord(letter):04x}" if ord(letter) < 32 or ord(letter) == 127 else letter
+        for letter in name.replace("\\", "\\\\").replace('"', '\\"')
+    )
+    return f'"{escaped}"'

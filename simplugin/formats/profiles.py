@@ -1,0 +1,200 @@
+"""Profile files that a platform names: checked, read and written."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from simplugin.errors import PlatformError
+from simplugin.inputs.files import read_bytes, write
+from simplugin.platforms.hosts import Host, Peer
+from simplugin.platforms.links import Link
+from simplugin.platforms.platform import Config, Platform, Zone
+from simplugin.platforms.profiles import Profile, profile_problem
+from simplugin.platforms.validation import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+def profile_file_problems(platform: Platform) -> list[Problem]:
+    """Say which profile files SimGrid would not open, or not understand.
+
+    SimGrid looks in the current directory, then in that of the platform file, then in those that
+    the option ``path`` adds. It opens none by an absolute path.
+
+    Parameters
+    ----------
+    platform : Platform
+        With the `directory` of its file.
+
+    Returns
+    -------
+    list of Problem
+        One for each use of such a file.
+    """
+    directories = _directories(platform)
+    problems = []
+    for part, name in _uses(platform):
+        problem = _problem(part, name, directories)
+        if problem is not None:
+            problems.append(problem)
+    return problems
+
+
+def replaced_file_problems(
+    platform: Platform, files: Iterable[tuple[int, str]]
+) -> Iterator[tuple[int, Problem]]:
+    """Yield what is wrong with profile files that SimGrid loads although nothing follows them.
+
+    Parameters
+    ----------
+    platform : Platform
+        With the `directory` of its file.
+    files : iterable of (int, str)
+        Line and name of each.
+    """
+    directories = _directories(platform)
+    loaded = {name for _, name in _uses(platform)}
+    loaded |= {part.id for part, _ in platform.walk() if isinstance(part, Profile) and part.text}
+    for line, name in files:
+        if name in loaded:
+            message = f"profile {name!r} is loaded twice, which SimGrid refuses"
+            remedy = "remove availability_file, which speed_file replaces"
+            yield line, Problem(message, remedy, None)
+        elif (problem := _problem(None, name, directories)) is not None:
+            yield line, problem
+        loaded.add(name)
+
+
+def read_profile(platform: Platform, name: str) -> str:
+    """Return the lines of a profile file that a platform names.
+
+    Parameters
+    ----------
+    platform : Platform
+        With the `directory` of its file.
+    name : str
+        As the platform names it.
+
+    Raises
+    ------
+    PlatformError
+        It is not found, or cannot be read.
+    """
+    found = _find(name, _directories(platform))
+    if found is None:
+        raise PlatformError(f"profile file {name!r} is not found")
+    try:
+        return read_bytes(found, PlatformError).decode("utf-8", errors="replace")
+    except PlatformError as error:
+        message = f"profile file {name!r}: {error.message}"
+        raise PlatformError(message, remedy=error.remedy) from None
+
+
+def _directories(platform: Platform) -> list[Path]:
+    """Return where SimGrid looks for profile files."""
+    directories = [Path()]
+    if platform.directory is not None:
+        directories.append(platform.directory)
+    directories += [
+        Path(config.options["path"])
+        for config in platform.config
+        if isinstance(config, Config) and config.options.get("path")
+    ]
+    return directories
+
+
+def _find(name: str, directories: list[Path]) -> Path | None:
+    """Return the file that SimGrid would open."""
+    return next((path / name for path in directories if (path / name).is_file()), None)
+
+
+def _uses(platform: Platform) -> Iterator[tuple[object, str]]:
+    """Yield each part that names a profile file."""
+    for part, _ in platform.walk():
+        names: tuple[str, ...] = ()
+        if isinstance(part, Host | Peer):
+            names = (part.speed_profile, part.state_profile)
+        elif isinstance(part, Link):
+            names = (part.bandwidth_profile, part.latency_profile, part.state_profile)
+        elif isinstance(part, Profile):
+            names = (part.file,)
+        yield from ((part, name) for name in names if name)
+
+
+def _problem(part: object, name: str, directories: list[Path]) -> Problem | None:
+    """Say what is wrong with a use of a profile file."""
+    if os.path.isabs(name):
+        message = f"profile {name!r} is named by an absolute path, which SimGrid 4.1 never opens"
+        return Problem(message, "name it relative to this file", part)
+    found = _find(name, directories)
+    if found is None:
+        message = f"profile file {name!r} is not found"
+        return Problem(message, "name it relative to this file, or write the file", part)
+    try:
+        text = read_bytes(found, PlatformError).decode("utf-8", errors="replace")
+    except PlatformError as error:
+        return Problem(f"profile file {name!r}: {error.message}", error.remedy or "", part)
+    wrong = profile_problem(text)
+    if wrong is None:
+        return None
+    remedy = "write lines of a date in s and a value, in ascending order of date"
+    return Problem(f"profile file {name!r}, {wrong}", remedy, part)
+
+
+SUFFIX = ".profile"
+
+
+def write_profiles(platform: Platform, directory: str | os.PathLike[str]) -> Platform:
+    """Write the profiles that stand within a platform to files.
+
+    Parameters
+    ----------
+    platform : Platform
+        With profiles.
+    directory : path
+        Where to; it is made if need be. A file is named after its profile, other characters
+        than letters, digits and ``_.-~`` as ``%xx``; an existing one is replaced.
+
+    Returns
+    -------
+    Platform
+        The same with the absolute names of the files in its profiles, which `write_platform`
+        turns into names relative to the platform file: SimGrid opens no others. Profiles that
+        are files already stay as they are.
+
+    Raises
+    ------
+    PlatformError
+        A file cannot be written, or two profiles would have the same.
+    """
+    target = Path(directory).absolute()
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        remedy = "give a path that you may write"
+        raise PlatformError(str(error.strerror), file=target, remedy=remedy) from None
+    written: set[str] = set()
+
+    def moved(element: Any) -> Any:
+        """Return an element with its profiles in files."""
+        if isinstance(element, Zone):
+            return replace(element, elements=tuple(map(moved, element.elements)))
+        if not isinstance(element, Profile) or element.file:
+            return element
+        name = quote(element.id, safe="") + SUFFIX
+        # File systems may not tell capital letters from small ones.
+        if name.casefold() in written:
+            raise PlatformError(
+                f"two profiles would be written to {name!r}", remedy="give them other ids"
+            )
+        written.add(name.casefold())
+        period = f"PERIODICITY {element.period!r}\n" if element.period > 0 else ""
+        write(period + element.text.lstrip("\n"), target / name, PlatformError)
+        return Profile(element.id, file=str(target / name))
+
+    return replace(platform, elements=tuple(map(moved, platform.elements)))

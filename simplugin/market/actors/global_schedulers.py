@@ -1,0 +1,265 @@
+"""Starts of all actors, and the global scheduler: a queue of bundles, first in first out."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from simplugin.errors import InfeasibleError
+from simplugin.market.actors.local_schedulers import (
+    DealRecord,
+    estimator,
+    local_scheduler,
+    receive_bundles,
+)
+from simplugin.market.actors.messages import (
+    ANNOUNCEMENT,
+    SUBMISSION,
+    Announcement,
+    Estimate,
+    Submission,
+    bundles_for,
+    estimates_of,
+    questions_for,
+    reports_of,
+)
+from simplugin.market.actors.peers import computing_peer
+from simplugin.market.actors.stations import DiscountCounter, Ledger, PeerStation, SchedulerStation
+from simplugin.market.policies.dispatch import DISPATCHERS, Situation
+from simplugin.market.policies.negotiation import Negotiation
+from simplugin.simulation.api import Actor
+from simplugin.workloads.bundles import Bundle
+
+Notes = tuple[list["DealRecord"], list[list[Ledger]]]
+
+
+async def one_site(
+    me: Actor,
+    scheduler: SchedulerStation,
+    peers: Sequence[PeerStation],
+    negotiation: Negotiation,
+    bundles: Sequence[Bundle],
+) -> Notes:
+    """Run a site whose users submit bundles to the local scheduler itself.
+
+    Parameters
+    ----------
+    me : Actor
+        On the scheduler's host.
+    scheduler : SchedulerStation
+        The local scheduler.
+    peers : sequence of PeerStation
+        Its peers.
+    negotiation : Negotiation
+        How they deal.
+    bundles : sequence of Bundle
+        What users submit, at their release dates.
+
+    Returns
+    -------
+    list of DealRecord, list of list of Ledger
+        Of each bundle, in the order in which they were done; of each peer of each site.
+    """
+    records: list[DealRecord] = []
+    ledgers = open_site(me, scheduler, peers, negotiation, records)
+    me.spawn(submit, bundles, bundles_for(scheduler.host), name="users", daemon=True)
+    done = me.message_queue(reports_of(scheduler.host))
+    for _ in bundles:
+        await done.get()
+    return records, [ledgers]
+
+
+def open_site(
+    me: Actor,
+    scheduler: SchedulerStation,
+    peers: Sequence[PeerStation],
+    negotiation: Negotiation,
+    records: list[DealRecord],
+) -> list[Ledger]:
+    """Start a local scheduler and its peers; return the ledgers of these."""
+    ledgers = [Ledger(DiscountCounter(station.lifetime)) for station in peers]
+    side, host = (scheduler, negotiation, records), scheduler.host
+    me.spawn(local_scheduler, *side, host=host, name=f"local scheduler on {host}", daemon=True)
+    if scheduler.reports:
+        me.spawn(estimator, scheduler, host=host, name=f"estimates of {host}", daemon=True)
+    for station, ledger in zip(peers, ledgers, strict=True):
+        own = (station, negotiation, ledger)
+        me.spawn(
+            computing_peer, *own, host=station.host, name=f"peer on {station.host}", daemon=True
+        )
+    return ledgers
+
+
+async def submit(me: Actor, bundles: Sequence[Bundle], queue: str) -> None:
+    """Put bundles into a queue on this host at their release dates."""
+    for number in sorted(range(len(bundles)), key=lambda number: bundles[number].release):
+        await me.sleep_until(bundles[number].release)
+        me.message_queue(queue).put_detached(Submission(number, bundles[number]))
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """What a global scheduler is given when it starts.
+
+    Attributes
+    ----------
+    host : str
+        Where it is.
+    schedulers : tuple of str
+        Hosts of the local schedulers.
+    dispatch : str
+        Name of the rule by which it chooses sites.
+    """
+
+    host: str
+    schedulers: tuple[str, ...]
+    dispatch: str
+
+
+class Desk:
+    """Which bundles a global scheduler waits with, which each site has, and what sites have said.
+
+    It asks all sites about the first bundle of its queue, and hands it over when it has all
+    answers. Of sites it knows nothing else than these answers and the ends of bundles.
+
+    Parameters
+    ----------
+    directory : Directory
+        What it is given.
+    """
+
+    def __init__(self, directory: Directory) -> None:
+        self.waiting: deque[Submission] = deque()
+        self.handed = self.done = 0
+        self._directory = directory
+        self._decide = DISPATCHERS[directory.dispatch]
+        # Of each site, how long each of its bundles is expected to take, and since when the first
+        # of them has been served.
+        self._has: list[deque[float]] = [deque() for _ in directory.schedulers]
+        self._since = [0.0] * len(directory.schedulers)
+        # About the first bundle of the queue, once sites have been asked.
+        self._answers: dict[int, float] | None = None
+
+    def question(self) -> Announcement | None:
+        """Return what to ask all sites now, if they have not been asked that yet."""
+        if not self.waiting or self._answers is not None:
+            return None
+        self._answers = {}
+        number, bundle = self.waiting[0].number, self.waiting[0].bundle
+        return Announcement(number, bundle.flop, bundle.byte, bundle.count)
+
+    def answer(self, estimate: Estimate) -> None:
+        """Note a site's answer about the first bundle."""
+        assert self._answers is not None
+        assert estimate.number == self.waiting[0].number
+        self._answers[estimate.site] = estimate.seconds
+
+    def finish(self, site: int, now: float) -> None:
+        """Note that a site is done with its first bundle."""
+        self._has[site].popleft()
+        self._since[site] = now
+        self.done += 1
+
+    def next(self, now: float) -> tuple[Submission, int] | None:
+        """Return the bundle to hand over now, and to which site, if there is one.
+
+        Raises
+        ------
+        InfeasibleError
+            No site can take it.
+        """
+        n_sites = len(self._has)
+        if self._answers is None or len(self._answers) < n_sites:
+            return None
+        estimates = tuple(self._answers[site] for site in range(n_sites))
+        if min(estimates) == math.inf:
+            name = self.waiting[0].bundle.name
+            raise InfeasibleError(f"no site can take bundle {name!r}; raise N_max")
+        site = self._decide(self._situation(now, estimates))
+        if site is None:
+            return None
+        if not self._has[site]:
+            self._since[site] = now
+        self._has[site].append(estimates[site])
+        self.handed += 1
+        self._answers = None
+        return self.waiting.popleft(), site
+
+    def _situation(self, now: float, estimates: tuple[float, ...]) -> Situation:
+        """Return what is known at a date."""
+        backlog = [
+            sum(has) - min(now - since, has[0]) if has else 0.0
+            for has, since in zip(self._has, self._since, strict=True)
+        ]
+        idle = tuple(not has for has in self._has)
+        return Situation(estimates, tuple(backlog), idle, self.handed)
+
+
+async def grid(
+    me: Actor,
+    directory: Directory,
+    schedulers: Sequence[SchedulerStation],
+    peers: Sequence[Sequence[PeerStation]],
+    negotiation: Negotiation,
+    bundles: Sequence[Bundle],
+) -> Notes:
+    """Run a grid whose users submit bundles to the global scheduler.
+
+    Parameters
+    ----------
+    me : Actor
+        On the global scheduler's host.
+    directory : Directory
+        The global scheduler.
+    schedulers, peers, negotiation, bundles
+        As in `one_site`; one local scheduler and some peers for each site.
+
+    Returns
+    -------
+    list of DealRecord, list of list of Ledger
+        As from `one_site`.
+    """
+    records: list[DealRecord] = []
+    ledgers = [
+        open_site(me, scheduler, own, negotiation, records)
+        for scheduler, own in zip(schedulers, peers, strict=True)
+    ]
+    for host in directory.schedulers:
+        me.spawn(receive_bundles, host, host=host, name=f"bundles for {host}", daemon=True)
+        for box in (reports_of(host), estimates_of(host)):
+            me.spawn(_hear, box, directory.host, name=f"{box} heard", daemon=True)
+    me.spawn(submit, bundles, bundles_for(directory.host), name="users", daemon=True)
+    await _schedule(me, directory, len(bundles))
+    return records, ledgers
+
+
+async def _schedule(me: Actor, directory: Directory, n_bundles: int) -> None:
+    """Hand bundles to sites until all are done."""
+    desk = Desk(directory)
+    news = me.message_queue(bundles_for(directory.host))
+    while desk.done < n_bundles:
+        heard: Submission | Estimate | int = await news.get()
+        match heard:
+            case Submission():
+                desk.waiting.append(heard)
+            case Estimate():
+                desk.answer(heard)
+            case site:
+                desk.finish(site, me.now)
+        if (chosen := desk.next(me.now)) is not None:
+            submission, site = chosen
+            box = me.mailbox(bundles_for(directory.schedulers[site]))
+            box.put_detached(submission, SUBMISSION, label="submission")
+        if (asked := desk.question()) is not None:
+            for host in directory.schedulers:
+                box = me.mailbox(questions_for(host))
+                box.put_detached(asked, ANNOUNCEMENT, label="question")
+
+
+async def _hear(me: Actor, box: str, host: str) -> None:
+    """Put what a site says where the global scheduler's news are."""
+    heard, news = me.mailbox(box), me.message_queue(bundles_for(host))
+    while True:
+        news.put_detached(await heard.get())

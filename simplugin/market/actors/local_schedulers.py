@@ -1,0 +1,283 @@
+"""Local schedulers: they sell bundles to their peers and answer for them to a global one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.market.actors.messages import (
+    ANNOUNCEMENT,
+    AWARD,
+    ESTIMATE,
+    REPORT,
+    Announcement,
+    Award,
+    Capacity,
+    Estimate,
+    Question,
+    Submission,
+    bundles_for,
+    capacity_of,
+    ends_at,
+    estimates_of,
+    inbox_of,
+    plain,
+    questions_for,
+    replies_of,
+    reports_of,
+    tasks_for,
+)
+from simplugin.market.actors.stations import SchedulerStation
+from simplugin.market.model import checked_payments, task_time
+from simplugin.market.policies.dispatch import completion_of_best
+from simplugin.market.policies.negotiation import (
+    Agreement,
+    Call,
+    Message,
+    Negotiation,
+    Scheduler,
+    message_size,
+    negotiation_seed,
+    own_generator,
+)
+from simplugin.simulation.api import Actor
+from simplugin.workloads.bundle_markets import BundleMarket
+from simplugin.workloads.bundles import Bundle
+
+
+@dataclass
+class DealRecord:
+    """What became of a bundle, as its local scheduler saw it.
+
+    Attributes
+    ----------
+    number, site : int
+        Of the bundle and of the site.
+    called, agreed, finished : float
+        When the negotiation began, when it had ended, and when the last task's end was known [s].
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        What peers pay for each task [price].
+    payments : float64, shape (n_peers,), optional
+        What each pays for all its tasks, if not the price for each [price].
+    peer_finish : list of float, shape (n_peers,)
+        When the end of each peer's last task was known; `agreed` where it has none [s].
+    rounds, messages : int
+        Of the negotiation: calls, and messages of both sides.
+    bytes : float
+        What these messages take [byte].
+    """
+
+    number: int
+    site: int
+    called: float
+    agreed: float
+    finished: float
+    amounts: NDArray[np.int64]
+    price: float
+    peer_finish: list[float]
+    rounds: int = 0
+    messages: int = 0
+    bytes: float = 0.0
+    payments: NDArray[np.float64] | None = None
+
+
+async def local_scheduler(
+    me: Actor, station: SchedulerStation, negotiation: Negotiation, records: list[DealRecord]
+) -> None:
+    """Serve one bundle after the other.
+
+    Parameters
+    ----------
+    me : Actor
+        On the scheduler's host.
+    station : SchedulerStation
+        Whom it serves.
+    negotiation : Negotiation
+        Whose scheduler's side it takes.
+    records : list of DealRecord
+        Where it writes down what happened.
+    """
+    queue = me.message_queue(bundles_for(station.host))
+    while True:
+        submitted: Submission = await queue.get()
+        done = await _serve(me, station, negotiation, submitted.number, submitted.bundle)
+        records.append(done)
+        if station.reports:
+            me.mailbox(reports_of(station.host)).put_detached(station.site, REPORT, label="report")
+        else:
+            me.message_queue(reports_of(station.host)).put_detached(station.site)
+
+
+async def receive_bundles(me: Actor, scheduler: str) -> None:
+    """Put what the global scheduler sends into a local scheduler's queue."""
+    box, queue = me.mailbox(bundles_for(scheduler)), me.message_queue(bundles_for(scheduler))
+    while True:
+        queue.put_detached(await box.get())
+
+
+async def _serve(
+    me: Actor, station: SchedulerStation, negotiation: Negotiation, number: int, bundle: Bundle
+) -> DealRecord:
+    """Announce a bundle, negotiate, hand out its tasks and wait for their ends."""
+    n_peers = len(station.peers)
+    record = DealRecord(number, station.site, me.now, 0.0, 0.0, np.zeros(0, np.int64), 0.0, [])
+    announced = Announcement(number, bundle.flop, bundle.byte, bundle.count)
+    await _tell(me, station.peers, announced, ANNOUNCEMENT, "announcement")
+    generator = own_generator(negotiation_seed(station.seed, number, station.site))
+    talk = negotiation.scheduler(n_peers, bundle.count, generator)
+    agreement = await _negotiate(me, station, talk, record)
+    record.agreed = me.now
+    record.amounts = _checked(agreement, n_peers, bundle, negotiation.name)
+    record.price = float(agreement.price)
+    if agreement.payments is not None:
+        record.payments = checked_payments(agreement.payments, record.amounts)
+    record.peer_finish = await _hand_out(me, station, bundle, record)
+    record.finished = me.now
+    return record
+
+
+async def _negotiate(
+    me: Actor, station: SchedulerStation, talk: Scheduler, record: DealRecord
+) -> Agreement:
+    """Carry calls to peers and their replies back until there is an agreement."""
+    try:
+        call = next(talk)
+        while True:
+            replies = await _ask(me, station, call)
+            record.rounds += 1
+            record.messages += len(call.peers) + len(replies)
+            record.bytes += len(call.peers) * message_size(call.message)
+            record.bytes += sum(map(message_size, replies))
+            call = talk.send(replies)
+    except StopIteration as end:
+        agreement: Agreement = end.value
+        return agreement
+
+
+async def _ask(me: Actor, station: SchedulerStation, call: Call) -> list[Message]:
+    """Send a call to its peers, side by side, and return the replies in their order."""
+    hosts = tuple(station.peers[peer] for peer in call.peers)
+    wanted = hosts if call.answers else ()
+    replies = [me.mailbox(replies_of(host)).get_async() for host in wanted]
+    question = Question(plain(call.message), call.answers)
+    await _tell(me, hosts, question, message_size(call.message), "call")
+    return [await reply for reply in replies]
+
+
+async def _tell(me: Actor, hosts: tuple[str, ...], what: object, size: float, label: str) -> None:
+    """Tell peers the same, side by side, and wait until all have heard it."""
+    puts = [me.mailbox(inbox_of(host)).put_async(what, size, label=label) for host in hosts]
+    for put in puts:
+        await put
+
+
+def _checked(agreement: Agreement, n_peers: int, bundle: Bundle, name: str) -> NDArray[np.int64]:
+    """Refuse an agreement that does not place all tasks; the tasks would wait for ever."""
+    given = np.asarray(agreement.amounts)
+    amounts = given.astype(np.int64)
+    if (
+        amounts.shape != (n_peers,)
+        or np.any(amounts != given)
+        or np.any(amounts < 0)
+        or amounts.sum() != bundle.count
+    ):
+        raise WorkloadError(
+            f"negotiation {name!r} gives {n_peers} peers {given.tolist()} tasks of bundle"
+            f" {bundle.name!r}; let it place all {bundle.count}"
+        )
+    return amounts
+
+
+async def _hand_out(
+    me: Actor, station: SchedulerStation, bundle: Bundle, record: DealRecord
+) -> list[float]:
+    """Send all peers their tasks, side by side; return when each had done the last one."""
+    work = np.full(bundle.count, bundle.flop) if bundle.work is None else bundle.work
+    parts = np.split(work, np.cumsum(record.amounts)[:-1])
+    paid = record.amounts * record.price if record.payments is None else record.payments
+    handing = [
+        me.spawn(
+            _deliver, host, part.tolist(), bundle.byte, payment, record, name=f"tasks for {host}"
+        )
+        for host, part, payment in zip(station.peers, parts, paid.tolist(), strict=True)
+    ]
+    return [await each.join() for each in handing]
+
+
+async def _deliver(
+    me: Actor, host: str, work: list[float], byte: float, payment: float, record: DealRecord
+) -> float:
+    """Send a peer its award and its tasks; return when it had done the last one."""
+    award = Award(len(work), payment)
+    await me.mailbox(inbox_of(host)).put(award, AWARD, label="award")
+    if not work:
+        return record.agreed
+    tasks, end = me.mailbox(tasks_for(host)), me.mailbox(ends_at(host))
+    ends = []
+    for flop in work:
+        # Waited for before the task is there: an end is under way as soon as the peer tells it.
+        ends.append(end.get_async())
+        await tasks.put(flop, byte, label="task")
+    for each in ends:
+        await each
+    return me.now
+
+
+async def estimator(me: Actor, station: SchedulerStation) -> None:
+    """Hear what each peer can do, then answer all questions, beside what else the site does.
+
+    Parameters
+    ----------
+    me : Actor
+        On the local scheduler's host.
+    station : SchedulerStation
+        Whom it serves.
+    """
+    questions = me.mailbox(questions_for(station.host))
+    answers = me.mailbox(estimates_of(station.host))
+    # Questions are under way while peers still speak.
+    asking = questions.get_async()
+    telling = [me.mailbox(capacity_of(peer)).get_async() for peer in station.peers]
+    capacities: list[Capacity] = [await each for each in telling]
+    while True:
+        asked: Announcement = await asking
+        asking = questions.get_async()
+        estimate = Estimate(asked.number, station.site, seconds(capacities, asked))
+        answers.put_detached(estimate, ESTIMATE, label="estimate")
+
+
+def seconds(capacities: Sequence[Capacity], asked: Announcement) -> float:
+    """Return how long peers would take for a bundle, if no discounts of earlier ones are left.
+
+    Parameters
+    ----------
+    capacities : sequence of Capacity, shape (n_peers,)
+        What they said of themselves.
+    asked : Announcement
+        The bundle.
+
+    Returns
+    -------
+    float
+        What the assignment of the largest benefit takes by their estimated completion times [s];
+        inf if they cannot take the bundle.
+    """
+    columns = [
+        (each.speed, each.bandwidth, each.setup, each.price_unit, each.q, each.n_max)
+        for each in capacities
+    ]
+    speed, bandwidth, setup, price_unit, q, n_max = np.array(columns, dtype=np.float64).T
+    times = task_time(asked.flop, asked.byte, speed, bandwidth, setup)
+    caps = np.minimum(n_max, asked.m).astype(np.int64)
+    try:
+        market = BundleMarket(price_unit / times, asked.m, caps, q)
+    except InfeasibleError:
+        return math.inf
+    return completion_of_best(market, times)

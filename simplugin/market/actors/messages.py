@@ -1,0 +1,196 @@
+"""Messages between the actors of a market, besides those of negotiations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simplugin.errors import WorkloadError
+from simplugin.market.policies.negotiation import message_size
+from simplugin.workloads.bundles import Bundle
+
+_NUMBERS = (int, float, np.number)
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A bundle on its way to whom it is to be served by; its data stay where they are.
+
+    Attributes
+    ----------
+    number : int
+        Of the bundle.
+    bundle : Bundle
+        The tasks.
+    """
+
+    number: int
+    bundle: Bundle
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """What a bundle is like: a local scheduler tells its peers before it negotiates.
+
+    A global scheduler asks sites by the same how long they would take.
+
+    Attributes
+    ----------
+    number : int
+        Of the bundle.
+    flop, byte : float
+        Size of a task, S_cp [flop] and S_cm [byte].
+    m : int
+        How many tasks there are.
+    """
+
+    number: int
+    flop: float
+    byte: float
+    m: int
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A message of a negotiation.
+
+    Attributes
+    ----------
+    message : tuple
+        As the negotiation has it.
+    answers : bool
+        Whether the peer's reply is to be sent back.
+    """
+
+    message: tuple[Any, ...]
+    answers: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Award:
+    """What a peer has bought.
+
+    Attributes
+    ----------
+    amount : int
+        How many tasks.
+    payment : float
+        What it pays for all of them [price].
+    """
+
+    amount: int
+    payment: float
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """What a peer of a grid's site tells its local scheduler once, when it starts.
+
+    Attributes
+    ----------
+    speed, bandwidth : float
+        What it takes its capacities for, Cp [flop/s] and Cm [byte/s].
+    setup : float
+        What any task takes before its data are sent, t^setup [s].
+    price_unit : float
+        What a task is worth that takes one second [price s].
+    q : float
+        1 - alpha with its discount rate.
+    n_max : float
+        How many tasks of a bundle it takes at most; inf without limit.
+    """
+
+    speed: float
+    bandwidth: float
+    setup: float
+    price_unit: float
+    q: float
+    n_max: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A local scheduler's answer to a global scheduler.
+
+    Attributes
+    ----------
+    number, site : int
+        Of the bundle and of the site.
+    seconds : float
+        How long the site would take; inf if it cannot take the bundle [s].
+    """
+
+    number: int
+    site: int
+    seconds: float
+
+
+# Of an announcement, which a question of the global scheduler is as large as, and of an award, a
+# submission, a report, a peer's capacity and an estimate [byte].
+ANNOUNCEMENT = message_size(("announcement", 0, 0.0, 0.0, 0))
+AWARD = message_size(("award", 0, 0.0))
+SUBMISSION = message_size(("submission", 0, 0.0, 0.0, 0))
+REPORT = message_size(("report", 0))
+CAPACITY = message_size(("capacity", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+ESTIMATE = message_size(("estimate", 0, 0, 0.0))
+
+
+def plain(message: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a message of a negotiation as it is, if a network could carry it.
+
+    Raises
+    ------
+    WorkloadError
+        It has something else than a kind and numbers, such as an object of its sender's.
+    """
+    kind, *numbers = message
+    if not isinstance(kind, str) or not all(isinstance(each, _NUMBERS) for each in numbers):
+        raise WorkloadError(f"a negotiation sends {message!r}; let it send a kind and numbers")
+    return message
+
+
+def inbox_of(peer: str) -> str:
+    """Return the mailbox in which a peer is spoken to."""
+    return f"inbox of {peer}"
+
+
+def replies_of(peer: str) -> str:
+    """Return the mailbox in which the local scheduler gets a peer's replies."""
+    return f"replies of {peer}"
+
+
+def tasks_for(peer: str) -> str:
+    """Return the mailbox in which a peer gets its tasks."""
+    return f"tasks for {peer}"
+
+
+def ends_at(peer: str) -> str:
+    """Return the mailbox in which the local scheduler hears of each end of a task."""
+    return f"ends at {peer}"
+
+
+def bundles_for(scheduler: str) -> str:
+    """Return the mailbox, or the queue on its own host, in which a scheduler gets bundles."""
+    return f"bundles for {scheduler}"
+
+
+def reports_of(scheduler: str) -> str:
+    """Return the mailbox, or the queue on its own host, in which ends of bundles are told."""
+    return f"reports of {scheduler}"
+
+
+def capacity_of(peer: str) -> str:
+    """Return the mailbox in which the local scheduler hears what a peer can do."""
+    return f"capacity of {peer}"
+
+
+def questions_for(scheduler: str) -> str:
+    """Return the mailbox in which a local scheduler is asked how long a bundle would take."""
+    return f"questions for {scheduler}"
+
+
+def estimates_of(scheduler: str) -> str:
+    """Return the mailbox in which the global scheduler gets a site's answers."""
+    return f"estimates of {scheduler}"

@@ -1,0 +1,84 @@
+"""Computing peers: each negotiates for itself, then fetches and computes its tasks."""
+
+from __future__ import annotations
+
+from simplugin.market.actors.messages import (
+    CAPACITY,
+    Announcement,
+    Award,
+    Question,
+    capacity_of,
+    ends_at,
+    inbox_of,
+    plain,
+    replies_of,
+    tasks_for,
+)
+from simplugin.market.actors.stations import Ledger, PeerStation
+from simplugin.market.policies.negotiation import Negotiation, Peer, message_size
+from simplugin.simulation.api import Actor
+
+
+async def computing_peer(
+    me: Actor, station: PeerStation, negotiation: Negotiation, ledger: Ledger
+) -> None:
+    """Serve one bundle after the other.
+
+    Parameters
+    ----------
+    me : Actor
+        On the peer's host.
+    station : PeerStation
+        What it knows of itself.
+    negotiation : Negotiation
+        Whose peers' side it takes.
+    ledger : Ledger
+        Where it writes down what it thought; nobody else reads it before the end.
+    """
+    inbox = me.mailbox(inbox_of(station.host))
+    if station.reports:
+        box = me.mailbox(capacity_of(station.host))
+        await box.put(station.capacity, CAPACITY, label="capacity")
+    side: Peer | None = None
+    while True:
+        heard: Announcement | Question | Award = await inbox.get()
+        if isinstance(heard, Announcement):
+            value = ledger.value(station, heard, me.now)
+            side = negotiation.peer(value, station.cap(heard), station.q, station.generator(heard))
+        elif isinstance(heard, Award):
+            ledger.counter.sell(me.now, heard.amount)
+            await (_overlapped if station.overlap else _one_by_one)(me, station, heard.amount)
+        else:
+            assert side is not None
+            reply = plain(side.reply(heard.message))
+            if heard.answers:
+                size = message_size(reply)
+                await me.mailbox(replies_of(station.host)).put(reply, size, label="reply")
+
+
+async def _one_by_one(me: Actor, station: PeerStation, amount: int) -> None:
+    """Set up, fetch, compute and acknowledge one task after the other."""
+    tasks, ends = me.mailbox(tasks_for(station.host)), me.mailbox(ends_at(station.host))
+    for _ in range(amount):
+        await me.sleep_for(station.setup)
+        await me.execute(await tasks.get(), label="task")
+        await ends.put(None, 0, label="end")
+
+
+async def _overlapped(me: Actor, station: PeerStation, amount: int) -> None:
+    """Compute tasks while the next one of each is being fetched."""
+    if not amount:
+        return
+    ready, ends = me.message_queue(f"ready at {station.host}"), me.mailbox(ends_at(station.host))
+    me.spawn(_fetch, station, amount, name=f"{station.host} fetches", daemon=True)
+    for _ in range(amount):
+        await me.execute(await ready.get(), label="task")
+        ends.put_detached(None, 0, label="end")
+
+
+async def _fetch(me: Actor, station: PeerStation, amount: int) -> None:
+    """Set up and fetch tasks; the next one when the one before is being computed."""
+    tasks, ready = me.mailbox(tasks_for(station.host)), me.message_queue(f"ready at {station.host}")
+    for _ in range(amount):
+        await me.sleep_for(station.setup)
+        await ready.put(await tasks.get())

@@ -1,0 +1,192 @@
+"""Knowledge of local schedulers and peers at the start, and records of peers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from simplugin.elementary import exp, log
+from simplugin.errors import WorkloadError
+from simplugin.market.actors.messages import Announcement, Capacity
+from simplugin.market.model import task_time
+from simplugin.market.policies.negotiation import negotiation_seed, own_generator
+
+Counters = Literal["reset", "kept"] | float
+
+
+@dataclass
+class DiscountCounter:
+    """Number of tasks that count as sold already for a peer's discount, a_i.
+
+    The next task is worth V_i q_i^a_i to it.
+
+    Attributes
+    ----------
+    lifetime : float
+        Time constant with which it forgets [s]: 0 at once, inf never.
+    amount, since : float
+        Tasks that counted at the date of the last sale, and that date [s].
+    """
+
+    lifetime: float
+    amount: float = 0.0
+    since: float = 0.0
+
+    def sold(self, now: float) -> float:
+        """Return how many tasks still count at a date [s]."""
+        if self.lifetime == 0:
+            return 0.0
+        return self.amount * exp((self.since - now) / self.lifetime)
+
+    def sell(self, now: float, amount: int) -> None:
+        """Count tasks that are sold at a date [s]."""
+        self.amount, self.since = self.sold(now) + amount, now
+
+
+def lifetime(counters: Counters) -> float:
+    """Return the time constant of discount counters [s].
+
+    Parameters
+    ----------
+    counters : {"reset", "kept"} or float
+        Each bundle starts anew; what was sold counts for ever; or a time constant [s].
+
+    Raises
+    ------
+    WorkloadError
+        It is none of these.
+    """
+    if isinstance(counters, str):
+        if counters in ("reset", "kept"):
+            return 0.0 if counters == "reset" else math.inf
+    elif not isinstance(counters, bool) and counters > 0:
+        return float(counters)
+    raise WorkloadError(
+        f"counters is {counters!r}; give 'reset', 'kept' or a time constant above 0 s"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerStation:
+    """What a local scheduler is given when it starts: nothing of what its peers are like.
+
+    Attributes
+    ----------
+    host : str
+        Where it is.
+    peers : tuple of str
+        Hosts of its peers.
+    site, seed : int
+        Its site's number and the execution's seed, for what it draws.
+    reports : bool
+        Whether a global scheduler on another host asks it how long bundles would take, and is to
+        hear when one is done.
+    """
+
+    host: str
+    peers: tuple[str, ...]
+    site: int
+    seed: int
+    reports: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PeerStation:
+    """What a peer is given when it starts: nothing of others.
+
+    Attributes
+    ----------
+    host : str
+        Where it computes.
+    speed, bandwidth : float
+        What it takes its capacities for, Cp [flop/s] and Cm [byte/s].
+    q : float
+        1 - alpha with its discount rate.
+    n_max : int, optional
+        How many tasks of a bundle it takes at most.
+    price_unit : float
+        What a task is worth that takes one second [price s].
+    setup : float
+        What any task takes before its data are sent, t^setup [s].
+    lifetime : float
+        How long its discounts last [s].
+    overlap : bool
+        Whether it fetches the next task while it computes one.
+    number, site, seed : int
+        Its number at its site, the site's, and the execution's seed, for what it draws.
+    reports : bool
+        Whether the local scheduler is to hear what it can do, to answer a global scheduler.
+    """
+
+    host: str
+    speed: float
+    bandwidth: float
+    q: float
+    n_max: int | None
+    price_unit: float
+    setup: float
+    lifetime: float
+    overlap: bool
+    number: int
+    site: int
+    seed: int
+    reports: bool = False
+
+    @property
+    def capacity(self) -> Capacity:
+        """What it tells its local scheduler."""
+        most = math.inf if self.n_max is None else float(self.n_max)
+        return Capacity(self.speed, self.bandwidth, self.setup, self.price_unit, self.q, most)
+
+    def completion_time(self, announced: Announcement) -> float:
+        """Return how long it expects a task to take, Eq. (4) [s]."""
+        return task_time(announced.flop, announced.byte, self.speed, self.bandwidth, self.setup)
+
+    def cap(self, announced: Announcement) -> int:
+        """Return how many tasks it takes at most."""
+        return announced.m if self.n_max is None else min(self.n_max, announced.m)
+
+    def generator(self, announced: Announcement) -> np.random.Generator:
+        """Return its random numbers for a bundle."""
+        return own_generator(
+            negotiation_seed(self.seed, announced.number, self.site), peer=self.number
+        )
+
+
+@dataclass
+class Ledger:
+    """What a peer writes down.
+
+    Attributes
+    ----------
+    counter : DiscountCounter
+        What it has sold.
+    times : dict of int to float
+        By the number of the bundle, what it expected a task to take [s].
+    values : dict of int to float
+        What a first task was worth to it, discounts of earlier bundles included [price].
+    """
+
+    counter: DiscountCounter
+    times: dict[int, float] = field(default_factory=dict)
+    values: dict[int, float] = field(default_factory=dict)
+
+    def value(self, station: PeerStation, announced: Announcement, now: float) -> float:
+        """Return, and write down, what a first task is worth at a date."""
+        time = station.completion_time(announced)
+        value, sold = station.price_unit / time, self.counter.sold(now)
+        if sold:
+            # A power of q alone would be 0 long before this.
+            value = exp(log(value) + sold * log(station.q))
+        if not value > 0:
+            raise WorkloadError(
+                f"peer {station.host!r} has sold {sold:.6g} tasks at alpha {1 - station.q:.6g}, so"
+                f" that another is worth less to it than {math.ulp(0.0):g}, the least number there"
+                " is; let discount counters be reset, or decay, or give a smaller alpha or a larger"
+                " price_unit"
+            )
+        self.times[announced.number], self.values[announced.number] = time, value
+        return value

@@ -1,0 +1,1 @@
+"""Decisions: how tasks are shared and at which prices, and which site gets a bundle."""

@@ -1,0 +1,284 @@
+"""Double auctions between a local scheduler that sells tasks and peers that buy them."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Generator, Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from simplugin.elementary import exp, log
+from simplugin.errors import WorkloadError
+from simplugin.market.policies.clearing import Bracket, ask_all, counts_of
+from simplugin.market.policies.negotiation import (
+    Agreement,
+    Call,
+    Message,
+    Negotiation,
+    OwnTasks,
+    Scheduler,
+    negotiate,
+    own_generator,
+)
+from simplugin.market.policies.shares import one_by_one
+from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.workloads.bundle_markets import Amounts, BundleMarket
+
+_DRAWN_AT_ONCE = 256
+
+
+def double_auction(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /, *, seed: int = 0
+) -> tuple[Amounts, float]:
+    """Return a continuous double auction among traders of zero intelligence [1]_.
+
+    Traders arrive one at a time. With probability 1/2 it is the local scheduler, which asks a
+    price for its next task, uniform between 0 and the most that any peer under its cap would pay;
+    else it is one of the peers under their caps, all alike, which bids for one task, uniform
+    between 0 and what its next task is worth to it, V_i q^(k-1) for the k-th. The best bid and
+    the best ask stand. Once that bid is no lower than that ask, a task is sold at the price of
+    whichever stood first, both are withdrawn, and so is everything else. The auction ends when
+    all m tasks are sold. A peer at its cap does not bid.
+
+    The uniform draws of the scheduler (who arrives, then its ask) and those of each peer, one a
+    bid, come from generators of their own, see `own_generator`. [2]_ only cites double auctions;
+    this is one reading.
+
+    Parameters
+    ----------
+    values, m, caps, q
+        As in `simplugin.workloads.bundle_markets.BundleMarket`.
+    seed : int
+        Of the draws.
+
+    Returns
+    -------
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        Mean of the prices at which tasks were sold [price].
+
+    Raises
+    ------
+    WorkloadError
+        A shape or a range is wrong.
+    InfeasibleError
+        The caps leave tasks over.
+
+    References
+    ----------
+    .. [1] D. K. Gode, S. Sunder (1993). Allocative efficiency of markets with zero-intelligence
+       traders. Journal of Political Economy 101(1).
+    .. [2] M. Zheng, Z. Hu, P. Xiao, M. Zheng, K. Zhang (2011). A Global Benefit Maximization
+       Task-Bundle Allocation. NPC 2011.
+    """
+    agreed = negotiate(DOUBLE_AUCTION, values, m, caps, q, seed)
+    return agreed.amounts, agreed.price
+
+
+def double_auction_rounds(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /, *, seed: int = 0
+) -> tuple[Amounts, float]:
+    """Return a double auction of the same traders in rounds, in which the best bid is served.
+
+    In each round the local scheduler asks and all peers under their caps bid, from the same
+    ranges as in `double_auction`. If the best bid is no lower than the ask, a task is sold half
+    way between them; ties go to the lowest number. Draws come from the same generators, one a
+    trader and round. Parameters and errors as those of `double_auction`.
+
+    Returns
+    -------
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        Mean of the prices at which tasks were sold [price].
+    """
+    market = BundleMarket(values, m, caps, q)
+    scheduler, *peers = _draws(seed, market.n_peers)
+    worth = np.where(market.caps > 0, market.log_value, -np.inf)
+    amounts = np.zeros_like(market.caps)
+    paid, sold = 0.0, 0
+    while sold < market.m:
+        ask = worth.max() + log(next(scheduler))
+        open_ = worth > -np.inf
+        drawn = [next(peers[peer]) for peer in np.flatnonzero(open_).tolist()]
+        bids = np.full_like(worth, -np.inf)
+        bids[open_] = worth[open_] + log(drawn)
+        winner = int(np.argmax(bids))
+        if bids[winner] < ask:
+            continue
+        paid += (exp(bids[winner]) + exp(ask)) / 2
+        sold += 1
+        amounts[winner] += 1
+        full = amounts[winner] == market.caps[winner]
+        fallen = market.log_value[winner] + amounts[winner] * market.log_q[winner]
+        worth[winner] = -np.inf if full else fallen
+    return amounts, paid / market.m
+
+
+def uniform_draws(generator: np.random.Generator) -> Iterator[float]:
+    """Yield uniform numbers above 0 and up to 1, as if drawn one by one."""
+    while True:
+        yield from (1 - generator.random(_DRAWN_AT_ONCE)).tolist()
+
+
+def _draws(seed: int, n_peers: int) -> list[Iterator[float]]:
+    """Return the uniform numbers of the local scheduler, then those of each peer."""
+    return [uniform_draws(own_generator(seed, peer)) for peer in (None, *range(n_peers))]
+
+
+def arriving(draw: float, open_: list[int]) -> int | None:
+    """Return the peer that arrives by a uniform number above 0 and up to 1; None: the scheduler."""
+    if draw > 0.5:
+        return None
+    return open_[min(int(2 * draw * len(open_)), len(open_) - 1)]
+
+
+def double_auction_marginal(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /
+) -> tuple[Amounts, float]:
+    """Return a double auction in which peers bid what their next task is worth to them.
+
+    Tasks go to the highest bids, which is the maximum of the benefit; ties go to the lowest
+    number. Parameters and errors as those of `double_auction`.
+
+    Returns
+    -------
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        The lowest bid that gets a task [price].
+    """
+    best = largest_benefit(values, m, caps, q)
+    return best.amounts, best.price
+
+
+def double_auction_mean(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /
+) -> tuple[Amounts, float]:
+    """Return a double auction in which peers bid the mean deal price that they would then hold.
+
+    A peer of k tasks bids v_i(k + 1), Eq. (7), for the next; the highest bid gets it, of equal
+    ones that of the lowest number. It ends in the whole numbers nearest to the balanced state.
+    Parameters and errors as those of `double_auction`.
+
+    Returns
+    -------
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        The lowest bid that gets a task [price].
+    """
+    market = BundleMarket(values, m, caps, q)
+    first, kept = market.values.tolist(), market.q.tolist()
+    limits, amounts = market.caps.tolist(), [0] * market.n_peers
+    # Sums of q^k by additions and multiplications, which round the same on every CPU.
+    powers, sums = [1.0] * market.n_peers, [1.0] * market.n_peers
+    book = [(-first[peer], peer) for peer in range(market.n_peers) if limits[peer] > 0]
+    heapq.heapify(book)
+    last = 0.0
+    for _ in range(market.m):
+        last, peer = book[0]
+        amounts[peer] += 1
+        if amounts[peer] == limits[peer]:
+            heapq.heappop(book)
+        else:
+            powers[peer] *= kept[peer]
+            sums[peer] += powers[peer]
+            heapq.heapreplace(book, (-first[peer] * sums[peer] / (amounts[peer] + 1), peer))
+    return np.array(amounts, dtype=np.int64), -last
+
+
+def double_auction_dearest(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /
+) -> tuple[Amounts, float]:
+    """Return a double auction in which peers bid their base prices, whatever they hold.
+
+    The highest bidder gets as many tasks as it may, then the next; ties go to the lowest number.
+    Parameters and errors as those of `double_auction`.
+
+    Returns
+    -------
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        The lowest bid that gets a task [price].
+    """
+    market = BundleMarket(values, m, caps, q)
+    amounts = one_by_one(market.m, market.caps, np.argsort(-market.values, kind="stable"))
+    return amounts, float(market.values[amounts > 0].min())
+
+
+class BiddingPeer(OwnTasks):
+    """A peer that bids any price up to the value of its next task, by numbers of its self."""
+
+    def __init__(self, value: float, cap: int, q: float, generator: np.random.Generator) -> None:
+        super().__init__(value, cap, q)
+        self._draws = uniform_draws(generator)
+        self._bought = 0
+
+    def reply(self, message: Message, /) -> Message:
+        """Return its cap and first value, a bid, or the next value after a sale; logarithms.
+
+        ``("begin", m)`` is answered by its cap and the first task's value, ``("bid",)`` by a bid,
+        ``("sold",)`` by the next task's value.
+        """
+        match message[0]:
+            case "begin":
+                return ("limit", self.limit(message[1]), self.log_worth(1))
+            case "bid":
+                worth = self.log_worth(self._bought + 1)
+                return ("bid", worth + log(next(self._draws)))
+            case "sold":
+                self._bought += 1
+                return ("limit", self.log_worth(self._bought + 1))
+        raise WorkloadError(f"a peer is asked {message[0]!r}, which it does not understand")
+
+
+def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:
+    """Ask a peer that arrives for its bid, and tell it when it has bought.
+
+    The highest ask is what any peer would pay, which peers therefore tell: once at the beginning,
+    and after each task that they buy. There are as many rounds as bids and sales, and one.
+    """
+    limits, first = yield from ask_all(n_peers, ("begin", m))
+    caps = counts_of(limits)
+    Bracket.everything(m, caps)  # raises if the caps leave tasks over
+    draws, worth = uniform_draws(generator), first.tolist()
+    amounts = np.zeros_like(caps)
+    open_ = np.flatnonzero(caps).tolist()
+    paid = 0.0
+    for _ in range(m):
+        top = max(worth[peer] for peer in open_)
+        winner, log_price = yield from _trade(draws, open_, top)
+        paid += exp(log_price)
+        amounts[winner] += 1
+        ((_, worth[winner]),) = yield Call((winner,), ("sold",))
+        if amounts[winner] == caps[winner]:
+            open_.remove(winner)
+    return Agreement(amounts, paid / m)
+
+
+def _trade(
+    draws: Iterator[float], open_: list[int], top: float
+) -> Generator[Call, list[Message], tuple[int, float]]:
+    """Return who buys the next task, and the logarithm of its price."""
+    bid, ask, bidder = -math.inf, math.inf, -1
+    while True:
+        peer = arriving(next(draws), open_)
+        if peer is None:
+            asked = top + log(next(draws))
+            if asked <= bid:
+                return bidder, bid
+            ask = min(ask, asked)
+        else:
+            ((_, offered),) = yield Call((peer,), ("bid",))
+            if offered >= ask:
+                return peer, ask
+            if offered > bid:
+                bid, bidder = offered, peer
+
+
+DOUBLE_AUCTION = Negotiation("double_auction", _scheduler, BiddingPeer)

@@ -1,0 +1,456 @@
+"""Negotiations that find the clearing price from demands: bisection, medians and secants."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simplugin.elementary import exp, log, log2
+from simplugin.market.policies.negotiation import (
+    Agreement,
+    AnsweringPeer,
+    Call,
+    Message,
+    Negotiation,
+    Scheduler,
+    following,
+)
+from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Bracket:
+    """Two prices between which a bundle clears; both are logarithms.
+
+    Attributes
+    ----------
+    m : int
+        How many tasks there are.
+    low, high : float
+        At `low` peers want m tasks together or more, at `high` fewer.
+    most, least : int64, shape (n_peers,)
+        How many each wants there.
+    """
+
+    m: int
+    low: float
+    high: float
+    most: Amounts
+    least: Amounts
+
+    @classmethod
+    def everything(cls, m: int, caps: Amounts) -> Bracket:
+        """Return the bracket of all prices.
+
+        Raises
+        ------
+        InfeasibleError
+            The caps leave tasks over.
+        """
+        BundleMarket(np.ones(len(caps)), m, caps, 0.5)  # refuses what does not fit
+        return cls(m, -np.inf, np.inf, caps, np.zeros_like(caps))
+
+    @property
+    def doubtful(self) -> Amounts:
+        """How many tasks of each peer may be sold or not; shape (n_peers,)."""
+        return self.most - self.least
+
+    @property
+    def doubt(self) -> int:
+        """How many tasks may be sold or not."""
+        return int(self.doubtful.sum())
+
+    def decided(self, few: int) -> bool:
+        """Return True if one more round settles it: few tasks are in doubt, or all are equal."""
+        return self.doubt <= few or self._clears or self._alike
+
+    @property
+    def _clears(self) -> bool:
+        """True if peers want m tasks at the lower price, so that all doubtful ones are sold."""
+        return int(self.most.sum()) == self.m
+
+    @property
+    def _alike(self) -> bool:
+        """True if no number is between the prices: all doubtful tasks are worth the lower one."""
+        return bool(self.high <= np.nextafter(self.low, np.inf))
+
+    def heard(self, log_price: float, counts: Amounts) -> Bracket:
+        """Return the bracket after peers have said how many tasks they want at a price."""
+        total = int(counts.sum())
+        if total >= self.m and log_price > self.low:
+            return replace(self, low=log_price, most=counts)
+        if total < self.m and log_price < self.high:
+            return replace(self, high=log_price, least=counts)
+        return self
+
+    def settle(self) -> Generator[Call, list[Message], Agreement]:
+        """Sell the best of the doubtful tasks, at the price of the last of them; a round, or none.
+
+        The price is what the last task sold is worth, the highest that clears the market. Peers
+        are asked what each of their doubtful tasks is worth; if all of these are sold, only what
+        the last one is worth. Of equal tasks those of the lowest peer are sold first.
+        """
+        question: Message = ("worths", self.low, self.high)
+        doubtful = self.doubtful
+        if self._clears:
+            question, doubtful = ("lowest", self.low), np.minimum(doubtful, 1)
+        sure = self.most - doubtful
+        peers = np.repeat(np.arange(len(sure)), doubtful)
+        worth = np.full(len(peers), self.low)
+        if not self._alike:
+            replies = yield Call(tuple(np.flatnonzero(doubtful).tolist()), question)
+            worth = np.concatenate([reply[1:] for reply in replies])
+        best = np.argsort(-worth, kind="stable")[: self.m - int(sure.sum())]
+        amounts = sure + np.bincount(peers[best], minlength=len(sure))
+        return Agreement(amounts, exp(float(worth[best[-1]])))
+
+
+def ask_all(n_peers: int, message: Message) -> Generator[Call, list[Message], Floats]:
+    """Ask all peers; return their numbers, shape (numbers of each, n_peers)."""
+    replies = yield Call(tuple(range(n_peers)), message)
+    return np.array([reply[1:] for reply in replies], dtype=np.float64).T
+
+
+def counts_of(numbers: Floats) -> Amounts:
+    """Return numbers of tasks as whole ones."""
+    return numbers.astype(np.int64)
+
+
+def weighted_median(values: Floats, weights: NDArray[np.int64]) -> float:
+    """Return a value that is at least, and at most, values of half the weight.
+
+    Parameters
+    ----------
+    values : float64, shape (n,)
+        Those without weight do not matter.
+    weights : int64, shape (n,)
+        From 0 on; not all 0.
+    """
+    order = np.argsort(-values, kind="stable")
+    reached = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(2 * reached, reached[-1])])
+
+
+# Worths of a peer may be equal but for that, as a logarithm; a ratio is below 1 by that or more.
+_SLIGHT = 1e-16
+
+
+class DemandModel:
+    """Worth of each peer's tasks, taken to fall by the same ratio from one to the next.
+
+    Guesses choose prices, nothing else: what is agreed upon does not depend on them.
+
+    Parameters
+    ----------
+    numbers : int64, shape (n_peers,)
+        A task of each peer.
+    worth : float64, shape (n_peers,)
+        Logarithm of what it is worth.
+    caps : int64, shape (n_peers,)
+        How many tasks each takes at most.
+    """
+
+    def __init__(self, numbers: Amounts, worth: Floats, caps: Amounts) -> None:
+        self._numbers, self._caps = numbers, caps
+        self._worth = np.where(numbers > 0, worth, 0.0)
+        # Between these each worth falls from one task to the next, as a logarithm.
+        self._least, self._most = np.zeros(len(caps)), np.full(len(caps), np.inf)
+
+    def heard(self, log_price: float, counts: Amounts) -> None:
+        """Learn from how many tasks are worth at least a price."""
+        further = counts - self._numbers
+        gap = self._worth - log_price
+        with np.errstate(divide="ignore", invalid="ignore"):
+            last, next_ = gap / further, gap / (further + 1)
+        # The last task taken is worth the price, the next one is not.
+        taken, left = counts > 0, counts < self._caps
+        above, below = taken & (further > 0), taken & (further < 0)
+        self._most[above] = np.minimum(self._most, last)[above]
+        self._least[below] = np.maximum(self._least, last)[below]
+        above, below = left & (further >= 0), left & (further < -1)
+        self._least[above] = np.maximum(self._least, next_)[above]
+        self._most[below] = np.minimum(self._most, next_)[below]
+
+    def falls(self) -> Floats:
+        """Return by how much the logarithms of each peer's worths fall; NaN if nothing tells.
+
+        If one number is possible for all, that is taken.
+        """
+        low, high = float(self._least.max()), float(self._most.min())
+        least, most = self._least, self._most
+        if low < high and np.isfinite(high):
+            least, most = np.full_like(least, low), np.full_like(most, high)
+        middle = np.where(np.isfinite(most), 0.5 * (least + most), 2 * least)
+        middle = np.where(middle > 0, middle, np.nan)
+        known = np.isfinite(middle)
+        if np.any(known):
+            others = np.clip(np.median(middle[known]), least, most)
+            middle = np.where(known, middle, others)
+        return np.maximum(middle, _SLIGHT)
+
+    def prices(self, totals: tuple[float, ...], low: float, high: float) -> Floats:
+        """Return the prices at which peers want as many tasks together as each of some numbers.
+
+        Parameters
+        ----------
+        totals : tuple of float
+            Numbers of tasks.
+        low, high : float
+            Logarithms of prices between which these must be; either may be infinite.
+
+        Returns
+        -------
+        float64, shape (n_totals,)
+            Their logarithms; NaN if nothing tells.
+        """
+        falls = self.falls()
+        if np.any(np.isnan(falls)):
+            return np.full(len(totals), np.nan)
+        # Demand is linear but for its bends, where a peer begins to buy and where it stops.
+        begin = self._worth + (self._numbers - 0.5) * falls
+        prices = np.concatenate([begin, begin - self._caps * falls])
+        order = np.argsort(-prices, kind="stable")
+        bends = prices[order]
+        rates = np.cumsum(np.concatenate([1 / falls, -1 / falls])[order])
+        wanted = np.concatenate([[0.0], np.cumsum(rates[:-1] * (bends[:-1] - bends[1:]))])
+        # Rounding must not let it fall again.
+        wanted = np.maximum.accumulate(wanted)
+        found: Floats = np.interp(np.asarray(totals), wanted, bends)
+        return np.clip(found, low, high)
+
+
+# Doubtful tasks of each peer, on average, that are left to the last round.
+SETTLED = 2
+
+
+def bisection(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
+    """Announce prices until few tasks are in doubt, then ask what these are worth.
+
+    The first price is 1. Steps of 1, 2, 4 and so on of its logarithm find two prices between which
+    the bundle clears; these are bisected until no more than two tasks a peer are in doubt. No peer
+    tells what a task is worth to it unless it is in doubt then. The result is optimal, ties
+    included. `bisection_rounds` says how many rounds that takes at most.
+
+    Parameters
+    ----------
+    n_peers, m : int
+        How many peers and tasks there are.
+    generator : Generator
+        Not drawn from.
+    """
+    (caps,) = yield from ask_all(n_peers, ("open", m))
+    bracket = Bracket.everything(m, counts_of(caps))
+    price, step = 0.0, 1.0
+    while not bracket.decided(SETTLED * n_peers):
+        (counts,) = yield from ask_all(n_peers, ("price", price))
+        bracket = bracket.heard(price, counts_of(counts))
+        price, step = _next(bracket, step)
+    return (yield from bracket.settle())
+
+
+def _next(bracket: Bracket, step: float) -> tuple[float, float]:
+    """Return the next price and the step after it while one end is open."""
+    if bracket.high == math.inf:
+        return bracket.low + step, 2 * step
+    if bracket.low == -math.inf:
+        return bracket.high - step, 2 * step
+    return 0.5 * (bracket.low + bracket.high), step
+
+
+def bisection_rounds(market: BundleMarket, price: float) -> int:
+    r"""Return how many rounds bisection takes at most.
+
+    With the highest clearing price p*, the smallest :math:`j` such that
+    :math:`2^j - 1 > |\ln p^*|`, and the least :math:`s = \ln 1/q_i`, the steps outward take
+    :math:`j + 1` rounds and leave a width of at most :math:`2^{j-1}`, in which each peer has no
+    more than two tasks in doubt once it is below :math:`s`. The opening and the settlement make two
+    more.
+
+    Parameters
+    ----------
+    market : BundleMarket
+        Of all peers.
+    price : float
+        What the last task that is sold is worth [price].
+    """
+    distance = abs(log(price))
+    outward = max(1, math.ceil(log2(distance + 1)))
+    if 2**outward - 1 <= distance:
+        outward += 1
+    narrow = math.ceil(outward - 1 - log2(float(-market.log_q.max())))
+    return 2 + outward + 1 + max(0, narrow)
+
+
+BISECTION = Negotiation("bisection", bisection, AnsweringPeer)
+
+
+def median(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
+    r"""Announce weighted medians of what peers' middle tasks are worth.
+
+    Each peer answers how many tasks it wants at a price, how many above it, and what its middle
+    doubtful tasks on both sides are worth, so that one round does what would take two. Half the
+    doubtful tasks are with peers whose middle one is worth at least the median, and half of these
+    are worth at least that; so are, likewise, a quarter at most that. A round thus settles a
+    quarter of the doubtful tasks or ends. Rounds do not depend on values or discount rates, only
+    on how many tasks there are, see `median_rounds`. It is selection of the m-th largest from
+    sorted lists [1]_.
+
+    Parameters
+    ----------
+    n_peers, m : int
+        How many peers and tasks there are.
+    generator : Generator
+        Not drawn from.
+
+    References
+    ----------
+    .. [1] G. N. Frederickson, D. B. Johnson (1982). The complexity of selection and ranking in
+       X + Y and matrices with sorted columns. J. Computer and System Sciences 24.
+    """
+    (caps,) = yield from ask_all(n_peers, ("open", m))
+    bracket = Bracket.everything(m, counts_of(caps))
+    few = SETTLED * n_peers
+    if not bracket.decided(few):
+        (middles,) = yield from ask_all(n_peers, ("middle", bracket.low, bracket.high))
+    while not bracket.decided(few):
+        pivot = weighted_median(middles, bracket.doubtful)
+        asked = ("split", bracket.low, pivot, bracket.high)
+        counts, more, above, below = yield from ask_all(n_peers, asked)
+        bracket = bracket.heard(pivot, counts_of(counts))
+        bracket = bracket.heard(following(pivot), counts_of(more))
+        middles = above if more.sum() >= m else below
+    return (yield from bracket.settle())
+
+
+def median_rounds(total: int, n_peers: int) -> int:
+    """Return how many rounds weighted medians take at most.
+
+    Parameters
+    ----------
+    total : int
+        How many tasks all peers take at most, none more than there are.
+    n_peers : int
+        How many peers there are.
+    """
+    quarters = log(max(1.0, total / (SETTLED * n_peers))) / log(4 / 3)
+    # The opening, the first medians, one split for each quarter and at least one, the settlement.
+    return 3 + max(1, math.ceil(quarters))
+
+
+MEDIAN = Negotiation("median", median, AnsweringPeer)
+
+
+# Doubtful tasks beyond `SETTLED` a peer that are left to the last round.
+SPARE = 2
+# Guesses that may be made before half the doubtful tasks are settled.
+GUESSES = 2
+
+
+def secant(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
+    r"""Announce two prices a round, between which the bundle should clear.
+
+    Peers first quote what their task would be worth in an equal split: at the lowest quote they
+    want at least m tasks, above the highest fewer, and if all buy and have one discount rate the
+    mean of the quotes clears the bundle but for half a task a peer. How counts change with the
+    price then tells by how much each peer's worths fall, and so at which two prices half of n + 2
+    tasks more, and fewer, than m are wanted. Once two prices leave no more than 2 n + 2 tasks in
+    doubt, one round settles these.
+
+    Guesses may fail, for peers whose worths fall otherwise. If two of them do not halve the
+    doubtful tasks, two rounds therefore find and announce the weighted median of the middle ones,
+    which settles a quarter of them: see `secant_rounds`. The result is optimal, ties included.
+
+    Parameters
+    ----------
+    n_peers, m : int
+        How many peers and tasks there are.
+    generator : Generator
+        Not drawn from.
+    """
+    bracket, model, pair = yield from _opened(n_peers, m)
+    few = SETTLED * n_peers + SPARE
+    if not bracket.decided(few):
+        bracket = yield from _announce(bracket, model, pair)
+    while not bracket.decided(few):
+        aim, guesses = bracket.doubt // 2, 0
+        pair = _guessed(bracket, model)
+        while guesses < GUESSES and bracket.doubt > aim and pair[0] < pair[1]:
+            bracket = yield from _announce(bracket, model, pair)
+            if bracket.decided(few):
+                return (yield from bracket.settle())
+            pair = _guessed(bracket, model)
+            guesses += 1
+        if bracket.doubt > aim:
+            asked = ("middle", bracket.low, bracket.high)
+            (middles,) = yield from ask_all(n_peers, asked)
+            pivot = weighted_median(middles, bracket.doubtful)
+            bracket = yield from _announce(bracket, model, (pivot, following(pivot)))
+    return (yield from bracket.settle())
+
+
+def secant_rounds(total: int, n_peers: int) -> int:
+    """Return how many rounds secants take at most, whatever peers answer.
+
+    Parameters
+    ----------
+    total : int
+        How many tasks all peers take at most, none more than there are.
+    n_peers : int
+        How many peers there are.
+    """
+    quarters = log(max(1.0, total / (SETTLED * n_peers + SPARE))) / log(4 / 3)
+    # Two openings, the first prices, guesses and a median for each quarter, the settlement.
+    return 4 + (GUESSES + 2) * max(0, math.ceil(quarters))
+
+
+def _opened(
+    n_peers: int, m: int
+) -> Generator[Call, list[Message], tuple[Bracket, DemandModel, tuple[float, float]]]:
+    """Ask for caps and what a task of an equal split is worth; return the first two prices."""
+    share = -(-m // n_peers)
+    limits, worth = yield from ask_all(n_peers, ("quote", share, m))
+    caps = counts_of(limits)
+    bracket = Bracket.everything(m, caps)
+    if np.minimum(caps, share).sum() < m:
+        share = _level(m, caps)
+        _, worth = yield from ask_all(n_peers, ("quote", share, m))
+    some = worth[caps >= share]
+    low = float(np.clip(some.mean(), some.min(), some.max()))
+    high = max(float(some[some >= low].mean()), following(low))
+    return bracket, DemandModel(np.minimum(caps, share), worth, caps), (low, high)
+
+
+def _level(m: int, caps: Amounts) -> int:
+    """Return the least number of tasks of a peer such that all are placed under the caps."""
+    sizes = np.sort(caps)
+    before = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    open_ = np.arange(len(caps), 0, -1)
+    levels = -(-(m - before) // open_)
+    return int(levels[np.argmax(levels <= sizes)])
+
+
+def _announce(
+    bracket: Bracket, model: DemandModel, pair: tuple[float, float]
+) -> Generator[Call, list[Message], Bracket]:
+    """Ask all peers how many tasks they want at two prices."""
+    answers = yield from ask_all(len(bracket.most), ("prices", *pair))
+    for price, counts in zip(pair, answers, strict=True):
+        wanted = counts_of(counts)
+        model.heard(price, wanted)
+        bracket = bracket.heard(price, wanted)
+    return bracket
+
+
+def _guessed(bracket: Bracket, model: DemandModel) -> tuple[float, float]:
+    """Return the two prices between which about n tasks are in doubt; or NaN."""
+    margin = 0.5 * (SETTLED - 1) * len(bracket.most) + 0.5 * SPARE
+    totals = (bracket.m + margin, bracket.m - margin)
+    low, high = model.prices(totals, bracket.low, bracket.high).tolist()
+    return low, high
+
+
+SECANT = Negotiation("secant", secant, AnsweringPeer)

@@ -1,0 +1,489 @@
+"""ISGBMAT: tasks sold round by round at the mean of retail prices, as printed and repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from simplugin.elementary import exp, expm1, log, power
+from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.market.policies.clearing import Bracket, ask_all, counts_of
+from simplugin.market.policies.negotiation import (
+    Agreement,
+    Call,
+    Message,
+    Negotiation,
+    OwnTasks,
+    Scheduler,
+)
+from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
+
+# Of each peer F, its retail price, and the value of its next task; both as the loop takes prices.
+Answers = tuple[Floats, Floats, Floats]
+End = Literal["ended", "not a number", "overshoot", "stuck"]
+
+
+@dataclass(frozen=True)
+class Repairs:
+    """Which defects of the printed algorithm are cured; `REPAIRS` says how.
+
+    Attributes
+    ----------
+    idle_price, full_left_out, logarithms, trim, refusal, last_round, clearing_price : bool
+        Whether each is.
+    """
+
+    idle_price: bool = True
+    full_left_out: bool = True
+    logarithms: bool = True
+    trim: bool = True
+    refusal: bool = True
+    last_round: bool = True
+    clearing_price: bool = True
+
+
+@dataclass(frozen=True)
+class Repair:
+    """A defect of Fig. 2 and the smallest change that cures it.
+
+    Attributes
+    ----------
+    key : str
+        Field of `Repairs`.
+    step : str
+        Where it is in Fig. 2.
+    defect, cure : str
+        What is wrong, and what is done instead.
+    """
+
+    key: str
+    step: str
+    defect: str
+    cure: str
+
+
+REPAIRED = Repairs()
+PRINTED = Repairs(False, False, False, False, False, False, False)
+REPAIRS: tuple[Repair, ...] = (
+    Repair(
+        "idle_price",
+        "19",
+        "divides by zero for a peer with F_i = 0, so that p* is no number from then on",
+        "such a peer's retail price is newV_i^b, what its next task is worth",
+    ),
+    Repair(
+        "full_left_out",
+        "21",
+        "counts peers with UB_i = 0 in the mean, which can stay above all that peers who may still"
+        " buy would pay: rounds stay empty for ever",
+        "such peers are left out of the mean (8)",
+    ),
+    Repair(
+        "logarithms",
+        "9, 14, 19",
+        "q^A underflows, and the mean of equal prices can come out above all of them, so that"
+        " nobody buys",
+        "the same formulas in logarithms; a task worth p* but for 1e-12 is bought",
+    ),
+    Repair(
+        "trim",
+        "7",
+        "waits for exactly m tasks, although amounts only grow and may pass m",
+        "stop at m or more; the least valuable tasks of the last pass go back",
+    ),
+    Repair(
+        "refusal",
+        "7",
+        "goes on for ever if the caps leave tasks over, m > n N_max",
+        "such a bundle is refused",
+    ),
+    Repair(
+        "last_round",
+        "27",
+        "puts out A, to which the last round's F has not been added",
+        "A + F is put out",
+    ),
+    Repair(
+        "clearing_price",
+        "27",
+        "puts out the mean of the retail prices, at which peers want more or fewer than their"
+        " tasks",
+        "the value of the last task that is sold, at which they want just these",
+    ),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """How ISGBMAT went.
+
+    Attributes
+    ----------
+    end : {"ended", "not a number", "overshoot", "stuck"}
+        Properly; p* or what peers want became 0/0; more than m tasks are taken, and amounts only
+        grow, so that it never ends; a round was empty, after which all rounds are the same.
+    passes : int
+        Times that the loop was run through, S.
+    rounds : int
+        Of them, those that ended a round.
+    assigned, latest : int64, shape (n_peers,)
+        A and F when it ended.
+    before : int64, shape (n_peers,)
+        A + LF: what peers had before the last pass.
+    amounts : int64, shape (n_peers,)
+        What is put out.
+    price : float
+        What is put out, p* [price].
+    """
+
+    end: End
+    passes: int
+    rounds: int
+    assigned: Amounts
+    latest: Amounts
+    before: Amounts
+    amounts: Amounts
+    price: float
+
+    @property
+    def taken(self) -> Amounts:
+        """A + F when it ended; shape (n_peers,)."""
+        return self.assigned + self.latest
+
+
+def run_isgbmat(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, repairs: Repairs = REPAIRED
+) -> Run:
+    r"""Run ISGBMAT, Fig. 2 of [1]_, until it ends or is known never to.
+
+    In each pass the local scheduler announces :math:`p^*`, the mean of the peers' retail prices;
+    each peer then says how many tasks more it takes in this round, F. Once no F changes, they are
+    added to A and the next round begins from the prices of the peers' next tasks.
+
+    With all repairs it reaches the maximum of the benefit: in a round the price never rises,
+    since means fall as F grows, and a new round's price is below the last one's, since whatever
+    peers may still buy is worth less. What is taken is thus always all that is worth a price or
+    more, and the last pass is cut down to the most valuable. Each pass but those that end a round
+    takes a task, and no two of these follow each other: at most 2 m - 1 passes.
+
+    As printed it need not end. A round whose first pass leaves F = 0 changes nothing, so that
+    all further rounds are empty; F and A never fall, so that more than m tasks stay more.
+
+    Parameters
+    ----------
+    values, m, caps, q
+        As in `simplugin.workloads.bundle_markets.BundleMarket`; q may differ between peers.
+    repairs : Repairs
+        Which are made; all by default, `PRINTED` for none.
+
+    Returns
+    -------
+    Run
+        How it ended.
+
+    Raises
+    ------
+    WorkloadError
+        A shape or a range is wrong.
+    InfeasibleError
+        The caps leave tasks over, if that is refused.
+
+    References
+    ----------
+    .. [1] M. Zheng, Z. Hu, P. Xiao, M. Zheng, K. Zhang (2011). A Global Benefit Maximization
+       Task-Bundle Allocation. NPC 2011.
+    """
+    market = _market(values, m, caps, q, repairs)
+    peers = _logarithmic if repairs.logarithms else _printed
+    mean = log_mean if repairs.logarithms else _mean
+    loop = _Loop(m, market.caps, repairs)
+    passes = loop.passes(market.log_value if repairs.logarithms else market.values, mean)
+    price, _ = next(passes)
+    while True:
+        try:
+            price, _ = passes.send(peers(market, price, loop, repairs.idle_price))
+        except StopIteration as stop:
+            end: End = stop.value
+            break
+    amounts = loop.taken if repairs.last_round else loop.assigned
+    if end == "ended" and repairs.trim:
+        amounts = amounts - _returned(*_last_pass(market, loop), loop.taken, m)[0]
+    price = exp(loop.price) if repairs.logarithms else loop.price
+    if repairs.clearing_price and end == "ended":
+        last = np.where(amounts > 0, market.log_worth(amounts), np.inf)
+        price = exp(last.min())
+    return Run(
+        end, loop.n_passes, loop.rounds, loop.assigned, loop.latest, loop.before, amounts, price
+    )
+
+
+def _market(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, repairs: Repairs
+) -> BundleMarket:
+    """Return the market; if it lacks room, and that is not refused, of what can be placed."""
+    try:
+        return BundleMarket(values, m, caps, q)
+    except InfeasibleError:
+        if repairs.refusal:
+            raise
+    room = int(np.broadcast_to(np.minimum(caps, m), np.shape(values)).sum())
+    return BundleMarket(values, max(room, 1), caps, q)
+
+
+class _Loop:
+    """The local scheduler's side of Fig. 2, steps 7 to 22."""
+
+    def __init__(self, m: int, caps: Amounts, repairs: Repairs) -> None:
+        """Initialise as steps 2 to 6."""
+        self.m, self.caps, self.repairs = m, caps, repairs
+        self.n_passes = self.rounds = 0
+        self.assigned = np.zeros_like(caps)
+        self.latest = np.zeros_like(caps)
+        self.before = np.zeros_like(caps)
+        self.price = np.nan
+
+    @property
+    def taken(self) -> Amounts:
+        """A + F; shape (n_peers,)."""
+        return self.assigned + self.latest
+
+    @property
+    def counted(self) -> Amounts:
+        """The peers of whose retail prices the mean is taken."""
+        everyone = not self.repairs.full_left_out
+        return np.flatnonzero((self.assigned < self.caps) | everyone)
+
+    def passes(
+        self, retail: Floats, mean: Callable[[Floats], float]
+    ) -> Generator[tuple[float, bool], Answers, End]:
+        """Yield the market price of each pass, and True if the last one ended a round.
+
+        Sent are the answers of all peers; what is returned is how it ended.
+        """
+        over = False
+        total = 0
+        # Step 4 has v_i = V_i^b.
+        self.price = mean(retail[self.counted])
+        while not (total >= self.m if self.repairs.trim else total == self.m):
+            takes, retail, following = yield self.price, over
+            if np.isnan(self.price) or np.any(np.isnan(takes)):
+                # Where full peers are left out, it is the mean of none.
+                full = self.repairs.full_left_out and np.all(self.assigned == self.caps)
+                return "stuck" if full else "not a number"
+            if total > self.m:
+                return "overshoot"
+            self.n_passes += 1
+            self.before = self.taken
+            bought = takes.astype(np.int64)
+            over = bool(np.array_equal(bought, self.latest))
+            self.latest = bought
+            if over:
+                self.rounds += 1
+                # Otherwise step 19 divides by zero next.
+                if self.repairs.idle_price and not np.any(bought):
+                    return "stuck"
+                self.assigned, self.latest = self.taken, np.zeros_like(bought)
+                retail = following
+            self.price = mean(retail[self.counted])
+            total = int(np.sum(self.taken))
+        return "ended"
+
+
+def _printed(market: BundleMarket, price: float, loop: _Loop, idle: bool) -> Answers:
+    """Return the answers of all peers by the formulas as they are printed."""
+    with np.errstate(all="ignore"):
+        base = market.values * power(market.q, loop.assigned)
+        wanted = np.floor(1 + log(price / base) / log(market.q))
+        takes = _limited(wanted, loop)
+        retail = base * (1 - power(market.q, takes)) / (1 - market.q) / takes
+        following = market.values * power(market.q, loop.taken)
+    if idle:
+        return takes, np.where(takes == 0, base, retail), following
+    return takes, retail, np.full_like(retail, np.nan)
+
+
+def _logarithmic(market: BundleMarket, price: float, loop: _Loop, idle: bool) -> Answers:
+    """Return the same in logarithms, which neither underflow nor leave the dearest peer out.
+
+    A task counts as worth its price if it is but for 1e-12.
+    """
+    if np.isnan(price):
+        none = np.full(market.n_peers, np.nan)
+        return none, none, none
+    wanted = (market.response_to_log(price) - loop.assigned).astype(np.float64)
+    takes = _limited(wanted, loop)
+    rate = market.log_q
+    retail = market.log_worth(loop.assigned + 1)
+    bought = takes > 0
+    many = takes[bought]
+    retail[bought] += log(expm1(many * rate[bought]) / expm1(rate[bought]) / many)
+    if idle:
+        return takes, retail, market.log_worth(loop.taken + 1)
+    retail[~bought] = np.nan
+    return takes, retail, np.full_like(retail, np.nan)
+
+
+def _limited(wanted: Floats, loop: _Loop) -> Floats:
+    """Return F between LF and UB, step 9."""
+    takes: Floats = np.minimum(np.maximum(wanted, loop.latest), loop.caps - loop.assigned)
+    return takes
+
+
+def _mean(prices: Floats) -> float:
+    """Return the mean, Eq. (8); NaN of none."""
+    with np.errstate(invalid="ignore"):
+        return float(np.sum(prices) / np.float64(len(prices)))
+
+
+def log_mean(logarithms: Floats) -> float:
+    """Return the logarithm of a mean, which is never above all of them; NaN of none."""
+    if not len(logarithms):
+        return float(np.nan)
+    top = float(logarithms.max())
+    return top + log(np.sum(exp(logarithms - top)) / len(logarithms))
+
+
+def _last_pass(market: BundleMarket, loop: _Loop) -> tuple[Amounts, Amounts, Floats]:
+    """Return peer, place from the last one on, and value of each task of the last pass."""
+    new = loop.taken - loop.before
+    peers = np.repeat(np.arange(market.n_peers), new)
+    place = np.arange(len(peers)) - (np.cumsum(new) - new)[peers]
+    number = loop.taken[peers] - place
+    return peers, place, market.log_value[peers] + (number - 1) * market.log_q[peers]
+
+
+def _returned(
+    peers: Amounts, place: Amounts, worth: Floats, taken: Amounts, m: int
+) -> tuple[Amounts, float]:
+    """Return how many tasks of the last pass each peer gives back, and the value of the next one.
+
+    The least valuable go back; of equal ones those of the highest peer, the last first.
+    """
+    beyond = int(taken.sum()) - m
+    ranked = np.lexsort((place, -peers, worth))
+    return np.bincount(peers[ranked[:beyond]], minlength=len(taken)), float(worth[ranked[beyond]])
+
+
+def isgbmat(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /) -> tuple[Amounts, float]:
+    """Return what ISGBMAT with all repairs assigns, which is the maximum of the benefit.
+
+    Parameters and errors as those of `run_isgbmat`.
+
+    Returns
+    -------
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        What the last task that is sold is worth [price].
+    """
+    run = run_isgbmat(values, m, caps, q)
+    return run.amounts, run.price
+
+
+def isgbmat_printed(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /
+) -> tuple[Amounts, float]:
+    """Return what ISGBMAT as printed assigns, if it does: A + F, as A alone lacks tasks.
+
+    Parameters
+    ----------
+    values, m, caps, q
+        As in `run_isgbmat`.
+
+    Returns
+    -------
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        The mean of the retail prices at the end [price].
+
+    Raises
+    ------
+    InfeasibleError
+        It does not end, or without a price, and the message says how; or caps leave tasks over.
+    """
+    run = run_isgbmat(values, m, caps, q, replace(PRINTED, refusal=True))
+    if run.end == "ended" and np.isfinite(run.price):
+        return run.taken, run.price
+    how = {
+        "ended": "its last price is 0/0, step 19",
+        "not a number": "its price became 0/0, step 19",
+        "overshoot": f"it took {int(run.taken.sum())} tasks of {m} and waits for exactly {m}",
+        "stuck": "its rounds stay empty for ever",
+    }
+    raise InfeasibleError(
+        f"ISGBMAT as printed gives no assignment after {run.passes} passes: {how[run.end]};"
+        " use the repaired one, isgbmat"
+    )
+
+
+class RetailPeer(OwnTasks):
+    """A peer that says how many tasks it takes in a round, and at which mean price."""
+
+    _assigned = _latest = 0
+
+    def reply(self, message: Message, /) -> Message:
+        """Return its cap and base price; or its tasks of this round; or the worths of the last.
+
+        ``("begin", m)`` is answered by the cap and the logarithm of V. ``("pass", x, over)``, with
+        the logarithm of p* and 1 if the last pass ended a round, by F and the logarithms of the
+        retail price after F tasks and of the value of the next task, which is the retail price if
+        this pass ends the round. ``("last", count)`` by that many tasks' values, the last first.
+        """
+        kind, *numbers = message
+        if kind == "begin":
+            return ("retail", self.limit(*numbers), self.log_worth(1))
+        if kind == "pass":
+            log_price, over = numbers
+            if over:
+                self._assigned, self._latest = self._assigned + self._latest, 0
+            room = self.cap - self._assigned
+            wanted = self.bought(log_price) - self._assigned
+            self._latest = min(max(wanted, self._latest), room)
+            last = self._assigned + self._latest
+            mean = self.log_mean(self._assigned + 1, self._latest)
+            return ("takes", self._latest, mean, self.log_worth(last + 1))
+        if kind == "last":
+            last, count = self._assigned + self._latest, min(int(numbers[0]), self._latest)
+            return ("worths", *map(self.log_worth, range(last, last - count, -1)))
+        raise WorkloadError(f"a peer is asked {kind!r}, which it does not understand")
+
+
+def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
+    """Sell by the repaired loop: each pass is a round, in which open peers hear the market price.
+
+    One round before tells caps and base prices, and one after it the values of the last pass's
+    tasks, of which those beyond m go back.
+    """
+    limits, retail = yield from ask_all(n_peers, ("begin", m))
+    caps = counts_of(limits)
+    Bracket.everything(m, caps)  # raises if the caps leave tasks over
+    loop = _Loop(m, caps, REPAIRED)
+    passes = loop.passes(retail, log_mean)
+    price, over = next(passes)
+    while True:
+        open_ = np.flatnonzero(loop.assigned < caps)
+        replies = yield Call(tuple(open_.tolist()), ("pass", price, int(over)))
+        answers = loop.latest.astype(np.float64), retail.copy(), retail.copy()
+        for values, told in zip(answers, np.array([reply[1:] for reply in replies]).T, strict=True):
+            values[open_] = told
+        try:
+            price, over = passes.send(answers)
+        except StopIteration:
+            break
+    buyers = np.flatnonzero(loop.taken > loop.before)
+    beyond = int(loop.taken.sum()) - m
+    replies = yield Call(tuple(buyers.tolist()), ("last", beyond + 1))
+    new = (loop.taken - loop.before)[buyers]
+    worths = [reply[1:][:count] for reply, count in zip(replies, new, strict=True)]
+    peers = np.repeat(buyers, [len(each) for each in worths])
+    place = np.concatenate([np.arange(len(each)) for each in worths])
+    returned, log_price = _returned(peers, place, np.concatenate(worths), loop.taken, m)
+    return Agreement(loop.taken - returned, exp(log_price))
+
+
+ISGBMAT = Negotiation("isgbmat", _scheduler, RetailPeer)

@@ -1,0 +1,364 @@
+"""Negotiations: calls of a local scheduler, replies of peers, and an agreement."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from simplugin.elementary import expm1, log
+from simplugin.errors import WorkloadError
+from simplugin.market.model import checked_payments
+from simplugin.workloads.bundle_markets import TOLERANCE, Amounts, BundleMarket, Floats
+
+# A kind, then numbers.
+Message = tuple[Any, ...]
+# What a message takes without numbers, and each number in it [byte].
+ENVELOPE, NUMBER = 40.0, 8.0
+
+
+@dataclass(frozen=True)
+class Call:
+    """The same message to some peers, which reply to it or only hear it.
+
+    Attributes
+    ----------
+    peers : tuple of int
+        To whom it goes; replies come back in this order.
+    message : tuple
+        A kind and numbers.
+    answers : bool
+        Whether the local scheduler waits for replies; if not it is sent an empty list.
+    """
+
+    peers: tuple[int, ...]
+    message: Message
+    answers: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """What a negotiation ends with.
+
+    Attributes
+    ----------
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer; it learns them when they come.
+    price : float
+        What peers pay for each task; on average, where each has a payment of its own [price].
+    payments : float64, shape (n_peers,), optional
+        What each peer pays for all its tasks; the price for each of them without [price].
+    """
+
+    amounts: Amounts
+    price: float
+    payments: Floats | None = None
+
+
+Scheduler = Generator[Call, list[Message], Agreement]
+"""A local scheduler: it yields calls and is sent their replies."""
+
+
+class Peer(Protocol):
+    """A computing peer, which knows its own value, cap and discount, and what it has heard."""
+
+    def reply(self, message: Message, /) -> Message:
+        """Return what it answers; where no answer is wanted that goes nowhere."""
+        ...
+
+
+@dataclass(frozen=True)
+class Negotiation:
+    """An algorithm as its two sides.
+
+    Attributes
+    ----------
+    name : str
+        For tables.
+    scheduler : callable
+        ``(n_peers, m, generator)``: the local scheduler of `m` tasks.
+    peer : callable
+        ``(value, cap, q, generator)``: a peer.
+    """
+
+    name: str
+    scheduler: Callable[[int, int, np.random.Generator], Scheduler]
+    peer: Callable[[float, int, float, np.random.Generator], Peer]
+
+
+@dataclass(frozen=True, eq=False)
+class Negotiated:
+    """An agreement and what it took.
+
+    Attributes
+    ----------
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        What peers pay for each task; on average, where each has a payment of its own [price].
+    rounds : int
+        Calls.
+    messages : int
+        Sent by the local scheduler and by peers.
+    bytes : float
+        What all messages take [byte].
+    payments : float64, shape (n_peers,), optional
+        What each peer pays for all its tasks; the price for each of them without [price].
+    """
+
+    amounts: Amounts
+    price: float
+    rounds: int
+    messages: int
+    bytes: float
+    payments: Floats | None = None
+
+
+def message_size(message: Message) -> float:
+    """Return how large a message is: an envelope of 40 byte and 8 byte a number [byte]."""
+    return ENVELOPE + NUMBER * (len(message) - 1)
+
+
+def negotiate(
+    negotiation: Negotiation,
+    values: ArrayLike,
+    m: int,
+    caps: ArrayLike,
+    q: ArrayLike,
+    seed: int = 0,
+) -> Negotiated:
+    """Negotiate in this process, without a network.
+
+    Parameters
+    ----------
+    negotiation : Negotiation
+        The two sides.
+    values, m, caps, q
+        As in `simplugin.workloads.bundle_markets.BundleMarket`. Of these the local scheduler is
+        told m and how many peers there are, and each peer its own value, cap and q.
+    seed : int
+        Of the random numbers that each draws for itself.
+
+    Returns
+    -------
+    Negotiated
+        The agreement, with the rounds, messages and bytes it took.
+
+    Raises
+    ------
+    WorkloadError
+        A shape or a range is wrong.
+    InfeasibleError
+        The caps leave tasks over.
+    """
+    market = BundleMarket(values, m, caps, q)
+    own = zip(market.values.tolist(), market.caps.tolist(), market.q.tolist(), strict=True)
+    peers = [negotiation.peer(*known, own_generator(seed, i)) for i, known in enumerate(own)]
+    scheduler = negotiation.scheduler(market.n_peers, market.m, own_generator(seed))
+    rounds = messages = 0
+    size = 0.0
+    replies: list[Message] | None = None
+    while True:
+        try:
+            call = next(scheduler) if replies is None else scheduler.send(replies)
+        except StopIteration as end:
+            agreement: Agreement = end.value
+            break
+        heard = [peers[i].reply(call.message) for i in call.peers]
+        replies = heard if call.answers else []
+        rounds += 1
+        messages += len(call.peers) + len(replies)
+        size += len(call.peers) * message_size(call.message) + sum(map(message_size, replies))
+    amounts = market.check(agreement.amounts)
+    paid = agreement.payments
+    return Negotiated(
+        amounts,
+        agreement.price,
+        rounds,
+        messages,
+        size,
+        None if paid is None else checked_payments(paid, amounts),
+    )
+
+
+# Sets these streams apart from those of markets and sites, which start with small seeds.
+_NEGOTIATIONS = 0x6E65676F
+
+
+def negotiation_seed(seed: int, bundle: int, site: int) -> int:
+    """Return the seed of one negotiation; that of the first bundle at the first site is the run's.
+
+    Parameters
+    ----------
+    seed : int
+        Of the execution.
+    bundle, site : int
+        Numbers.
+    """
+    if not bundle and not site:
+        return seed
+    return int(np.random.SeedSequence([seed, bundle, site]).generate_state(1, np.uint64)[0])
+
+
+def own_generator(seed: int, peer: int | None = None) -> np.random.Generator:
+    """Return the random numbers of a peer, or of the local scheduler, which nobody else draws.
+
+    Parameters
+    ----------
+    seed : int
+        Of the negotiation.
+    peer : int, optional
+        Its number; the local scheduler without.
+    """
+    # No zero at the end: numpy takes [s] and [s, 0] for the same.
+    return np.random.default_rng([_NEGOTIATIONS, seed, 1 if peer is None else peer + 2])
+
+
+class OwnTasks:
+    """Tasks of one peer, each worth less than the one before; logarithms, as these never underflow.
+
+    Parameters
+    ----------
+    value : float
+        What the first task is worth, V_i [price].
+    cap : int
+        Maximum number of tasks.
+    q : float
+        Ratio of the value of each further task to that of the one before.
+    generator : Generator, optional
+        For peers that draw.
+
+    Attributes
+    ----------
+    log_q : float
+        Logarithm of q.
+    cap : int
+        As above, and no more than there are once it has heard that.
+    """
+
+    def __init__(
+        self,
+        value: float,
+        cap: int,
+        q: float,
+        generator: np.random.Generator | None = None,
+    ) -> None:
+        self._value, self._log_value, self.log_q = value, log(value), log(q)
+        self.cap = int(cap)
+        self._generator = generator
+
+    def limit(self, m: float) -> int:
+        """Never take more tasks than there are; return how many at most."""
+        self.cap = min(self.cap, int(m))
+        return self.cap
+
+    def log_worth(self, number: int) -> float:
+        """Return what the task of a number, from 1 on, is worth, Eq. (10)."""
+        return self._log_value + (number - 1) * self.log_q
+
+    def bought(self, log_price: float) -> int:
+        """Return how many tasks it buys at a price, Eqs. (12-1) and (12-2)."""
+        return self.above(log_price - TOLERANCE)
+
+    def above(self, log_price: float) -> int:
+        """Return how many tasks are worth at least a price, to the last bit."""
+        if math.isinf(log_price):
+            return self.cap if log_price < 0 else 0
+        many = 1 + (log_price - self._log_value) / self.log_q
+        count = int(min(max(many, 0.0), float(self.cap)))
+        # The quotient may be rounded to the wrong side of a whole number.
+        while count < self.cap and self.log_worth(count + 1) >= log_price:
+            count += 1
+        while count > 0 and self.log_worth(count) < log_price:
+            count -= 1
+        return count
+
+    def log_mean(self, first: int, count: int) -> float:
+        """Return the mean of what some tasks in a row are worth, Eq. (7); of none, the first's."""
+        top = self.log_worth(first)
+        if not count:
+            return top
+        return top + log(expm1(count * self.log_q) / expm1(self.log_q) / count)
+
+
+class AnsweringPeer(OwnTasks):
+    """A peer that answers questions about its demand; all prices are logarithms.
+
+    Where a question names two prices it is about tasks that are worth at least the first and less
+    than the second. The questions:
+
+    ``("open", m)``
+        There are m tasks: how many does it take at most?
+    ``("price", x)``
+        How many tasks are worth at least that, Eq. (12)?
+    ``("prices", x, y)``
+        How many at each of two prices?
+    ``("quote", k, m)``
+        How many of m tasks does it take at most, and what is its k-th worth, or its last one?
+    ``("exit", x, k)``
+        How many are worth at least that, of k at most, and what is the last of these worth: up to
+        which price does it want as many?
+    ``("middle", x, y)``
+        What is the middle one worth?
+    ``("split", x, pivot, y)``
+        How many are worth at least the pivot, how many more than it, and what are the middle ones
+        worth of those above it and of those below it?
+    ``("worths", x, y)``
+        What is each worth?
+    ``("lowest", x)``
+        What is the last task that is worth at least that worth?
+    """
+
+    def reply(self, message: Message, /) -> Message:
+        """Return the answer to one of the questions."""
+        kind, *numbers = message
+        match kind:
+            case "open":
+                return ("cap", self.limit(*numbers))
+            case "price":
+                return ("count", self.above(*numbers))
+            case "prices":
+                return ("counts", *map(self.above, numbers))
+            case "quote":
+                return self._quote(*numbers)
+            case "exit":
+                return self._exit(*numbers)
+            case "middle":
+                return ("middle", self._middle(*map(self.above, numbers)))
+            case "split":
+                return self._split(*numbers)
+            case "worths":
+                most, least = map(self.above, numbers)
+                return ("worths", *map(self.log_worth, range(least + 1, most + 1)))
+            case "lowest":
+                return ("worths", self.log_worth(self.above(*numbers)))
+        raise WorkloadError(f"a peer is asked {kind!r}, which it does not understand")
+
+    def _quote(self, number: int, m: int) -> Message:
+        """Return its cap, and what a task is worth."""
+        cap = self.limit(m)
+        last = min(int(number), cap)
+        return ("quote", cap, self.log_worth(last) if last else -math.inf)
+
+    def _exit(self, low: float, most: int) -> Message:
+        """Return how many tasks it wants, and up to which price; if none, at any."""
+        count = min(self.above(low), int(most))
+        return ("quote", count, self.log_worth(count) if count else math.inf)
+
+    def _middle(self, most: int, least: int) -> float:
+        """Return what the middle one of the tasks after one number up to another is worth."""
+        return self.log_worth(least + (most - least + 1) // 2) if most > least else -math.inf
+
+    def _split(self, low: float, pivot: float, high: float) -> Message:
+        """Return its tasks on both sides of a pivot."""
+        most, from_, above, least = map(self.above, (low, pivot, following(pivot), high))
+        return ("split", from_, above, self._middle(above, least), self._middle(most, from_))
+
+
+def following(log_price: float) -> float:
+    """Return the next number, from which on tasks are worth more than a price."""
+    return math.nextafter(log_price, math.inf)

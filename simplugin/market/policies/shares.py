@@ -1,0 +1,291 @@
+"""Tasks dealt in turns, in proportion to prices, or at a flat price."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from simplugin.elementary import log
+from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.market.policies.clearing import Bracket, ask_all, counts_of
+from simplugin.market.policies.negotiation import (
+    Agreement,
+    Message,
+    Negotiation,
+    OwnTasks,
+    Scheduler,
+    negotiate,
+)
+from simplugin.workloads.bundle_markets import (
+    MOST_OFF,
+    WHOLE_SHARE,
+    Amounts,
+    BundleMarket,
+    Floats,
+)
+
+
+def round_robin(count: int, caps: Amounts) -> Amounts:
+    """Return how many tasks peers get in turns, one each in a turn as long as it takes any.
+
+    In the last turn, those of the lowest numbers come first.
+
+    Parameters
+    ----------
+    count : int
+        How many tasks there are.
+    caps : int64, shape (n_peers,)
+        How many each peer takes at most.
+
+    Returns
+    -------
+    int64, shape (n_peers,)
+        Tasks of each.
+
+    Raises
+    ------
+    InfeasibleError
+        The caps leave tasks over.
+    """
+    low, high = 0, int(caps.max(initial=0)) + 1
+    if count > int(caps.sum()):
+        raise InfeasibleError(
+            f"{count} tasks cannot be dealt: peers take {int(caps.sum())}; raise their caps"
+        )
+    # After `low` whole turns tasks are left, or none; after `high` there are too few.
+    while high - low > 1:
+        turns = (low + high) // 2
+        if int(np.minimum(caps, turns).sum()) <= count:
+            low = turns
+        else:
+            high = turns
+    dealt = np.minimum(caps, low)
+    further = np.flatnonzero(caps > low)[: count - int(dealt.sum())]
+    dealt[further] += 1
+    return dealt
+
+
+def one_by_one(count: int, caps: Amounts, order: Amounts) -> Amounts:
+    """Return how many tasks peers get if each in an order takes as many as it may.
+
+    Parameters
+    ----------
+    count : int
+        How many tasks there are.
+    caps : int64, shape (n_peers,)
+        How many each peer takes at most.
+    order : int64, shape (n_peers,)
+        Numbers of the peers, the first to be served first.
+
+    Returns
+    -------
+    int64, shape (n_peers,)
+        Tasks of each.
+    """
+    before = np.cumsum(caps[order]) - caps[order]
+    dealt = np.empty_like(caps)
+    dealt[order] = np.clip(count - before, 0, caps[order])
+    return dealt
+
+
+def proportional_share(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /
+) -> tuple[Amounts, float]:
+    """Return tasks in proportion to the peers' base prices, by the largest remainder.
+
+    A peer whose share is beyond its cap gets its cap; the others share the rest. Shares are
+    rounded down; tasks then left over go to the largest remainders, of equal ones to the lowest
+    number. As a base price is the inverse of the time that a task takes, peers without caps
+    finish at about the same time.
+
+    Parameters
+    ----------
+    values, m, caps, q
+        As in `simplugin.workloads.bundle_markets.BundleMarket`.
+
+    Returns
+    -------
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        The mean deal price, at which peers together neither gain nor lose: sharing sets none
+        [price].
+
+    Raises
+    ------
+    WorkloadError
+        A shape or a range is wrong.
+    InfeasibleError
+        The caps leave tasks over.
+    """
+    market = BundleMarket(values, m, caps, q)
+    amounts = in_proportion(market.values, market.m, market.caps)
+    return amounts, market.benefit(amounts) / market.m
+
+
+def in_proportion(weights: Floats, count: int, caps: Amounts) -> Amounts:
+    """Return whole numbers in proportion to weights, by the largest remainder under caps.
+
+    Parameters
+    ----------
+    weights : float64, shape (n_peers,)
+        From 0 on. Once all others have their caps, those of weight 0 share the rest equally.
+    count : int
+        What the numbers add up to, no more than the caps do; fewer than 2^53. From about 1e9 on
+        numbers may be off by what a float cannot tell apart, but never their sum.
+    caps : int64, shape (n_peers,)
+        What each is at most.
+
+    Returns
+    -------
+    int64, shape (n_peers,)
+        The numbers.
+
+    Raises
+    ------
+    WorkloadError
+        A weight is no number from 0 on, or so large that a float cannot add them up.
+    InfeasibleError
+        The caps add up to less than the count.
+    """
+    if not np.all((weights >= 0) & (weights <= np.finfo(np.float64).max / max(len(weights), 1))):
+        raise WorkloadError(f"weights are {weights!r}; give numbers from 0 on that can be added up")
+    if (room := int(caps.sum())) < count:
+        raise InfeasibleError(
+            f"{count} tasks cannot be shared out under caps of {room} together; raise the caps"
+        )
+    shares = _shares(weights, count, caps)
+    hair = np.minimum(WHOLE_SHARE * np.maximum(shares, 1), MOST_OFF)
+    amounts = np.floor(shares + hair).astype(np.int64)
+    remainder = np.maximum(shares - amounts, 0)
+    # Remainders that differ by rounding only are ties.
+    ranked = np.lexsort((np.arange(len(shares)), -np.round(remainder, 9)))
+    while left := count - int(amounts.sum()):
+        # Shares of many tasks may be rounded to too many together; then some go back.
+        able = ranked[amounts[ranked] < caps[ranked]] if left > 0 else ranked[amounts[ranked] > 0]
+        chosen = able[:left] if left > 0 else able[left:]
+        amounts[chosen] += 1 if left > 0 else -1
+    return amounts
+
+
+def _shares(weights: Floats, count: int, caps: Amounts) -> Floats:
+    """Return shares in proportion to weights, none beyond its cap, that add up to `count`."""
+    limited = np.zeros(len(weights), dtype=bool)
+    while True:
+        rest = count - int(caps[limited].sum())
+        open_ = np.where(limited, 0.0, weights)
+        free = open_.sum()
+        if not free > 0:
+            open_ = np.where(limited, 0.0, 1.0)
+            free = max(open_.sum(), 1.0)
+        # Parts first: numbers that are next to nothing have no quotient with the rest.
+        shares = np.where(limited, caps, open_ / free * rest)
+        beyond = ~limited & (shares >= caps)
+        if not np.any(beyond):
+            return shares
+        limited |= beyond
+
+
+def commodity(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /) -> tuple[Amounts, float]:
+    """Return a flat commodity market: tasks are sold at a price that stays as it was first set.
+
+    The price is the mean of the base prices, Eq. (8) of [1]_, of the peers that may take tasks,
+    as in the repaired ISGBMAT. Each peer wants as many tasks as it
+    buys there by Eq. (12). Tasks are sold in turns, one each in a turn. What nobody wants at that
+    price is dealt in turns too, to all who are under their caps. In the last turn peers of the
+    lowest numbers come first. [1]_ only cites flat commodity markets [2]_; this is one reading.
+
+    Parameters
+    ----------
+    values, m, caps, q
+        As in `simplugin.workloads.bundle_markets.BundleMarket`.
+
+    Returns
+    -------
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        The flat price; at it peers lose by tasks that are dealt to them [price].
+
+    Raises
+    ------
+    WorkloadError
+        A shape or a range is wrong.
+    InfeasibleError
+        The caps leave tasks over.
+
+    References
+    ----------
+    .. [1] M. Zheng, Z. Hu, P. Xiao, M. Zheng, K. Zhang (2011). A Global Benefit Maximization
+       Task-Bundle Allocation. NPC 2011.
+    .. [2] R. Buyya (2002). Economic-based Distributed Resource Management and Scheduling for Grid
+       Computing. PhD thesis, Monash University.
+    """
+    agreed = negotiate(COMMODITY, values, m, caps, q)
+    return agreed.amounts, agreed.price
+
+
+def commodity_equal(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /
+) -> tuple[Amounts, float]:
+    """Return a flat commodity market in which all peers cost the same, so that turns decide.
+
+    Parameters and errors as those of `commodity`.
+
+    Returns
+    -------
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        The mean of the base prices of the peers that may take tasks [price].
+    """
+    market = BundleMarket(values, m, caps, q)
+    return round_robin(market.m, market.caps), float(market.values[market.caps > 0].mean())
+
+
+def commodity_cheapest(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /
+) -> tuple[Amounts, float]:
+    """Return a flat commodity market in which users go to the cheapest peer that takes tasks.
+
+    Peers post their base prices without discount. Ties go to the lowest number. Parameters and
+    errors as those of `commodity`.
+
+    Returns
+    -------
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        What the dearest peer that gets tasks has posted [price].
+    """
+    market = BundleMarket(values, m, caps, q)
+    amounts = one_by_one(market.m, market.caps, np.argsort(market.values, kind="stable"))
+    return amounts, float(market.values[amounts > 0].max())
+
+
+class CommodityPeer(OwnTasks):
+    """A peer that tells its base price, and then how many tasks it buys at the flat one."""
+
+    def reply(self, message: Message, /) -> Message:
+        """Return base price and cap to ``("base", m)``, a count to ``("flat", price)``."""
+        kind, number = message
+        if kind == "base":
+            return ("base", self._value, self.limit(number))
+        if kind == "flat":
+            return ("count", self.bought(log(number)))
+        raise WorkloadError(f"a peer is asked {kind!r}, which it does not understand")
+
+
+def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
+    """Sell at the flat price in two rounds."""
+    values, limits = yield from ask_all(n_peers, ("base", m))
+    caps = counts_of(limits)
+    Bracket.everything(m, caps)  # raises if the caps leave tasks over
+    price = float(values[caps > 0].mean())
+    (counts,) = yield from ask_all(n_peers, ("flat", price))
+    wanted = counts_of(counts)
+    sold = round_robin(min(m, int(wanted.sum())), wanted)
+    return Agreement(sold + round_robin(m - int(sold.sum()), caps - sold), price)
+
+
+COMMODITY = Negotiation("commodity", _scheduler, CommodityPeer)

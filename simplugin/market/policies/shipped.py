@@ -1,0 +1,249 @@
+"""The shipped policies and negotiations, by their names in scenarios."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from numbers import Real
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from simplugin import policy_names
+from simplugin.errors import WorkloadError
+from simplugin.market.policies.auctions import (
+    DOUBLE_AUCTION,
+    double_auction,
+    double_auction_dearest,
+    double_auction_marginal,
+    double_auction_mean,
+    double_auction_rounds,
+)
+from simplugin.market.policies.clearing import BISECTION, MEDIAN, SECANT
+from simplugin.market.policies.clocks import CLINCHING
+from simplugin.market.policies.isgbmat import ISGBMAT, isgbmat, isgbmat_printed
+from simplugin.market.policies.negotiation import (
+    Agreement,
+    Call,
+    Message,
+    Negotiation,
+    Scheduler,
+    negotiate,
+)
+from simplugin.market.policies.shares import (
+    COMMODITY,
+    commodity,
+    commodity_cheapest,
+    commodity_equal,
+    proportional_share,
+)
+from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.workloads.bundle_markets import Amounts, BundleMarket
+
+# How many seeds a policy may be given.
+_SEEDS = 2**63
+
+
+@dataclass(frozen=True)
+class PostingPeer:
+    """A peer that tells its value, cap and q to whoever asks."""
+
+    value: float
+    cap: int
+    q: float
+    generator: np.random.Generator | None = None
+
+    def reply(self, message: Message, /) -> Message:  # noqa: ARG002 # there is one question
+        """Return all that it knows."""
+        return ("posted", self.value, self.cap, self.q)
+
+
+def posted(
+    policy: Callable[..., tuple[Amounts, float]], name: str = "", **parameters: Any
+) -> Negotiation:
+    """Return a policy as a negotiation of one round, after which it knows the whole market.
+
+    A policy that takes a `seed` is given another for each negotiation, drawn from the local
+    scheduler's random numbers, unless one is bound: in `parameters` or by `functools.partial`.
+
+    Parameters
+    ----------
+    policy : callable
+        ``(values, m, caps, q, **parameters)``: amounts and a price.
+    name : str
+        That of the function without.
+    **parameters
+        Further arguments of the policy.
+
+    Raises
+    ------
+    WorkloadError
+        When it decides: amounts are not whole, do not place all tasks or exceed a cap, or the price
+        is no number.
+    """
+    decide = partial(policy, **parameters)
+    called = name or getattr(policy, "__name__", "policy")
+    draws = "seed" not in decide.keywords and _takes_seed(policy)
+
+    def scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:
+        replies = yield Call(tuple(range(n_peers)), ("post",))
+        values, caps, q = np.array([reply[1:] for reply in replies], dtype=np.float64).T
+        drawn = {"seed": int(generator.integers(_SEEDS))} if draws else {}
+        amounts, price = decide(values, m, caps.astype(np.int64), q, **drawn)
+        try:
+            checked = BundleMarket(values, m, caps, q).check(amounts)
+        except WorkloadError as error:
+            raise WorkloadError(f"policy {called}: {error}") from None
+        return Agreement(checked, _price(price, called))
+
+    return Negotiation(called, scheduler, PostingPeer)
+
+
+def _takes_seed(policy: Callable[..., object]) -> bool:
+    """Return True if a policy has a parameter of this name."""
+    try:
+        return "seed" in inspect.signature(policy).parameters
+    except ValueError:  # a function of C may not tell
+        return False
+
+
+def _price(price: object, called: str) -> float:
+    """Return a policy's price; raise WorkloadError if it is no number."""
+    if not isinstance(price, Real) or not math.isfinite(price):
+        raise WorkloadError(f"policy {called}: the price is {price!r}; give a number")
+    return float(price)
+
+
+class Policy(Protocol):
+    """Assigns the tasks of a bundle to peers, and says at which price."""
+
+    def __call__(
+        self,
+        values: ArrayLike,
+        m: int,
+        caps: ArrayLike,
+        q: ArrayLike,
+        /,
+        *args: Any,
+        **parameters: Any,
+    ) -> tuple[Amounts, float]:
+        """Return the tasks of each peer, which place all under the caps, and the price.
+
+        Parameters
+        ----------
+        values, m, caps, q
+            As in `simplugin.workloads.bundle_markets.BundleMarket`.
+        *args, **parameters
+            The policy's own; a scenario gives those with a name.
+        """
+
+
+def optimum(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /) -> tuple[Amounts, float]:
+    """Return the assignment with the largest global benefit.
+
+    Parameters and errors as those of `simplugin.optimum.bundle_benefit.largest_benefit`.
+
+    Returns
+    -------
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        What the last task that is sold is worth, the highest clearing price [price].
+    """
+    best = largest_benefit(values, m, caps, q)
+    return best.amounts, best.price
+
+
+def _agreed_by(negotiation: Negotiation) -> Policy:
+    """Return what a negotiation in one process agrees on, as a policy."""
+
+    def policy(*market: Any) -> tuple[Amounts, float]:
+        agreed = negotiate(negotiation, *market)
+        return agreed.amounts, agreed.price
+
+    policy.__name__ = negotiation.name
+    return policy
+
+
+POLICIES: Mapping[str, Policy] = {
+    "optimum": optimum,
+    "isgbmat": isgbmat,
+    "isgbmat_printed": isgbmat_printed,
+    "commodity": commodity,
+    "commodity_equal": commodity_equal,
+    "commodity_cheapest": commodity_cheapest,
+    "double_auction": double_auction,
+    "double_auction_rounds": double_auction_rounds,
+    "double_auction_marginal": double_auction_marginal,
+    "double_auction_mean": double_auction_mean,
+    "double_auction_dearest": double_auction_dearest,
+    "proportional_share": proportional_share,
+    "bisection": _agreed_by(BISECTION),
+    "median": _agreed_by(MEDIAN),
+    "secant": _agreed_by(SECANT),
+}
+
+# Of these: those that draw, by a keyword `seed`.
+RANDOM = ("double_auction", "double_auction_rounds")
+
+
+def policy_called(name: str) -> Policy:
+    """Return a policy.
+
+    Parameters
+    ----------
+    name : str
+        Of a shipped one, or ``module:function`` of one's own.
+
+    Raises
+    ------
+    WorkloadError
+        There is none of this name.
+    """
+    return policy_names.policy_called(name, POLICIES)
+
+
+NEGOTIATIONS: dict[str, Negotiation] = {
+    each.name: each
+    for each in (
+        ISGBMAT,
+        COMMODITY,
+        DOUBLE_AUCTION,
+        posted(proportional_share),
+        posted(optimum),
+        BISECTION,
+        MEDIAN,
+        SECANT,
+        CLINCHING,
+    )
+}
+
+
+def negotiation_called(wanted: str | Policy | Negotiation) -> Negotiation:
+    """Return a negotiation by its name, or a policy as one of posted prices.
+
+    Parameters
+    ----------
+    wanted : str, callable or Negotiation
+        A key of `NEGOTIATIONS` or of `POLICIES`, ``module:function`` of a policy, or a policy.
+
+    Raises
+    ------
+    WorkloadError
+        There is none of this name.
+    """
+    if isinstance(wanted, Negotiation):
+        return wanted
+    if callable(wanted):
+        return posted(wanted)
+    if isinstance(wanted, str):
+        if wanted in NEGOTIATIONS:
+            return NEGOTIATIONS[wanted]
+        if wanted in POLICIES or ":" in wanted:
+            return posted(policy_called(wanted), wanted)
+    known = ", ".join(dict.fromkeys([*NEGOTIATIONS, *POLICIES]))
+    raise WorkloadError(f"negotiation is {wanted!r}; give one of {known}, or a policy")

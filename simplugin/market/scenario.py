@@ -1,0 +1,379 @@
+"""Scenarios whose bundles of identical tasks are sold to computing peers."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from pydantic import PlainValidator
+
+from simplugin.errors import InfeasibleError, PlatformError, UnitError, WorkloadError
+from simplugin.inputs.kinds import Kind, Outcome, Progress, Scenario
+from simplugin.inputs.messages import suggestion
+from simplugin.inputs.parameters import policy_of, read_parameters
+from simplugin.inputs.sections import Section
+from simplugin.market.assessment import Assessment
+from simplugin.market.execution import execute
+from simplugin.market.model import Terms, completion_times
+from simplugin.market.policies.dispatch import DISPATCHERS
+from simplugin.market.policies.negotiation import Negotiation
+from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, posted
+from simplugin.market.sections import BundlesWorkload, bundles_of
+from simplugin.market.sites import hosts_beside, site_of
+from simplugin.platforms import Platform
+from simplugin.platforms.peers import PeerGrid, PeerSite
+from simplugin.rows import Row
+from simplugin.simulation.metrics import metrics
+from simplugin.simulation.resolve import resolve
+from simplugin.units import parse_time
+from simplugin.workloads.bundle_markets import BundleMarket, largest_share
+from simplugin.workloads.bundles import Bundle
+
+
+def _lifetime(value: Any) -> Literal["reset", "kept"] | float:
+    """Read how long discount counters last."""
+    if value in ("reset", "kept"):
+        kept: Literal["reset", "kept"] = value
+        return kept
+    try:
+        time = parse_time(value) if isinstance(value, str) else value
+    except UnitError:
+        time = None
+    if isinstance(time, bool) or not isinstance(time, int | float) or not time > 0:
+        raise ValueError("give 'reset', 'kept', or the time in s, above 0, with which they decay")
+    return float(time)
+
+
+def _dispatcher(value: Any) -> str:
+    """Read the name of a rule."""
+    if value not in DISPATCHERS:
+        raise ValueError(suggestion(str(value), DISPATCHERS, "give one of"))
+    return str(value)
+
+
+class Settings(Section):
+    """The parameters of the scheduler that are not those of the policy.
+
+    Attributes
+    ----------
+    overlap : bool
+        True if a peer fetches its next task while it computes one.
+    counters : {"reset", "kept"} or float
+        As in `simplugin.market.execution.execute`.
+    dispatch : str
+        The rule by which the global scheduler of several sites chooses one.
+    """
+
+    overlap: bool = False
+    counters: Annotated[Literal["reset", "kept"] | float, PlainValidator(_lifetime)] = "reset"
+    dispatch: Annotated[str, PlainValidator(_dispatcher)] = "first_idle"
+
+
+def run(scenario: Scenario, progress: Progress | None) -> Outcome:
+    """Sell all bundles, execute their tasks, and compare with the largest benefit.
+
+    Speeds and bandwidths that prices follow from are those that SimGrid has for the platform; the
+    latencies of routes, and what transfers share, show in measured times only.
+    """
+    settings, parameters = check(scenario)
+    bundles = bundles_of(scenario)
+    platform = scenario.make_platform()
+    site = site_in(scenario, platform)
+    terms = terms_of(scenario, site, bundles)
+    markets = markets_of(sites_of(site), terms, bundles[0])
+    negotiation = negotiation_of(scenario, parameters, markets[0])
+    try:
+        done = execute(
+            site,
+            bundles,
+            terms,
+            negotiation,
+            platform=platform,
+            overlap=settings.overlap,
+            counters=settings.counters,
+            progress=progress,
+            dispatch=settings.dispatch,
+            **scenario.simulation.arguments(),
+        )
+    except (InfeasibleError, WorkloadError) as error:
+        message = f"{scenario.scheduler.name!r} cannot be used: {error}"
+        raise scenario.error(message, "scheduler", "name") from error
+    found = Assessment(done)
+    energy = [metric for metric in metrics(done.result) if metric.name == "energy"]
+    row = Row((*found.metrics(), *energy), done.result.provenance, found.best)
+    return Outcome(row, done.result, found.listings(), found.figures())
+
+
+def check(scenario: Scenario) -> tuple[Settings, dict[str, Any]]:
+    """Return the settings of a scenario, and the parameters of its policy.
+
+    Raises
+    ------
+    ScenarioError
+        A parameter is unknown or invalid, or says nothing.
+    """
+    policy = _policy(scenario)
+    reserved = {"seed": "give simulation.seed, from which all draws follow"}
+    if ":" in scenario.scheduler.name and "seed" in inspect.signature(policy).parameters:
+        # It follows from simulation.seed if the scenario does not give it.
+        drawing = functools.partial(policy, seed=None)
+        drawing.__module__ = policy.__module__
+        policy, reserved = drawing, {}
+    settings, parameters = read_parameters(
+        scenario, policy, Settings, by_position=4, reserved=reserved
+    )
+    if "dispatch" in settings.model_fields_set and not scenario.workload.sites:
+        message = "scheduler.parameters.dispatch says nothing to one site"
+        key = ("scheduler", "parameters", "dispatch")
+        raise scenario.error(message, *key, remedy="remove it")
+    return settings, parameters
+
+
+def _policy(scenario: Scenario) -> Callable[..., Any]:
+    """Return the policy, shipped or a user's own; one without parameters for a negotiation."""
+
+    def negotiated(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> None:
+        """Stand for a negotiation that is no policy."""
+
+    shipped: dict[str, Callable[..., Any]] = {**dict.fromkeys(NEGOTIATIONS, negotiated), **POLICIES}
+    return policy_of(scenario, shipped)
+
+
+def _guarded(policy: Callable[..., Any]) -> Callable[..., tuple[Any, float]]:
+    """Return a policy of one's own that says where it failed, whatever it raises.
+
+    Else that would be told as a failure of this package, if not as one of an actor.
+    """
+
+    @functools.wraps(policy)
+    def decide(*market: Any, **given: Any) -> tuple[Any, float]:
+        """Ask the policy."""
+        try:
+            amounts, price = policy(*market, **given)
+            return amounts, float(price)
+        except (InfeasibleError, WorkloadError):
+            raise
+        except Exception as error:
+            message = f"it raises {type(error).__name__}: {error}{_place(error)}"
+            raise WorkloadError(message) from error
+
+    return decide
+
+
+def _place(error: Exception) -> str:
+    """Return the last line of the policy's file that an exception passed, in words."""
+    # The first frame is that of the caller.
+    frames = traceback.extract_tb(error.__traceback__)[1:]
+    own = [frame for frame in frames if frame.filename == frames[0].filename]
+    return f" ({own[-1].filename}:{own[-1].lineno})" if own else ""
+
+
+def negotiation_of(
+    scenario: Scenario, parameters: dict[str, Any], market: BundleMarket
+) -> Negotiation:
+    """Return the negotiation between the local scheduler and its peers.
+
+    A policy that is no negotiation of several rounds gets what peers post, and if it takes a
+    `seed` another one for each negotiation, which follow from ``simulation.seed``. It is asked
+    once before anything is simulated, so that its errors are those of the scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Names it.
+    parameters : dict
+        Of the policy.
+    market : BundleMarket
+        The market on which it is tried.
+
+    Raises
+    ------
+    ScenarioError
+        A policy of a user's own is missing or fails, or a policy refuses the market or its
+        parameters, does not place all tasks, or has no finite price.
+    """
+    name = scenario.scheduler.name.removeprefix("market.")
+    if name in NEGOTIATIONS and not parameters:
+        return NEGOTIATIONS[name]
+    policy = _policy(scenario)
+    if ":" in name:
+        policy = _guarded(policy)
+    trial = parameters
+    # Only here: bound for good, every copy and bundle would be dealt by the same draws.
+    if "seed" in inspect.signature(policy).parameters:
+        trial = {"seed": scenario.simulation.seed} | parameters
+    try:
+        answer = policy(market.values, market.m, market.caps, market.q, **trial)
+        amounts, price = answer
+        market.check(amounts)
+        if not math.isfinite(price):
+            raise WorkloadError(f"its price is {price!r}; let it be a finite number")
+    except (InfeasibleError, WorkloadError, TypeError, ValueError) as error:
+        key = ("scheduler", "parameters" if parameters else "name")
+        message = f"{scenario.scheduler.name!r} cannot be used: {error}"
+        raise scenario.error(message, *key) from error
+    return posted(policy, name, **parameters)
+
+
+def site_in(scenario: Scenario, platform: Platform | Path) -> PeerSite | PeerGrid:
+    """Return the site of a scenario's peers, or the grid of its sites.
+
+    Raises
+    ------
+    ScenarioError
+        A host is not there, computes nothing, or cannot be reached.
+    PlatformError
+        SimGrid refuses the platform.
+    """
+    workload: BundlesWorkload = scenario.workload
+    if not workload.sites:
+        return _site(scenario, platform, workload.scheduler, workload.peers)
+    names = [table.name or table.scheduler for table in workload.sites]
+    sites = [
+        _site(scenario, platform, table.scheduler, table.peers, "sites", place)
+        for place, table in enumerate(workload.sites)
+    ]
+    assert workload.global_scheduler is not None
+    hosts = [host.name for host in resolve(platform).hosts]
+    if workload.global_scheduler not in hosts:
+        message = f"global_scheduler {workload.global_scheduler!r} is no host"
+        remedy = suggestion(workload.global_scheduler, hosts, "there are")
+        raise scenario.error(message, "workload", "global_scheduler", remedy=remedy)
+    try:
+        return PeerGrid(tuple(names), tuple(sites), scheduler=workload.global_scheduler)
+    except PlatformError as error:
+        raise scenario.error(str(error), "workload", "sites") from error
+
+
+def _site(
+    scenario: Scenario,
+    platform: Platform | Path,
+    scheduler: str,
+    peers: Sequence[str] | None,
+    *table: str | int,
+) -> PeerSite:
+    """Return one site."""
+    try:
+        if table and peers is None:
+            peers = hosts_beside(platform, scheduler)
+        return site_of(platform, scheduler, peers)
+    except WorkloadError as error:
+        key = str(error).partition(" ")[0]
+        raise scenario.error(str(error), "workload", *table, key) from error
+
+
+def terms_of(
+    scenario: Scenario, site: PeerSite | PeerGrid, bundles: Sequence[Bundle]
+) -> list[Terms]:
+    """Return what prices follow from at each site.
+
+    Raises
+    ------
+    ScenarioError
+        A bundle cannot be placed under the caps of any site, or has no finite prices; lambda stands
+        for several caps; or the discount rates are not of the peers.
+    """
+    workload: BundlesWorkload = scenario.workload
+    sites = sites_of(site)
+    _check_peers(scenario, sites)
+    terms = [
+        Terms(
+            _rates(scenario, each),
+            _most(scenario, each, bundles),
+            workload.price_unit,
+            workload.setup,
+        )
+        for each in sites
+    ]
+    for bundle in bundles:
+        try:
+            markets_of(sites, terms, bundle)
+        except InfeasibleError as error:
+            message = f"bundle {bundle.name!r}: {error}"
+            raise scenario.error(message, "workload", "n_max") from error
+        except WorkloadError as error:
+            message = f"bundle {bundle.name!r} has no market: {error}"
+            raise scenario.error(message, "workload") from error
+    return terms
+
+
+def markets_of(
+    sites: Sequence[PeerSite], terms: Sequence[Terms], bundle: Bundle
+) -> list[BundleMarket]:
+    """Return the markets of a bundle at the sites that can take it.
+
+    Raises
+    ------
+    InfeasibleError
+        No site can; said of the one with most peers.
+    """
+    markets, refusals = [], {}
+    for own, each in zip(terms, sites, strict=True):
+        times = completion_times(each, bundle, own.setup)
+        try:
+            # Values that are infinite are refused.
+            with np.errstate(over="ignore"):
+                markets.append(own.market(times, bundle.count))
+        except InfeasibleError as error:
+            refusals[each.n_peers] = error
+    if not markets:
+        raise refusals[max(refusals)]
+    return markets
+
+
+def sites_of(site: PeerSite | PeerGrid) -> tuple[PeerSite, ...]:
+    """Return the sites of a grid, or the only one."""
+    return (site,) if isinstance(site, PeerSite) else site.sites
+
+
+def _check_peers(scenario: Scenario, sites: Sequence[PeerSite]) -> None:
+    """Refuse discount rates that are not one for each peer."""
+    alpha: float | dict[str, float] = scenario.workload.alpha
+    if not isinstance(alpha, dict):
+        return
+    peers = [name for site in sites for name in site.names]
+    for name in alpha:
+        if name not in peers:
+            remedy = suggestion(name, peers, "the peers are")
+            message = f"workload.alpha names {name!r}, which is no peer"
+            raise scenario.error(message, "workload", "alpha", name, remedy=remedy)
+    lacking = [name for name in peers if name not in alpha]
+    if lacking:
+        message = f"workload.alpha has no rate of peer {lacking[0]!r}"
+        remedy = f"give one to each of {len(peers)} peers, or one number for all"
+        raise scenario.error(message, "workload", "alpha", remedy=remedy)
+
+
+def _rates(scenario: Scenario, site: PeerSite) -> float | list[float]:
+    """Return the discount rate of all peers of a site, or of each."""
+    alpha: float | dict[str, float] = scenario.workload.alpha
+    return [alpha[name] for name in site.names] if isinstance(alpha, dict) else alpha
+
+
+def _most(scenario: Scenario, site: PeerSite, bundles: Sequence[Bundle]) -> int | None:
+    """Return N_max at a site."""
+    workload: BundlesWorkload = scenario.workload
+    if workload.lambda_ is None:
+        return workload.n_max
+    factor = workload.lambda_
+    found = {largest_share(bundle.count, site.n_peers, factor) for bundle in bundles}
+    if len(found) > 1:
+        message = f"lambda stands for N_max from {min(found)} to {max(found)}, as bundles differ"
+        raise scenario.error(message, "workload", "lambda", remedy="give n_max instead")
+    return found.pop()
+
+
+KIND = Kind(
+    workload=BundlesWorkload,
+    run=run,
+    check=check,
+    schedulers=tuple(f"market.{name}" for name in {**NEGOTIATIONS, **POLICIES}),
+    outputs=("result", "trace", "gantt", "curves"),
+)

@@ -1,0 +1,152 @@
+"""Sites of peers on any SimGrid platform."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from simplugin.errors import WorkloadError
+from simplugin.formats.platform_xml import read_platform
+from simplugin.platforms.graphs import NO_SPEED
+from simplugin.platforms.hosts import Host
+from simplugin.platforms.links import WIFI
+from simplugin.platforms.peers import PeerSite
+from simplugin.platforms.platform import Platform
+from simplugin.simulation.resolve import ResolvedLink, ResolvedRoute, resolve
+
+SCHEDULER = "scheduler"
+
+
+def site_of(
+    platform: Platform | str | os.PathLike[str],
+    scheduler: str = SCHEDULER,
+    peers: Sequence[str] | None = None,
+) -> PeerSite:
+    """Return hosts of a SimGrid platform as a local scheduler and its computing peers.
+
+    SimGrid itself is asked. A peer's speed is that of one core, since it computes one task at a
+    time; its bandwidth is that of the narrowest link on the route from the scheduler, nominal and
+    as if it had the link for itself; the site's latency is that of the longest route. The uplink
+    stays unlimited: links that peers share are the platform's matter, to be simulated with it.
+
+    Parameters
+    ----------
+    platform : Platform or path
+        The platform or its file.
+    scheduler : str
+        The host of the local scheduler.
+    peers : sequence of str, optional
+        Hosts of the peers; without, all others that compute and that it has a route to.
+
+    Raises
+    ------
+    PlatformError
+        SimGrid refuses the platform.
+    WorkloadError
+        A host is not there, computes nothing or cannot be reached, a host is named twice, or a
+        route has no one bandwidth: it passes a Wi-Fi link, or none at all. The message begins with
+        ``scheduler`` or ``peers``, whichever is to be changed.
+    """
+    source = platform if isinstance(platform, Platform) else Path(platform)
+    speed = {host.name: host.speed for host in resolve(source).hosts}
+    if scheduler not in speed:
+        known = ", ".join(sorted(speed)[:8])
+        raise WorkloadError(f"scheduler {scheduler!r} is no host; there are {known}")
+    wanted = list(speed) if peers is None else list(peers)
+    if peers is None:
+        wanted = [name for name in wanted if name != scheduler and speed[name] > NO_SPEED]
+        wanted.sort(key=_key)
+    _check(scheduler, wanted, speed)
+    resolved = resolve(source, [(scheduler, name) for name in wanted])
+    found = {route.destination: route for route in resolved.routes}
+    if peers is None:
+        wanted = [name for name in wanted if name in found]
+    for _, name, reason in resolved.unreachable:
+        if peers is not None:
+            raise WorkloadError(
+                f"peers names {name!r}, to which scheduler {scheduler!r} has no route"
+                f" ({reason.strip()}); leave it out"
+            )
+    if not wanted:
+        raise WorkloadError(f"scheduler {scheduler!r} has a route to no host that computes")
+    routes = [found[name] for name in wanted]
+    links = {link.name: link for link in resolved.links}
+    return PeerSite(
+        tuple(wanted),
+        np.array([speed[name] for name in wanted]),
+        np.array([_narrowest(route, links) for route in routes]),
+        latency=max(route.latency for route in routes),
+        scheduler=scheduler,
+    )
+
+
+def hosts_beside(platform: Platform | str | os.PathLike[str], scheduler: str) -> list[str]:
+    """Return the other hosts of a scheduler's zone that are described one by one.
+
+    Parameters
+    ----------
+    platform : Platform or path
+        The platform or its file.
+    scheduler : str
+        A host.
+
+    Raises
+    ------
+    PlatformError
+        The file cannot be read.
+    WorkloadError
+        There is no such host, or it is alone.
+    """
+    described = platform if isinstance(platform, Platform) else read_platform(platform)
+    zones = [zone for element, zone in described.walk() if _is_called(element, scheduler)]
+    found = [] if not zones or zones[0] is None else [host.id for host in zones[0].hosts]
+    others = [name for name in found if name != scheduler]
+    if not others:
+        raise WorkloadError(f"scheduler {scheduler!r} is in no zone with other hosts; give peers")
+    return others
+
+
+def _is_called(element: object, name: str) -> bool:
+    """Whether an element of a platform is the host of a name."""
+    return isinstance(element, Host) and element.id == name
+
+
+def _key(name: str) -> tuple[str, int]:
+    """Return what a name is sorted by: peer-2 comes before peer-10."""
+    stem = name.rstrip("0123456789")
+    return stem, int(name[len(stem) :] or 0)
+
+
+def _check(scheduler: str, peers: Sequence[str], speed: Mapping[str, float]) -> None:
+    """Refuse names that do not stand for one computing host each."""
+    seen: set[str] = set()
+    for name in peers:
+        if name not in speed:
+            raise WorkloadError(f"peers names {name!r}, which is no host of the platform")
+        if name == scheduler:
+            raise WorkloadError(f"peers names {name!r}, which is the scheduler; leave it out")
+        if name in seen:
+            raise WorkloadError(f"peers names {name!r} twice; name it once")
+        if not speed[name] > NO_SPEED:
+            raise WorkloadError(f"peers names {name!r}, which computes nothing; leave it out")
+        seen.add(name)
+
+
+def _narrowest(route: ResolvedRoute, links: Mapping[str, ResolvedLink]) -> float:
+    """Return the bandwidth of the narrowest link of a route."""
+    passed = [links[name] for name in route.links if name in links]
+    for link in passed:
+        if link.sharing_policy == WIFI:
+            raise WorkloadError(
+                f"peers names {route.destination!r}, whose route passes the Wi-Fi link"
+                f" {link.name!r} with no one bandwidth; give peers that leave the host out"
+            )
+    if not passed:
+        raise WorkloadError(
+            f"peers names {route.destination!r}, to which the route has no link and thus no"
+            " bandwidth; give peers that leave the host out"
+        )
+    return min(link.bandwidth for link in passed)

@@ -1,0 +1,83 @@
+"""Bundles sold one after another, with discounts that last, fade or start anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from simplugin.elementary import exp, expm1, log, power
+from simplugin.market.actors.stations import Counters, lifetime
+from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
+from simplugin.workloads.bundle_markets import TOLERANCE, Amounts, BundleMarket, Floats
+
+
+def kept_parts(counters: Counters, dates: ArrayLike) -> Floats:
+    """Return which part of counters is left at the date of each bundle since the one before."""
+    lasts = lifetime(counters)
+    steps = np.diff(np.asarray(dates, dtype=np.float64), prepend=np.asarray(dates)[0])
+    if lasts in (0, np.inf):
+        return np.full(len(steps), 0.0 if lasts == 0 else 1.0)
+    return exp(-steps / lasts)
+
+
+def serve(
+    values: Iterable[ArrayLike], counts: Sequence[int], q: float, parts: Floats
+) -> list[tuple[Floats, BestBundle]]:
+    """Return the discount counters before each bundle, and its assignment of largest benefit.
+
+    A peer whose counter is a takes its next task for V q^a; `values` are those of each bundle.
+    """
+    found: list[tuple[Floats, BestBundle]] = []
+    sold = 0.0 * np.asarray(parts[0])
+    for own, m, part in zip(values, counts, parts, strict=True):
+        sold = sold * part
+        best = largest_benefit(np.asarray(own) * power(np.asarray(q), sold), m, m, q)
+        found.append((np.broadcast_to(sold, best.amounts.shape), best))
+        sold = sold + best.amounts
+    return found
+
+
+def best_in_hindsight(values: Floats, counts: Sequence[int], q: float, parts: Floats) -> float:
+    """Return the largest benefit of bundles that are all known beforehand, of every history.
+
+    Tasks of one bundle cost others of later ones by an amount that depends on the dates; the
+    benefit is no longer concave.
+    """
+    choices = [compositions(m, len(values)) for m in counts]
+    log_q = log(q)
+    sold, benefit = np.zeros((1, len(values))), np.zeros(1)
+    for choice, part in zip(choices, parts, strict=True):
+        sold = sold * part
+        worth = values * exp(sold * log_q) / -expm1(log_q)
+        gain = np.sum(worth[:, None] * -expm1(choice * log_q), axis=2)
+        benefit = (benefit[:, None] + gain).ravel()
+        sold = (sold[:, None, :] + choice).reshape(-1, len(values))
+    first = int(np.argmax(benefit >= benefit.max() * (1 - TOLERANCE)))
+    picked = np.unravel_index(first, [len(choice) for choice in choices])
+    history = [choice[at] for choice, at in zip(choices, picked, strict=True)]
+    return _benefit(values, history, q, parts)
+
+
+def _benefit(values: Floats, history: Iterable[Amounts], q: float, parts: Floats) -> float:
+    """Return the benefit of given amounts of each bundle."""
+    sold, benefit = np.zeros(len(values)), 0.0
+    for amounts, part in zip(history, parts, strict=True):
+        sold = sold * part
+        total = int(amounts.sum())
+        market = BundleMarket(values * power(np.asarray(q), sold), total, total, q)
+        benefit += market.benefit(amounts)
+        sold = sold + amounts
+    return benefit
+
+
+def compositions(m: int, parts: int) -> Amounts:
+    """Return all ways to deal m tasks to peers; shape (n_ways, parts)."""
+    if parts == 1:
+        return np.array([[m]])
+    blocks = []
+    for first in range(m, -1, -1):
+        rest = compositions(m - first, parts - 1)
+        blocks.append(np.column_stack([np.full(len(rest), first), rest]))
+    return np.concatenate(blocks)

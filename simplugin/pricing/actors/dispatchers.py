@@ -1,0 +1,236 @@
+"""Actors that compute, request and pass on tasks: several for each agent, on its host.
+
+They share the agent's `Desk` and nothing else: tasks, and requests for tasks, are messages.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from simplugin.pricing.policies.task_queues import Pace, Proportions, next_queue, to_request
+
+if TYPE_CHECKING:
+    from simplugin.simulation.api import Actor
+
+# A request for tasks: one number, and headers of 40 as TCP and IP have them [byte].
+REQUEST_SIZE = 48.0
+# Resolution of SimGrid's dates [s].
+INSTANT = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """An agent's father or son.
+
+    Attributes
+    ----------
+    name : str
+        Of the agent.
+    here : bool
+        True if it is on the same host: messages between them cross no network.
+    """
+
+    name: str
+    here: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Station:
+    """Initial knowledge of an agent.
+
+    Attributes
+    ----------
+    name : str
+        Its own.
+    father : Neighbour, optional
+        None for a master's agent.
+    sons : tuple of Neighbour
+        Those that may get tasks.
+    flop, byte : float
+        Of a simulated task [flop, byte].
+    proportions : Proportions
+        Shares of its queues, in simulated tasks per second.
+    threshold : int
+        Tasks that it keeps for each queue in use.
+    paced : bool
+        True if a master releases no more than its application's throughput.
+    end : float
+        When it stops [s].
+    """
+
+    name: str
+    father: Neighbour | None
+    sons: tuple[Neighbour, ...]
+    flop: float
+    byte: float
+    proportions: Proportions
+    threshold: int
+    paced: bool
+    end: float
+
+
+class Desk:
+    """Queues and finished tasks of an agent, shared by its actors.
+
+    Attributes
+    ----------
+    arrived : int
+        Tasks that came from the father, or that a master's agent released.
+    computed : list of tuples
+        Number of each task computed here, and when it ended [s].
+    """
+
+    def __init__(self, me: Actor, station: Station) -> None:
+        self.station = station
+        self.queues: list[deque[int]] = [deque() for _ in range(1 + len(station.sons))]
+        self.asked = [0] * len(self.queues)
+        self.deficit = [0.0] * len(self.queues)
+        self.computed: list[tuple[int, float]] = []
+        self.arrived = self.stock = self.requested = 0
+        self.work = me.semaphore(0)
+        self.room = me.semaphore(0)
+        self.waits_for_room = False
+
+    def wanted(self, now: float) -> int:
+        """Return the number of tasks to request now."""
+        weight = self.station.proportions.at(now)
+        return to_request(self.stock, self.requested, self.station.threshold, weight)
+
+    def take(self, me: Actor, task: int) -> None:
+        """Put an arrived task into a queue."""
+        weight = self.station.proportions.for_dispatch(me.now)
+        queue, self.deficit = next_queue(self.deficit, weight)
+        self.arrived += 1
+        self.queues[queue].append(task)
+        self.stock += 1
+        if queue == 0:
+            self.work.release()
+        else:
+            self.send(me, queue)
+
+    def send(self, me: Actor, queue: int) -> None:
+        """Send a son the requested tasks that are in its queue."""
+        son = self.station.sons[queue - 1]
+        while self.asked[queue] and self.queues[queue]:
+            self.asked[queue] -= 1
+            task = self.leave(me, queue)
+            if son.here:
+                me.message_queue(f"tasks for {son.name}").put_detached(task)
+            else:
+                me.mailbox(f"tasks for {son.name}").put_detached(task, self.station.byte)
+
+    def leave(self, me: Actor, queue: int) -> int:
+        """Take the first task out of a queue, which may make room for others."""
+        self.stock -= 1
+        self.look_for_room(me)
+        return self.queues[queue].popleft()
+
+    def look_for_room(self, me: Actor) -> None:
+        """Wake the actor that waits for room if there is some."""
+        if self.waits_for_room and self.wanted(me.now):
+            self.waits_for_room = False
+            self.room.release()
+
+
+async def agent(me: Actor, station: Station) -> tuple[int, list[tuple[int, float]]]:
+    """Dispatch and compute tasks to the end; return `Desk.arrived` and `Desk.computed`."""
+    desk = Desk(me, station)
+    # A task runs on one core; rates count on all of them.
+    for _ in range(me.host.cores):
+        me.spawn(_compute, desk, name=f"{station.name} computes", daemon=True)
+    for queue, son in enumerate(station.sons, 1):
+        me.spawn(
+            _receive_requests,
+            desk,
+            queue,
+            son,
+            name=f"{station.name} serves {son.name}",
+            daemon=True,
+        )
+    if station.father is None:
+        me.spawn(_release, desk, name=f"{station.name} releases", daemon=True)
+    else:
+        me.spawn(_request, desk, station.father, name=f"{station.name} requests", daemon=True)
+    me.spawn(_follow, desk, name=f"{station.name} follows", daemon=True)
+    await me.sleep_until(station.end)
+    return desk.arrived, desk.computed
+
+
+async def _compute(me: Actor, desk: Desk) -> None:
+    """Compute the tasks of the agent's own queue, one after the other on one core."""
+    while True:
+        await desk.work.acquire()
+        task = desk.leave(me, 0)
+        await me.execute(desk.station.flop, label=desk.station.name)
+        desk.computed.append((task, me.now))
+
+
+async def _follow(me: Actor, desk: Desk) -> None:
+    """Look for room each time that the rates change."""
+    for date in desk.station.proportions.date:
+        # A sleep may end a rounding error too early, when the old rates are still in force.
+        while me.now < date:
+            await me.sleep_for(max(date - me.now, INSTANT))
+        desk.look_for_room(me)
+
+
+async def _receive_requests(me: Actor, desk: Desk, queue: int, son: Neighbour) -> None:
+    """Receive the requests of a son."""
+    name = f"requests of {son.name}"
+    while True:
+        number = await (me.message_queue(name) if son.here else me.mailbox(name)).get()
+        desk.asked[queue] += number
+        desk.send(me, queue)
+
+
+async def _request(me: Actor, desk: Desk, father: Neighbour) -> None:
+    """Request tasks from the father when there is room for them."""
+    name, receivers = f"requests of {desk.station.name}", 0
+    while True:
+        number = await _room(me, desk)
+        desk.requested += number
+        # A transfer starts when its receiver is there: one for each task that may be under way.
+        while receivers < desk.requested:
+            receivers += 1
+            me.spawn(_receive, desk, father, name=f"{desk.station.name} receives", daemon=True)
+        if father.here:
+            await me.message_queue(name).put(number)
+        else:
+            await me.mailbox(name).put(number, REQUEST_SIZE)
+
+
+async def _receive(me: Actor, desk: Desk, father: Neighbour) -> None:
+    """Receive tasks one after the other."""
+    name = f"tasks for {desk.station.name}"
+    while True:
+        task = await (me.message_queue(name) if father.here else me.mailbox(name)).get()
+        desk.requested -= 1
+        desk.take(me, task)
+
+
+async def _release(me: Actor, desk: Desk) -> None:
+    """Release a master's tasks, numbered from 0, when there is room and the pace allows it."""
+    station, task = desk.station, 0
+    # One task at a time from the start: tasks released together would stay together, cross each
+    # link at the same time and pay its latency at the same time, while the link has nothing to do.
+    pace = Pace(1.0, me.now)
+    while True:
+        await _room(me, desk)
+        pace = pace.until(me.now, station.proportions, float(station.threshold))
+        if pace.may_release() or not station.paced:
+            pace = pace.after_release()
+            desk.take(me, task)
+            task += 1
+        else:
+            date = min(pace.look_again(station.proportions), station.end)
+            await me.sleep_for(max(date - me.now, INSTANT))
+
+
+async def _room(me: Actor, desk: Desk) -> int:
+    """Wait for room, and return the number of tasks to request."""
+    while not desk.wanted(me.now):
+        desk.waits_for_room = True
+        await desk.room.acquire()
+    return desk.wanted(me.now)

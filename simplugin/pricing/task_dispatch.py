@@ -1,0 +1,295 @@
+"""From rates to tasks: demand-driven dispatch of the actual tasks, simulated on SimGrid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from simplugin.errors import WorkloadError
+from simplugin.platforms.graphs import Graph
+from simplugin.pricing.actors.dispatchers import Neighbour, Station, agent
+from simplugin.pricing.policies.task_queues import Proportions
+from simplugin.simulation.options import SimGridOptions
+from simplugin.simulation.placement import Placement
+from simplugin.simulation.simulate import simulate
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from simplugin.platforms.platform import Platform
+    from simplugin.simulation.result import Result
+    from simplugin.workloads.sharing import Sharing
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+# Simulated tasks of each application, unless the caller gives their grain.
+_TASKS = 2000
+# Default part of the duration before the measurement.
+_WARM_UP = 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class Dispatch:
+    """Throughputs of tasks that were dispatched at given rates.
+
+    Attributes
+    ----------
+    throughput : float64, shape (n_applications,)
+        Tasks that ended in the window over its length [tasks/s].
+    theoretical : float64, shape (n_applications,)
+        Throughputs of the rates, averaged over the window [tasks/s].
+    window : tuple of float
+        First and last date of what was measured [s].
+    grain : float64, shape (n_applications,)
+        Number of tasks for which a simulated task stands.
+    arrived : int64, shape (n_agents,)
+        Simulated tasks that came to each agent over the whole run; a master's are those that it
+        released.
+    agent, task : int64, shape (n_computed,)
+        The agent that computed each simulated task, and the task's number, by date.
+    date : float64, shape (n_computed,)
+        When that ended [s].
+    result : Result
+        The simulation.
+    """
+
+    throughput: Floats
+    theoretical: Floats
+    window: tuple[float, float]
+    grain: Floats
+    arrived: Integers
+    agent: Integers
+    task: Integers
+    date: Floats
+    result: Result
+
+    @property
+    def deviation(self) -> Floats:
+        """Theoretical minus measured throughput over theoretical, shape (n_applications,).
+
+        NaN for an application that was promised nothing.
+        """
+        missing = self.theoretical - self.throughput
+        promised = np.where(self.theoretical > 0, self.theoretical, np.nan)
+        return missing / promised
+
+
+def dispatch(
+    platform: Graph | Platform | str | os.PathLike[str],
+    sharing: Sharing,
+    rates: Floats | Iterable[tuple[float, Floats]],
+    *,
+    duration: float,
+    warm_up: float | None = None,
+    grain: float | Floats | None = None,
+    threshold: int = 16,
+    paced: bool = True,
+    options: SimGridOptions | None = None,
+    back_end: Literal["coroutines", "threads"] = "coroutines",
+    trace: bool = False,
+) -> Dispatch:
+    """Run tasks on SimGrid at the rates of a pricing method, and measure the throughputs.
+
+    The demand-driven dispatch of [1]_. Each agent puts the tasks that come in into queues, one
+    for its own computations and one for each son, in proportion to its rate and to the flows of
+    its sons' subtrees. It computes the tasks of its own queue one at a time on each core of its
+    host, and sends a son as many tasks as the son has requested. It requests tasks from its
+    father when its queues hold fewer than `threshold` tasks for each queue in use; requests cross
+    the network too. SimGrid shares a host between the executions of all applications, and a link
+    between all transfers, in equal parts.
+
+    Proportions fix how an application's tasks are spread, not how many there are: where
+    applications compete, equal parts are not the rates. So the master's agent, which has
+    all tasks at hand, releases them at the throughput of its application (`paced`), with up to
+    `threshold` tasks at a time to catch up. Feasible rates then leave to each agent enough of
+    what is shared in equal parts: an agent that is behind has a queue, and takes more than its
+    rate.
+
+    Parameters
+    ----------
+    platform : Graph, Platform or path
+        Where; the hosts of a father and its son must have routes to each other.
+    sharing : Sharing
+        The deployment.
+    rates : float64, shape (n_agents,), or iterable of (float, float64, shape (n_agents,))
+        Tasks that each agent computes [tasks/s]; or dates [s], ascending, and the rates from
+        then on, for rates that are still being negotiated. Before the first date they are 0.
+    duration : float
+        Length of the run [s].
+    warm_up : float, optional
+        When the measurement starts [s]; after a quarter of the duration by default.
+    grain : float or float64, shape (n_applications,), optional
+        Number of tasks for which a simulated task stands: it has `grain` times the computation
+        and the data. By default each application releases some 2000 simulated tasks. Latencies do
+        not grow with the grain: the tasks in transit, during a request's way there and a task's
+        way back, should be fewer than the threshold.
+    threshold : int
+        Simulated tasks that an agent keeps for each queue in use.
+    paced : bool
+        True if masters release tasks at the throughput of their applications at most.
+    options : SimGridOptions, optional
+        The linear model by default.
+    back_end : {"coroutines", "threads"}
+        As for `simulate`.
+    trace : bool
+        True for a result with all activities; executions are labelled with their agents.
+
+    Returns
+    -------
+    Dispatch
+        With the throughputs, and every simulated task that was computed.
+
+    Raises
+    ------
+    WorkloadError
+        Shapes or ranges are wrong, or an agent that may not compute has a rate.
+
+    References
+    ----------
+    .. [1] R. Bertin, A. Legrand, C. Touati (2007). Toward a fully decentralized algorithm for
+       multiple bag-of-tasks application scheduling on grids. Slides, "Decentralized Scheduling".
+    """
+    dates, lines = _lines(sharing, rates)
+    start = _WARM_UP * duration if warm_up is None else warm_up
+    if not 0 <= start < duration < np.inf or threshold < 1:
+        raise WorkloadError(
+            f"duration is {duration!r}, warm_up {start!r} and threshold {threshold!r};"
+            " give 0 <= warm_up < duration and a threshold of 1 or more"
+        )
+    flows = np.array([sharing.gather(line) for line in lines])
+    masters = flows[:, sharing.masters]
+    coarse = _grain(grain, masters, dates, duration)
+    stations = _stations(
+        sharing,
+        dates,
+        lines / coarse[sharing.application],
+        flows / coarse[sharing.application],
+        coarse,
+        partial(Station, threshold=int(threshold), paced=paced, end=float(duration)),
+    )
+    result = simulate(
+        platform.platform() if isinstance(platform, Graph) else platform,
+        [
+            Placement(sharing.hosts[sharing.host[number]], agent, (station,), name=station.name)
+            for number, station in stations.items()
+        ],
+        options=SimGridOptions.linear() if options is None else options,
+        back_end=back_end,
+        trace=trace,
+    )
+    theoretical = _average(masters, dates, start, duration)
+    return _measure(sharing, list(stations), result, coarse, theoretical, (start, duration))
+
+
+def _lines(
+    sharing: Sharing, rates: Floats | Iterable[tuple[float, Floats]]
+) -> tuple[Floats, Floats]:
+    """Return dates, shape (n_changes,), and rates, shape (n_changes, n_agents)."""
+    changes = [(0.0, rates)] if isinstance(rates, np.ndarray) else list(rates)
+    dates = np.array([date for date, _ in changes], dtype=np.float64)
+    shapes = {np.shape(line) for _, line in changes}
+    if shapes != {(sharing.n_agents,)}:
+        raise WorkloadError(f"rates have shapes {shapes}; give ({sharing.n_agents},)")
+    lines = np.array([line for _, line in changes], dtype=np.float64)
+    if not np.all(np.isfinite(lines) & (lines >= 0)):
+        raise WorkloadError("a rate is negative or infinite; give numbers >= 0")
+    if not np.all(dates >= 0) or np.any(np.diff(dates) <= 0):
+        raise WorkloadError("the dates of the rates are not ascending from 0 on; sort them")
+    idle = np.flatnonzero(np.any(lines > 0, axis=0) & ~sharing.computes)
+    if len(idle):
+        raise WorkloadError(f"agent {idle[0]} has a rate, but may not compute; give it 0")
+    return dates, lines
+
+
+def _grain(grain: float | Floats | None, masters: Floats, dates: Floats, duration: float) -> Floats:
+    """Return the grain of each application."""
+    if grain is None:
+        promised = _average(masters, dates, 0.0, duration) * duration
+        return np.where(promised > 0, promised / _TASKS, 1.0)
+    coarse = np.broadcast_to(np.asarray(grain, dtype=np.float64), masters.shape[1:]).copy()
+    if not np.all(np.isfinite(coarse) & (coarse > 0)):
+        raise WorkloadError(f"grain is {grain!r}; give positive numbers")
+    return coarse
+
+
+def _average(values: Floats, dates: Floats, start: float, end: float) -> Floats:
+    """Average over a window what is constant between dates; values: shape (n_changes, ...)."""
+    length = np.diff(np.clip(np.append(dates, np.inf), start, end))
+    average: Floats = (length * values.T).sum(axis=-1) / (end - start)
+    return average
+
+
+def _stations(
+    sharing: Sharing,
+    dates: Floats,
+    rates: Floats,
+    flows: Floats,
+    grain: Floats,
+    station: partial[Station],
+) -> dict[int, Station]:
+    """Return what each agent with a flow knows; the others have nothing to do, and no actor."""
+    active = np.flatnonzero(np.any(flows > 0, axis=0)).tolist()
+    sons: dict[int, list[int]] = {number: [] for number in active}
+    for number in active:
+        if sharing.father[number] >= 0:
+            sons[int(sharing.father[number])].append(number)
+
+    def neighbour(number: int, of: int) -> Neighbour:
+        return Neighbour(f"agent {number}", bool(sharing.host[number] == sharing.host[of]))
+
+    stations = {}
+    for number in active:
+        application, father = sharing.application[number], int(sharing.father[number])
+        weights = np.column_stack([rates[:, number], flows[:, sons[number]]])
+        # Only lines that differ from the one before count.
+        new = np.append(True, np.any(np.diff(weights, axis=0) != 0, axis=1))
+        stations[number] = station(
+            name=f"agent {number}",
+            father=None if father < 0 else neighbour(father, number),
+            sons=tuple(neighbour(son, number) for son in sons[number]),
+            flop=float(sharing.flop[application] * grain[application]),
+            byte=float(sharing.byte[application] * grain[application]),
+            proportions=Proportions(
+                tuple(dates[new].tolist()), tuple(map(tuple, weights[new].tolist()))
+            ),
+        )
+    return stations
+
+
+def _measure(
+    sharing: Sharing,
+    agents: list[int],
+    result: Result,
+    grain: Floats,
+    theoretical: Floats,
+    window: tuple[float, float],
+) -> Dispatch:
+    """Count the tasks that agents have computed."""
+    arrived = np.zeros(sharing.n_agents, dtype=np.int64)
+    rows = []
+    for number in agents:
+        arrived[number], computed = result.value_of(f"agent {number}")
+        rows += [(date, number, task) for task, date in computed]
+    rows.sort()
+    columns = list(zip(*rows, strict=True)) or [(), (), ()]
+    date, agent = np.array(columns[0], dtype=np.float64), np.array(columns[1], dtype=np.int64)
+    counted = (date > window[0]) & (date <= window[1])
+    ended = np.bincount(sharing.application[agent[counted]], minlength=sharing.n_applications)
+    return Dispatch(
+        ended * grain / (window[1] - window[0]),
+        theoretical,
+        window,
+        grain,
+        arrived,
+        agent,
+        np.array(columns[2], dtype=np.int64),
+        date,
+        result,
+    )

@@ -1,0 +1,1 @@
+"""Drawings of platforms: layout, items, and ink."""

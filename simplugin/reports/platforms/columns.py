@@ -1,0 +1,256 @@
+"""Boxes in two columns, the network that joins them between the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simplugin.reports.platforms.layouts import apart, layout
+from simplugin.reports.platforms.part import Part, wish_along
+from simplugin.reports.platforms.sheet import Block, Disc, Point, Stroke, Words, measured, overlap
+
+_BETWEEN = 0.14
+_LEAST_MIDDLE, _MOST_MIDDLE = 2.6, 5.2
+_FONT = 7.0
+# With more boxes it takes seconds to try all swaps.
+_MOST_TRIED = 34
+
+
+def columns(part: Part, made: Sequence[Block], page: float) -> Block:
+    """Return boxes at the left and right, all else between them.
+
+    Parameters
+    ----------
+    part : Part
+        What hangs together.
+    made : sequence of Block
+        One for each item.
+    page : float
+        How wide it may get if that can be helped [inch].
+    """
+    return _Columns(part, made, page).block()
+
+
+class _Columns:
+    """One such drawing; x and y of the network are from 0 to 1 at first."""
+
+    def __init__(self, part: Part, made: Sequence[Block], page: float) -> None:
+        self.part = part
+        self.made = made
+        self.page = page
+        self.boxes = [i for i, item in enumerate(part.items) if item.is_box]
+        self.core = [i for i, item in enumerate(part.items) if not item.is_box]
+        spots = layout(len(made), part.edges).spots
+        span = np.maximum(np.ptp(spots, axis=0), 1e-9)
+        self.hints: NDArray[np.float64] = (spots - spots.min(axis=0)) / span
+        self.sides = self._sides()
+        self._measure()
+        self._improve(self._cost_as_drawn)
+
+    def _measure(self) -> None:
+        """Find out how large it all gets."""
+        left, right = (max((self.made[i].width for i in side), default=0.0) for side in self.sides)
+        self.middle = min(max(self.page - left - right, _LEAST_MIDDLE), _MOST_MIDDLE)
+        self.left = left
+        self.width = left + right + self.middle
+        self.height = max(self._height(side) for side in self.sides)
+        self.height = max(self.height, 0.45 * len(self.core), 1.2)
+
+    def _height(self, side: Sequence[int]) -> float:
+        """Return how high a column is at least."""
+        return sum(self.made[i].height + _BETWEEN for i in side) - _BETWEEN
+
+    def _sides(self) -> tuple[list[int], list[int]]:
+        """Divide the boxes so that both columns are about as high, neighbours near each other."""
+        order = sorted(self.boxes, key=lambda i: (self.hints[i, 0], self.hints[i, 1], i))
+        best = min(
+            range(1, len(order)) if len(order) > 1 else [1],
+            key=lambda at: abs(self._height(order[:at]) - self._height(order[at:])),
+        )
+        sides = (order[:best], order[best:])
+        for side in sides:
+            side.sort(key=lambda i: (self.hints[i, 1], i))
+        self.sides = sides
+        self._improve(self._cost)
+        return sides
+
+    def _improve(self, costs: Callable[[], float]) -> None:
+        """Swap boxes while lines get shorter or cross less."""
+        sides = self.sides
+        cost = costs()
+        slots = [(s, k) for s, side in enumerate(sides) for k in range(len(side))]
+        changed = len(slots) <= (_MOST_TRIED if costs == self._cost else _MOST_TRIED // 2)
+        while changed:
+            changed = False
+            for at, (s, k) in enumerate(slots):
+                for t, m in slots[at + 1 :]:
+                    sides[s][k], sides[t][m] = sides[t][m], sides[s][k]
+                    swapped = costs()
+                    if swapped < cost - 1e-9:
+                        cost, changed = swapped, True
+                    else:
+                        sides[s][k], sides[t][m] = sides[t][m], sides[s][k]
+
+    def _cost(self) -> float:
+        """Return how long lines are, with a toll for crossings and columns of different height."""
+        return self._toll(self._settled()) + self._unevenness()
+
+    def _cost_as_drawn(self) -> float:
+        """Return the same of the final places, which are further apart."""
+        self._measure()
+        spots = np.array(self._places()) / [self.middle, self.height]
+        return self._toll(spots) + self._unevenness()
+
+    def _toll(self, spots: NDArray[np.float64]) -> float:
+        """Return how long lines are, with a toll for crossings."""
+        ends = np.array(self.part.edges)
+        lengths = float(np.hypot(*(spots[ends[:, 0]] - spots[ends[:, 1]]).T).sum())
+        return lengths + 0.25 * (_crossings(spots, ends) if len(ends) <= 40 else 0)
+
+    def _unevenness(self) -> float:
+        """Return the toll for columns of different height."""
+        heights = [self._height(side) for side in self.sides]
+        return 0.6 * abs(heights[0] - heights[1]) / max(max(heights), 1e-9)
+
+    def _ports(self) -> NDArray[np.float64]:
+        """Return where lines meet boxes, in shares of the middle; not a number for the others."""
+        ports = np.full((len(self.made), 2), np.nan)
+        for x, side in enumerate(self.sides):
+            slack = max(self._height(each) for each in self.sides) - self._height(side)
+            gap = slack / max(len(side), 1)
+            y = gap / 2
+            total = max(self._height(side) + slack, 1e-9)
+            for i in side:
+                ports[i] = (x, (y + self.made[i].height / 2) / total)
+                y += self.made[i].height + _BETWEEN + gap
+        return ports
+
+    def _settled(self) -> NDArray[np.float64]:
+        """Return the places of all: each point between its neighbours (Tutte 1963)."""
+        spots = self._ports()
+        free = np.array(self.core, dtype=int)
+        if not len(free):
+            return spots
+        number = {place: i for i, place in enumerate(self.core)}
+        matrix = np.zeros((len(free), len(free)))
+        pull = np.zeros((len(free), 2))
+        for one, other in self.part.edges:
+            for here, there in ((one, other), (other, one)):
+                if here not in number:
+                    continue
+                inner = there in number
+                weight = 1.0 if inner else 1.6
+                matrix[number[here], number[here]] += weight
+                if inner:
+                    matrix[number[here], number[there]] -= weight
+                else:
+                    pull[number[here]] += weight * spots[there]
+        # So that what hangs from no box has a place, too.
+        matrix[np.diag_indices(len(free))] += 1e-3
+        spots[free] = np.linalg.solve(matrix, pull + 1e-3 * np.array([0.5, 0.5]))
+        return spots
+
+    def block(self) -> Block:
+        """Return the drawing."""
+        places = self._places()
+        for _ in range(8):
+            if not self._overlapping(places):
+                break
+            self.height *= 1.25
+            places = self._places()
+        sheet = Block(self.width, self.height)
+        for x, side in enumerate(self.sides):
+            for i in side:
+                box = self.made[i]
+                px, py = places[i]
+                sheet.put(box, px - box.width if x == 0 else px, py - box.height / 2)
+        for line, (one, other) in zip(self.part.lines, self.part.edges, strict=True):
+            path = self._path(places, one, other)
+            stroke = Stroke(path, self.part.bandwidth(line), self.part.is_fat(line))
+            sheet.strokes.append(stroke)
+            sheet.wishes.append(wish_along(path, self.part.rate(line)))
+        for i in self.core:
+            self._point(sheet, i, places[i])
+        return sheet
+
+    def _point(self, sheet: Block, i: int, place: Point) -> None:
+        """Add a point of the network."""
+        item, (x, y) = self.part.items[i], place
+        if item.kind == "meeting":
+            sheet.discs.append(Disc(x, y, 0.05, "meeting"))
+            if item.name:
+                words = Words(x, y - 0.13, item.name, _FONT, bold=True, align="center", paper=True)
+                sheet.words.append(words)
+            return
+        own = self.made[i]
+        sheet.put(own, x - own.width / 2, y - own.height / 2)
+
+    def _path(self, places: list[Point], one: int, other: int) -> tuple[Point, ...]:
+        """Return a straight line, or a bow between boxes of the same column."""
+        a, b = places[one], places[other]
+        in_boxes = all(self.part.items[i].is_box for i in (one, other))
+        if not in_boxes or abs(a[0] - b[0]) > 1e-6:
+            return a, b
+        depth = min(0.3 + 0.25 * abs(a[1] - b[1]), 0.42 * self.middle)
+        inwards = depth if one in self.sides[0] else -depth
+        t = np.linspace(0.0, 1.0, 17)
+        x = a[0] + 4 * inwards * t * (1 - t)
+        y = a[1] + (b[1] - a[1]) * t
+        return tuple(zip(x.tolist(), y.tolist(), strict=True))
+
+    def _places(self) -> list[Point]:
+        """Return the places of all in inches, points of the network apart from each other."""
+        spots = self._settled()
+        spots = spots * [self.middle, self.height] + [self.left, 0.0]
+        if self.core:
+            spots[self.core] = self._loosened(spots[self.core])
+        return [(float(x), float(y)) for x, y in spots]
+
+    def _overlapping(self, places: list[Point]) -> bool:
+        """Whether any two points of the network cover each other."""
+        areas = []
+        for i, (wide, high) in zip(self.core, self._extents().tolist(), strict=True):
+            x, y = places[i]
+            areas.append((x - wide / 2, y - high / 2, x + wide / 2, y + high / 2))
+        return any(overlap(one, other) for one, other in combinations(areas, 2))
+
+    def _extents(self) -> NDArray[np.float64]:
+        """Return how much room the points of the network need, names included."""
+        sizes = []
+        for i in self.core:
+            item, own = self.part.items[i], self.made[i]
+            wide = measured(item.name, _FONT, bold=True)[0] if item.name else 0.1
+            sizes.append([max(own.width, wide) + 0.05, 0.34 if item.kind == "meeting" else 0.26])
+        return np.array(sizes).reshape(-1, 2)
+
+    def _loosened(self, spots: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Spread points over the middle, and move them apart."""
+        extent = self._extents() + np.array([0.25, 0.18])
+        low = np.array([self.left + 0.55, 0.3])
+        high = np.array([self.left + self.middle - 0.55, self.height - 0.3])
+        if len(spots) > 2:
+            span = np.ptp(spots, axis=0)
+            fill = np.minimum((high - low) * 0.92 / np.maximum(span, 1e-9), 3.0)
+            centre = (spots.max(axis=0) + spots.min(axis=0)) / 2
+            goal = np.clip(centre, low + span * fill / 2, np.maximum(high - span * fill / 2, low))
+            spots = goal + (spots - centre) * fill
+        moved = apart(spots, extent, 0.04)
+        return np.clip(moved, low, np.maximum(high, low))
+
+
+def _crossings(spots: NDArray[np.float64], ends: NDArray[np.int64]) -> int:
+    """Count the pairs of lines that cross, not those that share an end."""
+    start, stop = spots[ends[:, 0]], spots[ends[:, 1]]
+    way = stop - start
+
+    def side(points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return on which side of each line (row) each point (column) is."""
+        away = points[None, :, :] - start[:, None, :]
+        turn = way[:, None, 0] * away[:, :, 1] - way[:, None, 1] * away[:, :, 0]
+        return np.sign(np.where(np.abs(turn) < 1e-9, 0.0, turn))
+
+    split = side(start) * side(stop) < 0
+    return int((split & split.T).sum()) // 2

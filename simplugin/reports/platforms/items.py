@@ -1,0 +1,384 @@
+"""What a drawing of a platform shows: hosts, clusters and zones, in as much detail as asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer, Router
+from simplugin.platforms.links import (
+    FATPIPE,
+    SPLITDUPLEX,
+    Backbone,
+    BypassZoneRoute,
+    HostLink,
+    Link,
+    LinkUse,
+    ZoneRoute,
+)
+from simplugin.platforms.platform import Platform, PlatformElement, Zone
+from simplugin.reports.platforms.contents import Contents, Group, contents, group_of, stem
+from simplugin.reports.platforms.network import Line, Network, Step, Way, network
+
+Point = Host | Peer | Router | Zone | Cluster | Cabinet
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How much is shown.
+
+    Attributes
+    ----------
+    hosts : bool
+        Whether hosts that have an element of their own are shown one by one.
+    fold : int
+        As many equal hosts, or more, that hang from one point by equal links become one box; 0
+        for never.
+    sites : bool
+        Whether each part of the outermost zone becomes one box.
+    rows : int
+        How many clusters such a box names.
+    boxes : int
+        Above that, boxes that hang from one point become one box.
+    frame : int
+        Up to so many of them still show in a frame; more are only listed.
+    """
+
+    hosts: bool = True
+    fold: int = 0
+    sites: bool = False
+    rows: int = 8
+    boxes: int = 10**9
+    frame: int = 0
+
+
+@dataclass(eq=False)
+class Item:
+    """Something to draw.
+
+    Attributes
+    ----------
+    kind : str
+        ``host``, ``router``, ``meeting`` (of links), ``bus`` (a link that is a point), ``group``
+        (equal hosts: a box of one line), ``listing`` (a box that names clusters), ``zone`` (a box
+        around items).
+    name : str
+        Its name; for a zone that is one box, that of the zone.
+    contents : Contents
+        The hosts that it stands for.
+    inner, lines
+        Of a zone: its items and what joins them, by their positions.
+    rows : int
+        Of a listing: how many clusters it names.
+    coordinates : tuple of float, optional
+        Where the platform itself places it.
+    """
+
+    kind: str
+    name: str = ""
+    contents: Contents = field(default_factory=lambda: Contents(()))
+    inner: list[Item] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+    rows: int = 0
+    coordinates: tuple[float, float] | None = None
+
+    @property
+    def is_box(self) -> bool:
+        """Whether it is drawn as a box with words."""
+        return self.kind in ("group", "listing", "zone")
+
+    def walk(self) -> Iterator[Item]:
+        """Yield it and all in it."""
+        yield self
+        for item in self.inner:
+            yield from item.walk()
+
+
+class Survey:
+    """A platform, prepared for being shown in different detail."""
+
+    def __init__(self, platform: Platform) -> None:
+        self.links: dict[str, Link | Backbone] = {}
+        self._around: dict[str, str] = {}
+        self.explicit_hosts = 0
+        self._networks: dict[str, Network] = {}
+        for element, zone in platform.walk():
+            if isinstance(element, Link | Backbone):
+                self.links[element.id] = element
+            elif isinstance(element, Zone | Cluster) and zone is not None:
+                self._around[element.id] = zone.id
+            self.explicit_hosts += isinstance(element, Host | Peer)
+        self.top = _peeled(_outermost(platform))
+
+    def item(self, detail: Detail) -> Item:
+        """Return all of the platform as one zone."""
+        return self._zone(self.top, detail, outermost=True)
+
+    def bandwidth(self, link: str) -> float:
+        """Return the bandwidth of a link [byte/s]; 0 if there is no such link."""
+        found = self.links.get(link)
+        return found.bandwidth if found is not None else 0.0
+
+    def is_fat(self, link: str) -> bool:
+        """Whether a link is a ``FATPIPE``: nobody waits for anybody on it."""
+        found = self.links.get(link)
+        return isinstance(found, Link) and found.sharing_policy == FATPIPE
+
+    def _zone(self, zone: Zone, detail: Detail, *, outermost: bool = False) -> Item:
+        """Return a zone as an item."""
+        points = _points(zone)
+        hosts = [each for each in points if not isinstance(each, Router)]
+        held = contents(zone.elements)
+        if not outermost:
+            if not hosts:
+                return Item("router", zone.id)
+            if len(points) == 1 and isinstance(points[0], Host | Peer):
+                return self._leaf(points[0])
+            nested = any(isinstance(each, Zone | Cluster | Cabinet) for each in points)
+            if detail.sites or not (nested or detail.hosts):
+                return _box(zone.id, held, detail.rows)
+        elif not (detail.hosts or any(isinstance(each, Zone | Cluster) for each in points)):
+            return Item("zone", zone.id, held, [_box(zone.id, held, max(detail.rows, 24))])
+        found = self._network(zone, points)
+        inner = [
+            self._zone(each, detail) if isinstance(each, Zone) else self._leaf(each)
+            for each in points
+        ]
+        for place in range(found.n_terminals, len(found.points)):
+            names = found.buses.get(place)
+            inner.append(Item("bus", ", ".join(names)) if names else Item("meeting"))
+        item = Item("zone", zone.id, held, inner, list(found.lines))
+        if detail.fold:
+            self._fold_hosts(item, detail.fold)
+        if _box_count(item) > detail.boxes:
+            before = _box_count(item) + 1
+            while detail.boxes < _box_count(item) < before:
+                before = _box_count(item)
+                _fold_boxes(item, detail)
+            _keep_largest(item, max(3 * detail.boxes, 120), detail.rows)
+        return item
+
+    def _leaf(self, element: object) -> Item:
+        """Return a host, router or cluster as an item."""
+        if isinstance(element, Router):
+            where = element.coordinates
+            return Item("router", element.id, coordinates=where and where[:2])
+        if isinstance(element, Cluster | Cabinet):
+            return Item("group", element.id, Contents((group_of(element),)))
+        assert isinstance(element, Host | Peer)
+        where = element.coordinates
+        held = Contents((group_of(element),))
+        return Item("host", element.id, held, coordinates=where and where[:2])
+
+    def _network(self, zone: Zone, points: Sequence[Point]) -> Network:
+        """Return how the parts of a zone are joined."""
+        if zone.id not in self._networks:
+            names = [each.id for each in points]
+            if zone.routing in ("Cluster", "Wifi"):
+                self._networks[zone.id] = _star(zone, names, self.links)
+            else:
+                self._networks[zone.id] = network(names, self._ways(zone, set(names)), self.is_fat)
+        return self._networks[zone.id]
+
+    def _ways(self, zone: Zone, names: set[str]) -> Iterator[Way]:
+        """Yield the routes of a zone, between parts of it."""
+        opened = {each.id: each for each in zone.zones if _is_opened(each)}
+        for route in (*zone.routes, *(route for each in opened.values() for route in each.routes)):
+            source, destination = route.source, route.destination
+            if isinstance(route, ZoneRoute | BypassZoneRoute):
+                source = route.gateway_source if source in opened else source
+                destination = route.gateway_destination if destination in opened else destination
+            ends = (self._part(source, names), self._part(destination, names))
+            if ends[0] and ends[1] and ends[0] != ends[1]:
+                yield Way(ends[0], ends[1], tuple(self._step(use) for use in route.links))
+
+    def _part(self, name: str, names: set[str]) -> str:
+        """Return the part of a zone that a host or zone is, or is in; empty for none."""
+        while name and name not in names:
+            name = self._around.get(name, "")
+        return name
+
+    def _step(self, use: LinkUse) -> Step:
+        """Return a link and the end by which it is entered."""
+        if use.direction != "NONE":
+            return use.link, int(use.direction == "DOWN")
+        base, _, half = use.link.rpartition("_")
+        if half in ("UP", "DOWN") and self._is_duplex(base):
+            return base, int(half == "DOWN")
+        return use.link, 0 if self._is_duplex(use.link) else -1
+
+    def _is_duplex(self, name: str) -> bool:
+        """Whether there is a split-duplex link of that name."""
+        link = self.links.get(name)
+        return isinstance(link, Link) and link.sharing_policy == SPLITDUPLEX
+
+    def _fold_hosts(self, zone: Item, least: int) -> None:
+        """Make equal hosts that hang from one point by equal links one box."""
+        kinds: dict[object, list[int]] = {}
+        for leaf, (at, line) in _leaves(zone).items():
+            item = zone.inner[leaf]
+            if item.kind == "host":
+                rates = tuple(self.bandwidth(link) for link in line.links)
+                group = item.contents.groups[0]
+                kinds.setdefault((at, rates, stem(item.name), group.cores, group.speed), []).append(
+                    leaf
+                )
+        merged = {}
+        for leaves in kinds.values():
+            if len(leaves) >= least:
+                group = zone.inner[leaves[0]].contents.groups[0]
+                first, last = (zone.inner[leaves[at]].name for at in (0, -1))
+                name = f"{first} … {last}"
+                held = Contents((replace(group, name=name, count=len(leaves)),))
+                merged[leaves[0]] = (Item("group", name, held), leaves)
+        _merge(zone, merged)
+
+
+def _is_opened(zone: Zone) -> bool:
+    """Whether a zone is but a network: several routers and no host."""
+    return len(zone.routers) > 1 and not any(
+        isinstance(each, Host | Peer | Zone | Cluster | Cabinet) for each in zone.elements
+    )
+
+
+def _points(zone: Zone) -> list[Point]:
+    """Return the parts of a zone, those of a network among them instead of it."""
+    found: list[Point] = []
+    for each in zone.elements:
+        if isinstance(each, Zone) and _is_opened(each):
+            found += each.routers
+        elif isinstance(each, Host | Peer | Router | Zone | Cluster | Cabinet):
+            found.append(each)
+    return found
+
+
+def _outermost(platform: Platform) -> Zone:
+    """Return a zone around all."""
+    parts: list[PlatformElement] = list(platform.elements)
+    zones = [each for each in parts if isinstance(each, Zone | Cluster)]
+    if len(zones) == 1 and isinstance(zones[0], Zone):
+        return zones[0]
+    return Zone("platform", "None", tuple(zones))
+
+
+def _peeled(zone: Zone) -> Zone:
+    """Leave out zones around one zone only."""
+    while len(zone.elements) == 1 and isinstance(zone.elements[0], Zone):
+        zone = zone.elements[0]
+    return zone
+
+
+def _box(name: str, held: Contents, rows: int) -> Item:
+    """Return a zone as one box."""
+    if len(held.groups) == 1:
+        group = held.groups[0]
+        return Item("group", name, Contents((replace(group, name=name, whole=True),)))
+    return Item("listing", name, held, rows=rows)
+
+
+def _star(zone: Zone, names: Sequence[str], known: Container[str]) -> Network:
+    """Return the network of a zone whose hosts hang from one point."""
+    points = list(names)
+    number = {name: i for i, name in enumerate(points)}
+    buses: dict[int, tuple[str, ...]] = {}
+    routers = [each.id for each in zone.routers]
+    hub = number[routers[0]] if routers else len(points)
+    lines: list[Line] = []
+    if zone.routing == "Wifi":
+        hub = number.get(zone.properties.get("access_point", ""), hub)
+        waves = tuple(link.id for link in zone.links)
+        lines = [Line(i, hub, waves) for i in range(len(names)) if i != hub]
+    else:
+        for element in zone.elements:
+            if isinstance(element, Backbone) and not routers:
+                buses[hub] = (element.id,)
+            elif isinstance(element, Cabinet):
+                lines.append(Line(number[element.id], hub))
+            elif isinstance(element, HostLink):
+                link = element.up if element.up in known else element.up.removesuffix("_UP")
+                lines.append(Line(number[element.host], hub, (link,)))
+    if lines and hub == len(points):
+        points.append("")
+    return Network(tuple(points), len(names), tuple(lines), buses if lines else {})
+
+
+def _leaves(zone: Item) -> dict[int, tuple[int, Line]]:
+    """Return the items with one neighbour: that and the line to it."""
+    joined: dict[int, list[tuple[int, Line]]] = {}
+    for line in zone.lines:
+        joined.setdefault(line.start, []).append((line.stop, line))
+        joined.setdefault(line.stop, []).append((line.start, line))
+    return {item: found[0] for item, found in sorted(joined.items()) if len(found) == 1}
+
+
+def _box_count(zone: Item) -> int:
+    """Count the boxes in a zone."""
+    return sum(each.is_box for each in zone.inner)
+
+
+def _fold_boxes(zone: Item, detail: Detail) -> None:
+    """Make boxes that hang from one point one box, together with the point if it has a name.
+
+    Where names end in a dot and that of a site, one box for each site.
+    """
+    rows = detail.rows
+    hanging: dict[int, list[int]] = {}
+    for leaf, (at, _) in _leaves(zone).items():
+        if zone.inner[leaf].is_box:
+            hanging.setdefault(at, []).append(leaf)
+    merged = {}
+    for at, leaves in hanging.items():
+        sites: dict[str, list[int]] = {}
+        for leaf in leaves:
+            sites.setdefault(zone.inner[leaf].name.rpartition(".")[2], []).append(leaf)
+        if 1 < len(sites) < len(leaves) / 2:
+            for site, members in sites.items():
+                held = _together([zone.inner[leaf] for leaf in members])
+                merged[members[0]] = (Item("listing", site, held, rows=rows), members)
+        elif len(leaves) > 1:
+            point = zone.inner[at]
+            takes = point.kind == "router" and len(hanging) > 1
+            held = _together([zone.inner[leaf] for leaf in leaves])
+            name = point.name if takes else f"{len(leaves):,} parts"
+            item = Item("listing", name, held, rows=rows if len(hanging) > 1 else max(rows, 24))
+            if len(leaves) <= detail.frame and not takes:
+                item = Item("zone", name, held, [zone.inner[leaf] for leaf in leaves])
+            merged[at if takes else leaves[0]] = (item, [at, *leaves] if takes else leaves)
+    _merge(zone, merged)
+
+
+def _keep_largest(zone: Item, most: int, rows: int) -> None:
+    """Keep the boxes with the most cores, and make the others one."""
+    boxes = [i for i, item in enumerate(zone.inner) if item.is_box]
+    if len(boxes) <= most:
+        return
+    order = sorted(boxes, key=lambda i: (-zone.inner[i].contents.core_count, i))
+    others = sorted(order[most - 1 :])
+    name = f"{len(others):,} smaller parts"
+    item = Item("listing", name, _together([zone.inner[i] for i in others]), rows=rows)
+    _merge(zone, {others[0]: (item, others)})
+    at = next(i for i, each in enumerate(zone.inner) if each is item)
+    zone.lines = [line for line in zone.lines if at not in (line.start, line.stop)]
+
+
+def _together(items: Sequence[Item]) -> Contents:
+    """Return what several items hold."""
+    groups: list[Group] = []
+    for item in items:
+        groups += item.contents.groups
+    return Contents(tuple(groups))
+
+
+def _merge(zone: Item, merged: dict[int, tuple[Item, list[int]]]) -> None:
+    """Put items in the places of others, and renumber."""
+    goes = {each: first for first, (_, members) in merged.items() for each in members}
+    kept = [i for i in range(len(zone.inner)) if goes.get(i, i) == i]
+    number = {old: new for new, old in enumerate(kept)}
+    links: dict[tuple[int, int], dict[str, None]] = {}
+    for line in zone.lines:
+        ends = [number[goes.get(end, end)] for end in (line.start, line.stop)]
+        if ends[0] != ends[1]:
+            found = links.setdefault((min(ends), max(ends)), {})
+            found.update(dict.fromkeys(line.links))
+    zone.inner = [merged[i][0] if i in merged else zone.inner[i] for i in kept]
+    zone.lines = [Line(*ends, tuple(found)) for ends, found in links.items()]

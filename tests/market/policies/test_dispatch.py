@@ -1,0 +1,154 @@
+"""The choice of sites: rules, the account that the global scheduler keeps, and estimates."""
+
+import math
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simplugin.errors import InfeasibleError
+from simplugin.market.actors.global_schedulers import Desk, Directory
+from simplugin.market.actors.local_schedulers import seconds
+from simplugin.market.actors.messages import Announcement, Capacity, Estimate, Submission
+from simplugin.market.model import Terms, completion_times
+from simplugin.market.policies.dispatch import (
+    DISPATCHERS,
+    Situation,
+    completion_of_best,
+    earliest,
+    first_idle,
+    round_robin,
+)
+from simplugin.platforms.peers import PeerSite
+from simplugin.workloads.bundles import Bundle
+
+
+def test_first_idle_takes_the_quickest_of_the_idle():
+    assert first_idle(Situation((3.0, 1.0, 2.0), (0.0,) * 3, (True, False, True), 7)) == 2
+    assert first_idle(Situation((2.0, 2.0), (0.0,) * 2, (True, True), 7)) == 0
+    assert first_idle(Situation((3.0, 1.0), (1.0,) * 2, (False, False), 7)) is None
+
+
+def test_round_robin_goes_round():
+    sites = [round_robin(Situation((1.0,) * 3, (9.0,) * 3, (False,) * 3, n)) for n in range(5)]
+    assert sites == [0, 1, 2, 0, 1]
+
+
+def test_earliest_counts_the_backlog():
+    assert earliest(Situation((3.0, 1.0), (0.0, 1.5), (True, False), 0)) == 1
+    assert earliest(Situation((3.0, 1.0), (0.0, 2.5), (True, False), 0)) == 0
+    assert earliest(Situation((3.0, 1.0), (0.0, 2.0), (True, False), 0)) == 0
+
+
+def _desk(dispatch, estimates):
+    schedulers = tuple(f"ls-{site}" for site in range(len(estimates[0])))
+    desk = Desk(Directory("gs", schedulers, dispatch))
+    bundle = Bundle("b", 3, 7.0, 5.0, work=np.arange(3.0))
+    desk.waiting.extend(Submission(number, bundle) for number in range(len(estimates)))
+    return desk, estimates
+
+
+def _handed(account, now):
+    """Return which bundles a desk hands over where, as sites answer its questions."""
+    desk, estimates = account
+    chosen = []
+    while True:
+        asked = desk.question()
+        if asked is not None:
+            assert desk.question() is None
+            # What tasks really compute is nobody's to know.
+            assert asked == Announcement(asked.number, 7.0, 5.0, 3)
+            for site, answer in reversed(list(enumerate(estimates[asked.number]))):
+                assert desk.next(now) is None
+                desk.answer(Estimate(asked.number, site, answer))
+        each = desk.next(now)
+        if each is None:
+            return chosen
+        chosen.append((each[0].number, each[1]))
+
+
+def test_a_queue_is_first_in_first_served():
+    account = _desk("first_idle", ((5.0, 9.0), (5.0, 9.0), (1.0, 1.0)))
+    desk = account[0]
+    # The third would be done at once, but waits its turn.
+    assert _handed(account, 0.0) == [(0, 0), (1, 1)]
+    assert _handed(account, 1.0) == []
+    desk.finish(0, 5.0)
+    assert _handed(account, 5.0) == [(2, 0)]
+    desk.finish(1, 9.0)
+    desk.finish(0, 9.0)
+    assert (desk.done, desk.handed) == (3, 3)
+
+
+def test_earliest_knows_what_sites_still_have():
+    estimates = ((4.0, 10.0),) * 4
+    # Site 0 is done at 4, 8, then 12: the third goes to site 1, which is done at 10.
+    assert _handed(_desk("earliest", estimates), 0.0) == [(0, 0), (1, 0), (2, 1), (3, 0)]
+
+
+def test_earliest_lets_overdue_bundles_count_nothing():
+    account = _desk("earliest", ((4.0, 10.0),))
+    desk = account[0]
+    assert _handed(account, 0.0) == [(0, 0)]
+    desk.waiting.append(Submission(0, Bundle("late", 3, 7.0, 5.0)))
+    # At 7 the first is three seconds late: site 0 counts as done, not as done before now.
+    assert desk._situation(7.0, (4.0, 10.0)).backlog == (0.0, 0.0)
+    assert desk._situation(1.0, (4.0, 10.0)).backlog == (3.0, 0.0)
+    assert _handed(account, 7.0) == [(0, 0)]
+
+
+def test_estimates_are_what_the_best_assignment_takes():
+    site = PeerSite.numbered(np.array([4.0, 1.0]), np.array([1e9, 1e9]))
+    bundle = Bundle("b", 6, 4.0, 0.0)
+    terms = Terms(alpha=0.5, price_unit=1.0, setup=0.0)
+    # Tasks take 1 s and 4 s, and are worth 1, 1/2, 1/4, 1/8, ... and 1/4, 1/8, ...: of the best six
+    # four are at the first, which takes 4 s, and two at the other, which takes 8 s.
+    times = completion_times(site, bundle, 0.0)
+    assert completion_of_best(terms.market(times, 6), times) == 8.0
+
+
+def test_a_desk_is_given_names_only():
+    assert {field.name for field in fields(Directory)} == {"host", "schedulers", "dispatch"}
+
+
+@pytest.mark.parametrize(
+    ("dispatch", "sites"),
+    [("first_idle", [1, 2]), ("round_robin", [1, 1, 2, 1]), ("earliest", [1, 1, 2, 1])],
+)
+def test_a_site_that_cannot_take_a_bundle_does_not_get_it(dispatch, sites):
+    # The first site is idle and would be next.
+    account = _desk(dispatch, ((math.inf, 4.0, 10.0),) * 4)
+    assert _handed(account, 0.0) == list(enumerate(sites))
+
+
+def test_a_desk_refuses_what_no_site_can_take():
+    account = _desk("earliest", ((math.inf, math.inf),))
+    with pytest.raises(InfeasibleError, match="no site can take bundle 'b'"):
+        _handed(account, 0.0)
+
+
+@given(
+    speed=st.lists(st.floats(1e6, 1e8), min_size=1, max_size=5),
+    m=st.integers(1, 40),
+    n_max=st.none() | st.integers(0, 20),
+    alpha=st.floats(1e-3, 0.5),
+)
+def test_sites_answer_by_what_peers_say(speed, m, n_max, alpha):
+    site = PeerSite.numbered(np.array(speed), np.array(speed)[::-1])
+    terms = Terms(alpha, n_max=n_max, price_unit=7.0, setup=0.25)
+    said = [
+        Capacity(Cp, Cm, 0.25, 7.0, 1 - alpha, math.inf if n_max is None else n_max)
+        for Cp, Cm in zip(site.speed.tolist(), site.bandwidth.tolist(), strict=True)
+    ]
+    answer = seconds(said, Announcement(0, 3e8, 2e7, m))
+    if n_max is not None and n_max * len(speed) < m:
+        assert answer == math.inf
+    else:
+        times = completion_times(site, Bundle("b", m, 3e8, 2e7), 0.25)
+        assert answer == completion_of_best(terms.market(times, m), times)
+
+
+def test_all_rules_have_names():
+    assert set(DISPATCHERS) == {"first_idle", "round_robin", "earliest"}

@@ -1,0 +1,183 @@
+"""What is sent, counted by hand; who knows what."""
+
+import contextlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simplugin.market.policies.negotiation import (
+    Agreement,
+    Call,
+    Negotiation,
+    OwnTasks,
+    message_size,
+    negotiate,
+    own_generator,
+)
+from simplugin.market.policies.shipped import NEGOTIATIONS, posted
+from simplugin.workloads.random_markets import random_market
+
+# Replies in which all numbers are counts of tasks.
+COUNTS = {"cap", "count", "counts"}
+
+
+def heard(negotiation, log):
+    """The same negotiation, whose peers write down what they hear and answer."""
+
+    class Written:
+        def __init__(self, number, peer):
+            self.number, self.peer = number, peer
+
+        def reply(self, message):
+            answer = self.peer.reply(message)
+            log.append((self.number, message, answer))
+            return answer
+
+    made = iter(range(10**6))
+
+    def peer(*own):
+        return Written(next(made), negotiation.peer(*own))
+
+    return Negotiation(negotiation.name, negotiation.scheduler, peer)
+
+
+def test_messages_and_bytes_are_counted():
+    class Echo:
+        def reply(self, message):
+            return ("three", *message[1:], 1, 2)
+
+    got = []
+
+    def scheduler(n_peers, m, generator):
+        got.append((n_peers, m, generator.random()))
+        got.append((yield Call((1, 0), ("ask", 7))))
+        got.append((yield Call((0,), ("tell", 1, 2, 3), answers=False)))
+        return Agreement(np.array([m, 0]), 5.0)
+
+    echoes = Negotiation("echo", scheduler, lambda *_: Echo())
+    agreed = negotiate(echoes, [1.0, 2.0], 3, 3, 0.5, seed=4)
+    assert agreed.rounds == 2
+    assert agreed.messages == 2 + 2 + 1
+    assert agreed.bytes == 2 * 48 + 2 * (40 + 3 * 8) + (40 + 3 * 8)
+    assert agreed.price == 5.0
+    assert got[0] == (2, 3, own_generator(4).random())
+    assert got[1:] == [[("three", 7, 1, 2)] * 2, []]
+
+
+@pytest.mark.parametrize("name", NEGOTIATIONS)
+def test_counters_agree_with_what_peers_hear(name):
+    drawn, log = random_market(11), []
+    agreed = negotiate(heard(NEGOTIATIONS[name], log), *drawn.arguments, seed=1)
+    assert agreed.messages == 2 * len(log)
+    assert agreed.bytes == sum(
+        40 + 8 * (len(message) - 1) + 40 + 8 * (len(answer) - 1) for _, message, answer in log
+    )
+    again = negotiate(NEGOTIATIONS[name], *drawn.arguments, seed=1)
+    assert again.amounts.tolist() == agreed.amounts.tolist()
+    assert (again.rounds, again.messages, again.bytes) == (
+        agreed.rounds,
+        agreed.messages,
+        agreed.bytes,
+    )
+
+
+@pytest.mark.parametrize("name", NEGOTIATIONS)
+def test_a_message_is_a_kind_and_numbers(name):
+    log = []
+    negotiate(heard(NEGOTIATIONS[name], log), *random_market(3).arguments)
+    for _, *both in log:
+        for kind, *numbers in both:
+            assert isinstance(kind, str)
+            assert all(float(number) == number for number in numbers)
+    assert message_size(("post",)) == 40
+    assert message_size(("count", 3)) == 48
+
+
+@pytest.mark.parametrize("name", NEGOTIATIONS)
+def test_a_local_scheduler_needs_nothing_but_replies(name):
+    # Replies of one run are played back to another scheduler: it calls and agrees as before.
+    drawn, log = random_market(8), []
+    values, m, *_ = drawn.arguments
+    agreed = negotiate(heard(NEGOTIATIONS[name], log), *drawn.arguments, seed=2)
+    scheduler = NEGOTIATIONS[name].scheduler(len(values), m, own_generator(2))
+    played, ended = iter(log), []
+
+    def driven():
+        ended.append((yield from scheduler))
+
+    calls, replies = driven(), None
+    with contextlib.suppress(StopIteration):
+        while True:
+            call = calls.send(replies)
+            replies = []
+            for peer in call.peers:
+                number, message, answer = next(played)
+                assert (number, message) == (peer, call.message)
+                replies.append(answer)
+    assert ended[0].amounts.tolist() == agreed.amounts.tolist()
+    assert next(played, None) is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_in_bisection_peers_tell_counts_until_tasks_are_in_doubt(seed):
+    drawn, log = random_market(seed), []
+    negotiate(heard(NEGOTIATIONS["bisection"], log), *drawn.arguments)
+    kinds = [answer[0] for _, _, answer in log]
+    told = [answer for _, _, answer in log if answer[0] == "worths"]
+    first = kinds.index("worths") if told else len(kinds)
+    assert set(kinds[:first]) <= COUNTS
+    assert set(kinds[first:]) <= {"worths"}
+    assert sum(len(answer) - 1 for answer in told) <= 2 * len(drawn.values)
+
+
+@given(seed=st.integers(0, 10**6), part=st.floats(-0.999, 0.999))
+def test_a_value_that_changes_no_answer_changes_no_call(seed, part):
+    drawn = random_market(seed % 300)
+    values, m, caps, q = drawn.arguments
+    log, changed = [], []
+    negotiate(heard(NEGOTIATIONS["bisection"], log), values, m, caps, q)
+    moved = seed % len(values)
+    own = OwnTasks(values[moved], caps[moved], q[moved])
+    least, most = -1.0, 1.0
+    for number, (kind, *numbers), answer in log:
+        if number == moved and kind == "price":
+            price, count = numbers[0], answer[1]
+            if count > 0:
+                least = max(least, price - own.log_worth(count))
+            if count < caps[moved]:
+                most = min(most, price - own.log_worth(count + 1))
+    assert least <= 0 < most
+    other = values.copy()
+    other[moved] *= np.exp(part * (most if part > 0 else -least) * 0.99)
+    negotiate(heard(NEGOTIATIONS["bisection"], changed), other, m, caps, q)
+    before = [each[:2] for each in log if each[1][0] != "worths"]
+    assert [each[:2] for each in changed if each[1][0] != "worths"] == before
+
+
+def test_peers_follow_their_own_values():
+    # One peer's side is made with another value than the market's: only it is told apart.
+    shipped = NEGOTIATIONS["secant"]
+    made = []
+
+    def peer(value, cap, q, generator):
+        made.append(value)
+        return shipped.peer(1000.0 if len(made) == 2 else value, cap, q, generator)
+
+    agreed = negotiate(Negotiation("fast", shipped.scheduler, peer), [5.0, 5.0, 5.0], 30, 30, 0.99)
+    assert agreed.amounts.tolist() == [0, 30, 0]
+
+
+def test_posted_prices_take_one_round_and_any_policy():
+    def first(values, m, caps, q, share=1):
+        assert q.shape == values.shape
+        assert caps.dtype == np.int64
+        return np.array([m - share, share]), float(values[0])
+
+    agreed = negotiate(posted(first, share=2), [3.0, 1.0], 7, 9, 0.5)
+    assert agreed.amounts.tolist() == [5, 2]
+    assert (agreed.price, agreed.rounds, agreed.messages) == (3.0, 1, 4)
+    assert agreed.bytes == 2 * 40 + 2 * 64
+    assert posted(first).name == "first"
+    assert posted(first, "mine").name == "mine"

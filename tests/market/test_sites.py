@@ -1,0 +1,106 @@
+"""Sites of peers on platforms of others."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from simplugin.errors import PlatformError, WorkloadError
+from simplugin.market.sites import hosts_beside, site_of
+from simplugin.platforms.peers import PeerSite
+
+STAR = Path(__file__).parents[2] / "platforms_xml" / "star.xml"
+CHAIN = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="z" routing="Full">
+    <host id="desk" speed="1Gf"/> <host id="b10" speed="3Gf" core="4"/> <host id="b9" speed="2Gf"/>
+    <host id="alone" speed="1Gf"/> <host id="idle" speed="1e-9f"/> <host id="near" speed="1Gf"/>
+    <link id="wide" bandwidth="100MBps" latency="3ms"/>
+    <link id="narrow" bandwidth="10MBps" latency="4ms"/>
+    <route src="desk" dst="b10"> <link_ctn id="wide"/> <link_ctn id="narrow"/> </route>
+    <route src="desk" dst="b9"> <link_ctn id="wide"/> </route>
+    <route src="desk" dst="idle"> <link_ctn id="wide"/> </route>
+    <route src="b9" dst="near"> <link_ctn id="wide"/> </route>
+  </zone>
+</platform>
+"""
+
+
+@pytest.fixture
+def chain(tmp_path):
+    path = tmp_path / "chain.xml"
+    path.write_text(CHAIN)
+    return path
+
+
+def test_capacities_are_those_of_the_file():
+    site = site_of(STAR, "master")
+    assert site.names == tuple(f"worker-{number}" for number in range(1, 11))
+    speed = [5.6, 7.7, 9.5, 1.3, 2.2, 8.4, 9.5, 3.2, 3.8, 8.8]
+    assert site.speed == pytest.approx(np.array(speed) * 1e9)
+    # No worker gets more than the master's link of 59 MB/s lets through.
+    own = np.array([41, 106, 39, 57, 84, 73, 19, 13, 110, 97])
+    assert site.bandwidth == pytest.approx(np.minimum(own, 59) * 1e6)
+    assert site.latency == pytest.approx(100e-6)
+    assert (site.scheduler, site.uplink) == ("master", np.inf)
+
+
+def test_a_route_counts_by_its_narrowest_link(chain):
+    site = site_of(chain, "desk")
+    # Hosts that compute nothing or cannot be reached are no peers; 9 comes before 10.
+    assert site.names == ("b9", "b10")
+    # One core of four.
+    assert site.speed == pytest.approx([2e9, 3e9])
+    assert site.bandwidth == pytest.approx([100e6, 10e6])
+    assert site.latency == pytest.approx(7e-3)
+
+
+def test_peers_keep_the_order_in_which_they_are_named(chain):
+    assert site_of(chain, "desk", ["b10", "b9"]).names == ("b10", "b9")
+
+
+def test_a_site_comes_back_from_its_own_platform():
+    drawn = np.random.default_rng(3).uniform(1e6, 1e9, (2, 11))
+    site = PeerSite.numbered(*drawn, latency=0.25, scheduler="desk")
+    back = site_of(site.platform(), "desk")
+    assert back.names == site.names
+    assert back.speed == pytest.approx(site.speed)
+    assert back.bandwidth == pytest.approx(site.bandwidth)
+    assert back.latency == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "peers", "words"),
+    [
+        ("dusk", None, "scheduler 'dusk' is no host; there are"),
+        ("alone", None, "scheduler 'alone' has a route to no host"),
+        ("desk", ["b9", "b8"], "peers names 'b8', which is no host"),
+        ("desk", ["b9", "desk"], "peers names 'desk', which is the scheduler"),
+        ("desk", ["b9", "b10", "b9"], "peers names 'b9' twice"),
+        ("desk", ["idle"], "peers names 'idle', which computes nothing"),
+        ("desk", ["b9", "near"], "peers names 'near', to which scheduler 'desk' has no route"),
+    ],
+)
+def test_what_is_no_site_is_refused(chain, scheduler, peers, words):
+    with pytest.raises(WorkloadError, match=words):
+        site_of(chain, scheduler, peers)
+
+
+def test_a_route_without_one_bandwidth_is_refused(simgrid_prefix):
+    wifi = simgrid_prefix / "share" / "examples" / "platforms" / "wifi.xml"
+    with pytest.raises(WorkloadError, match=r"peers names 'Station 2'.* Wi-Fi link 'AP1'"):
+        site_of(wifi, "Station 1", ["Station 2"])
+
+
+def test_what_simgrid_refuses_is_told_as_it_says_it(chain):
+    chain.write_text(CHAIN.replace('speed="2Gf"', 'speed="2Gflops"'))
+    with pytest.raises(PlatformError, match=r"chain\.xml"):
+        site_of(chain, "desk")
+
+
+def test_hosts_beside_a_scheduler_are_those_of_its_zone(chain):
+    assert hosts_beside(chain, "desk") == ["b10", "b9", "alone", "idle", "near"]
+    assert hosts_beside(STAR, "worker-3")[0] == "master"
+    with pytest.raises(WorkloadError, match="in no zone with other hosts"):
+        hosts_beside(chain, "nobody")

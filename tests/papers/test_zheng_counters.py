@@ -1,0 +1,130 @@
+"""Bundles one after another: nested optima, and fading in between."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.papers.zheng.counters import best_in_hindsight, compositions, kept_parts, serve
+
+VALUES = st.lists(st.floats(0.1, 10), min_size=1, max_size=5)
+COUNTS = st.lists(st.integers(1, 40), min_size=1, max_size=6)
+RATES = st.floats(0.5, 0.999)
+
+
+def greedy(values: list[float], q: float, sold: list[float], m: int) -> tuple[list[int], float]:
+    """Sell one task after another to whom it is worth most."""
+    amounts, benefit = [0] * len(values), 0.0
+    for _ in range(m):
+        worth = [v * q ** (a + k) for v, a, k in zip(values, sold, amounts, strict=True)]
+        at = worth.index(max(worth))
+        benefit += worth[at]
+        amounts[at] += 1
+    return amounts, benefit
+
+
+def benefit_of(
+    values: list[float], counts: list[int], q: float, counters: str | float, dates: object = None
+) -> float:
+    """Sum of the benefits of all bundles."""
+    parts = kept_parts(counters, np.zeros(len(counts)) if dates is None else dates)
+    return sum(best.benefit for _, best in serve([values] * len(counts), counts, q, parts))
+
+
+@given(values=VALUES, counts=COUNTS, q=RATES)
+def test_kept_counters_reach_the_optimum_of_all_tasks(
+    values: list[float], counts: list[int], q: float
+) -> None:
+    served = serve([values] * len(counts), counts, q, np.ones(len(counts)))
+    best = largest_benefit(values, sum(counts), sum(counts), q)
+    assert [each.amounts.sum() for _, each in served] == counts
+    assert sum(each.benefit for _, each in served) == pytest.approx(best.benefit, rel=1e-9)
+    # Amounts are those of the optimum where no two values are alike.
+    if best.next_price < best.price * (1 - 1e-9):
+        assert sum(each.amounts for _, each in served).tolist() == best.amounts.tolist()
+
+
+@settings(max_examples=60)
+@given(values=VALUES, counts=COUNTS, q=RATES, tau=st.floats(0.1, 100), data=st.data())
+def test_fading_counters_one_task_after_another(
+    values: list[float], counts: list[int], q: float, tau: float, data: st.DataObject
+) -> None:
+    steps = data.draw(st.lists(st.floats(0, 50), min_size=len(counts), max_size=len(counts)))
+    dates = np.cumsum(steps)
+    served = serve([values] * len(counts), counts, q, kept_parts(tau, dates))
+    sold, last = [0.0] * len(values), dates[0]
+    for number, (m, (before, best)) in enumerate(zip(counts, served, strict=True)):
+        sold = [a * np.exp((last - dates[number]) / tau) for a in sold]
+        assert before == pytest.approx(sold)
+        _, benefit = greedy(values, q, sold, m)
+        assert best.benefit == pytest.approx(benefit, rel=1e-9)
+        sold = [a + b for a, b in zip(sold, best.amounts.tolist(), strict=True)]
+        last = dates[number]
+    fading = benefit_of(values, counts, q, tau, dates)
+    assert fading <= benefit_of(values, counts, q, "reset") * (1 + 1e-12)
+
+
+def test_ends_of_fading() -> None:
+    values, counts, dates = [3.0, 2, 1], [20, 30, 10], [0.0, 5, 9]
+    for tau, counters in ((1e-3, "reset"), (1e12, "kept")):
+        fading = benefit_of(values, counts, 0.95, tau, dates)
+        assert fading == pytest.approx(benefit_of(values, counts, 0.95, counters))
+
+
+def test_ways_to_deal() -> None:
+    expected = [each for each in product(range(5), repeat=3) if sum(each) == 4]
+    assert sorted(map(tuple, compositions(4, 3).tolist())) == expected
+    assert compositions(3, 1).tolist() == [[3]]
+
+
+def brute(values: list[float], counts: list[int], q: float, keep: list[float]) -> float:
+    """Best benefit of all histories, one at a time."""
+    ways = [[w for w in product(range(m + 1), repeat=len(values)) if sum(w) == m] for m in counts]
+    best = 0.0
+    for history in product(*ways):
+        sold, total = [0.0] * len(values), 0.0
+        for way, rate in zip(history, keep, strict=True):
+            sold = [a * rate for a in sold]
+            for at, many in enumerate(way):
+                total += sum(values[at] * q ** (sold[at] + k) for k in range(many))
+                sold[at] += many
+        best = max(best, total)
+    return best
+
+
+@settings(max_examples=30)
+@given(
+    values=st.lists(st.floats(0.5, 4), min_size=2, max_size=3),
+    counts=st.lists(st.integers(1, 4), min_size=1, max_size=3),
+    q=st.floats(0.3, 0.95),
+    keep=st.floats(0.05, 0.95),
+)
+def test_the_best_in_hindsight(
+    values: list[float], counts: list[int], q: float, keep: float
+) -> None:
+    for part in (keep, 1.0, 0.0):
+        parts = np.full(len(counts), part)
+        best = best_in_hindsight(np.array(values), counts, q, parts)
+        assert best == pytest.approx(brute(values, counts, q, parts.tolist()))
+        online = sum(each.benefit for _, each in serve([values] * len(counts), counts, q, parts))
+        if part == keep:
+            assert online <= best * (1 + 1e-12)
+        else:
+            assert online == pytest.approx(best)
+
+
+def test_greed_loses_where_counters_fade() -> None:
+    parts = kept_parts(1.0, [0, 1, 1.5])
+    many = [
+        (
+            benefit_of(v, [2, 3, 4], 0.7, 1.0, [0, 1, 1.5]),
+            best_in_hindsight(v, [2, 3, 4], 0.7, parts),
+        )
+        for v in np.random.default_rng(2).uniform(1, 3, (20, 3))
+    ]
+    assert any(greed < best * (1 - 1e-6) for greed, best in many)

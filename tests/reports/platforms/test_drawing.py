@@ -1,0 +1,204 @@
+"""Drawings of platforms: what can be told of them without looking."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from simplugin import Cluster, Host, Link, Platform, Zone
+from simplugin.errors import SimpluginError
+from simplugin.formats.grid5000.catalogue import shipped_catalogue
+from simplugin.formats.platform_xml import read_platform
+from simplugin.platforms import BypassZoneRoute, LinkUse, Route, Router, ZoneRoute
+from simplugin.platforms.grid5000.platform import grid5000_platform
+from simplugin.platforms.peers import PeerGrid, PeerSite
+from simplugin.reports.platforms.drawing import draw_platform, platform_figure
+from simplugin.reports.platforms.items import Detail, Survey
+from simplugin.reports.platforms.part import Part
+
+ROOT = Path(__file__).parents[3]
+FILES = sorted((ROOT / "platforms_xml").glob("*.xml"))
+SIGNATURES = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+DETAILS = ("auto", "hosts", "clusters", "sites")
+
+
+def federation(n_sites, n_clusters, hosts=100):
+    """Sites around one point, each with a switch for its clusters."""
+    sites, links, routes = [], [], []
+    for s in range(n_sites):
+        clusters = [
+            Cluster(f"c{s}.{i}", f"1-{hosts}", 1e9 * (1 + i), 1.25e8, 1e-5, prefix=f"c{s}.{i}-")
+            for i in range(n_clusters)
+        ]
+        cables = [Link(f"l{s}.{i}", 1.25e9, 1e-4, "SPLITDUPLEX") for i in range(n_clusters)]
+        gate = Zone(f"switch{s}", "Full", (Router(f"router{s}"),))
+        inner = [
+            ZoneRoute(c.id, gate.id, c.router_name, f"router{s}", [LinkUse(link.id, "UP")])
+            for c, link in zip(clusters, cables, strict=True)
+        ]
+        sites.append(Zone(f"site{s}", "Floyd", (gate, *clusters, *cables), tuple(inner)))
+        links.append(Link(f"wan{s}", 1.25e9, 1e-2, "SPLITDUPLEX"))
+    for a, b in itertools.permutations(range(n_sites), 2):
+        uses = [LinkUse(f"wan{a}", "UP"), LinkUse(f"wan{b}", "DOWN")]
+        ends = (f"site{a}", f"site{b}", f"router{a}", f"router{b}")
+        routes.append(BypassZoneRoute(*ends, uses))
+    return Platform(Zone("federation", "Full", (*sites, *links), tuple(routes)))
+
+
+def peers():
+    """A grid of three sites of six peers."""
+    sites = [
+        PeerSite.numbered(
+            np.linspace(1e9, 3e9, 6), np.full(6, 1e7 * (i + 1)), f"{name}peer", scheduler=name * 3
+        )
+        for i, name in enumerate("abc")
+    ]
+    return PeerGrid(tuple("abc"), tuple(sites)).platform()
+
+
+@pytest.mark.parametrize("detail", DETAILS)
+@pytest.mark.parametrize("sites", [(1, 1), (3, 4), (14, 3), (50, 2)])
+def test_federations_in_any_detail_have_no_words_on_words(sites, detail, covered):
+    assert covered(platform_figure(federation(*sites), detail=detail)) == []
+
+
+@pytest.fixture
+def words_of(texts_of):
+    """A function from a platform to the texts of its drawing."""
+    return lambda platform, **options: [
+        text.get_text() for text in texts_of(platform_figure(platform, **options))
+    ]
+
+
+def test_a_thousand_clusters_are_counted(words_of):
+    words = words_of(federation(100, 10))
+    assert any(text.startswith("1,000 clusters, 100,000 hosts, ") for text in words)
+    assert {f"site{i}" for i in range(100)} <= set(words)
+    assert sum(text.startswith("10 clusters, 1,000 hosts") for text in words) == 100
+    assert "100 \u00d7 10Gbps" in words
+
+
+def test_sites_name_their_largest_clusters_and_count_the_others(words_of):
+    sizes = [7, 30, 12, 25, 3, 18, 9, 21, 16, 5, 2]
+    clusters = tuple(Cluster(f"c{n}", f"1-{n}", 1e9, 1e8, 1e-4, prefix=f"c{n}-") for n in sizes)
+    other = Cluster("other", "1-4", 2e9, 1e8, 1e-4, cores=3, prefix="o-")
+    top = Zone("top", "None", (Zone("big", "None", clusters), Zone("small", "None", (other,))))
+    words = words_of(Platform(top), detail="sites")
+    named = [text for text in words if text.startswith("c") and text[1:].isdigit()]
+    assert named == [f"c{n}" for n in sorted(sizes, reverse=True)[:8]]
+    rest = sorted(sizes)[:3]
+    assert f"and {len(rest)} more with {sum(rest)} hosts" in words
+    assert "11 clusters, 148 hosts, 148Gf" in words
+    assert "4 hosts \u00d7 3 cores \u00d7 2Gf" in words
+
+
+@pytest.mark.parametrize("detail", DETAILS)
+def test_hosts_in_zones_have_no_words_on_words(detail, covered):
+    assert covered(platform_figure(peers(), detail=detail)) == []
+
+
+def test_hosts_links_and_speeds_are_named(words_of):
+    hosts = (Host("a", 1e9), Host("b", 2e9, cores=4), Host("c", 3e9))
+    links = (Link("ab", 1.25e8), Link("bc", 1.25e9), Link("ca", 12.5e9))
+    routes = tuple(Route(link.id[0], link.id[1], [link.id]) for link in links)
+    words = words_of(Platform(Zone("z", "Full", (*hosts, *links), routes)), title="Three")
+    assert {"Three", "a", "b", "c", "1Gf", "4 \u00d7 2Gf", "3Gf"} <= set(words)
+    for rate in ("1Gbps", "10Gbps", "100Gbps"):
+        # On the line, and in the legend.
+        assert words.count(rate) == 2
+    assert "3 hosts, 6 cores, 12Gf, 3 links" in words
+
+
+def test_equal_hosts_around_a_switch_become_one_box(words_of):
+    platform = read_platform(ROOT / "platforms_xml/lille.xml")
+    words = words_of(platform)
+    assert [text for text in words if " hosts \u00d7 " in text] == [
+        "53 hosts \u00d7 3.65Gf",
+        "20 hosts \u00d7 4.31Gf",
+        "26 hosts \u00d7 4.38Gf",
+    ]
+
+
+def test_lines_are_wider_for_more_bandwidth():
+    hosts = tuple(Host(name, 1e9) for name in "abcd")
+    rates = (1e7, 1e8, 1e9)
+    links = tuple(Link(f"l{i}", rate) for i, rate in enumerate(rates))
+    routes = tuple(Route("abcd"[i], "abcd"[i + 1], [f"l{i}"]) for i in range(3))
+    figure = platform_figure(Platform(Zone("z", "Floyd", (*hosts, *links), routes)))
+    [lines] = figure.axes[0].collections[:1]
+    widths = lines.get_linewidths()[:3]
+    # Equal steps for equal factors.
+    assert widths[0] < widths[1] < widths[2]
+    assert widths[1] - widths[0] == pytest.approx(widths[2] - widths[1])
+
+
+def test_the_backbone_of_grid5000_is_found_from_its_routes():
+    facts, _ = shipped_catalogue()
+    platform = grid5000_platform(facts)
+    survey = Survey(platform)
+    item = survey.item(Detail(hosts=False, sites=True))
+    part = Part(item, range(len(item.inner)), survey)
+    names = [each.name.removeprefix("renater-") for each in part.items]
+    found = {
+        frozenset(
+            (names[i], "site" if part.items[i].is_box else "point") for i in edge
+        ): part.bandwidth(line)
+        for edge, line in zip(part.edges, part.lines, strict=True)
+    }
+    sites = {site.uid for site in facts.sites}
+    expected = {}
+    for link in facts.backbone:
+        ends = [
+            (end, "site") if end in sites else (end.removeprefix("renater-"), "point")
+            for end in link.ends
+        ]
+        # Points that lead to no site with nodes are on no route.
+        expected[frozenset(ends)] = link.rate / 8
+    assert set(found) <= set(expected)
+    assert all(rate == expected[ends] for ends, rate in found.items())
+    assert {names[i] for i, each in enumerate(part.items) if each.is_box} == sites
+    # Sites hang together by as few lines as a tree has, or more.
+    assert len(found) >= len(part.items) - 1
+
+
+def test_all_sites_of_grid5000_are_named(texts_of, covered):
+    facts, _ = shipped_catalogue()
+    figure = platform_figure(grid5000_platform(facts))
+    words = {text.get_text() for text in texts_of(figure)}
+    assert {site.uid for site in facts.sites} <= words
+    assert covered(figure) == []
+
+
+@pytest.mark.parametrize("suffix", SIGNATURES)
+def test_files_are_what_their_suffix_says_and_repeatable(suffix, tmp_path):
+    platform = read_platform(ROOT / "platforms_xml/tree.xml")
+    first, second = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
+    for path in (first, second):
+        draw_platform(platform, path, title="Title")
+    assert first.read_bytes().startswith(SIGNATURES[suffix])
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_very_many_hosts_are_dots(tmp_path):
+    n = 2600
+    hosts = [Host(f"h{i}", 1e9 + i) for i in range(n)]
+    links = [Link(f"l{i}", 1e8) for i in range(1, n)]
+    routes = [Route(f"h{(i - 1) // 3}", f"h{i}", [f"l{i}"]) for i in range(1, n)]
+    platform = Platform(Zone("tree", "Floyd", (*hosts, *links), tuple(routes)))
+    figure = platform_figure(platform)
+    assert sum(len(each.get_offsets()) for each in figure.axes[0].collections[1:]) >= n
+    draw_platform(platform, tmp_path / "x.svg")
+    assert (tmp_path / "x.svg").stat().st_size < 3_000_000
+
+
+def test_what_cannot_be_drawn(tmp_path):
+    platform = federation(1, 1)
+    with pytest.raises(SimpluginError, match="end the name with"):
+        draw_platform(platform, tmp_path / "x.gif")
+    with pytest.raises(SimpluginError, match="cannot be written"):
+        draw_platform(platform, tmp_path / "nowhere" / "x.png")
+    with pytest.raises(SimpluginError, match="detail is 'all'; choose 'auto', 'hosts'"):
+        platform_figure(platform, detail="all")
+    with pytest.raises(SimpluginError, match="no host"):
+        draw_platform(Platform(Zone("empty", "Full")), tmp_path / "x.png")

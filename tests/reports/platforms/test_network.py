@@ -1,0 +1,129 @@
+"""Networks that are found from routes, against the networks that the routes come from."""
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simplugin.reports.platforms.network import Line, Way, network
+
+
+def ways_over(graph, terminals, *, directed):
+    """Routes along shortest paths between all terminals; end 0 of a link is its smaller point."""
+    ways = []
+    for source in terminals:
+        paths = nx.single_source_shortest_path(graph, source)
+        for destination in terminals:
+            if source != destination:
+                path = paths[destination]
+                steps = []
+                for here, there in itertools.pairwise(path):
+                    name = f"{min(here, there)}={max(here, there)}"
+                    steps.append((name, int(here > there) if directed else -1))
+                ways.append(Way(f"t{source}", f"t{destination}", tuple(steps)))
+    return ways
+
+
+def as_graph(found):
+    graph = nx.Graph()
+    graph.add_nodes_from((i, {"name": name}) for i, name in enumerate(found.points))
+    graph.add_edges_from((line.start, line.stop, {"links": line.links}) for line in found.lines)
+    return graph
+
+
+def alike(found, graph, names):
+    """Whether a network is a graph, up to the names of points without one."""
+    expected = nx.Graph()
+    expected.add_nodes_from((i, {"name": names.get(i, "")}) for i in graph)
+    for one, other in graph.edges:
+        expected.add_edge(one, other, links=(f"{min(one, other)}={max(one, other)}",))
+    return nx.is_isomorphic(
+        as_graph(found),
+        expected,
+        node_match=lambda a, b: a["name"] == b["name"],
+        edge_match=lambda a, b: a["links"] == b["links"],
+    )
+
+
+@settings(max_examples=60)
+@given(st.integers(3, 14), st.integers(0, 10**6), st.booleans())
+def test_trees_between_leaves_come_back(n, seed, directed):
+    graph = nx.random_labeled_tree(n, seed=seed)
+    leaves = [point for point in graph if graph.degree[point] == 1]
+    found = network([f"t{leaf}" for leaf in leaves], ways_over(graph, leaves, directed=directed))
+    assert not found.buses
+    assert len(found.points) == n
+    assert alike(found, graph, {leaf: f"t{leaf}" for leaf in leaves})
+
+
+@settings(max_examples=60)
+@given(st.integers(3, 12), st.floats(0.2, 1.0), st.integers(0, 10**6))
+def test_graphs_of_duplex_links_come_back(n, density, seed):
+    graph = nx.gnp_random_graph(n, density, seed=seed)
+    rng = np.random.default_rng(seed)
+    for point in range(1, n):
+        graph.add_edge(int(rng.integers(point)), point)
+    # Neighbours have a route of one link, others pass neighbours: all ends are told.
+    found = network([f"t{i}" for i in graph], ways_over(graph, list(graph), directed=True))
+    assert found.n_terminals == n == len(found.points)
+    assert alike(found, graph, {i: f"t{i}" for i in graph})
+
+
+def test_points_of_presence_of_three_sites():
+    # Sites a and b each hang from a point; so does c, from that of b.
+    ways = [
+        Way("a", "b", (("la", 0), ("bb", 0), ("lb", 1))),
+        Way("b", "c", (("lb", 0), ("lc", 1))),
+        Way("c", "a", (("lc", 0), ("bb", 1), ("la", 1))),
+    ]
+    found = network("abc", ways)
+    assert found.points == ("a", "b", "c", "", "")
+    assert set(found.lines) == {
+        Line(0, 3, ("la",)), Line(3, 4, ("bb",)), Line(1, 4, ("lb",)), Line(2, 4, ("lc",))
+    }  # fmt: skip
+
+
+def test_a_link_between_more_than_two_is_a_bus():
+    ways = [
+        Way(a, b, ((f"l{a}", -1), ("switch", -1), (f"l{b}", -1))) for a, b in ("xy", "xz", "yz")
+    ]
+    found = network("xyz", ways)
+    assert found.buses == {3: ("switch",)}
+    assert sorted(found.lines, key=str) == [
+        Line(i, 3, (f"l{name}",)) for i, name in enumerate("xyz")
+    ]
+
+
+def test_one_link_from_one_to_many_has_two_ends():
+    found = network("gabc", [Way("g", name, (("backbone", -1),)) for name in "abc"])
+    assert not found.buses
+    assert set(found.lines) == {
+        Line(0, 4, ("backbone",)), Line(1, 4), Line(2, 4), Line(3, 4)
+    }  # fmt: skip
+
+
+def test_a_terminal_at_both_ends_makes_a_bus():
+    ways = [Way("x", "y", (("up", 0),)), Way("y", "z", (("up", 0),)), Way("x", "z", (("up", 0),))]
+    assert network("xyz", ways).buses == {3: ("up",)}
+
+
+@pytest.mark.parametrize(("fat", "n_lines", "n_buses"), [(True, 4, 0), (False, 5, 1)])
+def test_fat_pipes_that_stand_in_for_many_cables_are_many_lines(fat, n_lines, n_buses):
+    # A cycle of five and a link that joins four neighbours of it, or a bus where it is shared.
+    ways = [Way(a, b, (("patch", -1),)) for a, b in ("ab", "bc", "cd", "de")]
+    ways += [] if fat else [Way("a", "c", (("patch", -1),))]
+    found = network("abcde", ways, lambda _: fat)
+    assert len(found.lines) == n_lines
+    assert len(found.buses) == n_buses
+
+
+def test_a_fat_pipe_between_all_pairs_is_a_bus():
+    ways = [Way(a, b, (("hub", -1),)) for a, b in ("ab", "bc", "ac")]
+    assert network("abc", ways, lambda _: True).buses == {3: ("hub",)}
+
+
+def test_terminals_that_no_way_leads_to_stay():
+    assert network("ab", []).points == ("a", "b")
