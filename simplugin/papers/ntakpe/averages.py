@@ -197,7 +197,8 @@ def gains(paper: float, *strategies: str) -> Measure:
     def measure(found: Averages, _: Averages) -> tuple[float, str]:
         values = [found.gain(name) for name in strategies]
         words = ", ".join(f"{100 * value:.0f} %" for value in values)
-        return max(values, key=lambda value: abs(value - paper)), f"{', '.join(strategies)}: {words}"
+        farthest = max(values, key=lambda value: abs(value - paper))
+        return farthest, f"{', '.join(strategies)}: {words}"
 
     return measure
 
