@@ -82,7 +82,7 @@ class Believed:
     area : float
         Processors times time that tasks hold them [s].
     peak : int
-        How many processors run a task at all, as biCPA counts.
+        Number of processors that run a task, as biCPA counts.
     """
 
     processors: int
@@ -157,7 +157,7 @@ def executed(believed: int, *, local: Local = "sent") -> Execution:
 
 
 def believed_sizes(sizes: Iterable[int] = range(1, 21)) -> Iterator[Believed]:
-    """Yield what CPA comes to for each size of cluster that it believes in."""
+    """Yield the schedules of CPA for each size of cluster that it believes in."""
     for size in sizes:
         done = executed(size).schedule
         yield Believed(size, done.makespan, done.area, len(np.unique(done.processor)))
