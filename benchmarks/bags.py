@@ -1,6 +1,6 @@
 """Bags of tasks on large trees: processor time and memory of each policy, beside C++ actors.
 
-Every node of a random tree is the actors of `simplugin.bags.agents`; ten tasks a node start at the
+Every node of a random tree is the actors of `simplugin.bags.actors`; ten tasks a node start at the
 root. Beside them a C++ program with as many actors and the same rules does first come, first
 served; both must end the same tasks on the same dates. Each cell is a process of its own, the
 systems take turns, and medians are quoted. Planning (a linear program, a negotiation) is told
@@ -119,10 +119,10 @@ class Timed:
 def run_cell(policy: str, hosts: int, directory: Path) -> dict[str, float]:
     """Plan and execute; return what it took, and write when tasks ended."""
     from simplugin.bags import execution
-    from simplugin.bags.policies.shipped import policy_called
+    from simplugin.bags.policies.shipped import POLICIES
 
     tree, bags = problem(hosts)
-    maker = policy_called(policy)
+    maker = POLICIES[policy]
     # Loads what it loads late.
     maker(*problem(2))
     begin = time.process_time()

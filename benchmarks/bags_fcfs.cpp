@@ -6,7 +6,7 @@
 // of each application; then name, number of the parent (-1 for the root) and speed of each host, parents first.
 // Writes the application and the date of each task's end to COMPLETIONS; prints the processor time that it took to load
 // the platform and to run [s], the simulated date of the end, the tasks done and the peak memory [KiB]. Nodes do what
-// simplugin/bags/agents does.
+// simplugin/bags/actors does.
 
 #include <algorithm>
 #include <cstdio>

@@ -144,14 +144,14 @@ class Assessment:
     Attributes
     ----------
     execution : Execution
-        What was done when.
+        The execution.
     optimum : SteadyState
         The best steady state of the same tree and applications.
     theory : float
         Fair throughput that the policy expected [tasks/s]; nan if unknown.
     changes : bool
-        Whether the platform changed while tasks ran, so that the optimum, which is that of its
-        start, bounds nothing.
+        True if the platform changed while tasks ran, so that the optimum, which is that of its
+        start, is no bound.
     """
 
     execution: Execution

@@ -45,7 +45,7 @@ SAME = (1e-8, 1e-9)
 
 @dataclass(frozen=True, eq=False)
 class Execution:
-    """What became of all tasks.
+    """Result of an execution.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Execution:
     computed : int64, shape (n_hosts, n_applications)
         Tasks of each application that each host computed.
     port_busy : float64, shape (n_hosts,)
-        How long each host's port was sending [s].
+        Time for which each host's port was sending [s].
     first : float
         When the first task was handed out [s].
     most : int64, shape (n_hosts,)
@@ -105,20 +105,20 @@ def execute(
     Parameters
     ----------
     tree : Tree
-        Who is whose parent.
+        The platform.
     bags : Bags
         The tasks; all start at the root.
     policy : Policy
-        How the nodes decide.
+        The decisions of the nodes.
     platform : Platform or path, optional
-        What to simulate, where that is not ``tree.platform()``: its hosts have the tree's names,
+        The platform to simulate instead of ``tree.platform()``: its hosts have the tree's names,
         and there are routes between hosts and their parents.
     known : Tree, optional
         The same tree with the speeds and bandwidths that the nodes have measured before; their
         true values without. What they measure later takes their place.
     bias : float64, shape (n_hosts, 2), optional
-        What each host's measurements of its speed, and its parent's of the bandwidth to it, are
-        multiplied by later on; 1 without.
+        Factors of each host's later measurements of its speed, and of its parent's measurements
+        of the bandwidth to it; 1 by default.
     buffer : int
         Tasks that the buffer of a node holds. Where tasks are bundled, or each application has
         schedulers of its own, each type has its part of it, and one task at least.
@@ -129,13 +129,13 @@ def execute(
     options : SimGridOptions, optional
         ``SimGridOptions.linear()`` without.
     trace : bool
-        Whether to record activities.
+        True to record activities.
     failures : bool
-        Whether hosts other than the root, and links, may go off. Nodes then keep account of who
-        has what, tell when tasks are done, and call children that they have not heard of; what was
-        lost, the root hands out again. Each task counts once, when the root has heard of its end
-        first. Plans are negotiated once, before anything fails, whatever the policy's `period`.
-        If nobody that computes is left for ever, the execution does not end: give ``until``.
+        True if hosts other than the root, and links, may go off. Nodes then keep account of the
+        tasks below them, report tasks that are done, and call silent children; the root
+        distributes lost tasks again. Each task counts once, when the root first hears of its end.
+        Plans are negotiated once, before anything fails, whatever the policy's `period`. If no
+        host that computes is left forever, the execution does not end: give ``until``.
     patience : float, optional
         With failures: after how long without an answer a host is held to be off [s]. As long as
         an average task takes on an average host, without.
@@ -156,17 +156,7 @@ def execute(
         patience = float(np.mean(bags.flop) / np.mean(tree.speed[tree.speed > 0]))
     elif not patience > 0:
         raise WorkloadError(f"patience is {patience!r}; give a time above 0 s")
-    capacity = buffer
-    if policy.bundled or policy.parallel:
-        capacity = max(buffer // bags.n_applications, 1)
-    supplies = Supply.lines(bags, bundled=policy.bundled, parallel=policy.parallel)
-    stations = [
-        tuple(
-            _station(number, line, supply, policy, tree, known, bias, delays, capacity)
-            for line, supply in enumerate(supplies)
-        )
-        for number in range(tree.n_hosts)
-    ]
+    stations = _stations(known, bags, policy, buffer, bias, delays)
     placements = _placements(tree, stations, policy, patience if failures else None)
     result = _simulated(
         tree.platform() if platform is None else platform,
@@ -206,17 +196,17 @@ def _placements(
 ) -> list[Placement]:
     """Return the actors to start; no patience is for hosts that do not fail."""
     # Plans go to their nodes only: all of them to each would be most of what is sent.
-    told = replace(policy, plans=())
+    shared = replace(policy, plans=())
     if patience is None:
         return [
-            Placement(name, run_host, (lines, told), name=f"node {name}")
+            Placement(name, run_host, (lines, shared), name=f"node {name}")
             for name, lines in zip(tree.hosts, stations, strict=True)
         ]
     return [
         Placement(
             name,
             mortal_host,
-            (lines, told, patience),
+            (lines, shared, patience),
             name=f"node {name}",
             restart=True,
             daemon=number > 0,
@@ -257,38 +247,37 @@ def _check(
         )
 
 
-def _station(
-    number: int,
-    line: int,
-    supply: Supply,
-    policy: Policy,
-    tree: Tree,
+def _stations(
     known: Tree,
+    bags: Bags,
+    policy: Policy,
+    buffer: int,
     bias: NDArray[np.float64] | None,
     delays: NDArray[np.float64] | None,
-    capacity: int,
-) -> Station:
-    """Return what a node starts with."""
-    children = list(tree.children[number])
-    parent = int(tree.parent[number])
-    place = Place(
-        tree.hosts[number],
-        None if parent < 0 else tree.hosts[parent],
-        tuple(tree.hosts[child] for child in children),
-    )
-    factors = np.ones(1 + len(children))
-    if bias is not None:
-        factors = np.concatenate([bias[[number], 0], bias[children, 1]])
-    return Station(
-        place,
-        line,
-        supply.known(float(known.speed[number]), known.bandwidth[children].tolist()),
-        capacity,
-        supply if parent < 0 else None,
-        tuple(factors.tolist()),
-        0.0 if delays is None else float(delays[number]),
-        policy.plans[number] if policy.plans else None,
-    )
+) -> list[tuple[Station, ...]]:
+    """Return the data with which the nodes of each host start, one for each line."""
+    capacity = buffer
+    if policy.bundled or policy.parallel:
+        capacity = max(buffer // bags.n_applications, 1)
+    factors = np.ones((known.n_hosts, 2)) if bias is None else bias
+    dates = np.zeros(known.n_hosts) if delays is None else delays
+    supplies = Supply.lines(bags, bundled=policy.bundled, parallel=policy.parallel)
+    return [
+        tuple(
+            Station(
+                Place.of(known, host),
+                line,
+                supply.known(float(known.speed[host]), known.bandwidth[list(children)].tolist()),
+                capacity,
+                supply if host == 0 else None,
+                (float(factors[host, 0]), *factors[list(children), 1].tolist()),
+                float(dates[host]),
+                policy.plans[host] if policy.plans else None,
+            )
+            for line, supply in enumerate(supplies)
+        )
+        for host, children in enumerate(known.children)
+    ]
 
 
 def _named(result: Result, bags: Bags) -> Result:
@@ -332,7 +321,7 @@ def _execution(tree: Tree, bags: Bags, policy: str, result: Result, *, failures:
 
 @dataclass(frozen=True, eq=False)
 class PeriodicExecution:
-    """What came of a periodic schedule.
+    """Result of the execution of a periodic schedule.
 
     Attributes
     ----------
@@ -388,7 +377,7 @@ def execute_periodic(
     options : SimGridOptions, optional
         ``SimGridOptions.linear()`` without.
     trace : bool
-        Whether to record activities.
+        True to record activities.
 
     Raises
     ------
@@ -428,7 +417,7 @@ def execute_periodic(
 
 
 def _check_periods(schedule: PeriodicSchedule, n_periods: int) -> None:
-    """Refuse what cannot be simulated."""
+    """Raise if the periods cannot be simulated."""
     if n_periods < 1:
         raise WorkloadError(f"n_periods is {n_periods!r}; give a number from 1 on")
     tasks = n_periods * sum(schedule.sent[0])

@@ -1,4 +1,4 @@
-"""What speeds and bandwidths a tree's hosts measure, from within the simulation."""
+"""Measurement of speeds and bandwidths by the hosts of a tree, within the simulation."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 # The first probes [flop, byte], from which the size of the second ones follows.
 FIRST_FLOP, FIRST_BYTE = 1e6, 1e4
-# How long the second ones are to take [s].
+# Duration of the second ones [s].
 LENGTH = 1.0
-# What SimGrid tells apart [s].
+# Least difference of dates in SimGrid [s].
 INSTANT = 1e-9
 
 
@@ -53,7 +53,7 @@ def measure(
         The tasks. The bandwidths are what transfers of one task of each application get, latencies
         included; what the transfer of many bytes gets without.
     platform : Platform or path, optional
-        What to simulate, where that is not ``tree.platform()``.
+        The platform to simulate instead of ``tree.platform()``.
     options : SimGridOptions, optional
         ``SimGridOptions.linear()`` without.
     **simulation
@@ -67,11 +67,8 @@ def measure(
     """
     placements = []
     for number, name in enumerate(tree.hosts):
-        parent = int(tree.parent[number])
-        children = tuple(tree.hosts[child] for child in tree.children[number])
-        place = Place(name, None if parent < 0 else tree.hosts[parent], children)
-        computes = bool(tree.speed[number] > 0)
-        placements.append(Placement(name, _probe, (place, computes), name=f"probe {name}"))
+        given = Place.of(tree, number), bool(tree.speed[number] > 0)
+        placements.append(Placement(name, _probe, given, name=f"probe {name}"))
     result = simulate(
         tree.platform() if platform is None else platform,
         placements,

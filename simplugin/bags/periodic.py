@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PeriodicSchedule:
-    """What each host computes and receives in every period, in whole tasks.
+    """Whole tasks that each host computes and receives in every period.
 
-    What a host receives in a period it computes or sends on in the next one, in any order, one
-    send at a time.
+    A host computes or sends on the tasks of a period in the next one, in any order, one send at a
+    time.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class PeriodicSchedule:
 
     @property
     def lost(self) -> tuple[Fraction, ...]:
-        """What whole tasks cost each application [tasks/s]: 0 in a period of natural length."""
+        """Loss of each application by rounding [task/s]: 0 in a period of natural length."""
         return tuple(a - b for a, b in zip(self.optimum, self.throughput, strict=True))
 
     @property

@@ -21,7 +21,7 @@ WORKER = 0
 # Tasks that a node's buffer holds, section 6.2.1.
 BUFFER = 10
 
-# How often nodes look for changes while all tasks are done, unless they are told otherwise.
+# Number of times that nodes look for changes in a run, by default.
 LOOKS = 20
 
 # A target, and the type of the task that it gets.
@@ -52,10 +52,17 @@ class Place:
     parent: str | None
     children: tuple[str, ...]
 
+    @classmethod
+    def of(cls, tree: Tree, host: int) -> Place:
+        """Return the place of a host in a tree."""
+        parent = int(tree.parent[host])
+        children = tuple(tree.hosts[child] for child in tree.children[host])
+        return cls(tree.hosts[host], None if parent < 0 else tree.hosts[parent], children)
+
 
 @dataclass(slots=True)
 class Known:
-    """What a node knows of tasks, and has measured around itself.
+    """Knowledge of a node: the types of tasks, and its own measurements.
 
     Attributes
     ----------
@@ -85,14 +92,14 @@ class Known:
         )
 
     def differs(self, other: Known, tolerance: float) -> bool:
-        """Whether its speed, or a bandwidth, is not within a part `tolerance` of another's."""
+        """Return True if its speed or a bandwidth differs by more than a part `tolerance`."""
         pairs = zip((self.speed, *self.bandwidth), (other.speed, *other.bandwidth), strict=True)
         return any(abs(new - old) > tolerance * old for new, old in pairs)
 
 
 @dataclass(frozen=True, slots=True)
 class NodePlan:
-    """What a node has been told, or has negotiated, before it decides.
+    """Plan of a node, given in advance or negotiated.
 
     Attributes
     ----------
@@ -109,14 +116,14 @@ class NodePlan:
 
 @dataclass(slots=True)
 class NodeState:
-    """What a policy decides on. Policies read it; only the node's actors write.
+    """State on which a policy decides. Policies read it; only the node's actors write.
 
     Attributes
     ----------
     known : Known
-        What it has measured last.
+        Its last measurements.
     is_root : bool
-        Whether it holds all tasks at the start.
+        True if it holds all tasks at the start.
     capacity : int
         Slots of its buffer; the root's is not bounded.
     plan : NodePlan, optional
@@ -140,14 +147,14 @@ class NodeState:
         Tasks that each target got since the plan in force was made, less the part of one that
         the plan before it still owed.
     ended : list of bool, shape (n_types,)
-        Whether no task of a type will come any more.
+        True for each type of which no task will come any more.
     away : list of bool, shape (1 + n_children,)
         Which targets are thought to be off, or have said that nobody computes there any more. What
         they asked for is forgotten.
     port_free : bool
-        Whether nothing is being sent.
+        True if nothing is being sent.
     tag : tuple of float
-        What rode on the task that came last; for the root, what its policy put on the last one.
+        Numbers on the task that came last; at the root, those that its policy put on the last one.
     """
 
     known: Known
@@ -200,7 +207,7 @@ def servable(state: NodeState) -> Iterator[Choice]:
 
 
 def is_unplanned(state: NodeState, kind: int) -> bool:
-    """Whether the plan has no rate for a type; an earlier plan can have left tasks of it.
+    """Return True if the plan has no rate for a type; an earlier plan can have left tasks of it.
 
     Nobody asks for it then, and any request serves to be rid of it.
     """
@@ -342,25 +349,25 @@ class Planner(Protocol):
         place : Place
             Names of the mailboxes can be made of its names.
         known : Known
-            What the node has measured.
+            Measurements of the node.
         """
 
 
 @dataclass(frozen=True)
 class Policy:
-    """How the nodes of a tree decide.
+    """Policy of the nodes of a tree.
 
     Attributes
     ----------
     name : str
-        What it is called.
+        Its name.
     decide : callable
         ``(NodeState) -> (target, type) | None``: which of the pairs that can be served gets
         served, None to wait. A pure function.
     plans : tuple of NodePlan, shape (n_hosts,)
-        What the nodes are told in advance; empty without.
+        The plans of the nodes if they are given in advance; else empty.
     planner : Planner, optional
-        How they negotiate their plans instead.
+        The negotiation of plans instead.
     period : float
         After how long they look whether to negotiate anew [s]; inf for never.
     tolerance : float
@@ -369,9 +376,9 @@ class Policy:
     tag : callable, optional
         ``(NodeState) -> tuple of float``: what the root puts on a task; it rides along.
     bundled : bool
-        Whether tasks travel as macro-tasks, one of each application (in proportion to weights).
+        True if tasks travel as macro-tasks, one of each application (in proportion to weights).
     parallel : bool
-        Whether each application has schedulers and workers of its own, side by side, which share
+        True if each application has schedulers and workers of its own, side by side, which share
         ports and CPUs in equal time.
     theory : float
         Fair throughput that the policy expects [tasks/s, per unit of weight]; nan if unknown.

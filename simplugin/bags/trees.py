@@ -25,6 +25,20 @@ if TYPE_CHECKING:
     Pair = tuple[str, str]
 
 
+class TreeError(WorkloadError):
+    """A tree that cannot be on a platform.
+
+    Attributes
+    ----------
+    argument : {"root", "parents", "distributors"}
+        The argument of `tree_of` at fault.
+    """
+
+    def __init__(self, message: str, argument: str = "root") -> None:
+        super().__init__(message)
+        self.argument = argument
+
+
 def tree_of(
     platform: Platform | str | os.PathLike[str],
     root: str,
@@ -63,7 +77,7 @@ def tree_of(
     ------
     PlatformError
         SimGrid refuses the platform.
-    WorkloadError
+    TreeError
         A host is not there, `parents` is no tree, a parent has no route to a child or back, or a
         route passes a Wi-Fi link, whose bandwidth is not one number.
     """
@@ -72,9 +86,11 @@ def tree_of(
     _check_names(hosts, root, parents or {}, distributors)
     adjacent = neighbours(described, hosts)
     if parents is not None:
-        wanted = _told(root, parents)
+        wanted = _breadth_first(root, [(parent, host) for host, parent in parents.items()])
+        _check_parents(root, parents, wanted)
     elif adjacent is not None:
-        wanted = _breadth_first(root, adjacent)
+        both = dict.fromkeys(adjacent)
+        wanted = _breadth_first(root, [pair for pair in both if pair[::-1] in both])
     else:
         wanted = {host: root for host in hosts if host != root}
     down = [(parent, host) for host, parent in wanted.items()]
@@ -89,51 +105,39 @@ def tree_of(
 def _check_names(
     hosts: Collection[str], root: str, parents: Mapping[str, str], distributors: Iterable[str]
 ) -> None:
-    """Refuse names of no host."""
+    """Raise if a name is that of no host."""
     known = set(hosts)
     if root not in known:
-        raise WorkloadError(f"the root {root!r} is no host of the platform")
+        raise TreeError(f"the root {root!r} is no host of the platform")
     for what, names in (
         ("parents", [name for pair in parents.items() for name in pair]),
         ("distributors", distributors),
     ):
         for name in names:
             if name not in known:
-                raise WorkloadError(f"{what} names {name!r}, which is no host of the platform")
+                raise TreeError(f"{what} names {name!r}, which is no host of the platform", what)
 
 
-def _told(root: str, parents: Mapping[str, str]) -> dict[str, str]:
-    """Return the parents that are given, hosts after their parents."""
+def _check_parents(root: str, parents: Mapping[str, str], reached: Collection[str]) -> None:
+    """Raise unless the given parents are a tree."""
     if root in parents:
-        raise WorkloadError(
-            f"parents gives the root {root!r} a parent, {parents[root]!r}; leave it out"
+        raise TreeError(
+            f"parents gives the root {root!r} a parent, {parents[root]!r}; leave it out", "parents"
         )
-    children: dict[str, list[str]] = {}
     for host, parent in parents.items():
-        children.setdefault(parent, []).append(host)
-    found: dict[str, str] = {}
-    reached = deque([root])
-    while reached:
-        parent = reached.popleft()
-        for host in children.get(parent, ()):
-            found[host] = parent
-            reached.append(host)
-    for host, parent in parents.items():
-        if host not in found:
-            raise WorkloadError(
+        if host not in reached:
+            raise TreeError(
                 f"parents does not lead from {host!r} by way of {parent!r} to the root {root!r};"
-                " give each host on the way a parent, and no two one another"
+                " give each host on the way a parent, and no two one another",
+                "parents",
             )
-    return found
 
 
 def _breadth_first(root: str, pairs: Iterable[Pair]) -> dict[str, str]:
-    """Return the parents in the breadth-first tree over routes that lead there and back."""
-    both = dict.fromkeys(pairs)
+    """Return the parent of each host that pairs of parent and child reach from the root."""
     beside: dict[str, list[str]] = {}
-    for source, destination in both:
-        if (destination, source) in both:
-            beside.setdefault(source, []).append(destination)
+    for parent, host in pairs:
+        beside.setdefault(parent, []).append(host)
     found: dict[str, str] = {}
     reached = deque([root])
     while reached:
@@ -146,14 +150,15 @@ def _breadth_first(root: str, pairs: Iterable[Pair]) -> dict[str, str]:
 
 
 def _check_routes(down: Iterable[Pair], resolved: ResolvedPlatform) -> None:
-    """Refuse parents that do not reach their children, or are not reached."""
+    """Raise if a parent and its child have no route, there or back."""
     chosen = set(down)
     for source, destination, reason in resolved.unreachable:
         parent = source if (source, destination) in chosen else destination
         host = destination if parent == source else source
-        raise WorkloadError(
+        raise TreeError(
             f"parents makes {parent!r} the parent of {host!r}, but there is no route from"
-            f" {source!r} to {destination!r} ({reason.strip()}); choose a neighbour"
+            f" {source!r} to {destination!r} ({reason.strip()}); choose a neighbour",
+            "parents",
         )
 
 
@@ -189,7 +194,7 @@ def _narrowest(links: Iterable[ResolvedLink], parent: str, host: str) -> float:
     """Return the bandwidth of the narrowest link of a route."""
     for link in links:
         if link.sharing_policy == WIFI:
-            raise WorkloadError(
+            raise TreeError(
                 f"the route from {parent!r} to {host!r} passes the Wi-Fi link {link.name!r}, whose"
                 " bandwidth is not one number; give parents that leave the host out"
             )

@@ -45,7 +45,7 @@ class ApplicationTree:
         The host from which all others receive, often that of a master.
     parent : mapping of str to str
         The parent of each host but the root; what `pricing.platform_trees.sharing_of` takes for
-        an application, and `bags.platform_trees.tree_of` as parents. Put into breadth-first
+        an application, and `bags.trees.tree_of` as parents. Put into breadth-first
         order: parents first, the children of a host in the order in which they were given.
 
     Raises

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # The module with the functions `check` and `run` of the schedulers whose names start so.
 FAMILIES = {
-    "bags": "simplugin.scenarios.executions",
+    "bags": "simplugin.bags.scenario",
     "pricing": "simplugin.pricing.scenario",
 }
 # The keys of the workload, and of its applications, that only one family has.

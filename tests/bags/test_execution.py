@@ -15,12 +15,12 @@ from simplugin.bags.actors.messages import Deeds
 from simplugin.bags.execution import Execution, execute
 from simplugin.bags.measurement import measure
 from simplugin.bags.policies.classics import (
-    balanced,
     bandwidth_centric,
     fcfs,
     first_come_first_served,
     first_request_delays,
 )
+from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policy import NodePlan, Policy
 from simplugin.errors import ActorError, InfeasibleError, WorkloadError
 from simplugin.papers.beaumont.instances import instance

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 from simplugin.bags import execution
-from simplugin.bags.actors.hosts import host
+from simplugin.bags.actors.hosts import run_host
 from simplugin.bags.actors.mortal import mortal_host
 from simplugin.bags.execution import execute
 from simplugin.bags.policies.shipped import POLICIES
@@ -75,7 +75,7 @@ class FarBox:
 
 async def far_host(me: Any, *args: Any) -> Any:
     """Run the nodes of a host on copies of what they are given."""
-    return await host(Far(me), *copied_but_functions(args))  # type: ignore[arg-type]
+    return await run_host(Far(me), *copied_but_functions(args))  # type: ignore[arg-type]
 
 
 async def far_mortal_host(me: Any, *args: Any) -> Any:
@@ -99,7 +99,7 @@ def test_copies_change_nothing(name: str, failures: bool, monkeypatch: pytest.Mo
     where, work = WHERE, WORK
     policy = POLICIES[name](where, work)
     plain = execute(where, work, policy, failures=failures)
-    monkeypatch.setattr(execution, "host", far_host)
+    monkeypatch.setattr(execution, "run_host", far_host)
     monkeypatch.setattr(execution, "mortal_host", far_mortal_host)
     far = execute(where, work, policy, failures=failures)
     assert np.array_equal(far.computed, plain.computed)

@@ -83,8 +83,9 @@ def test_where_a_tar_has_it_does_not_matter(prefix: str, tmp_path: Path) -> None
         ('{\n "uid": "alpha-1"', 2, "this is no JSON"),
         ("", 1, "this is no JSON"),
         ("[]", None, "this is no JSON object"),
-        ('{"rate": NaN}', None, "NaN is no number of JSON"),
-        ('{"rate": ' + "9" * 5000 + "}", None, "Exceeds the limit"),
+        ('{"rate": NaN}', 1, "rate: 'NaN' is no number of JSON"),
+        ('{"rate": ' + "9" * 5000 + "}", 1, "rate: .* is no number of JSON"),
+        ('{\n"rate": 1,\n"rate": 2}', 3, "rate: there are two of this name"),
         ("[" * 100_000, None, "nested too deeply"),
     ],
 )

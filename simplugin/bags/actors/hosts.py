@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from simplugin.bags.policy import Known, Policy
     from simplugin.simulation.api import Activity, Actor
 
-# How many turns the shortest of the transfers under way gets.
+# Number of turns of the shortest of the transfers in progress.
 TURNS = 4
 
 
@@ -47,7 +47,7 @@ class Port:
         transfer : Activity
             It has just been started.
         needed : float
-            How long it would take alone [s].
+            Its duration if it were alone [s].
         """
         if needed <= 0:
             # Nothing that would take a turn.

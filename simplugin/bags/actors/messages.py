@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from simplugin.bags.policy import NodePlan, Place
     from simplugin.workloads.applications import Bags
 
-# What a request is for that names no type.
+# The type of a request that names none.
 ANY = -1
 
 
@@ -34,7 +34,7 @@ class Parcel:
     byte : float
         Its data [byte].
     tag : tuple of float
-        What the root put on it.
+        Numbers that the root put on it.
     """
 
     kind: int
@@ -46,7 +46,7 @@ class Parcel:
 
 @dataclass(frozen=True)
 class Supply:
-    """What the root hands out, type by type.
+    """The parcels that the root distributes, type by type.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Supply:
     applications : tuple of int
         The application of each type; all of them for a single type of macro-tasks.
     bundled : bool
-        Whether there is a single type, of macro-tasks.
+        True if there is a single type, of macro-tasks.
     """
 
     bags: Bags
@@ -72,7 +72,7 @@ class Supply:
 
     @property
     def stock(self) -> list[int]:
-        """How many parcels of each type there are at the start."""
+        """Number of parcels of each type at the start."""
         count = self.bags.count
         if self.bundled:
             return [max(map(math.ceil, (count / self._share).tolist()))]
@@ -99,7 +99,7 @@ class Supply:
         byte = 0.0
         for application, share in enumerate(self._share.tolist()):
             most = int(self.bags.count[application])
-            # What rounds to whole tasks over all macro-tasks so far.
+            # Whole tasks, rounded over all macro-tasks so far.
             before, after = (min(math.floor(n * share), most) for n in (number, number + 1))
             if number + 1 == self.stock[0]:
                 after = most
@@ -117,7 +117,7 @@ class Supply:
 
 @dataclass(frozen=True)
 class Station:
-    """What a node's actors are given when they start.
+    """The data with which a node's actors start.
 
     Attributes
     ----------
@@ -126,19 +126,19 @@ class Station:
     line : int
         Which of the trees of schedulers that run side by side it belongs to.
     known : Known
-        What was measured before.
+        Its first measurements.
     capacity : int
         Slots of its buffer.
     supply : Supply, optional
-        What the root hands out; None for all others.
+        The parcels of the root; None for all others.
     bias : tuple of float, shape (1 + n_children,)
-        What its measurements of its speed and bandwidths are multiplied by.
+        Factors of its measurements of its speed and bandwidths.
     delay : float
         When it sends its first request [s].
     plan : NodePlan, optional
-        What it is told in advance.
+        Its plan if it does not negotiate one.
     disk : list of NodePlan
-        What outlives a failure of its host: the plan that it has negotiated.
+        The negotiated plan, which outlives a failure of its host.
     """
 
     place: Place
@@ -165,7 +165,7 @@ class Shipment:
     parcel : Parcel
         The task.
     passed : int
-        How many later tasks have left before it on its way, see `NodeState.passed`.
+        Number of later tasks that left before it on its way, see `NodeState.passed`.
     """
 
     target: int
@@ -176,14 +176,14 @@ class Shipment:
 
 @dataclass
 class Deeds:
-    """What a node has done.
+    """Record of a node.
 
     Attributes
     ----------
     done : list of (int, int, float)
         Of each task computed here: its application, its number there, and when it ended [s].
     port_busy : float
-        How long its port was sending [s].
+        Time for which its port was sending [s].
     first : float
         When it handed out its first task [s]; inf for never.
     most : int
@@ -213,7 +213,7 @@ def requests_of(name: str, line: int) -> str:
 
 
 def look_of(name: str) -> str:
-    """Return the mailbox in which a node is told to look for changes, or to negotiate anew."""
+    """Return the mailbox for requests to look for changes, or to negotiate anew."""
     return f"look of {name}"
 
 

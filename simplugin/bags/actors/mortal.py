@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # A parcel: its type and its number.
 Identity = tuple[int, int]
 
-# What each life of a host has done: an account of the experiment's, which no node reads.
+# The records of each life of a host, for the result; no node reads them.
 Book = list[tuple[str, list["Deeds"]]]
 _BOOK = "book of deeds"
 
@@ -48,21 +48,21 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a node tells its parent.
+    """Report of a node to its parent.
 
     Attributes
     ----------
     asked : list of int
-        What it requests, see `Node.needs`.
+        Its requests, see `Node.needs`.
     done : tuple of Notice
-        What has been computed in its subtree.
+        Parcels that were computed in its subtree.
     lost : tuple of Identity
-        What its subtree had been given and has no more.
+        Parcels that its subtree got and lost.
     holds : frozenset of Identity, optional
         All that is in its subtree, as far as it knows. Its requests are then all that it has:
         earlier ones do not count any more.
     closed : bool
-        Whether nobody computes there: it does not, and none of its children is on and asks.
+        True if nobody computes there: it does not, and none of its children is on and asks.
     date : float
         When it was written [s].
     """
@@ -76,7 +76,7 @@ class Report:
 
     @property
     def numbers(self) -> int:
-        """How many numbers there are in it; an identity counts as one."""
+        """Return the length in numbers; an identity counts as one."""
         parts = sum(2 + len(each.parts) for each in self.done)
         return 2 + len(self.asked) + parts + len(self.lost) + len(self.holds or ())
 
@@ -90,21 +90,21 @@ class MortalNode(Node):
     Attributes
     ----------
     below : list of dict of Identity to float
-        What each child's subtree holds, and when the child got it [s]; the worker's place stays
+        Parcels in each child's subtree, and when the child got them [s]; the worker's place stays
         empty.
     off : list of bool
-        Whether each child is thought to be off. What it requests does not count then.
+        True for each child that is assumed to be off; its requests do not count then.
     takes : list of bool
-        Whether each child is on and has asked for tasks.
+        True for each child that is on and has asked for tasks.
     shut : list of bool
-        Whether each child has said that it is closed.
+        True for each child that has reported that it is closed.
     notices : dict of Identity to Notice
         Of the root: all that has been computed.
     """
 
     def __init__(self, me: Actor, station: Station, policy: Policy, *, is_new: bool) -> None:
         super().__init__(me, station, policy)
-        targets, types = len(self.state.asked), len(self.told)
+        targets, types = len(self.state.asked), len(self.announced)
         self.whole_plan = self.state.plan
         self.below: list[dict[Identity, float]] = [{} for _ in range(targets)]
         # One who comes back knows nothing of its children, nor its parent of what it has.
@@ -203,7 +203,7 @@ class MortalNode(Node):
         """Take note of all that a child has, and return what it requests besides."""
         self._forget_requests(target)
         before = self.below[target]
-        # What has reached it since takes the place of what is asked for, as does what is on its
+        # Parcels that reached it since take the place of requests, as do parcels on their
         # way.
         late = {
             identity: date
@@ -238,18 +238,18 @@ class MortalNode(Node):
             self.tells_all, self.pending = False, [0] * len(self.pending)
             holds = frozenset(self._holds())
         news = tuple(self.done), tuple(self.lost)
-        told = Report(self.requested(), *news, holds, self.is_closed, self.me.now)
+        report = Report(self.requested(), *news, holds, self.is_closed, self.me.now)
         self.done, self.lost = [], []
-        return told
+        return report
 
     def unsaid(self, report: Report) -> None:
-        """Keep what could not be told."""
+        """Keep a report that could not be sent."""
         self.done = [*report.done, *self.done]
         self.lost = [*report.lost, *self.lost]
         self.tells_all = True
 
     def _has_to_ask(self) -> bool:
-        """Whether there is something to tell the parent."""
+        """Return True if there is a message for the parent."""
         return bool(self.done or self.lost or self.tells_all) or super()._has_to_ask()
 
     # ---- what it does ----
@@ -268,7 +268,7 @@ class MortalNode(Node):
         return supply.parcel(kind, self.handed[kind] - 1, self.state.tag)
 
     def _is_over(self) -> bool:
-        """Whether all tasks have been computed, as far as the root has heard."""
+        """Return True if all tasks have been computed, as far as the root knows."""
         return self.state.is_root and all(self.state.ended)
 
     def _note(self, notice: Notice) -> None:
@@ -344,7 +344,7 @@ class MortalNode(Node):
         """Forget what a child has requested."""
         state = self.state
         state.asked[target] = 0
-        state.wanted[target] = [0] * len(self.told)
+        state.wanted[target] = [0] * len(self.announced)
         self.loose[target].clear()
         state.queue = deque(each for each in state.queue if each != target)
 
@@ -355,7 +355,7 @@ class MortalNode(Node):
         plan = self.whole_plan
         if plan is None:
             return
-        nothing = (0.0,) * len(self.told)
+        nothing = (0.0,) * len(self.announced)
         rates = tuple(
             nothing if away else row for row, away in zip(plan.rates, state.away, strict=True)
         )
@@ -432,8 +432,8 @@ async def _plan(me: Actor, node: MortalNode) -> None:
     if not disk:
         assert node.policy.planner is not None
         place = node.station.place
-        told = replace(known, bandwidth=list(known.bandwidth))
-        disk.append(await node.policy.planner(me, place, told))
+        own = replace(known, bandwidth=list(known.bandwidth))
+        disk.append(await node.policy.planner(me, place, own))
     node.adopt(disk[0])
 
 
@@ -462,7 +462,7 @@ async def _schedule(me: Actor, node: MortalNode, patience: float, is_new: bool) 
 
 
 async def _take_stock(me: Actor, node: MortalNode, patience: float) -> None:
-    """Wait until all children have told what they hold, but not for ever."""
+    """Wait for the reports of all children on their parcels, but not forever."""
     end = me.now + patience
     for _ in node.station.place.children:
         try:

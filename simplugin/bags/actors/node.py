@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Node:
-    """The scheduler of a node: whatever happens, it looks whom it can serve.
+    """The scheduler of a node: after each event it serves the targets that it can.
 
-    Its actors tell it what happens and wait on its semaphores. Nobody else touches it.
+    Its actors report events and wait on its semaphores. Nobody else touches it.
     """
 
     def __init__(self, me: Actor, station: Station, policy: Policy) -> None:
@@ -38,7 +38,7 @@ class Node:
         self.in_hand: Parcel | None = None
         self.outgoing: Shipment | None = None
         self.transfer: Activity | None = None
-        self.told = [False] * types
+        self.announced = [False] * types
         self.is_open = False
         self.work, self.port, self.ask, self.over, self.ready = (me.semaphore(0) for _ in range(5))
         self.is_asking, self.was_asked = True, False
@@ -71,7 +71,7 @@ class Node:
         """Note what a child requests: a number of tasks, or one for each type."""
         typed = len(asked) > 1
         for kind, number in enumerate(asked):
-            if typed and self.told[kind]:
+            if typed and self.announced[kind]:
                 continue
             for _ in range(number):
                 self._request(target)
@@ -135,7 +135,7 @@ class Node:
     # ---- what it does ----
 
     def look(self) -> None:
-        """Serve whom it can, ask for what there is room for, and see whether all is over."""
+        """Serve the targets that it can, ask for tasks, and check for the end."""
         state = self.state
         state.now = self.me.now
         if self.is_open:
@@ -151,7 +151,7 @@ class Node:
     def needs(self) -> list[int]:
         """Return how many tasks to request: a single number, or one for each type."""
         state = self.state
-        # Who cannot compute asks only for others, so that no task goes where nobody computes.
+        # A node that cannot compute asks only for others, so that no task goes where none computes.
         if all(state.ended) or not (state.known.speed > 0 or self.was_asked):
             return [0]
         room = state.capacity - self._held() - sum(self.pending)
@@ -179,7 +179,7 @@ class Node:
         return needs
 
     def _has_to_ask(self) -> bool:
-        """Whether there is something to tell the parent."""
+        """Return True if there is a message for the parent."""
         return any(self.needs())
 
     def _serve(self, target: int, kind: int) -> None:
@@ -259,8 +259,8 @@ class Node:
         state = self.state
         sending = -1 if self.outgoing is None else self.outgoing.parcel.kind
         for kind, over in enumerate(state.ended):
-            if over and not self.told[kind] and not state.stock[kind] and kind != sending:
-                self.told[kind] = True
+            if over and not self.announced[kind] and not state.stock[kind] and kind != sending:
+                self.announced[kind] = True
                 for target, child in enumerate(self.station.place.children, 1):
                     self._withdraw(target, kind)
                     box = self.me.mailbox(tasks_for(child, self.station.line))
@@ -276,8 +276,8 @@ class Node:
         self.loose[target] = deque(each for each in loose if each != kind)
 
     def _is_over(self) -> bool:
-        """Whether there is nothing to do here any more."""
-        return self.in_hand is None and self.outgoing is None and all(self.told)
+        """Return True if there is nothing left to do."""
+        return self.in_hand is None and self.outgoing is None and all(self.announced)
 
     def _request(self, target: int) -> None:
         """Count a request."""

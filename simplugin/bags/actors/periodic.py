@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Duty:
-    """What a host does in each of its periods.
+    """The work of a host in each of its periods.
 
     Attributes
     ----------
     name : str
         Of the host.
     is_root : bool
-        Whether tasks are there from the start.
+        True if tasks are there from the start.
     dates : tuple of float, shape (n_periods,)
         When its periods begin [s].
     flop, byte : tuple of float, shape (n_types,)
@@ -31,7 +31,7 @@ class Duty:
     children : tuple of str
         To which hosts it sends.
     sends : tuple of tuple of int, shape (n_children, n_types)
-        How many tasks in a period.
+        Number of tasks in a period.
     """
 
     name: str

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simplugin.platforms.graphs import Tree
     from simplugin.workloads.applications import Bags
 
-# How many times the slowest request all first requests are spread over.
+# First requests are spread over this many times the slowest one.
 SPREAD = 100.0
 
 

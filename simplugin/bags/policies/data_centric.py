@@ -10,14 +10,14 @@ import numpy as np
 
 from simplugin.bags.actors.planning import planned
 from simplugin.bags.policies.load_balancing import balanced
-from simplugin.bags.policies.trading import ORDERS, Operation, Trader
+from simplugin.bags.policies.trading import ORDERS, Operation, Order, Trader
 from simplugin.bags.policy import Known, NodePlan, Policy, converse, time_between_looks
 from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.inputs.quantities import Time
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from simplugin.bags.policies.trading import Order
     from simplugin.platforms.graphs import Tree
     from simplugin.workloads.applications import Bags
 
@@ -42,9 +42,9 @@ class Traded:
     plans : tuple of NodePlan, shape (n_hosts,)
         The same rates as each node has them.
     operations : dict of str to int
-        How often each operation was done: "trade", "fill", "scale", "root".
+        Count of each operation: "trade", "fill", "scale", "root".
     messages : int
-        How many it took between neighbours.
+        Number of messages between neighbours.
     stopped : str
         Why it ended: "balanced", "stuck" (no operation applies any more) or "limit".
     """
@@ -60,12 +60,12 @@ class Traded:
 
     @property
     def rounds(self) -> int:
-        """How many operations were done."""
+        """Number of operations."""
         return sum(self.operations.values())
 
     @property
     def is_balanced(self) -> bool:
-        """Whether throughputs came as close to each other as was asked."""
+        """True if throughputs are as close to each other as requested."""
         return self.stopped == "balanced"
 
 
@@ -84,7 +84,7 @@ def trade(
     first of these that changes anything: communication trading, gap filling, bus desaturation,
     task trading on the root; until the two are balanced.
 
-    What the paper leaves open, and what is done otherwise: nodes take part in an operation depth
+    Choices that the paper leaves open, and differences: nodes take part in an operation depth
     first, by decreasing bandwidth, see `order`. Of equally low applications the one of lowest CCR
     is L. One operation is one propagation over the whole tree, which equals one trade after the
     other along that order. The amount of H that a node has bounds what it trades. Bus
@@ -162,7 +162,7 @@ def data_centric(
     order: Order = "fast",
     limit: int = LIMIT,
     decentralised: bool = True,
-    period: float | None = None,
+    period: Time | None = None,
 ) -> Policy:
     """Return the policy DATA-CENTRIC: traded rates, followed by load balancing.
 
@@ -173,7 +173,7 @@ def data_centric(
     balance, order, limit
         See `trade`.
     decentralised : bool
-        Whether nodes trade by messages, with what they have measured; else they are told the
+        True if nodes trade by messages, with their own measurements; False if they get the
         rates that `trade` returns for the tree.
     period : float, optional
         After how long nodes look whether anything has changed [s], inf for never. If any of them

@@ -26,7 +26,7 @@ LEFT = 0.1
 
 @dataclass(frozen=True)
 class Steering:
-    """How strongly what is observed steers.
+    """Strength of the reactions to observations.
 
     Attributes
     ----------
@@ -36,13 +36,13 @@ class Steering:
         By how many tasks a type may be ahead of the one most behind for the root to send it, and
         how many later tasks may pass a task on its way through the other nodes; inf for any.
     crowding : float
-        What the time of a child's subtree is worth, next to the port's.
+        Value of the time of a child's subtree, relative to the port's.
     window : float
-        How many of the longest transfers a child is given tasks to live on; inf: any stock.
+        Number of longest transfers for which a child gets tasks in advance; inf for any stock.
     spare : int
-        How many tasks a child is given besides.
+        Number of tasks that a child gets besides.
     refuses : bool
-        Whether transfers that starve other children are refused.
+        True to refuse transfers that starve other children.
     """
 
     eta: float = 0.3
@@ -158,7 +158,7 @@ def lagging(steering: Steering, state: NodeState) -> Choice | None:
     Parameters
     ----------
     steering : Steering
-        How strongly.
+        Strength of the reactions.
     state : NodeState
         The node's.
     """
@@ -258,7 +258,7 @@ def _sending(state: NodeState) -> list[float]:
 
 
 class _Child:
-    """What a node can read from a child's requests and from what it was given.
+    """Conclusions from the requests of a child, and from the tasks that it got.
 
     Attributes
     ----------
@@ -267,7 +267,7 @@ class _Child:
     rate : float
         Tasks that its subtree consumed per time [tasks/s]; 0 before the second.
     pace : float
-        How long its subtree took per flop [s/flop]; the node's own pace before.
+        Time that its subtree took per flop [s/flop]; the node's own pace before.
     appetite, supply : float, int
         Rate at which it is expected to consume [tasks/s], and what it is expected to have.
     longest : float

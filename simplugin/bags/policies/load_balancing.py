@@ -65,7 +65,7 @@ def lp(
     cut : float
         Flows under this share of a throughput, divided by the number of hosts, are not used.
     least_communication : bool
-        Whether to take, of all optima, the one that communicates least.
+        True to take, of all optima, the one that communicates least.
 
     Raises
     ------

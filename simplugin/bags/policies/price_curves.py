@@ -35,7 +35,7 @@ class Posted:
         parent, so that the few segments of an answer lie where they matter. The narrowest on the
         way from the root would save some rounds, but is nothing that neighbours know.
     segments : int
-        How many segments an answer may have.
+        Most segments of an answer.
     """
 
     round: int
@@ -436,17 +436,17 @@ def total_of(shares: list[float], parts: Sequence[Points], speeds: Sequence[floa
 def replayed(curve: Curve, kept: Sequence[int], received: float) -> list[tuple[float, list[float]]]:
     """Return what a node does that receives so many bytes per second.
 
-    Between two points that were told it mixes what it does at both, as its parent assumed. Where
-    no point between them was left out, that is one way to serve its targets.
+    Between two points of the offer it mixes both, as its parent assumed. Where no point between
+    them was left out, that is one way to serve its targets.
 
     Parameters
     ----------
     curve : Curve
         Of the node.
     kept : sequence of int
-        Which of its points were told.
+        Its points that were in the offer.
     received : float
-        How much arrives [byte/s].
+        Arriving bytes [byte/s].
 
     Returns
     -------

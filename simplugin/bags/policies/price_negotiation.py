@@ -134,7 +134,7 @@ Up = Offer | Verdict
 
 @dataclass(frozen=True, slots=True)
 class Sieve:
-    """How a parent judges its links: those to be banned bring less than they cost.
+    """The judgement of a parent on its links: those to be banned bring less than they cost.
 
     A port is busy at most all the time. So where all tasks of a type cross one port, one of them
     lasts, on the fastest of its links there, no longer than it takes to make as many of each
@@ -146,7 +146,7 @@ class Sieve:
     buffer : int
         Tasks that the buffer of a node holds.
     harsh : float
-        How many times what a flow brings its loss must be for a ban.
+        Least ratio of the loss of a flow to its yield for a ban.
     """
 
     buffer: int
@@ -164,9 +164,9 @@ class Sieve:
         Parameters
         ----------
         known : Known
-            What the node has measured.
+            Measurements of the node.
         rates : sequence of sequence of float, shape (1 + n_children, n_types)
-            What the node is to give each target [tasks/s].
+            Planned flow to each target [task/s].
 
         Returns
         -------
@@ -195,18 +195,18 @@ class Sieve:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How a negotiation is led.
+    """Terms of a negotiation.
 
     Attributes
     ----------
     rent : float
-        What a second of port costs, as a fraction of the root's first bound on the fair
+        Price of a second of port, as a fraction of the root's first bound on the fair
         throughput: the value that the tree makes at the first prices, at least the optimum to
         what short answers hide, as a rule once or twice it, and more than a hundred times it
         where they are far off. Of the ways to reach the optimum it selects one with little
         traffic, and gives up traffic that brings less than its rent.
     segments : int
-        How many segments an answer has, until the root finds that it must know more.
+        Number of segments of an answer, until the root must know more.
     tolerance : float
         Relative gap to the optimum at which it ends.
     cut : float
@@ -246,7 +246,7 @@ class Answered:
     Attributes
     ----------
     does : Point
-        What the tree would do.
+        The use of the tree.
     shares : list of float, shape (1 + n_children,)
         Bytes per second for each target.
     parts : sequence of sequence of Point
@@ -260,14 +260,14 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What a node keeps of a round: how it would serve what it offered.
+    """Memory of a round: the ways to serve an offer.
 
     Attributes
     ----------
     curve : Curve
         All that it can do.
     kept : tuple of int
-        The points of it that it told.
+        The points of it that were in the offer.
     """
 
     curve: Curve
@@ -616,7 +616,7 @@ def slots_for(rates: Sequence[Sequence[float]], capacity: int) -> tuple[int, ...
     Parameters
     ----------
     rates : sequence of sequence of float, shape (1 + n_children, n_types)
-        What the node is to give each target [tasks/s].
+        Planned flow to each target [task/s].
     capacity : int
         Slots of its buffer.
 
@@ -670,7 +670,7 @@ def solve_game(payoffs: Sequence[Sequence[float]]) -> tuple[list[float], list[fl
     Parameters
     ----------
     payoffs : sequence of sequence of float, shape (n_columns, n_rows)
-        What each row gets from each column.
+        Payoff of each column to each row.
 
     Returns
     -------

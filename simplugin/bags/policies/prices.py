@@ -22,6 +22,7 @@ from simplugin.bags.policy import (
     time_between_looks,
 )
 from simplugin.errors import WorkloadError
+from simplugin.inputs.quantities import Time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +79,7 @@ def priced(state: NodeState) -> Choice | None:
 
 
 def _is_ahead(state: NodeState, target: int, kind: int) -> bool:
-    """Whether a pair is too far ahead of the one most behind."""
+    """Return True if a pair is too far ahead of the one most behind."""
     assert state.plan is not None
     rates, given = state.plan.rates, state.given
     kinds: Sequence[int] = (kind,)
@@ -97,7 +98,7 @@ def _is_ahead(state: NodeState, target: int, kind: int) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Prices:
-    """What came out of a negotiation.
+    """Result of a negotiation.
 
     Attributes
     ----------
@@ -111,9 +112,9 @@ class Prices:
     rounds : int
         Rounds of all negotiations: sweeps down with prices and up with curves.
     negotiations : int
-        How many there were; one, and one for each time that links were banned.
+        Number of negotiations: one, and one for each time that links were banned.
     rent : float
-        What a second of port was charged [tasks/s].
+        Price of a second of port [task/s].
     gap : float
         Relative distance from the optimum that the root has proved, the rent counted as a
         cost, and without the links that are banned.
@@ -215,7 +216,7 @@ def prices(
     typed: bool = False,
     sift: bool = True,
     decentralised: bool = True,
-    period: float | None = None,
+    period: Time | None = None,
     terms: Terms | None = None,
 ) -> Policy:
     """Return our own policy: rates negotiated by prices.
@@ -229,20 +230,20 @@ def prices(
     buffer : int
         Tasks that the buffer of a node holds.
     typed : bool
-        Whether a node keeps slots for each type that it is to get, and its requests name a type.
+        True if a node keeps slots for each planned type, and its requests name a type.
         In the bags measured so far this gains nothing, and costs up to 13 % of the throughput.
     sift : bool
-        Whether links are banned for types that would keep them busy for too long, see `Sieve`.
+        True to ban types from links that they would keep busy for too long, see `Sieve`.
     decentralised : bool
-        Whether the nodes negotiate by messages when they start, with what they have measured;
-        otherwise they are told the same rates.
+        True if the nodes negotiate by messages when they start, with their own measurements;
+        False if they get the same rates in advance.
     period : float, optional
         After how long nodes look whether anything has changed [s], inf for never. If any of them
         measures its speed, or a child's bandwidth, to differ by more than `Policy.tolerance` from
         what the rates were made with, they negotiate anew with what they have measured last.
         Without, a twentieth of the time that all tasks take at the expected throughput.
     terms : Terms, optional
-        How the negotiation is led.
+        Terms of the root.
 
     Raises
     ------

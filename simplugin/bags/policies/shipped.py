@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from simplugin import policy_names
 from simplugin.bags.policies.classics import bcs, cgbc, fcfs
 from simplugin.bags.policies.data_centric import data_centric
 from simplugin.bags.policies.lag import lag
@@ -44,19 +43,3 @@ POLICIES: Mapping[str, PolicyMaker] = {
     "prices": prices,
     "lag": lag,
 }
-
-
-def policy_called(name: str) -> PolicyMaker:
-    """Return the maker of a policy.
-
-    Parameters
-    ----------
-    name : str
-        Of a shipped one, or ``module:function`` of one's own.
-
-    Raises
-    ------
-    WorkloadError
-        There is none of this name.
-    """
-    return policy_names.policy_called(name, POLICIES)

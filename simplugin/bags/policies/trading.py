@@ -42,7 +42,7 @@ LEAST = 1e-9
 
 
 class Offer(NamedTuple):
-    """How much a subtree can take, by the nodes of it that come first.
+    """The amount that a subtree can take, by its nodes that come first.
 
     Attributes
     ----------
@@ -62,20 +62,20 @@ NO_OFFER = Offer(math.inf, 0.0)
 
 @dataclass(slots=True)
 class Rates:
-    """What a node of the tree sends and computes.
+    """Rates at which a node of the tree sends and computes.
 
     Attributes
     ----------
     known : Known
-        What it knows of tasks, and has measured around itself.
+        Its knowledge of tasks, and its measurements.
     is_root : bool
-        Whether it has no parent.
+        True if it has no parent.
     compute : list of float, shape (n_types,)
         Tasks of each type that it computes [tasks/s].
     sent : list of list of float, shape (n_children, n_types)
         Tasks of each type that each child gets from it [tasks/s].
     cost : list of list of float, shape (n_types, 1 + n_children)
-        How long its port sends a task to each target [s]; 0 to its own worker.
+        Time for which its port sends a task to each target [s]; 0 to its own worker.
     """
 
     known: Known
@@ -183,9 +183,9 @@ def pour(
     Parameters
     ----------
     amount : float
-        What there is to give; inf to see how much can be given.
+        The amount to distribute; inf for the most that can be.
     offers, cost : sequence of float, shape (1 + n_children,)
-        What each target can take, and what each unit of it takes from `room`.
+        The most that each target can take, and the use of `room` by each unit of it.
     room : float
         Limit of all costs together.
     targets : sequence of int
@@ -249,7 +249,7 @@ def swap_at_root(rates: Rates, high: int, low: int, amount: float) -> None:
 
 
 class Operation(IntEnum):
-    """What an order is about."""
+    """Kind of an operation."""
 
     NOTHING = 0
     TRADE = 1
@@ -317,7 +317,7 @@ def choose(rates: Rates, question: Question, trade: Offer, gap: Offer) -> Choice
     question : Question
         Which types.
     trade, gap : Offer
-        What the tree can take by communication trading and by gap filling.
+        The amounts that the tree can take by communication trading and by gap filling.
     """
     high, low = question
     if high < 0:

@@ -13,7 +13,7 @@ from simplugin.bags.assessment import experimental, fair, slope
 from simplugin.bags.execution import execute
 from simplugin.bags.measurement import measure, with_errors
 from simplugin.bags.policies.classics import first_request_delays
-from simplugin.bags.policies.shipped import policy_called
+from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import BUFFER
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.conditions import arguments
@@ -114,7 +114,7 @@ class Measurement:
     optimum : float
         Fair throughput of the linear program [tasks/s].
     theory : float, optional
-        What the policy expects [tasks/s].
+        Expected throughput [task/s]; None if the policy expects none.
     all_done : bool
         True if every task was computed.
     """
@@ -207,7 +207,7 @@ def _executions(
         draws = np.random.default_rng([seed, number, _ERRORS])
         known, bias = with_errors(known, setting.errors, draws)
     further = _met(reading, seed, number, setting)
-    policy = policy_called(setting.policy)(known, bags, **dict(setting.parameters))
+    policy = POLICIES[setting.policy](known, bags, **dict(setting.parameters))
     done = [
         execute(
             tree,

@@ -224,7 +224,7 @@ def _varying(
 ) -> Platform:
     """Return the platform on which what is named varies, each host and link on dates of its own.
 
-    What is drawn lasts for two runs, then comes again.
+    The draws last for two runs, then come again.
     """
     extra: list[Profile | ProfileUse] = []
     for kind in kinds:
@@ -257,7 +257,7 @@ def _following(
 
 
 def _has(tree: Tree, host: int, kind: str) -> bool:
-    """Whether a host has a speed, or a link from its parent."""
+    """Return True if a host has a speed, or a link from its parent."""
     return bool(tree.speed[host] > 0) if kind == "SPEED" else host > 0
 
 

@@ -39,25 +39,25 @@ TASKS = 200
 
 @dataclass(frozen=True)
 class Reading:
-    """What the text of section 6.1 leaves open.
+    """Choices that section 6.1 leaves open.
 
     Attributes
     ----------
     root_computes : bool
-        Whether the root computes; it only distributes otherwise.
+        True if the root computes, False if it only distributes.
     alike : {"flop", "byte", "neither"}
-        What the tasks of all applications have in common, so that the ratio decides the other;
+        The common quantity of the tasks of all applications, so that the ratio decides the other;
         "neither" divides computation and multiplies data by the square root of the ratio.
     ratio_unit : float
-        What the ratios are multiplied by to be in byte/flop: 8 is the same as bandwidths in bits.
+        Unit of the ratios in byte/flop: 8 is the same as bandwidths in bits.
     ratio_law, bandwidth_law : {"log-uniform", "uniform"}
-        How the largest ratio and bandwidths are drawn.
+        Distributions of the largest ratio and of bandwidths.
     latency : pair of float, optional
         Least and largest of a link, log-uniform [s]; none without.
     n_applications : int, optional
-        How many; 2 and 3 in turn without.
+        Number of applications; 2 and 3 in turn by default.
     root_counts : bool
-        Whether the root is one of the nodes that are counted.
+        True if the root is one of the nodes that are counted.
     """
 
     root_computes: bool = True

@@ -12,8 +12,8 @@ import numpy as np
 from simplugin.bags.actors.planning import negotiate
 from simplugin.bags.execution import execute
 from simplugin.bags.policies.price_negotiation import Terms
-from simplugin.bags.policies.prices import negotiate_prices
-from simplugin.bags.policies.shipped import POLICIES, policy_called
+from simplugin.bags.policies.prices import negotiate_prices, negotiator
+from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import BUFFER, Known, Place
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.campaign import FEW, FEWER, FEWEST, Setting, measurements
@@ -332,17 +332,16 @@ class Outcome:
 def negotiated(tree: Tree, bags: Bags, terms: Terms) -> Outcome:
     """Let the hosts of a tree negotiate on SimGrid, each with its own knowledge."""
     placements = []
-    for number, name in enumerate(tree.hosts):
-        parent = None if number == 0 else tree.hosts[tree.parent[number]]
-        place = Place(name, parent, tuple(tree.hosts[child] for child in tree.children[number]))
-        given = (place, Known.of(tree, bags, number), terms, None)
+    for host, name in enumerate(tree.hosts):
+        node = negotiator(Known.of(tree, bags, host), is_root=host == 0, terms=terms)
+        given = Place.of(tree, host), node
         placements.append(Placement(name, negotiate, given, name=f"{name} negotiates"))
     result = simulate(tree.platform(), placements, options=SimGridOptions.linear())
     nodes = [each.value for each in result.returned]
-    throughput = np.sum([each.rates[0] for each in nodes], axis=0)
+    throughput = np.sum([each.plan.rates[0] for each in nodes], axis=0)
     return Outcome(
         float(np.min(throughput / bags.weight)),
-        nodes[0].rounds,
+        nodes[0].node.sweeps,
         sum(each.bytes for each in nodes),
         nodes[0].duration,
     )
@@ -397,7 +396,7 @@ def traces(quick: bool) -> dict[str, Quantity]:
 def violations_of(reading: str, number: int, policy: str, *, count: int = TASKS) -> list[str]:
     """Execute a policy on an instance and return the violations of the model in its trace."""
     tree, bags = instance(reading, SEED, number, count=count)
-    made = policy_called(policy)(tree, bags)
+    made = POLICIES[policy](tree, bags)
     done = execute(tree, bags, made, trace=True)
     room = BUFFER
     if made.parallel:

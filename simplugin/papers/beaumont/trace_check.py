@@ -1,4 +1,4 @@
-"""Whether an execution's trace keeps within the model: capacities, precedence, amounts."""
+"""Check of the trace of an execution against the model: capacities, precedence, amounts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from simplugin.bags.execution import Execution
 
-# What counts as the same date, relative to the end of the simulation; as the same amount.
+# Relative tolerance of dates, to the end of the simulation, and of amounts.
 SAME = 1e-9
 
 
@@ -38,10 +38,10 @@ def violations(
     buffer : int
         Tasks that a buffer may hold.
     parallel : bool
-        Whether each application had schedulers of its own: their transfers may overlap, and so may
+        True if each application had schedulers of its own: their transfers may overlap, and so may
         their computations.
     bundled : bool
-        Whether tasks were bundled: what the trace tells of buffers is not looked at.
+        True if tasks were bundled; buffers are not checked then.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def violations(
 
 @dataclass(frozen=True)
 class _Moves:
-    """What the trace tells of tasks: transfers, and computations."""
+    """Transfers and computations of tasks in a trace."""
 
     source: NDArray[np.str_]
     target: NDArray[np.str_]

@@ -191,13 +191,14 @@ def ratio(kind: str, one: str, other: str, up_to: int = 10) -> Measure:
     return measure
 
 
-def gains(told: float, *strategies: str) -> Measure:
+def gains(paper: float, *strategies: str) -> Measure:
     """Measure by what part strategies are fairer than S: the value farthest from the paper's."""
 
     def measure(found: Averages, _: Averages) -> tuple[float, str]:
         values = [found.gain(name) for name in strategies]
         words = ", ".join(f"{100 * value:.0f} %" for value in values)
-        return max(values, key=lambda value: abs(value - told)), f"{', '.join(strategies)}: {words}"
+        worst = max(values, key=lambda value: abs(value - paper))
+        return worst, f"{', '.join(strategies)}: {words}"
 
     return measure
 

@@ -71,7 +71,7 @@ GRAPH = TaskGraph(
 
 @dataclass(frozen=True)
 class Believed:
-    """What CPA comes to when it believes in a cluster of some size.
+    """Schedule of CPA for a cluster that it believes to have some size.
 
     Attributes
     ----------

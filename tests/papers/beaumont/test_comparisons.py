@@ -6,7 +6,7 @@ import pytest
 
 from simplugin.bags.assessment import experimental, fair
 from simplugin.bags.execution import execute
-from simplugin.bags.policies.shipped import policy_called
+from simplugin.bags.policies.shipped import POLICIES
 from simplugin.errors import WorkloadError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.campaign import measured
@@ -84,7 +84,7 @@ def test_a_loss_is_the_ratio_of_two_executions():
     (found,) = losses("A", SEED, (1,), ("fcfs",), ("load comes",))
     tree, bags = instance("A", SEED, 1)
     horizon = float(bags.count[0]) / steady_state(tree, bags).fair
-    made = policy_called("fcfs")(tree, bags)
+    made = POLICIES["fcfs"](tree, bags)
     plain = execute(tree, bags, made)
     further = arguments("load comes", tree, np.random.default_rng([SEED, 1, 5]), horizon)
     loaded = execute(tree, bags, made, **further)

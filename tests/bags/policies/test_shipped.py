@@ -13,9 +13,9 @@ from simplugin.bags.assessment import experimental, fair
 from simplugin.bags.execution import Execution, execute
 from simplugin.bags.policies.classics import SPREAD, cgbc, fcfs, first_request_delays
 from simplugin.bags.policies.load_balancing import lp
-from simplugin.bags.policies.shipped import POLICIES, policy_called
+from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import Choice, NodeState, servable
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.errors import InfeasibleError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.platforms.graphs import Tree
 from simplugin.workloads.applications import Bags
@@ -202,14 +202,4 @@ class TestFirstRequests:
 class TestNames:
     def test_shipped(self) -> None:
         assert list(POLICIES) == ["lp", "fcfs", "cgbc", "bcs", "data_centric", "prices", "lag"]
-        assert policy_called("fcfs") is fcfs
-
-    def test_own(self) -> None:
-        assert policy_called("simplugin.bags.policies.load_balancing:lp") is lp
-
-    @pytest.mark.parametrize(
-        "name", ["fifo", "no_such_module:lp", "simplugin.bags.policies.load_balancing:none"]
-    )
-    def test_unknown(self, name: str) -> None:
-        with pytest.raises(WorkloadError, match=name):
-            policy_called(name)
+        assert POLICIES["fcfs"] is fcfs

@@ -18,12 +18,11 @@ from simplugin.bags.policies.trading import (
     Operation,
     Question,
     Rates,
+    Trader,
     choose,
     cpu_room,
     first_offers,
-    new_trader,
     next_question,
-    opens,
     port_room,
     pour,
     sequence,
@@ -282,11 +281,9 @@ def test_the_policy_knows_what_to_expect():
 
 
 def test_a_tree_that_can_do_nothing_is_stuck():
-    state = new_trader(
-        Known([1.0, 1.0], [1.0, 2.0], [1.0, 1.0], 0.0, []), True, balance=0.1, order="fast", limit=9
-    )
-    state, posts = opens(state)
-    assert (state.stopped, posts) == ("stuck", [])
+    known = Known([1.0, 1.0], [1.0, 2.0], [1.0, 1.0], 0.0, [])
+    node = Trader(known, is_root=True, balance=0.1, order="fast", limit=9)
+    assert (node.begin(), node.stopped) == ([], "stuck")
 
 
 @pytest.mark.parametrize(

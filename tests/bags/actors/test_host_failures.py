@@ -12,7 +12,8 @@ from numpy.testing import assert_allclose
 
 from simplugin.bags.actors.mortal import Notice, Report
 from simplugin.bags.execution import Execution, execute
-from simplugin.bags.policies.classics import balanced, bandwidth_centric, first_come_first_served
+from simplugin.bags.policies.classics import bandwidth_centric, first_come_first_served
+from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import Known, NodePlan, Place, Policy
 from simplugin.errors import WorkloadError

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from simplugin.bags.execution import execute
-from simplugin.bags.policies.classics import balanced
+from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import Choice, Known, NodePlan, NodeState, Place, Policy, servable
 from simplugin.platforms.graphs import Tree

@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from simplugin.bags.execution import execute
-from simplugin.bags.policies.classics import balanced
+from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policy import Known, NodePlan, Place, Policy, time_between_looks
 from simplugin.errors import WorkloadError
 from simplugin.platforms import Platform, Profile, ProfileUse

@@ -7,7 +7,8 @@ from collections import deque
 
 import pytest
 
-from simplugin.bags.policies.classics import balanced, bandwidth_centric, first_come_first_served
+from simplugin.bags.policies.classics import bandwidth_centric, first_come_first_served
+from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policy import Known, NodePlan, NodeState, servable
 
 

@@ -1,0 +1,237 @@
+"""Scenarios whose tasks are distributed over a tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from simplugin.bags.assessment import Assessment
+from simplugin.bags.execution import execute
+from simplugin.bags.measurement import measure, with_errors
+from simplugin.bags.policies.classics import first_request_delays
+from simplugin.bags.policies.shipped import POLICIES
+from simplugin.bags.policy import BUFFER, Policy
+from simplugin.bags.trees import TreeError, tree_of
+from simplugin.errors import (
+    InfeasibleError,
+    PlatformError,
+    SimpluginError,
+    UnitError,
+    WorkloadError,
+)
+from simplugin.formats.platform_xml import read_platform
+from simplugin.inputs.kinds import Outcome, Progress, Scenario
+from simplugin.inputs.parameters import PATH, policy_of, read_parameters
+from simplugin.inputs.sections import Section
+from simplugin.optimum.steady_state import steady_state
+from simplugin.platforms import Profile, ProfileUse
+from simplugin.rows import Row
+from simplugin.simulation.metrics import metrics
+from simplugin.simulation.platform_changes import Change, changeable, profiles
+from simplugin.simulation.resolve import resolve
+from simplugin.workloads.applications import Bags
+
+if TYPE_CHECKING:
+    from simplugin.bags.policies.shipped import PolicyMaker
+    from simplugin.platforms import Platform
+    from simplugin.platforms.graphs import Tree
+    from simplugin.simulation.platform_changes import Changeable
+    from simplugin.workloads.bag_sections import BagsWorkload
+
+# Tasks of an application without a count.
+COUNT = 200
+_STATES = ("HOST_AVAIL", "LINK_AVAIL")
+
+
+class Settings(Section):
+    """The parameters of the scheduler that are not the policy's own.
+
+    Attributes
+    ----------
+    buffer : int
+        Tasks that the buffer of a node holds.
+    measure : bool
+        True if speeds and bandwidths are measured from within the simulation.
+    errors : float
+        Largest relative error of measurements.
+    shuffle : bool
+        True if first requests come in a random order.
+    """
+
+    buffer: Annotated[int, Field(ge=1)] = BUFFER
+    measure: bool = True
+    errors: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    shuffle: bool = False
+
+
+def run(scenario: Scenario, progress: Progress | None) -> Outcome:
+    """Distribute all tasks on the simulated platform, and compare with the optimum."""
+    settings, make, parameters = check(scenario)
+    bags = _bags(scenario)
+    given = scenario.simulation.arguments()
+    # Each request is an activity, so traces are on demand.
+    given["trace"] = scenario.has_traced_output("trace", "gantt")
+    platform = scenario.make_platform()
+    tree = _tree(scenario, platform)
+    changing = _changing(scenario, platform, tree)
+    measured = tree
+    if settings.measure:
+        # Before anything changes, as is the optimum.
+        how = {name: given[name] for name in ("options", "back_end", "wall_limit", "memory_limit")}
+        measured = measure(tree, bags, platform=platform, progress=progress, **how)
+    try:
+        best = steady_state(measured, bags)
+    except InfeasibleError as error:
+        raise scenario.error(str(error), "workload", "applications") from error
+    draws = np.random.default_rng(scenario.simulation.seed)
+    known, bias = with_errors(measured, settings.errors, draws)
+    policy = _policy(scenario, make, known, bags, parameters)
+    done = execute(
+        tree,
+        bags,
+        policy,
+        platform=changing.platform,
+        known=known,
+        bias=bias,
+        buffer=settings.buffer,
+        delays=first_request_delays(tree, draws) if settings.shuffle else None,
+        failures=changing.fails,
+        progress=progress,
+        **given,
+    )
+    found = Assessment(done, best, policy.theory, changing.changes)
+    energy = [metric for metric in metrics(done.result) if metric.name == "energy"]
+    row = Row((*found.metrics(), *energy), done.result.provenance, found.best)
+    return Outcome(row, done.result, found.listings(), found.figures())
+
+
+def check(scenario: Scenario) -> tuple[Settings, PolicyMaker, dict[str, Any]]:
+    """Return the settings, the maker of the policy, and its parameters.
+
+    Raises
+    ------
+    ScenarioError
+        A parameter of the scheduler is unknown or invalid.
+    """
+    make = policy_of(scenario, POLICIES)
+    settings, parameters = read_parameters(scenario, make, Settings, by_position=2)
+    return settings, make, parameters
+
+
+def _bags(scenario: Scenario) -> Bags:
+    """Return the tasks."""
+    applications = [each.application() for each in scenario.workload.applications]
+    try:
+        return Bags.of(applications, COUNT)
+    except WorkloadError as error:
+        names = [each.name for each in applications]
+        place = [names.index(error.application)] if error.application in names else []
+        raise scenario.error(str(error), "workload", "applications", *place) from error
+
+
+def _tree(scenario: Scenario, platform: Platform | Path) -> Tree:
+    """Return the tree on which the tasks travel."""
+    workload: BagsWorkload = scenario.workload
+    try:
+        return tree_of(
+            platform,
+            workload.applications[0].master,
+            workload.parents if "parents" in workload.model_fields_set else None,
+            distributors=workload.distributors,
+        )
+    except TreeError as error:
+        place: tuple[str | int, ...] = (error.argument,)
+        if error.argument == "root":
+            place = ("applications", 0, "master")
+        raise scenario.error(str(error), "workload", *place) from error
+
+
+def _policy(
+    scenario: Scenario, make: PolicyMaker, tree: Tree, bags: Bags, parameters: dict[str, Any]
+) -> Policy:
+    """Return the policy that the scenario names."""
+    name = scenario.scheduler.name
+    try:
+        policy: object = make(tree, bags, **parameters)
+    except (SimpluginError, TypeError, ValueError) as error:
+        place = PATH if scenario.scheduler.parameters else ("scheduler", "name")
+        message = f"{name!r} refused its parameters: {error}"
+        raise scenario.error(message, *place) from error
+    if not isinstance(policy, Policy):
+        message = f"{name!r} returned {type(policy).__name__}, not a Policy"
+        remedy = "applications with a count are distributed by a simplugin.bags.Policy"
+        raise scenario.error(message, "scheduler", "name", remedy=remedy)
+    return policy
+
+
+@dataclass(frozen=True)
+class _Changing:
+    """A platform with profiles of its changes; whether anything changes, or fails."""
+
+    platform: Platform | Path
+    changes: bool
+    fails: bool
+
+
+def _changing(scenario: Scenario, platform: Platform | Path, tree: Tree) -> _Changing:
+    """Return the platform on which the changes of a scenario happen."""
+    workload: BagsWorkload = scenario.workload
+    described = read_platform(platform) if isinstance(platform, Path) else platform
+    try:
+        followed = profiles(described)
+    except PlatformError as error:
+        raise scenario.error(str(error), "platform") from error
+    fails = any(kind in _STATES for _, kind in followed)
+    if (tree.hosts[0], _STATES[0]) in followed:
+        message = f"the root {tree.hosts[0]!r} has a profile of its state, but it has all tasks"
+        raise scenario.error(message, "platform", remedy="let it be on all the time")
+    if not workload.changes:
+        return _Changing(platform, bool(followed), fails)
+    known = changeable(described)
+    speeds = {host.name: host.speed * host.cores for host in resolve(platform).hosts}
+    values: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for number in range(len(workload.changes)):
+        change = _change(scenario, number, known, tree)
+        name, of_host = change.resource, change.resource in known.hosts
+        fails = fails or change.fails
+        state = (name, _STATES[0] if of_host else _STATES[1])
+        values.setdefault(state, []).append((change.date, float(not change.fails)))
+        if not change.fails:
+            value = change.capacity / (speeds[name] if of_host else 1.0)
+            capacity = (name, "SPEED" if of_host else "BANDWIDTH")
+            values.setdefault(capacity, []).append((change.date, value))
+    extra: list[Profile | ProfileUse] = []
+    for (name, kind), points in values.items():
+        if kind in _STATES and all(on for _, on in points):
+            continue
+        title = f"{kind} of {name}"
+        extra += [Profile.of_points(title, sorted(points)), ProfileUse(title, name, kind)]
+    extended = replace(described, elements=(*described.elements, *extra))
+    return _Changing(extended, changes=True, fails=fails)
+
+
+def _change(scenario: Scenario, number: int, known: Changeable, tree: Tree) -> Change:
+    """Return a change, checked."""
+    table = scenario.workload.changes[number]
+    key = ("workload", "changes", number)
+    of_host = table.resource in known.hosts
+    try:
+        known.check(table.resource)
+        change = Change(table.date, table.resource, table.value(of_host=of_host))
+    except WorkloadError as error:
+        raise scenario.error(str(error), *key, "resource") from error
+    except UnitError as error:
+        message = f"workload.changes.{number}.capacity: {error}"
+        raise scenario.error(message, *key, "capacity") from None
+    at = tree.hosts.index(table.resource) if table.resource in tree.hosts else -1
+    if of_host and not change.fails and (at < 0 or tree.speed[at] <= 0):
+        message = f"there is a change of {table.resource!r}, which computes no tasks"
+        raise scenario.error(message, *key, "resource", remedy="remove it, or let it fail")
+    if of_host and change.fails and at == 0:
+        message = f"a change makes the root {table.resource!r} fail, but it has all tasks"
+        raise scenario.error(message, *key, "capacity", remedy="give a capacity above 0")
+    return change
