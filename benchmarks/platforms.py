@@ -28,8 +28,7 @@ import time
 from pathlib import Path
 from unittest import mock
 
-from simplugin.cli import app
-from simplugin.cli.platform import writing
+from simplugin.cli import app, terminal
 from simplugin.errors import SimpluginError
 from simplugin.formats.check import check, exit_status
 from simplugin.formats.grid5000.catalogue import read_facts, shipped_catalogue
@@ -99,7 +98,7 @@ def generated(command: str):
 
     words = shlex.split(command)[1:]
     with (
-        mock.patch.object(writing, "put", stop),
+        mock.patch.object(terminal, "put", stop),
         mock.patch.object(sys, "argv", ["simplugin", *words]),
         contextlib.redirect_stderr(io.StringIO()) as said,
     ):

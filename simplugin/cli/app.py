@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from simplugin.cli.campaign import campaign_app
+from simplugin.cli.campaign_commands import campaign_app
 from simplugin.cli.deploy import deploy
-from simplugin.cli.ending import plain_errors
-from simplugin.cli.platform import platform_app
+from simplugin.cli.options import (
+    jobs_option,
+    json_option,
+    output_option,
+    scheduler_option,
+    seed_option,
+)
+from simplugin.cli.platform_commands import platform_app
+from simplugin.cli.terminal import Commands, plain_errors
 
 app = typer.Typer(
     name="simplugin",
+    cls=Commands,
     help="A laboratory for scheduling on grids and multi-clusters, built on SimGrid.",
     no_args_is_help=True,
-    # What happens to a user is told in one message; a traceback is a defect of ours.
+    # An error ends in one message; a traceback is a defect of ours.
     pretty_exceptions_enable=False,
     add_completion=False,
 )
@@ -44,11 +54,26 @@ class Figures(StrEnum):
 def _show_version(wanted: bool) -> None:
     """Print versions and end."""
     if wanted:
-        from simplugin.cli.version import version_text
-
         with plain_errors():
             typer.echo(version_text())
         raise typer.Exit
+
+
+def version_text() -> str:
+    """Return the versions of simplugin, SimGrid and Python; SimGrid runs to name its own."""
+    from platform import python_version
+
+    import simplugin
+    from simplugin.errors import SimpluginError
+    from simplugin.platforms import Host, Platform, Zone
+    from simplugin.simulation import simulate
+
+    somewhere = Platform((Zone("somewhere", "Full", (Host("anywhere", 1.0),)),))
+    try:
+        simgrid = str(simulate(somewhere, [], trace=False).provenance["simgrid"])
+    except SimpluginError as error:
+        simgrid = f"missing ({error})"
+    return f"simplugin {simplugin.__version__}, SimGrid {simgrid}, Python {python_version()}"
 
 
 @app.callback()
@@ -72,25 +97,19 @@ def run(
     back_end: Annotated[
         BackEnd | None, typer.Option("--back-end", help="Instead of the scenario's.")
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Likewise.")] = None,
+    seed: Annotated[int | None, seed_option("Likewise.")] = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="DIR",
-            help="Write result, trace and Gantt chart there, whatever the scenario says.",
+        output_option(
+            "DIR", "Write result, trace and Gantt chart there, whatever the scenario says."
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of tables.")
-    ] = False,
+    as_json: Annotated[bool, json_option("tables")] = False,
 ) -> None:
     """Run a scenario: print its results, write its files."""
     from simplugin.cli.run import run_command
 
-    with plain_errors():
-        run_command(scenario, back_end.value if back_end else None, seed, output, as_json=as_json)
+    run_command(scenario, back_end and back_end.value, seed, output, as_json=as_json)
 
 
 @app.command()
@@ -98,19 +117,35 @@ def check(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="Platform and deployment files.")
     ],
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of lines.")
-    ] = False,
+    as_json: Annotated[bool, json_option("lines")] = False,
 ) -> None:
     """Check platform and deployment files: each finding with its line and a remedy.
 
     Deployments are checked against the platforms given with them. Exit status: 0 nothing found,
     1 findings, 2 a file could not be read.
     """
-    from simplugin.cli.check import check_command
+    from simplugin.formats.check import check, exit_status
 
-    with plain_errors():
-        raise typer.Exit(check_command(files, as_json=as_json))
+    findings = check(files)
+    status = exit_status(findings)
+    if as_json:
+        document = {
+            "files": [str(file) for file in files],
+            "findings": [finding.as_dict() for finding in findings],
+            "status": status,
+        }
+        typer.echo(json.dumps(document))
+        raise typer.Exit(status)
+    for finding in findings:
+        typer.echo(str(finding))
+    counts = Counter(finding.severity for finding in findings)
+    found = ", ".join(
+        f"{number} {severity}{'s' * (number != 1 and severity != 'unreadable')}"
+        for severity, number in counts.items()
+    )
+    number = len(set(files))
+    typer.echo(f"{number} file{'s' * (number != 1)}: {found or 'nothing found'}", err=True)
+    raise typer.Exit(status)
 
 
 @app.command()
@@ -121,25 +156,17 @@ def reproduce(
     quick: Annotated[
         bool, typer.Option("--quick", help="Do less, in half a minute each; some claims need all.")
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of a table.")
-    ] = False,
+    as_json: Annotated[bool, json_option("a table")] = False,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="DIR",
-            help="For pages, figures and the store; without, only the store, in out/reproductions.",
+        output_option(
+            "DIR",
+            "For pages, figures and the store; without, only the store, in out/reproductions.",
         ),
     ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", min=1, help="Parts at a time; by default one a core."),
-    ] = None,
+    jobs: Annotated[int | None, jobs_option("Parts at a time")] = None,
     scheduler: Annotated[
-        str | None,
-        typer.Option("--scheduler", metavar="ADDRESS", help="A Dask scheduler that runs instead."),
+        str | None, scheduler_option("A Dask scheduler that runs instead.")
     ] = None,
 ) -> None:
     """Run a paper's experiments: what it says beside what is measured, claim by claim.
@@ -149,9 +176,8 @@ def reproduce(
     """
     from simplugin.cli.reproduce import reproduce_command
 
-    with plain_errors():
-        status = reproduce_command(name, output, jobs, scheduler, quick=quick, as_json=as_json)
-        raise typer.Exit(status)
+    status = reproduce_command(name, output, jobs, scheduler, quick=quick, as_json=as_json)
+    raise typer.Exit(status)
 
 
 @app.command()
@@ -159,9 +185,7 @@ def report(
     place: Annotated[
         Path, typer.Argument(metavar="STORE|CAMPAIGN.toml", help="Where the results are.")
     ],
-    output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="DIR", help="Where index.html is written.")
-    ],
+    output: Annotated[Path, output_option("DIR", "Where index.html is written.")],
     campaign: Annotated[
         int | None,
         typer.Option("--campaign", metavar="N", help="Instead of the file's, or the latest."),
@@ -181,13 +205,10 @@ def report(
     ] = False,
 ) -> None:
     """Write a page about a campaign that any browser shows offline, and its figures."""
-    from simplugin.cli.report import report_command
+    from simplugin.cli.report import Which, report_command
 
-    with plain_errors():
-        report_command(
-            place, output, campaign=campaign, group=group, baseline=baseline,
-            figures="none" if no_figures else figures.value,
-        )  # fmt: skip
+    which: Which = "none" if no_figures else figures.value
+    report_command(place, output, which, campaign=campaign, group=group, baseline=baseline)
 
 
 @app.command()
@@ -211,17 +232,12 @@ def regress(
     junit: Annotated[
         Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML there.")
     ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", min=1, help="Runs at a time; by default one a core."),
-    ] = None,
+    jobs: Annotated[int | None, jobs_option("Runs at a time")] = None,
     wall_limit: Annotated[
         float,
         typer.Option("--wall-limit", min=0.001, help="Real time that a run may take, in seconds."),
     ] = 600.0,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of a table.")
-    ] = False,
+    as_json: Annotated[bool, json_option("a table")] = False,
 ) -> None:
     """Run scenarios and compare them with the results recorded beside them: what moved, and why.
 
@@ -229,17 +245,8 @@ def regress(
     moved, failed or is not recorded, 2 wrong arguments.
     """
     from simplugin.cli.regress import limits_from, regress_command
+    from simplugin.regression.checking import Means
 
     limits = limits_from(rel_tol, abs_tol, tolerance or [])
-    with plain_errors():
-        raise typer.Exit(
-            regress_command(
-                paths,
-                update=update,
-                limits=limits,
-                junit=junit,
-                jobs=jobs,
-                wall_limit=wall_limit,
-                as_json=as_json,
-            )
-        )
+    means = Means(jobs, wall_limit)
+    raise typer.Exit(regress_command(paths, means, limits, junit, update=update, as_json=as_json))

@@ -1,4 +1,4 @@
-"""``simplugin regress``."""
+"""``simplugin regress``: scenarios and the results recorded beside them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from simplugin.campaigns.running.reporting import printable
-from simplugin.cli.stop_signals import BY_SIGNAL, stop_signals
+from simplugin.cli.terminal import BY_SIGNAL, stop_signals
 from simplugin.errors import SimpluginError
 from simplugin.regression.checking import (
     Checked,
@@ -43,12 +43,11 @@ _ANY = 100_000
 
 def regress_command(
     paths: Sequence[Path],
-    *,
-    update: bool,
+    means: Means,
     limits: Limits,
     junit: Path | None,
-    jobs: int | None,
-    wall_limit: float,
+    *,
+    update: bool,
     as_json: bool,
 ) -> int:
     """Compare, print and return the exit status."""
@@ -56,14 +55,14 @@ def regress_command(
         try:
             if junit is not None:
                 check_writable(junit)
-            means = Means(jobs, wall_limit, remark=_complain, stop=lambda: bool(stopped))
+            means = replace(means, remark=_warn, stop=lambda: bool(stopped))
             checked, total = _with_status(paths, means, limits, update=update)
             status = BY_SIGNAL + stopped[0] if stopped else _status(checked)
             _tell(checked, total, status, as_json=as_json)
             if junit is not None:
                 write_junit(checked, junit)
         except SimpluginError as error:
-            _complain(str(error))
+            _warn(str(error))
             return _WRONG_ARGUMENTS
     return status
 
@@ -102,7 +101,7 @@ def _tell(checked: Sequence[Checked], total: int, status: int, *, as_json: bool)
         typer.echo(f"stopped: {len(checked)} of {total or 'all'} compared")
 
 
-def _complain(text: str) -> None:
+def _warn(text: str) -> None:
     """Write a message to standard error."""
     typer.echo(f"simplugin: {printable(text)}", err=True)
 

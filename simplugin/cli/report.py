@@ -1,37 +1,57 @@
-"""``simplugin report``."""
+"""``simplugin report``: the page of a campaign from its store."""
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console
 
 from simplugin.campaigns.store import StoreReader
-from simplugin.cli.campaign.shown import chosen_entry, store_of
-from simplugin.cli.paths import short
-from simplugin.cli.report_contents import campaign_report
+from simplugin.campaigns.store.documents import text_of
+from simplugin.claims import Claim
+from simplugin.cli.campaign_reading import chosen_entry, store_of
+from simplugin.cli.terminal import short
 from simplugin.errors import SimpluginError, StoreError
-from simplugin.reports.page import write_page
+from simplugin.figures import Figure
+from simplugin.listings import Listing
+from simplugin.papers import reproduction_runs
+from simplugin.papers.reproductions import ALL, CAPABILITIES, ReproductionJobs
+from simplugin.reports.page import CampaignReport, Column, KeptRun, write_page
+from simplugin.reports.page.contents import Role, Value
+from simplugin.scenarios.outputs import chart_from, claim_from, figure_from, listing_from
 
 if TYPE_CHECKING:
-    from simplugin.reports.page import CampaignReport
-    from simplugin.reports.page.contents import Value
+    from simplugin.campaigns.jobs import Record
+    from simplugin.campaigns.store import CampaignEntry
+
+Which = Literal["main", "all", "none"]
 
 _FIGURES = "figures"
+_GAP = "gap"
+_PROVENANCE = "provenance"
+# What `reproduce` calls its store.
+_STORE = "store.sqlite"
+# Characters of all different provenances together.
+_MOST_PROVENANCE = 2_000_000
+# Of keys and digests as many digits as tell runs apart.
+_DIGITS = 16
+_ACTIVITIES = ("actor", "resource", "kind", "label", "start", "end", "state")
 
 
 def report_command(
     place: Path,
     directory: Path,
+    figures: Which,
     *,
     campaign: int | None,
     group: str | None,
     baseline: str | None,
-    figures: Literal["main", "all", "none"] = "main",
 ) -> None:
     """Write the page of a campaign, and its figures beside it."""
     console = Console(stderr=True)
@@ -96,3 +116,269 @@ def _meant(text: str, values: list[Value]) -> Value:
 def _working(console: Console, word: str) -> AbstractContextManager[object]:
     """Show that something goes on; on terminals only, a spinner in a log file is noise."""
     return console.status(word) if console.is_terminal else nullcontext()
+
+
+def campaign_report(reader: StoreReader, entry: CampaignEntry) -> CampaignReport:
+    """Return the report of a campaign.
+
+    Parameters
+    ----------
+    reader : StoreReader
+        Its store.
+    entry : CampaignEntry
+        Which campaign.
+
+    Returns
+    -------
+    CampaignReport
+        A row for each run that was tried; runs are grouped as the report chooses.
+    """
+    table = _Table()
+    for run in reader.runs(entry.number):
+        table.add(run.record, run.attempt)
+    kept, claims, figures = _contents(reader, entry.number)
+    return CampaignReport(
+        title=entry.title or entry.file or f"Campaign {entry.number}",
+        columns=table.columns(),
+        position=table.position,
+        status=table.status,
+        failure=table.failure,
+        error=table.error,
+        total=entry.total,
+        facts=_facts(reader, entry, table),
+        kept=tuple(kept),
+        claims={name: tuple(each) for name, each in claims.items()},
+        figures={name: tuple(each) for name, each in figures.items()},
+    )
+
+
+@dataclass
+class _Named:
+    """A column in the making."""
+
+    role: Role
+    unit: str = ""
+    sense: Literal["min", "max"] | None = None
+    values: dict[int, Value] = field(default_factory=dict)
+
+
+class _Table:
+    """Rows that become columns."""
+
+    def __init__(self) -> None:
+        self.position: list[int] = []
+        self.status: list[str] = []
+        self.failure: list[str] = []
+        self.error: list[str] = []
+        self.versions: dict[str, dict[str, None]] = {}
+        self.reproduction = False
+        self._columns: dict[tuple[Role, str], _Named] = {}
+
+    def add(self, record: Record, attempt: int) -> None:
+        """Add a run."""
+        row, failure = len(self.position), record.failure
+        self.reproduction |= record.job.target == reproduction_runs.TARGET
+        self.position.append(record.job.position)
+        self.status.append("done" if failure is None else "failed")
+        self.failure.append("" if failure is None else failure.kind)
+        self.error.append("" if failure is None else failure.text)
+        for name, version in record.versions.items():
+            self.versions.setdefault(name, {})[version] = None
+        for name, value in record.job.varied.items():
+            self._put(row, "varied", name, _cell(value))
+        if record.measured is not None:
+            self._measured(row, record)
+        for name, beside in (
+            ("attempts", attempt),
+            ("duration", round(record.duration, 6)),
+            ("started", record.started[:19].replace("T", " ")),
+            ("place", record.place),
+            ("key", record.job.key[:_DIGITS]),
+            ("versions", _told(record.versions)),
+        ):
+            self._put(row, "other", name, beside, "s" if name == "duration" else "")
+
+    def _measured(self, row: int, record: Record) -> None:
+        """Add what came out."""
+        assert record.measured is not None
+        found = record.measured.row
+        # What a reproduction counts is no metric of a scheduler.
+        role: Role = "other" if record.job.target == reproduction_runs.TARGET else "metric"
+        for metric in found:
+            self._put(row, role, metric.name, metric.value, metric.unit)
+        best = found.best
+        if best is not None:
+            measured = self._columns["metric", best.metric]
+            measured.sense = best.sense
+            self._put(row, "other", best.proof, best.value, measured.unit)
+            self._put(row, "metric", _GAP, found.gap)
+            self._columns["metric", _GAP].sense = "min"
+        self._put(row, "other", "seed", _cell(found.provenance.get("seed")))
+        self._put(row, "other", _PROVENANCE, _told(found.provenance))
+        self._put(row, "other", "digest", (record.measured.digest or "")[:_DIGITS] or None)
+
+    def _put(self, row: int, role: Role, name: str, value: Value, unit: str = "") -> None:
+        """Put a value where it belongs."""
+        self._columns.setdefault((role, name), _Named(role, unit)).values[row] = value
+
+    def columns(self) -> tuple[Column, ...]:
+        """Return what was put; the gap stands behind all metrics."""
+        self._drop_long()
+        order = sorted(self._columns, key=lambda each: each == ("metric", _GAP))
+        names = [name for _, name in order]
+        rows = range(len(self.position))
+        return tuple(
+            Column(
+                name=name if names.count(name) == 1 else f"{role}.{name}",
+                values=[column.values.get(row) for row in rows],
+                unit=column.unit,
+                role=column.role,
+                sense=column.sense,
+            )
+            for (role, name), column in ((each, self._columns[each]) for each in order)
+        )
+
+    def _drop_long(self) -> None:
+        """Leave provenances out that would be most of a page: the store has them."""
+        column = self._columns.get(("other", _PROVENANCE))
+        if column is None:
+            return
+        if sum(map(len, map(str, set(column.values.values())))) > _MOST_PROVENANCE:
+            del self._columns["other", _PROVENANCE]
+
+    def texts(self, name: str) -> list[str]:
+        """Return the different values of a column that stands beside."""
+        column = self._columns.get(("other", name))
+        return list(dict.fromkeys(map(str, column.values.values()))) if column else []
+
+    def seconds(self) -> float:
+        """Return how long all runs took together."""
+        column = self._columns.get(("other", "duration"))
+        return sum(float(value or 0) for value in column.values.values()) if column else 0.0
+
+
+def _cell(value: Any) -> Value:
+    """Return a value as a cell of a table has it."""
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return text_of(value)
+
+
+def _told(document: Mapping[str, Any]) -> str:
+    """Write names and values one after the other."""
+    return ", ".join(f"{name}: {_cell(value)}" for name, value in document.items())
+
+
+def _facts(reader: StoreReader, entry: CampaignEntry, table: _Table) -> dict[str, str]:
+    """Say when and where runs were done, with which versions."""
+    started = sorted(table.texts("started"))
+    places = list(dict.fromkeys(each.partition(":")[0] for each in table.texts("place")))
+    seeds = [each for each in table.texts("seed") if each != "None"]
+    file = short(Path(entry.file)) if entry.file else ""
+    facts = {
+        "campaign file": file,
+        "store": f"{short(reader.path)}, campaign {entry.number}",
+        "runs started": _span(started),
+        "time of all runs": _duration(table.seconds()),
+        "hosts": _some(places),
+        "seeds": _some(seeds),
+    }
+    versions = [f"{name} {_some(list(found))}" for name, found in table.versions.items()]
+    facts["versions"] = ", ".join(versions)
+    if file:
+        from simplugin.campaigns.running.recorded_campaigns import command_that_goes_on
+
+        command = command_that_goes_on(Path(file), Path(short(reader.path)))
+        facts["resumed or run again by"] = command
+    if command := _reproduced_by(reader.path, entry.title, table):
+        facts["resumed or measured again by"] = command
+    return {name: text for name, text in facts.items() if text}
+
+
+def _reproduced_by(store: Path, title: str, table: _Table) -> str:
+    """Return the command of a reproduction; empty for other campaigns."""
+    if not table.reproduction:
+        return ""
+    for name in (*CAPABILITIES, ALL):
+        for quick in (False, True):
+            if ReproductionJobs.of(name, quick=quick, figures=False).title == title:
+                words = ["simplugin", "reproduce", name, *(["--quick"] if quick else [])]
+                output = ["-o", short(store.parent)] if store.name == _STORE else []
+                return shlex.join([*words, *output])
+    return ""
+
+
+def _span(started: list[str]) -> str:
+    """Say from when to when; the day once if it is the same."""
+    if not started:
+        return ""
+    first, last = started[0], started[-1]
+    until = "" if first == last else f" to {last[11:] if first[:10] == last[:10] else last}"
+    return f"{first}{until} UTC"
+
+
+def _some(texts: list[str], most: int = 4) -> str:
+    """Name a few, and how many there are beyond."""
+    shown = ", ".join(texts[:most])
+    return shown if len(texts) <= most else f"{shown} and {len(texts) - most} more"
+
+
+def _duration(seconds: float) -> str:
+    """Write a duration in the unit that suits it."""
+    for unit, name in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * unit:
+            return f"{seconds / unit:.1f} {name}"
+    return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+
+
+def _contents(
+    reader: StoreReader, campaign: int
+) -> tuple[list[KeptRun], dict[str, list[Claim]], dict[str, list[Figure]]]:
+    """Return single runs, and the claims and figures of reproductions by capability."""
+    kept: list[KeptRun] = []
+    claims: dict[str, list[Claim]] = {}
+    figures: dict[str, list[Figure]] = {}
+    for record, contents in reader.contents(campaign):
+        if "listings" in contents:
+            kept.append(_kept(record, contents))
+            continue
+        name = _capability(record)
+        found = [claim_from(each) for each in contents.get("claims", ())]
+        if found:
+            claims.setdefault(name, []).extend(found)
+        drawn = [figure_from(each) for each in contents.get("figures", ())]
+        if drawn:
+            figures.setdefault(name, []).extend(drawn)
+    return kept, claims, figures
+
+
+def _capability(record: Record) -> str:
+    """Return which paper's experiments a run is of."""
+    named = record.job.varied.get("capability")
+    if named is not None:
+        return str(named)
+    return str(record.job.arguments.get("module", "")).removeprefix("simplugin.").partition(".")[0]
+
+
+def _kept(record: Record, contents: Mapping[str, Any]) -> KeptRun:
+    """Return a run of which more is known."""
+    told = ", ".join(f"{name} = {_cell(value)}" for name, value in record.job.varied.items())
+    schedule = contents.get("schedule")
+    activities = contents.get("activities")
+    return KeptRun(
+        title=f"Run {record.job.position}" + (f": {told}" if told else ""),
+        position=record.job.position,
+        figures=tuple(figure_from(each) for each in contents.get("figures", ())),
+        schedule=None if schedule is None else chart_from(schedule),
+        activities=None if activities is None else _activities(activities),
+        listings=tuple(listing_from(each) for each in contents["listings"]),
+    )
+
+
+def _activities(document: Mapping[str, Any]) -> Listing:
+    """Return the activities of a run; what is left out is said."""
+    columns: Iterable[list[Any]] = (document["columns"][name] for name in _ACTIVITIES)
+    lines = tuple(zip(*columns, strict=True))
+    total = document["total"]
+    note = f"the first {len(lines)} of {total} activities" if total > len(lines) else ""
+    return Listing("Activities", tuple((name, "") for name in _ACTIVITIES), lines, note)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from simplugin.cli.campaign.running_display import RunsDisplay
-from simplugin.cli.paths import short
-from simplugin.cli.store_place import warn_of_network
+from simplugin.cli.displays import RunsDisplay
+from simplugin.cli.terminal import short, warn_of_network
 from simplugin.errors import SimpluginError
 from simplugin.papers.reproduce import Reproduction, reproduce
 

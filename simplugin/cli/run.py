@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from simplugin.cli.paths import short
-from simplugin.cli.progress import Progress
+from simplugin.cli.displays import SimulationDisplay
+from simplugin.cli.terminal import short
 from simplugin.errors import SimpluginError
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.outputs import outcome_document, output_path, write_outputs
@@ -38,7 +38,7 @@ def run_command(
     console = Console(stderr=True)
     # What actors print must not get into the JSON.
     elsewhere = redirect_stdout(sys.stderr) if as_json else nullcontext()
-    with elsewhere, Progress(console, scenario.simulation.until) as progress:
+    with elsewhere, SimulationDisplay(console, scenario.simulation.until) as progress:
         outcome = run_scenario(scenario, progress.report)
         progress.report(outcome.result.clock, 0)
     if as_json:

@@ -15,11 +15,10 @@ from simplugin.campaigns import Campaign, load_campaign, run_campaign
 from simplugin.campaigns.jobs import Job
 from simplugin.campaigns.running.recorded_campaigns import command_that_goes_on
 from simplugin.campaigns.running.reporting import FailureGroup, Progress, Summary
-from simplugin.campaigns.store import StoreReader
-from simplugin.cli import store_place
-from simplugin.cli.campaign import running_display
-from simplugin.cli.campaign.run_summary import print_summary
-from simplugin.cli.campaign.running_display import (
+from simplugin.campaigns.store import StoreReader, lock
+from simplugin.cli import displays
+from simplugin.cli.campaign_running import print_summary
+from simplugin.cli.displays import (
     RunsDisplay,
     duration_text,
     left_text,
@@ -132,7 +131,7 @@ def test_what_fails_is_told_and_retried(campaign, simplugin, monkeypatch):
     (campaign.parent / "broken.txt").write_text("")
     told = simplugin("campaign", "retry", campaign, "-j", 1)
     assert (told.returncode, told.stdout.partition(",")[0]) == (0, "2 of 2 runs done")
-    monkeypatch.setattr(store_place, "network_file_system", lambda store: store.name)
+    monkeypatch.setattr(lock, "network_file_system", lambda store: store.name)
     told = simplugin("campaign", "run", campaign, "--json")
     assert told.returncode == 0
     assert json.loads(told.stdout)["before"] == 6
@@ -366,7 +365,7 @@ def progress_at(done, rate=2.0, left=(4.0, 6.0)):
 
 def test_progress_is_a_line_now_and_then_where_there_is_no_terminal(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(running_display, "monotonic", lambda: now[0])
+    monkeypatch.setattr(displays, "monotonic", lambda: now[0])
     stream = io.StringIO()
     with RunsDisplay(Console(file=stream, width=30)) as display:
         for done in range(10):

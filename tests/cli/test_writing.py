@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin.cli.platform.writing import own_command, uncollected
+from simplugin.cli.platform_commands import uncollected
+from simplugin.cli.terminal import own_command
 
 
 @given(st.lists(st.text("-a\\' \"$*~=;é", max_size=8), max_size=5))

@@ -1,12 +1,11 @@
-"""``simplugin campaign status``, ``export`` and ``query``."""
+"""Campaigns of a store: how far they are, and their runs as tables."""
 
 from __future__ import annotations
 
 import csv
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,18 +17,121 @@ from rich.text import Text
 from simplugin.campaigns.running.reporting import FailureGroup, failure_groups, printable
 from simplugin.campaigns.store import CampaignEntry, StoreReader
 from simplugin.campaigns.store.documents import text_of
-from simplugin.campaigns.store.reading import export
-from simplugin.campaigns.store.tables import Query
-from simplugin.cli.campaign.shown import shown_campaign, store_of
-from simplugin.cli.campaign.wording import headline, varied_text
-from simplugin.cli.paths import short
+from simplugin.cli.terminal import short
 from simplugin.errors import SimpluginError
 
+_ALL = "all"
 # How many kinds of failure are shown, and how much of a message; the store has all of it.
 _MOST_GROUPS = 10
 _MOST_CHARACTERS = 300
 # Nobody knows how wide a file or the next program is.
 _UNFOLDED = 1_000_000
+
+
+def store_of(place: Path, store: Path | None = None) -> Path:
+    """Return a store that is named directly, or by the campaign file that it belongs to.
+
+    Raises
+    ------
+    SimpluginError
+        Two stores are named, or the campaign file cannot be read.
+    """
+    if not is_file(place):
+        if store is not None:
+            raise SimpluginError(
+                f"{place} and {store} are two stores; --store goes with a campaign file"
+            )
+        return place
+    if store is not None:
+        return store
+    from simplugin.campaigns.running.recorded_campaigns import store_named
+
+    return store_named(place)
+
+
+def is_file(place: Path) -> bool:
+    """Whether a campaign file is meant, not a store."""
+    return place.suffix.lower() == ".toml"
+
+
+def shown_campaign(place: Path, store: Path | None, asked: str | None) -> tuple[Path, int | None]:
+    """Return the store and the number of the campaign to show; None: all campaigns.
+
+    Of a campaign file it is the campaign that the file describes now, of a store the latest.
+    Standard error says which, if the store has several.
+
+    Parameters
+    ----------
+    place : Path
+        A store or a campaign file.
+    store : Path, optional
+        Instead of the store that the campaign file names.
+    asked : str, optional
+        The number of a campaign, or "all".
+
+    Raises
+    ------
+    SimpluginError
+        There is no such campaign.
+    """
+    path = store_of(place, store)
+    number = _number(asked)
+    with StoreReader(path) as reader:
+        entries = reader.campaigns()
+        every = asked == _ALL or (number is None and not entries)
+        chosen = None if every else chosen_entry(reader, place, number)
+    _tell(chosen, entries)
+    return path, None if chosen is None else chosen.number
+
+
+def chosen_entry(reader: StoreReader, place: Path, number: int | None) -> CampaignEntry:
+    """Return a campaign by its number, else as its file describes it now, or a store's latest.
+
+    Parameters
+    ----------
+    reader : StoreReader
+        The store that `store_of` names.
+    place : Path
+        A store or a campaign file.
+    number : int, optional
+        Of the campaign.
+
+    Raises
+    ------
+    SimpluginError
+        There is no such campaign.
+    """
+    if number is not None:
+        return reader.entry(number)
+    if not is_file(place):
+        return reader.latest()
+    from simplugin.campaigns.campaign import load_campaign
+    from simplugin.campaigns.running.recorded_campaigns import recorded_campaign
+
+    return recorded_campaign(reader, place, load_campaign(place, check=False))
+
+
+def _number(asked: str | None) -> int | None:
+    """Return the number of the campaign that is asked for, if it is by number."""
+    if asked is None or asked == _ALL:
+        return None
+    if not asked.isdecimal():
+        message = f"--campaign is {asked!r}; give the number of a campaign, or {_ALL}"
+        raise SimpluginError(message)
+    return int(asked)
+
+
+def _tell(chosen: CampaignEntry | None, entries: Sequence[CampaignEntry]) -> None:
+    """Say which campaign is shown, where there are several."""
+    if len(entries) < 2:
+        return
+    if chosen is None:
+        line = f"all {len(entries)} campaigns; a run that is in two of them has two rows"
+    else:
+        title = printable(chosen.title or chosen.file)
+        line = f"campaign {chosen.number} of {len(entries)}{title and f' ({title})'}"
+        line += f"; --campaign N shows another one, --campaign {_ALL} all"
+    sys.stderr.write(f"simplugin: {line}\n")
 
 
 @dataclass(frozen=True)
@@ -61,48 +163,18 @@ def status_command(place: Path, store: Path | None, *, as_json: bool) -> None:
         _print_failures(console, each)
 
 
-def export_command(
-    place: Path,
-    output: Path,
-    store: Path | None,
-    campaign: str | None,
-    *,
-    every: bool,
-    as_json: bool,
-) -> None:
-    """Write a table of the runs."""
-    path, number = shown_campaign(place, store, campaign)
-    rows, columns = export(path, output, number, every=every)
-    if as_json:
-        document = {"file": str(output), "rows": rows, "columns": columns}
-        sys.stdout.write(json.dumps(document) + "\n")
-        return
-    count = f"{rows} row" if rows == 1 else f"{rows} rows"
-    sys.stdout.write(f"wrote {short(output)}: {count} of {columns} columns\n")
-
-
-def query_command(
-    place: Path,
-    sql: str,
-    store: Path | None,
-    campaign: str | None,
-    *,
-    as_csv: bool,
-    as_json: bool,
+def print_answer(
+    names: list[str], rows: Iterator[tuple[Any, ...]], *, as_csv: bool, as_json: bool
 ) -> None:
     """Print the answer to a query."""
-    if as_csv and as_json:
-        raise SimpluginError("--csv and --json exclude each other; give one of them")
-    with closing(Query(*shown_campaign(place, store, campaign))) as query:
-        names, rows = query.run(sql)
-        if as_csv:
-            writer = csv.writer(sys.stdout, lineterminator="\n")
-            writer.writerow(names)
-            writer.writerows(rows)
-        elif as_json:
-            _print_json(names, rows)
-        else:
-            _print_rows(names, rows)
+    if as_csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows(rows)
+    elif as_json:
+        _print_json(names, rows)
+    else:
+        _print_rows(names, rows)
 
 
 def _standing(reader: StoreReader, entry: CampaignEntry) -> _Standing:
@@ -203,3 +275,20 @@ def _readable(cell: Any) -> str:
     if isinstance(cell, float):
         return f"{cell:.10g}"
     return "" if cell is None else printable(str(cell))
+
+
+def runs(count: int) -> str:
+    """Count runs."""
+    return f"{count} run" if count == 1 else f"{count} runs"
+
+
+def varied_text(varied: Mapping[str, Any]) -> str:
+    """Write down in one line what tells a run from the others."""
+    told = ", ".join(f"{name} = {value!r}" for name, value in varied.items())
+    return told or "nothing varied"
+
+
+def headline(group: FailureGroup) -> str:
+    """Say how many runs failed alike, and in which way; a message or an instance follows."""
+    others = ", in different ways, for instance" if group.mixed else ""
+    return f"{runs(group.count)} failed ({group.kind.replace('_', ' ')}){others}:"

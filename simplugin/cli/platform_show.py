@@ -1,4 +1,4 @@
-"""What ``simplugin platform show`` prints."""
+"""``simplugin platform show``: a platform as its file has it, and as SimGrid loads it."""
 
 from __future__ import annotations
 

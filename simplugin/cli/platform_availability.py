@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simplugin.cli.ending import plain_errors
+from simplugin.cli import terminal
+from simplugin.cli.options import output_option
 
 if TYPE_CHECKING:
     from simplugin.platforms.availability.processes import Levels, Outages, Process
@@ -28,9 +29,13 @@ class Start(StrEnum):
 def _show_models(wanted: bool) -> None:
     """Print the published models and end."""
     if wanted:
-        with plain_errors():
-            typer.echo(_models_text())
+        typer.echo(_models_text())
         raise typer.Exit
+
+
+def _law_option(text: str, panel: str) -> Any:
+    """Return an option that takes a law."""
+    return typer.Option(metavar="LAW", help=text, rich_help_panel=panel)
 
 
 def availability(
@@ -41,9 +46,7 @@ def availability(
         str, typer.Option(metavar="TIME", help="When changes end, with its unit: 7d.")
     ] = "",
     seed: Annotated[int, typer.Option(min=0, help="Of all draws.")] = 0,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Instead of printing.")
-    ] = None,
+    output: Annotated[Path | None, output_option("FILE", "Instead of printing.")] = None,
     files: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Write profiles to files there; needs --output."),
@@ -77,37 +80,19 @@ def availability(
             metavar="NAME", help="Published failures, see --models.", rich_help_panel=_HOSTS
         ),
     ] = "",
-    up: Annotated[
-        str, typer.Option(metavar="LAW", help="How long up.", rich_help_panel=_HOSTS)
-    ] = "",
-    down: Annotated[
-        str, typer.Option(metavar="LAW", help="How long down.", rich_help_panel=_HOSTS)
-    ] = "",
+    up: Annotated[str, _law_option("How long up.", _HOSTS)] = "",
+    down: Annotated[str, _law_option("How long down.", _HOSTS)] = "",
     start: Annotated[
         Start | None,
         typer.Option(
             help="All up at 0, or as at any date; also for links.", show_default="stationary"
         ),
     ] = None,
-    stay: Annotated[
-        str, typer.Option(metavar="LAW", help="Churn: how long there.", rich_help_panel=_HOSTS)
-    ] = "",
-    arrival: Annotated[
-        str, typer.Option(metavar="LAW", help="Churn: when first.", rich_help_panel=_HOSTS)
-    ] = "",
-    away: Annotated[
-        str,
-        typer.Option(
-            metavar="LAW", help="Churn: how long away; else for good.", rich_help_panel=_HOSTS
-        ),
-    ] = "",
-    speed: Annotated[
-        str,
-        typer.Option(metavar="LAW", help="Fraction of the speed left.", rich_help_panel=_HOSTS),
-    ] = "",
-    speed_for: Annotated[
-        str, typer.Option(metavar="LAW", help="How long each lasts.", rich_help_panel=_HOSTS)
-    ] = "",
+    stay: Annotated[str, _law_option("Churn: how long there.", _HOSTS)] = "",
+    arrival: Annotated[str, _law_option("Churn: when first.", _HOSTS)] = "",
+    away: Annotated[str, _law_option("Churn: how long away; else for good.", _HOSTS)] = "",
+    speed: Annotated[str, _law_option("Fraction of the speed left.", _HOSTS)] = "",
+    speed_for: Annotated[str, _law_option("How long each lasts.", _HOSTS)] = "",
     links: Annotated[
         str | None,
         typer.Option(
@@ -118,25 +103,12 @@ def availability(
             show_default="all",
         ),
     ] = None,
-    link_up: Annotated[
-        str, typer.Option(metavar="LAW", help="How long up.", rich_help_panel=_LINKS)
-    ] = "",
-    link_down: Annotated[
-        str, typer.Option(metavar="LAW", help="How long down.", rich_help_panel=_LINKS)
-    ] = "",
-    bandwidth: Annotated[
-        str,
-        typer.Option(metavar="LAW", help="Fraction of it left.", rich_help_panel=_LINKS),
-    ] = "",
-    bandwidth_for: Annotated[
-        str, typer.Option(metavar="LAW", help="How long each lasts.", rich_help_panel=_LINKS)
-    ] = "",
-    latency: Annotated[
-        str, typer.Option(metavar="LAW", help="Its growth, a factor.", rich_help_panel=_LINKS)
-    ] = "",
-    latency_for: Annotated[
-        str, typer.Option(metavar="LAW", help="How long each lasts.", rich_help_panel=_LINKS)
-    ] = "",
+    link_up: Annotated[str, _law_option("How long up.", _LINKS)] = "",
+    link_down: Annotated[str, _law_option("How long down.", _LINKS)] = "",
+    bandwidth: Annotated[str, _law_option("Fraction of it left.", _LINKS)] = "",
+    bandwidth_for: Annotated[str, _law_option("How long each lasts.", _LINKS)] = "",
+    latency: Annotated[str, _law_option("Its growth, a factor.", _LINKS)] = "",
+    latency_for: Annotated[str, _law_option("How long each lasts.", _LINKS)] = "",
 ) -> None:
     """Let hosts and links of a platform fail and come back, and bear the load of others.
 
@@ -144,57 +116,52 @@ def availability(
     weibull(SHAPE,SCALE), lognormal(MEAN,VARIATION) or gamma(MEAN,VARIATION), with times such as
     90s, 2h, 3d; variation is the standard deviation over the mean.
     """
-    with plain_errors():
-        from simplugin.cli.platform.writing import put
-        from simplugin.formats.expansion import expanded_platform
-        from simplugin.formats.platform_xml import read_platform
-        from simplugin.formats.profiles import write_profiles
-        from simplugin.platforms.availability.followers import with_availability
+    from simplugin.formats.expansion import expanded_platform
+    from simplugin.formats.platform_xml import read_platform
+    from simplugin.formats.profiles import write_profiles
+    from simplugin.platforms.availability.followers import with_availability
 
-        if file is None or not until:
-            raise _asked("give a platform file and --until, or --models")
-        if files is not None and output is None:
-            raise _asked("--files needs --output: profiles are named relative to that file")
-        start_as = (start or Start.stationary).value
-        processes: dict[str, Process | Levels | None] = {
-            "states": _states(model, up, down, start_as)
-            or _churn(stay=stay, arrival=arrival, away=away),
-            "speeds": _levels("speed", speed, speed_for),
-            "link_states": _outages("link-up", link_up, "link-down", link_down, start_as),
-            "bandwidths": _levels("bandwidth", bandwidth, bandwidth_for),
-            "latencies": _levels("latency", latency, latency_for, most=float("inf")),
-        }
-        if not any(processes.values()):
-            raise _asked("say what changes: --model, --up and --down, --stay, --speed, --link-up")
-        if stay and (model or up):
-            raise _asked("give outages or churn, not both")
-        _require_use("start", start, model or up or link_up, "--model, --up or --link-up")
-        of_hosts = processes["states"] or processes["speeds"]
-        _require_use("hosts", hosts, of_hosts, "--model, --up, --stay or --speed")
-        of_links = any(processes[name] for name in ("link_states", "bandwidths", "latencies"))
-        _require_use("links", links, of_links, "--link-up, --bandwidth or --latency")
-        read = read_platform(file)
-        platform = with_availability(
-            expanded_platform(read) if expand else read,
-            _time("until", until),
-            seed,
-            hosts="all" if hosts is None else hosts,
-            links="all" if links is None else links,
-            spared=() if spared is None else spared,
-            **processes,  # type: ignore[arg-type]
+    if file is None or not until:
+        raise typer.BadParameter("give a platform file and --until, or --models")
+    if files is not None and output is None:
+        raise typer.BadParameter("--files needs --output: profiles are named relative to that file")
+    start_as = (start or Start.stationary).value
+    processes: dict[str, Process | Levels | None] = {
+        "states": _states(model, up, down, start_as)
+        or _churn(stay=stay, arrival=arrival, away=away),
+        "speeds": _levels("speed", speed, speed_for),
+        "link_states": _outages("link-up", link_up, "link-down", link_down, start_as),
+        "bandwidths": _levels("bandwidth", bandwidth, bandwidth_for),
+        "latencies": _levels("latency", latency, latency_for, most=float("inf")),
+    }
+    if not any(processes.values()):
+        raise typer.BadParameter(
+            "say what changes: --model, --up and --down, --stay, --speed, --link-up"
         )
-        put(write_profiles(platform, files) if files is not None else platform, output)
-
-
-def _asked(message: str) -> typer.BadParameter:
-    """Return the error for options that do not go together."""
-    return typer.BadParameter(message)
+    if stay and (model or up):
+        raise typer.BadParameter("give outages or churn, not both")
+    _require_use("start", start, model or up or link_up, "--model, --up or --link-up")
+    of_hosts = processes["states"] or processes["speeds"]
+    _require_use("hosts", hosts, of_hosts, "--model, --up, --stay or --speed")
+    of_links = any(processes[name] for name in ("link_states", "bandwidths", "latencies"))
+    _require_use("links", links, of_links, "--link-up, --bandwidth or --latency")
+    read = read_platform(file)
+    platform = with_availability(
+        expanded_platform(read) if expand else read,
+        _time("until", until),
+        seed,
+        hosts="all" if hosts is None else hosts,
+        links="all" if links is None else links,
+        spared=() if spared is None else spared,
+        **processes,  # type: ignore[arg-type]
+    )
+    terminal.put(write_profiles(platform, files) if files is not None else platform, output)
 
 
 def _require_use(option: str, given: object, used: object, users: str) -> None:
     """Refuse an option without those that use it."""
     if given is not None and not used:
-        raise _asked(f"--{option} means nothing without {users}")
+        raise typer.BadParameter(f"--{option} means nothing without {users}")
 
 
 def _time(option: str, text: str) -> float:
@@ -205,7 +172,7 @@ def _time(option: str, text: str) -> float:
     try:
         return read_duration(text)
     except UnitError as error:
-        raise _asked(f"--{option}: {error}") from None
+        raise typer.BadParameter(f"--{option}: {error}") from None
 
 
 def _law(text: str) -> Law:
@@ -223,7 +190,7 @@ def _states(model: str, up: str, down: str, start: str) -> Outages | None:
     if not model:
         return _outages("up", up, "down", down, start)
     if up or down:
-        raise _asked("give --model, or --up and --down")
+        raise typer.BadParameter("give --model, or --up and --down")
     return model_named(model, start)
 
 
@@ -234,7 +201,7 @@ def _outages(first: str, up: str, second: str, down: str, start: str) -> Outages
     if not up and not down:
         return None
     if not up or not down:
-        raise _asked(f"--{first} and --{second} go together")
+        raise typer.BadParameter(f"--{first} and --{second} go together")
     return Outages(_law(up), _law(down), start)
 
 
@@ -244,7 +211,7 @@ def _churn(*, stay: str, arrival: str, away: str) -> Process | None:
 
     if not stay:
         if arrival or away:
-            raise _asked("--arrival and --away need --stay")
+            raise typer.BadParameter("--arrival and --away need --stay")
         return None
     return Churn(_law(stay), _law(arrival) if arrival else None, _law(away) if away else None)
 
@@ -257,7 +224,7 @@ def _levels(option: str, level: str, duration: str, most: float = 1.0) -> Levels
     if not level and not duration:
         return None
     if not level or not duration:
-        raise _asked(f"--{option} and --{option}-for go together")
+        raise typer.BadParameter(f"--{option} and --{option}-for go together")
     return Levels(parse_law(level), _law(duration), most)
 
 

@@ -1,0 +1,204 @@
+"""``simplugin campaign``: many runs, and their results."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from simplugin.cli.options import jobs_option, json_option, output_option, scheduler_option
+from simplugin.cli.terminal import Commands, short
+
+campaign_app = typer.Typer(
+    cls=Commands,
+    help="Run many variations of a scenario, and read what came out.",
+    no_args_is_help=True,
+    add_completion=False,
+)
+
+Store = Annotated[
+    Path | None,
+    typer.Option("--store", metavar="FILE", help="Instead of what the campaign file names."),
+]
+AsJson = Annotated[bool, json_option("text")]
+Shown = Annotated[
+    str | None,
+    typer.Option(
+        "--campaign",
+        metavar="N|all",
+        help="By default the one that the file describes, or the latest of the store.",
+    ),
+]
+Jobs = Annotated[int | None, jobs_option("Runs at the same time")]
+Scheduler = Annotated[str | None, scheduler_option("Of a running Dask cluster: tcp://...")]
+Slurm = Annotated[bool, typer.Option("--slurm", help="Start Dask workers through Slurm.")]
+
+
+def place_argument(text: str) -> Any:
+    """Return the argument that names a store, itself or by its campaign file."""
+    return typer.Argument(metavar="STORE|CAMPAIGN.toml", help=text)
+
+
+@campaign_app.command()
+def run(
+    campaign: Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="What to run.")],
+    store: Store = None,
+    jobs: Jobs = None,
+    scheduler: Scheduler = None,
+    slurm: Slurm = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Run again what is recorded as failed.")
+    ] = False,
+    keep_going: Annotated[
+        bool,
+        typer.Option("--keep-going", help="Go on when the first 50 runs all fail alike."),
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be run, and run nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run what is not recorded yet of a campaign.
+
+    What was interrupted, however it was, goes on with the same command. Exit status 1 where runs
+    failed.
+    """
+    from simplugin.campaigns.campaign import load_campaign
+    from simplugin.campaigns.running.campaign_runs import Means, slurm_section
+    from simplugin.campaigns.running.course import Terms
+    from simplugin.campaigns.running.recorded_campaigns import command_that_goes_on
+    from simplugin.cli import campaign_running
+
+    loaded = load_campaign(campaign)
+    place = loaded.settings.store if store is None else store
+    campaign_running.tell_of_earlier_versions(loaded, place)
+    if dry_run:
+        campaign_running.tell_what_would_be_run(loaded, place, as_json=as_json)
+        return
+    section = slurm_section(loaded, campaign) if slurm else None
+    terms = Terms(loaded.settings.retries, retry_failed, keep_going)
+    again = command_that_goes_on(Path(short(loaded.place)), Path(short(place)), "--retry-failed")
+    means = Means(jobs=jobs, scheduler=scheduler, slurm=section)
+    raise typer.Exit(
+        campaign_running.run_recorded(loaded, place, means, terms, again, as_json=as_json)
+    )
+
+
+@campaign_app.command()
+def retry(
+    place: Annotated[Path, place_argument("Where the failed runs are.")],
+    store: Store = None,
+    jobs: Jobs = None,
+    scheduler: Scheduler = None,
+    slurm: Slurm = False,
+    campaign: Annotated[
+        int | None,
+        typer.Option(
+            "--campaign",
+            metavar="N",
+            help="By default that of the file, or the latest of the store.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run again what failed."""
+    from simplugin.campaigns.running.campaign_runs import Means, slurm_section
+    from simplugin.campaigns.running.course import Terms
+    from simplugin.campaigns.running.recorded_campaigns import failed_jobs
+    from simplugin.cli.campaign_reading import is_file, store_of
+    from simplugin.cli.campaign_running import run_recorded
+
+    if not is_file(place):
+        place, store = store_of(place, store), None
+    failed = failed_jobs(place, campaign, store)
+    known = failed.campaign
+    section = slurm_section(known, place) if slurm else None
+    # Each was asked for, whatever becomes of the others.
+    retries = Terms().retries if known is None else known.settings.retries
+    terms = Terms(retries, retry_failed=True, keep_going=True)
+    words = ["simplugin", "campaign", "retry", short(failed.store)]
+    again = shlex.join([*words, "--campaign", str(failed.entry.number)])
+    means = Means(jobs=jobs, scheduler=scheduler, slurm=section)
+    status = run_recorded(
+        failed, failed.store, means, terms, again, as_json=as_json, expected=failed.count
+    )
+    raise typer.Exit(status)
+
+
+@campaign_app.command()
+def status(
+    place: Annotated[Path, place_argument("What to look at.")],
+    store: Store = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say how far the campaigns of a store are, and what failed.
+
+    Also while one is running.
+    """
+    from simplugin.cli.campaign_reading import status_command
+
+    status_command(place, store, as_json=as_json)
+
+
+@campaign_app.command()
+def export(
+    place: Annotated[Path, place_argument("What to export.")],
+    output: Annotated[Path, output_option("FILE", "What to write: .csv or .parquet.")],
+    store: Store = None,
+    campaign: Shown = None,
+    all_attempts: Annotated[
+        bool,
+        typer.Option("--all-attempts", help="Also attempts that failed before a later one."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a table of the runs of a campaign, a row each.
+
+    Numbers are written so that nothing of them is lost.
+    """
+    from simplugin.campaigns.store import reading
+    from simplugin.cli.campaign_reading import shown_campaign
+
+    path, number = shown_campaign(place, store, campaign)
+    rows, columns = reading.export(path, output, number, every=all_attempts)
+    if as_json:
+        typer.echo(json.dumps({"file": str(output), "rows": rows, "columns": columns}))
+        return
+    count = f"{rows} row" if rows == 1 else f"{rows} rows"
+    typer.echo(f"wrote {short(output)}: {count} of {columns} columns")
+
+
+@campaign_app.command()
+def query(
+    place: Annotated[Path, place_argument("What to ask.")],
+    sql: Annotated[
+        str,
+        typer.Argument(
+            metavar="SQL",
+            help='For instance: SELECT "scheduler.name", avg(makespan) FROM results GROUP BY 1',
+        ),
+    ],
+    store: Store = None,
+    campaign: Shown = None,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="Print comma-separated values instead of a table.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Ask a store in SQL; nothing can be changed.
+
+    The table results has a row for each run of a campaign, with the columns of `campaign export`;
+    units has the unit of each metric. Names with dots are quoted.
+    """
+    from simplugin.campaigns.store.tables import Query
+    from simplugin.cli.campaign_reading import print_answer, shown_campaign
+    from simplugin.errors import SimpluginError
+
+    if as_csv and as_json:
+        raise SimpluginError("--csv and --json exclude each other; give one of them")
+    with closing(Query(*shown_campaign(place, store, campaign))) as asked:
+        print_answer(*asked.run(sql), as_csv=as_csv, as_json=as_json)

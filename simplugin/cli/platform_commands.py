@@ -1,0 +1,204 @@
+"""``simplugin platform``: make, look at and draw platform files."""
+
+from __future__ import annotations
+
+import gc
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from simplugin.cli import terminal
+from simplugin.cli.options import json_option, output_option, seed_option
+from simplugin.cli.platform_availability import availability
+from simplugin.cli.platform_grid5000 import catalogue, grid5000
+from simplugin.cli.terminal import Commands
+from simplugin.errors import PlatformError
+
+platform_app = typer.Typer(
+    cls=Commands,
+    help="Make, look at and draw platform files.",
+    no_args_is_help=True,
+    add_completion=False,
+)
+
+
+class Amount(StrEnum):
+    """How much of a platform is shown."""
+
+    auto = "auto"
+    hosts = "hosts"
+    clusters = "clusters"
+    sites = "sites"
+
+
+def multicluster(
+    description: Annotated[
+        Path,
+        typer.Argument(metavar="DESCRIPTION.toml", help="Sites, clusters, switches, backbone."),
+    ],
+    seed: Annotated[int | None, seed_option("Of the draws, instead of the file's.")] = None,
+    output: Annotated[Path | None, output_option("FILE", "Write the platform there.")] = None,
+) -> None:
+    """Make a federation of clusters from a description."""
+    from simplugin.formats.federations import read_federation_platform
+
+    terminal.put(read_federation_platform(description, seed), output)
+
+
+def generate(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Of a generator, see --list; or module:function."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[KEY=VALUE]...",
+            help="Its parameters: TOML values, or texts such as 2Gf without quotes.",
+        ),
+    ] = None,
+    seed: Annotated[int | None, seed_option("Of its draws.")] = None,
+    output: Annotated[Path | None, output_option("FILE", "Write there; without, print.")] = None,
+    listed: Annotated[
+        bool,
+        typer.Option("--list", help="List all generators, or tell everything about NAME."),
+    ] = False,
+) -> None:
+    """Generate a platform: a topology, a random graph, a site, anything that has a generator."""
+    from simplugin.scenarios.generators import GENERATORS
+    from simplugin.scenarios.generators.calls import generator_called
+    from simplugin.scenarios.importing import importable
+
+    with importable(Path.cwd()):
+        if listed:
+            typer.echo(_usage(name) if name else "\n".join(map(_line, GENERATORS)))
+            return
+        if name is None:
+            raise PlatformError("no generator is named", remedy="give one that --list shows")
+        parameters = _parameters(settings or [])
+        generator = generator_called(name)
+        if seed is not None:
+            if "seed" in parameters:
+                raise PlatformError(
+                    "the seed is given twice", remedy="give --seed or seed=, not both"
+                )
+            if "seed" not in generator.parameters and not generator.takes_anything:
+                raise PlatformError(
+                    f"generator {name!r} draws nothing: it has no seed", remedy="leave out --seed"
+                )
+            parameters["seed"] = seed
+        with uncollected():
+            terminal.put(generator.platform(parameters), output)
+
+
+def _line(name: str) -> str:
+    """Return a generator with the first line of its documentation, and its parameters."""
+    from simplugin.scenarios.generators.calls import generator_called
+
+    generator = generator_called(name)
+    first = generator.documentation.partition("\n")[0]
+    return f"{name}: {first}\n    {generator.usage()}"
+
+
+def _usage(name: str) -> str:
+    """Return the parameters of a generator, and its documentation."""
+    from simplugin.scenarios.generators.calls import generator_called
+
+    generator = generator_called(name)
+    return f"{name}: {generator.usage()}\n\n{generator.documentation}".rstrip()
+
+
+def _parameters(settings: list[str]) -> dict[str, Any]:
+    """Read settings: values as TOML has them, bare words as texts."""
+    parameters: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        key, text = key.strip(), text.strip()
+        if not equals or not key.isidentifier():
+            raise PlatformError(f"{setting!r} sets no parameter", remedy="write KEY=VALUE")
+        if key in parameters:
+            raise PlatformError(f"parameter {key!r} is given twice", remedy="give it once")
+        parameters[key] = _value(key, text)
+    return parameters
+
+
+def _value(key: str, text: str) -> Any:
+    """Read one value."""
+    try:
+        document = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError as error:
+        # What starts as TOML does was meant as TOML.
+        if text and text[0] not in "[{\"'":
+            return text
+        raise PlatformError(
+            f"{key}={text} is not a TOML value: {error}",
+            remedy='give e.g. 12, true, 2Gf, [4,4] or {law="uniform",low="1Gf",high="2Gf"}',
+        ) from None
+    # A line break in the text may begin another key.
+    return document["value"] if len(document) == 1 else text
+
+
+def show(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A platform file.")],
+    pair: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--pair", metavar="FROM TO", help="Show the route between two hosts too."),
+    ] = None,
+    as_json: Annotated[bool, json_option("tables")] = False,
+) -> None:
+    """Say what a platform consists of, and what SimGrid makes of it.
+
+    Zones, clusters, hosts, cores, flop/s, links and routes; how SimGrid loads it, and whether all
+    hosts reach each other. Exit status as that of check: 1 where there are errors, 2 where the
+    file cannot be read; warnings are shown, and the status is 0.
+    """
+    from simplugin.cli.platform_show import show_command
+
+    raise typer.Exit(show_command(file, pair, as_json=as_json))
+
+
+def draw(
+    platform: Annotated[Path, typer.Argument(metavar="FILE", help="A platform file.")],
+    output: Annotated[Path, output_option("IMAGE", "A PNG, SVG or PDF file to write.")],
+    detail: Annotated[
+        Amount,
+        typer.Option(
+            "--detail",
+            help="Show hosts, clusters, or a box for each site; auto: as much as fits on a sheet.",
+        ),
+    ] = Amount.auto,
+    title: Annotated[
+        str, typer.Option("--title", help="Above it, instead of the name of the zone.")
+    ] = "",
+) -> None:
+    """Draw a platform: hosts, clusters, sites, and the links between them."""
+    from simplugin.formats.platform_xml import read_platform
+    from simplugin.reports.image_files import image_file
+    from simplugin.reports.platforms.drawing import draw_platform
+
+    image_file(output)
+    draw_platform(read_platform(platform), output, title=title, detail=detail.value)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Do something without the garbage collector, which would look at all parts again and again.
+
+    It takes a sixth of the time of 100,000 hosts, and finds nothing.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+for command in (grid5000, catalogue, multicluster, generate, availability, show, draw):
+    platform_app.command()(command)

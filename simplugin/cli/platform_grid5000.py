@@ -1,0 +1,225 @@
+"""``simplugin platform grid5000`` and ``simplugin platform catalogue``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from simplugin.cli import terminal
+from simplugin.cli.options import output_option, remarks_option
+from simplugin.errors import PlatformError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from simplugin.platforms.grid5000.facts import Grid5000, Remark
+
+# How remarks of each kind are headed, and counted.
+_HEADS = {
+    "left-out": "Left out",
+    "contradiction": "Contradictory; one of the two was believed",
+    "assumed": "Missing; assumed instead",
+}
+_COUNTED = {"left-out": "left out", "contradiction": "contradictory", "assumed": "assumed"}
+
+
+class Interconnect(StrEnum):
+    """What hosts of a cluster talk over."""
+
+    ethernet = "ethernet"
+    fast = "fast"
+
+
+def grid5000(
+    reference: Annotated[
+        Path | None,
+        typer.Option(
+            "--reference",
+            metavar="PATH",
+            help="The reference: a directory, a tar, a dump of the API, or a catalogue; "
+            "the catalogue that comes with simplugin without.",
+        ),
+    ] = None,
+    site: Annotated[
+        list[str] | None,
+        typer.Option("--site", metavar="SITE", help="Only this site; may be repeated."),
+    ] = None,
+    cluster: Annotated[
+        list[str] | None,
+        typer.Option("--cluster", metavar="CLUSTER", help="Only this cluster; may be repeated."),
+    ] = None,
+    latencies: Annotated[
+        Path | None,
+        typer.Option(
+            "--latencies", metavar="FILE.toml", help="Instead of the table that is built in."
+        ),
+    ] = None,
+    interconnect: Annotated[
+        Interconnect,
+        typer.Option("--interconnect", help="Over InfiniBand or Omni-Path where there is, or not."),
+    ] = Interconnect.ethernet,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Write nothing if anything is missing or contradictory."),
+    ] = False,
+    remarks: Annotated[bool, remarks_option()] = False,
+    print_latencies: Annotated[
+        bool,
+        typer.Option(
+            "--print-latencies", help="Print the table of latencies, to be edited and given back."
+        ),
+    ] = False,
+    output: Annotated[
+        Path | None, output_option("FILE", "Write it there, not to the terminal.")
+    ] = None,
+) -> None:
+    """Make a platform of Grid'5000, from its reference.
+
+    What the reference lacks or contradicts is told on the standard error. With --strict that is
+    an error: exit status 1, and no platform.
+    """
+    from simplugin.formats.grid5000.latencies import read_latencies
+    from simplugin.platforms.grid5000.latencies import Latencies
+    from simplugin.platforms.grid5000.platform import FAST, grid5000_platform
+    from simplugin.platforms.grid5000.selection import concerning, selected
+
+    if print_latencies:
+        _show_latencies(reference, latencies, output)
+        return
+    sites, clusters = _split("site", site), _split("cluster", cluster)
+    everything, of_all = _facts(reference)
+    # A table may say more than the selection needs.
+    table = Latencies() if latencies is None else read_latencies(latencies, everything)
+    facts = selected(everything, tuple(sites), tuple(clusters), of_all)
+    found = concerning(of_all, facts, sites, clusters)
+    if strict and found:
+        for remark in found:
+            typer.echo(f"simplugin: error: {remark}", err=True)
+        typer.echo(f"simplugin: nothing is written: {_counts(found)}", err=True)
+        raise typer.Exit(1)
+    platform = grid5000_platform(facts, table, interconnect.value)
+    _print_remarks(found, every=remarks)
+    if interconnect == FAST:
+        _print_slow(facts)
+    terminal.put(platform, output)
+    if output is not None:
+        typer.echo(f"{output}: {_totals(facts)}", err=True)
+
+
+def catalogue(
+    reference: Annotated[
+        Path, typer.Argument(metavar="REFERENCE", help="A directory, a tar, or a dump of the API.")
+    ],
+    output: Annotated[Path, output_option("FILE.json", "Write it there.")],
+    date: Annotated[
+        str | None,
+        typer.Option("--date", metavar="YYYY-MM", help="Of the reference, if its name lacks it."),
+    ] = None,
+    remarks: Annotated[bool, remarks_option()] = False,
+) -> None:
+    """Condense the reference of Grid'5000 to what platforms are made from."""
+    from simplugin.formats.grid5000.catalogue import is_catalogue, write_catalogue
+    from simplugin.formats.grid5000.reference import read_reference
+
+    if is_catalogue(reference):
+        remedy = f"use it as it is: simplugin platform grid5000 --reference {reference}"
+        raise PlatformError("this is a catalogue already", file=reference, remedy=remedy)
+    facts, found = read_reference(reference, date=date)
+    write_catalogue(facts, found, output)
+    _print_remarks(found, every=remarks)
+    typer.echo(f"{output}: {_totals(facts)}", err=True)
+
+
+def _split(option: str, names: list[str] | None) -> list[str]:
+    """Return names that may stand together, with commas between them."""
+    parts = [part.strip() for name in names or () for part in name.split(",")]
+    if not all(parts):
+        raise typer.BadParameter(f"--{option} has an empty name; leave it out for all")
+    return parts
+
+
+def _show_latencies(reference: Path | None, latencies: Path | None, output: Path | None) -> None:
+    """Print the table of latencies in force."""
+    from simplugin.formats.grid5000.latencies import latencies_text, read_latencies
+    from simplugin.platforms.grid5000.latencies import Latencies
+
+    facts, _ = _facts(reference)
+    table = Latencies() if latencies is None else read_latencies(latencies, facts)
+    text = latencies_text(table.with_places(facts.places))
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        remedy = "give a path that you may write"
+        raise PlatformError(str(error.strerror), file=output, remedy=remedy) from None
+
+
+def _facts(reference: Path | None) -> tuple[Grid5000, tuple[Remark, ...]]:
+    """Read the facts of a reference, by default of the shipped catalogue."""
+    from simplugin.formats.grid5000.catalogue import read_facts, shipped_catalogue
+
+    return shipped_catalogue() if reference is None else read_facts(reference)
+
+
+def _print_slow(facts: Grid5000) -> None:
+    """Say which clusters stay on Ethernet though some of their nodes have something faster."""
+    from simplugin.platforms.grid5000.platform import is_fast
+
+    for site in facts.sites:
+        for cluster in site.clusters:
+            kinds: Counter[str] = Counter()
+            for group in cluster.groups:
+                if group.fast_adapter is not None:
+                    kinds[group.fast_adapter.interface] += group.count
+            if kinds and not is_fast(cluster):
+                told = ", ".join(f"{count} have {name}" for name, count in kinds.items())
+                typer.echo(
+                    f"simplugin: {cluster.uid} stays on Ethernet: "
+                    f"of {cluster.node_count} nodes {told}",
+                    err=True,
+                )
+
+
+def _print_remarks(remarks: Sequence[Remark], *, every: bool) -> None:
+    """Say on the standard error what was found missing or contradictory."""
+    if not remarks:
+        return
+    if not every:
+        typer.echo(f"simplugin: {_counts(remarks)}; --remarks tells them", err=True)
+        return
+    for kind in dict.fromkeys((*_HEADS, *(remark.kind for remark in remarks))):
+        of_kind = [remark for remark in remarks if remark.kind == kind]
+        if of_kind:
+            typer.echo(f"{_HEADS.get(kind, kind)} ({len(of_kind)}):", err=True)
+        for remark in of_kind:
+            typer.echo(f"  {remark.place}: {remark.message}", err=True)
+
+
+def _counts(remarks: Iterable[Remark]) -> str:
+    """Say how many remarks there are of each kind."""
+    counts = Counter(remark.kind for remark in remarks)
+    total = counts.total()
+    kinds = ", ".join(
+        f"{counts[kind]} {_COUNTED.get(kind, kind)}"
+        for kind in dict.fromkeys((*_COUNTED, *counts))
+        if counts[kind]
+    )
+    return f"{total} remark{'' if total == 1 else 's'} on the reference ({kinds})"
+
+
+def _totals(facts: Grid5000) -> str:
+    """Say how much there is."""
+    sites = len(facts.sites)
+    return (
+        f"{sites} site{'' if sites == 1 else 's'}, "
+        f"{sum(site.node_count for site in facts.sites):,} hosts, "
+        f"{sum(site.core_count for site in facts.sites):,} cores, "
+        f"{sum(site.speed for site in facts.sites) / 1e12:,.1f} Tflop/s"
+        + (f", facts of {facts.date}" if facts.date else "")
+    )

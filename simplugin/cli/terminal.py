@@ -1,0 +1,123 @@
+"""Messages, paths, signals and errors of the command on a terminal."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperGroup
+
+from simplugin.errors import SimpluginError
+
+if TYPE_CHECKING:
+    from simplugin.platforms import Platform
+
+_INTERRUPTED = 130
+# A shell's status of a command that a signal ended is this and the signal's number.
+BY_SIGNAL = 128
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn what simplugin raises into one message and exit status 1."""
+    try:
+        yield
+    except SimpluginError as error:
+        typer.echo(f"simplugin: {error}", err=True)
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        typer.echo("simplugin: interrupted", err=True)
+        raise typer.Exit(_INTERRUPTED) from None
+    except BrokenPipeError:
+        # Whoever read our output had enough; Python must not complain about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(1) from None
+
+
+class Commands(TyperGroup):
+    """Commands whose errors end as `plain_errors` has it."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that the context names."""
+        with plain_errors():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def stop_signals() -> Iterator[list[int]]:
+    """Keep the numbers of the signals that ask to stop, instead of dying of them.
+
+    A signal that is ignored stays so: shells have programs in the background ignore Ctrl-C, and
+    nohup has them ignore the end of the terminal.
+    """
+    stopped: list[int] = []
+
+    def keep(number: int, _: FrameType | None) -> None:
+        stopped.append(number)
+
+    previous = {
+        each: signal.signal(each, keep)
+        for each in _SIGNALS
+        if signal.getsignal(each) != signal.SIG_IGN
+    }
+    try:
+        yield stopped
+    finally:
+        for each, handler in previous.items():
+            signal.signal(each, handler)
+
+
+def short(path: Path) -> str:
+    """Return a path as seen from here, if it is below."""
+    resolved = path.resolve()
+    here = Path.cwd()
+    return str(resolved.relative_to(here) if resolved.is_relative_to(here) else resolved)
+
+
+def warn_of_network(store: Path) -> None:
+    """Warn on standard error if a store is on a network file system."""
+    from simplugin.campaigns.store.lock import network_file_system
+
+    kind = network_file_system(store)
+    if kind is not None:
+        sys.stderr.write(
+            f"simplugin: {short(store)} is on a network file system ({kind}), on which SQLite may"
+            f" lose or damage it; keep it on a disk of this host\n"
+        )
+
+
+def own_command() -> str:
+    r"""Return the command line by which this was started, for a comment in what it writes.
+
+    XML comments must not hold two hyphens. The shell reads ``-\-site`` as ``--site``, so that the
+    command can still be copied.
+    """
+    return " ".join(map(_word, ["simplugin", *sys.argv[1:]]))
+
+
+def _word(argument: str) -> str:
+    """Write an argument for the shell without two hyphens in a row."""
+    word = shlex.quote(argument)
+    return re.sub("-(?=-)", "-''" if word.startswith("'") else r"-\\", word)
+
+
+def put(platform: Platform, output: Path | None) -> None:
+    """Write a platform to a file, or print it; the command stands in its first comment."""
+    from simplugin.formats.platform_xml import platform_text, write_platform
+    from simplugin.platforms.consistency import require_consistent
+
+    if output is not None:
+        write_platform(platform, output, comment=own_command())
+        return
+    require_consistent(platform)
+    typer.echo(platform_text(platform, comment=own_command()), nl=False)
