@@ -33,7 +33,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class ScheduleChart:
-    """Who uses which processors when.
+    """A schedule: who uses which processors when.
 
     Attributes
     ----------

@@ -31,7 +31,7 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """What a metric could be at best.
+    """Best possible value of a metric.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Best:
 
 @dataclass(frozen=True)
 class Row:
-    """What is kept of a run: metrics, how far from the best, and where the numbers come from.
+    """A run as it is recorded: metrics, the best possible value, and provenance.
 
     Plain data: it pickles and becomes JSON.
 
@@ -113,7 +113,7 @@ class Row:
 
     @property
     def gap(self) -> float | None:
-        """How far the metric concerned is from the best, relative to it; None if unknown."""
+        """Relative distance of the metric from the best; None if unknown."""
         if self.best is None:
             return None
         value = self[self.best.metric]

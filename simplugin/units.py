@@ -110,7 +110,7 @@ def parse_time(text: str) -> float:
 
 
 def has_unit(text: str) -> bool:
-    """Whether a text that one of the parsers reads names its unit."""
+    """Return True if a text that one of the parsers reads names its unit."""
     match = _NUMBER.fullmatch(text)
     return match is not None and match["unit"] != ""
 

@@ -171,7 +171,7 @@ class Assessment:
 
     @cached_property
     def makespan(self) -> float:
-        """When the last task was done [s]; 0 if none was."""
+        """Date at which the last task was done [s]; 0 if none was."""
         return max((float(d[-1]) for d in self.execution.completion if len(d)), default=0.0)
 
     @property

@@ -36,7 +36,7 @@ PARENT = 0
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a node is in the tree: the names of its host and of those next to it.
+    """Position of a node in the tree: the names of its host and of those next to it.
 
     Attributes
     ----------

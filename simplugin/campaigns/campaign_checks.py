@@ -159,13 +159,13 @@ def _each_value(
 
 
 def _blamed(complaint: Problem, settings: Sequence[Setting]) -> Problem:
-    """Return a complaint as one about what was set, if that is the cause."""
+    """Return an error as one about what was set, if that is the cause."""
     within = [each for each in settings if complaint.path[: len(each.path)] == each.path]
     if within:
         each = max(within, key=lambda setting: len(setting.path))
         return Problem(each.source, _told(complaint, each), complaint.remedy)
     around = [each for each in settings if each.path[: len(complaint.path)] == complaint.path]
-    # What is told of a table may begin with the key that it is about.
+    # A message about a table may begin with the key that it is about.
     about = [each for each in around if f"{complaint.remedy} ".startswith(f"{each.path[-1]} ")]
     if len(about) == 1:
         message = f"{dotted(about[0].source)}: {about[0].value!r} will not do"
@@ -193,7 +193,7 @@ def text_digest(text: str) -> str:
 
 
 def with_line(error: ScenarioError, arguments: Mapping[str, Any]) -> ScenarioError:
-    """Return an error of a run as one with a line of the campaign file, if it can be told.
+    """Return an error of a run as one with a line of the campaign file, if it is known.
 
     Parameters
     ----------

@@ -209,7 +209,7 @@ class Runners(Protocol):
         ...
 
     def describe(self) -> str:
-        """Say who they are, in a few words, for the progress display and the log."""
+        """Return their description, a few words for the progress display and the log."""
         ...
 
     def close(self) -> None:

@@ -222,4 +222,4 @@ def _is_store(path: str) -> bool:
     try:
         return is_database(path)
     except OSError:
-        return False  # it will be told when its contents are wanted
+        return False  # reported when its contents are needed

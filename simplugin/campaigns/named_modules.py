@@ -154,7 +154,7 @@ def _absolute(imported: Iterable[str], package: list[str]) -> Iterator[str]:
 
 
 def _read_imports(path: str) -> frozenset[str] | None:
-    """Return what a module imports, as it writes it; None if this cannot be told."""
+    """Return what a module imports, as it writes it; None if this is unknown."""
     if not path.endswith(_SOURCE):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Commands and their options; what they do is loaded when they are called."""
+"""Commands and their options; each loads its libraries when it is called."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def store_of(place: Path, store: Path | None = None) -> Path:
 
 
 def is_file(place: Path) -> bool:
-    """Whether a campaign file is meant, not a store."""
+    """Return True if a path names a campaign file, not a store."""
     return place.suffix.lower() == ".toml"
 
 
@@ -122,7 +122,7 @@ def _number(asked: str | None) -> int | None:
 
 
 def _tell(chosen: CampaignEntry | None, entries: Sequence[CampaignEntry]) -> None:
-    """Say which campaign is shown, where there are several."""
+    """Print the campaign that is shown, if there are several."""
     if len(entries) < 2:
         return
     if chosen is None:
@@ -136,7 +136,7 @@ def _tell(chosen: CampaignEntry | None, entries: Sequence[CampaignEntry]) -> Non
 
 @dataclass(frozen=True)
 class _Standing:
-    """How far a campaign is."""
+    """Progress and failures of a campaign."""
 
     entry: CampaignEntry
     first: str | None
@@ -146,7 +146,7 @@ class _Standing:
 
 
 def status_command(place: Path, store: Path | None, *, as_json: bool) -> None:
-    """Print how far the campaigns of a store are."""
+    """Print the progress of the campaigns of a store."""
     store = store_of(place, store)
     with StoreReader(store) as reader:
         standings = [_standing(reader, entry) for entry in reader.campaigns()]
@@ -178,13 +178,13 @@ def print_answer(
 
 
 def _standing(reader: StoreReader, entry: CampaignEntry) -> _Standing:
-    """Ask how far a campaign is."""
+    """Return the progress of a campaign."""
     groups = failure_groups(reader.failures(entry.number)) if entry.failed else []
     return _Standing(entry, *reader.span(entry.number), groups)
 
 
 def _document(standing: _Standing) -> dict[str, Any]:
-    """Return how far a campaign is as plain containers; its text is left out."""
+    """Return the progress of a campaign as plain containers, without its text."""
     about = asdict(standing.entry)
     del about["text"]
     return about | {
@@ -289,6 +289,6 @@ def varied_text(varied: Mapping[str, Any]) -> str:
 
 
 def headline(group: FailureGroup) -> str:
-    """Say how many runs failed alike, and in which way; a message or an instance follows."""
+    """Return how many runs failed alike, and in which way; a message or an instance follows."""
     others = ", in different ways, for instance" if group.mixed else ""
     return f"{runs(group.count)} failed ({group.kind.replace('_', ' ')}){others}:"

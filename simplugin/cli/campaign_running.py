@@ -87,7 +87,7 @@ def run_recorded(
 
 
 def tell_of_earlier_versions(campaign: Campaign, store: Path) -> None:
-    """Say so if the store has this campaign only as it was before something changed."""
+    """Report that the store has this campaign only as it was before something changed."""
     if not store.exists():
         return
     with StoreReader(store) as reader:
@@ -107,7 +107,7 @@ def tell_of_earlier_versions(campaign: Campaign, store: Path) -> None:
 
 
 def tell_what_would_be_run(campaign: Campaign, store: Path, *, as_json: bool) -> None:
-    """Tell what would be run; run nothing."""
+    """Print the runs to do, without running them."""
     total = campaign.total
     first = [dict(job.varied) for job in islice(campaign.jobs(), _SHOWN)]
     looked_up = min(total, _MOST_LOOKED_UP)
@@ -144,7 +144,7 @@ def _recorded(campaign: Campaign, store: Path, looked_up: int) -> int:
 
 
 def print_summary(summary: Summary, again: str) -> None:
-    """Tell how the campaign stands, what failed and why, and what to do next.
+    """Print the state of the campaign, its failures with their causes, and the next step.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def print_summary(summary: Summary, again: str) -> None:
 
 
 def _print_group(group: FailureGroup) -> None:
-    """Tell about runs that failed alike."""
+    """Print runs that failed alike."""
     tell(headline(group))
     for line in group.text.splitlines()[:_MOST_LINES]:
         tell(f"    {printable(line)}")

@@ -14,7 +14,7 @@ from simplugin.campaigns.running.reporting import Progress
 
 # Where nobody looks at a terminal, a log file gets a line that often [s].
 _LINE_PERIOD = 30.0
-# A duration is told in the largest unit of which it has so many.
+# A duration is written in the largest unit of which it has so many.
 _ENOUGH = 1.5
 _UNITS = (("days", 86400.0), ("h", 3600.0), ("min", 60.0))
 
@@ -132,7 +132,7 @@ class RunsDisplay:
 
 
 def progress_text(progress: Progress) -> str:
-    """Say how far a campaign is, in one line."""
+    """Return the progress of a campaign in one line."""
     parts = [f"{progress.done} of {progress.total} done"]
     if progress.failed:
         parts.append(f"{progress.failed} failed")

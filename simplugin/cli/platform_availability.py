@@ -20,7 +20,7 @@ _LINKS = "Links"
 
 
 class Start(StrEnum):
-    """How outages start."""
+    """States at time 0."""
 
     stationary = "stationary"
     up = "up"

@@ -28,7 +28,7 @@ platform_app = typer.Typer(
 
 
 class Amount(StrEnum):
-    """How much of a platform is shown."""
+    """Amounts of detail of a drawing."""
 
     auto = "auto"
     hosts = "hosts"

@@ -28,7 +28,7 @@ _COUNTED = {"left-out": "left out", "contradiction": "contradictory", "assumed":
 
 
 class Interconnect(StrEnum):
-    """What hosts of a cluster talk over."""
+    """Networks between the hosts of a cluster."""
 
     ethernet = "ethernet"
     fast = "fast"
@@ -168,7 +168,7 @@ def _facts(reference: Path | None) -> tuple[Grid5000, tuple[Remark, ...]]:
 
 
 def _print_slow(facts: Grid5000) -> None:
-    """Say which clusters stay on Ethernet though some of their nodes have something faster."""
+    """Print the clusters that stay on Ethernet though some of their nodes have a faster network."""
     from simplugin.platforms.grid5000.platform import is_fast
 
     for site in facts.sites:
@@ -187,7 +187,7 @@ def _print_slow(facts: Grid5000) -> None:
 
 
 def _print_remarks(remarks: Sequence[Remark], *, every: bool) -> None:
-    """Say on the standard error what was found missing or contradictory."""
+    """Print on standard error what is missing or contradictory."""
     if not remarks:
         return
     if not every:
@@ -202,7 +202,7 @@ def _print_remarks(remarks: Sequence[Remark], *, every: bool) -> None:
 
 
 def _counts(remarks: Iterable[Remark]) -> str:
-    """Say how many remarks there are of each kind."""
+    """Return the number of remarks of each kind."""
     counts = Counter(remark.kind for remark in remarks)
     total = counts.total()
     kinds = ", ".join(
@@ -214,7 +214,7 @@ def _counts(remarks: Iterable[Remark]) -> str:
 
 
 def _totals(facts: Grid5000) -> str:
-    """Say how much there is."""
+    """Return the numbers of sites, hosts and cores, and the speed."""
     sites = len(facts.sites)
     return (
         f"{sites} site{'' if sites == 1 else 's'}, "

@@ -117,7 +117,7 @@ def _row(file: Path, census: Census, loading: Loading, pairs: HostPairs, warning
 
 
 def verdict(pairs: HostPairs, loading: Loading) -> str:
-    """Say in a few words whether all hosts reach each other, and how that is known."""
+    """Return in a few words whether all hosts reach each other, and how that is known."""
     asked = loading.asked
     if loading.unreachable:
         source, destination, _ = loading.unreachable[0]

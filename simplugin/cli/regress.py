@@ -132,7 +132,7 @@ def limits_from(
 
 
 def _print(checked: Sequence[Checked], console: Console) -> None:
-    """Print a table of all, then what is to be told of each."""
+    """Print a table of all, then the explanation of each."""
     _print_table(checked, console)
     for each in checked:
         if each.explanation:
@@ -217,13 +217,13 @@ def _short(value: Value) -> str:
 
 
 def _count(checked: Checked) -> str:
-    """Tell how many metrics a scenario has."""
+    """Return the number of metrics of a scenario."""
     count = len(checked.changes)
     return f"{count} metric{'s' * (count != 1)}" if count else ""
 
 
 def _outcome(checked: Checked) -> str:
-    """Tell a state, and whether it was recorded."""
+    """Return a state, and whether it was recorded."""
     if checked.state == "ok":
         return f"metrics as recorded, activities {'recorded now' if checked.recorded else 'not'}"
     return f"{checked.state}, recorded now" if checked.recorded else checked.state

@@ -222,7 +222,7 @@ class _Table:
         self._columns.setdefault((role, name), _Named(role, unit)).values[row] = value
 
     def columns(self) -> tuple[Column, ...]:
-        """Return what was put; the gap stands behind all metrics."""
+        """Return the columns; the gap follows all metrics."""
         self._drop_long()
         order = sorted(self._columns, key=lambda each: each == ("metric", _GAP))
         names = [name for _, name in order]
@@ -247,7 +247,7 @@ class _Table:
             del self._columns["other", _PROVENANCE]
 
     def texts(self, name: str) -> list[str]:
-        """Return the different values of a column that stands beside."""
+        """Return the distinct values of a column that is no metric."""
         column = self._columns.get(("other", name))
         return list(dict.fromkeys(map(str, column.values.values()))) if column else []
 
@@ -270,7 +270,7 @@ def _told(document: Mapping[str, Any]) -> str:
 
 
 def _facts(reader: StoreReader, entry: CampaignEntry, table: _Table) -> dict[str, str]:
-    """Say when and where runs were done, with which versions."""
+    """Return when and where runs were done, with which versions."""
     started = sorted(table.texts("started"))
     places = list(dict.fromkeys(each.partition(":")[0] for each in table.texts("place")))
     seeds = [each for each in table.texts("seed") if each != "None"]
@@ -309,7 +309,7 @@ def _reproduced_by(store: Path, title: str, table: _Table) -> str:
 
 
 def _span(started: list[str]) -> str:
-    """Say from when to when; the day once if it is the same."""
+    """Return the first and the last date; the day once if it is the same."""
     if not started:
         return ""
     first, last = started[0], started[-1]

@@ -60,13 +60,13 @@ def reproduce_command(
 
 
 def _kept(summary: Summary) -> str:
-    """Say where the parts are, and how many needed no measuring."""
+    """Return where the parts are recorded, and how many were recorded before."""
     before = f", {summary.before} of them before" if summary.before else ""
     return f"{summary.done} parts measured{before}; kept in {short(summary.store)}"
 
 
 def _tell_failures(summary: Summary) -> int:
-    """Say which parts have no outcome; return the exit status."""
+    """Print the parts that failed; return the exit status."""
     for group in summary.failures:
         parts = ", ".join(str(job.varied["part"]) for job in group.first)
         sys.stderr.write(f"simplugin: {group.count} parts failed ({parts}): {group.text}\n")

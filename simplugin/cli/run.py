@@ -54,7 +54,7 @@ def run_command(
 def _overridden(
     scenario: Scenario, back_end: str | None, seed: int | None, directory: Path | None
 ) -> Scenario:
-    """Put the command line's wishes into the scenario."""
+    """Return the scenario with the options of the command line."""
     changes: dict[str, Any] = {}
     if back_end is not None:
         changes["back_end"] = back_end

@@ -39,13 +39,13 @@ def plain_errors() -> Iterator[None]:
         typer.echo("simplugin: interrupted", err=True)
         raise typer.Exit(_INTERRUPTED) from None
     except BrokenPipeError:
-        # Whoever read our output had enough; Python must not complain about it at exit.
+        # The reader of our output closed it; Python must not report that at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(1) from None
 
 
 class Commands(TyperGroup):
-    """Commands whose errors end as `plain_errors` has it."""
+    """Commands whose errors end in one message and an exit status."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that the context names."""

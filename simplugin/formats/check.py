@@ -83,7 +83,7 @@ class _Checked:
 
     @property
     def has_hardware(self) -> bool:
-        """Whether it is, or is meant to be, a platform."""
+        """True if it is, or is meant to be, a platform."""
         return bool(self.platform.elements or self.broken)
 
     def actors(self) -> Iterable[tuple[int | None, str, str]]:
@@ -115,7 +115,7 @@ class _EnoughError(Exception):
 
 
 def check(files: Iterable[str | os.PathLike[str]]) -> list[Finding]:
-    """Say everything that is wrong with platform and deployment files.
+    """Return everything that is wrong with platform and deployment files.
 
     Well-formedness, elements and their order, names, values, routes, gateways, profile files,
     SimGrid options, and whether hosts can reach each other. Given together, the deployments must
@@ -213,7 +213,7 @@ def _check_content(file: _Checked, root: Node) -> None:
 
 
 def _broken(nodes: Iterable[Node]) -> Iterable[Broken]:
-    """Say under which names elements that could not be built are meant to exist."""
+    """Return the names of the elements that could not be built."""
     for node in nodes:
         given = node.attributes
         tag = standard_tag(node.tag)

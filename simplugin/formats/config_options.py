@@ -126,7 +126,7 @@ _NUMBERS = {
 
 
 def option_refusal(option: str, value: str = "") -> str:
-    """Say why a simulation refuses one of SimGrid's options or plug-ins.
+    """Return why a simulation refuses one of SimGrid's options or plug-ins.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def refused_options() -> list[str]:
 
 
 def option_problems(options: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Say which options SimGrid would refuse.
+    """Return the options that SimGrid would refuse.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def option_problems(options: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _value_remedy(option: str, value: str) -> str:
-    """Say what to write instead of a value that SimGrid would refuse; empty if it is right."""
+    """Return what to write instead of a value that SimGrid would refuse; empty if it is valid."""
     choices = _CHOICES.get(option)
     if choices is not None and value not in choices:
         return f"choose among {', '.join(choices)}" if len(choices) > 1 else f"write {choices[0]}"
@@ -200,7 +200,7 @@ def _value_remedy(option: str, value: str) -> str:
 
 
 def _is_number(text: str) -> bool:
-    """Whether a text is a finite number."""
+    """Return True if a text is a finite number."""
     try:
         return math.isfinite(float(text))
     except ValueError:

@@ -30,7 +30,7 @@ class _TreeFile:
 
     @property
     def is_one_tree(self) -> bool:
-        """Whether it is one tree, not one for each application."""
+        """True if it is one tree, not one for each application."""
         return not any(isinstance(value, dict) for value in self.content.values())
 
     def tree(self, application: str, root: str | None) -> ApplicationTree:

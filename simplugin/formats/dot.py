@@ -59,12 +59,12 @@ class Token:
     place: Line
 
     def is_mark(self, text: str) -> bool:
-        """Say whether it is a certain mark."""
+        """Return True if it is the given mark."""
         return self.kind == "mark" and self.text == text
 
     @property
     def described(self) -> str:
-        """How messages call it."""
+        """Return its description in messages."""
         return "the end of the file" if self.kind == "end" else shown(self.text)
 
 
@@ -116,7 +116,7 @@ def _token(kind: str, found: str, place: Line) -> Token:
 
 
 def _begins_line(text: str, at: int) -> bool:
-    """Say whether there is nothing but space before a place in its line."""
+    """Return True if only space precedes a place in its line."""
     return not text[text.rfind("\n", 0, at) + 1 : at].strip()
 
 
@@ -195,7 +195,7 @@ class DotEdge:
 
 @dataclass(frozen=True, slots=True)
 class DotGraph:
-    """What a file says.
+    """Contents of a file.
 
     Attributes
     ----------

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def profile_file_problems(platform: Platform) -> list[Problem]:
-    """Say which profile files SimGrid would not open, or not understand.
+    """Return the profile files that SimGrid would not open, or not understand.
 
     SimGrid looks in the current directory, then in that of the platform file, then in those that
     the option ``path`` adds. It opens none by an absolute path.
@@ -127,7 +127,7 @@ def _uses(platform: Platform) -> Iterator[tuple[object, str]]:
 
 
 def _problem(part: object, name: str, directories: list[Path]) -> Problem | None:
-    """Say what is wrong with a use of a profile file."""
+    """Return the problem with a use of a profile file; None if it is valid."""
     if os.path.isabs(name):
         message = f"profile {name!r} is named by an absolute path, which SimGrid 4.1 never opens"
         return Problem(message, "name it relative to this file", part)

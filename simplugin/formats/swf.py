@@ -71,7 +71,7 @@ def rows(lines: Sequence[Numbered], file: str | os.PathLike[str]) -> Floats:
 
 
 def _refused(line: bytes, place: Line) -> WorkloadFileError:
-    """Say what is wrong with a line that is no job."""
+    """Return the error for a line that is no job."""
     fields = line.split()
     for name, field in zip(FIELDS, fields, strict=False):
         if _VALUE.fullmatch(field) is None:
@@ -87,7 +87,7 @@ def _refused(line: bytes, place: Line) -> WorkloadFileError:
 
 
 def _unfit(column: int, field: bytes, place: Line) -> WorkloadFileError:
-    """Say that a number is none that its field may be."""
+    """Return the error for a number that is invalid in its field."""
     name = FIELDS[column]
     text = shown(field.decode("ascii"))
     return place.error(f"field {column + 1}, {name}, is {text}", f"give {expected(name)}")

@@ -122,7 +122,7 @@ def standard_tag(tag: str) -> str:
 
 
 def attribute_problems(node: Node) -> list[PlatformError]:
-    """Say what is wrong with the attributes that an element has and lacks.
+    """Return the errors about unknown and missing attributes of an element.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def attribute_problems(node: Node) -> list[PlatformError]:
 
 
 def order_problem(parent: Node, child: Node, before: str) -> tuple[str, PlatformError | None]:
-    """Say whether an element may stand where it stands.
+    """Return the problem with the position of an element among the others.
 
     Parameters
     ----------

@@ -222,7 +222,7 @@ def deviations(truth: BundleMarket, rule: str = "uniform") -> list[Report]:
 
 @dataclass(frozen=True, eq=False)
 class Game:
-    """Where peers end that answer each other's reports.
+    """Final reports of peers that answer each other's reports.
 
     Attributes
     ----------

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Facts:
-    """How the claims of a capability came about.
+    """Origin of the claims of a capability.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What a reproduction gave.
+    """Results of a reproduction.
 
     Attributes
     ----------

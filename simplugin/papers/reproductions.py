@@ -1,4 +1,4 @@
-"""What there is to reproduce, as jobs."""
+"""Reproductions as jobs."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class ReproductionJobs:
 
     @property
     def total(self) -> int:
-        """How many parts there are."""
+        """Number of parts."""
         return sum(1 for _ in self._parts())
 
     @property

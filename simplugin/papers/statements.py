@@ -101,7 +101,7 @@ class Criterion(BaseModel):
         return self
 
     def holds(self, value: Value, paper: Value) -> bool | None:
-        """Return True if a value agrees with the paper's; None if nothing can be told."""
+        """Return True if a value agrees with the paper's; None if it is undetermined."""
         if self.undetermined is not None:
             return None
         if self.equals is not None:

@@ -174,7 +174,7 @@ class _Check:
         }
 
     def run(self, scratch: Path) -> None:
-        """Run all and compare each, until told to stop."""
+        """Run all and compare each, until a stop is requested."""
         waiting = []
         for number in range(len(self.found.subjects)):
             try:
@@ -195,7 +195,7 @@ class _Check:
                     self._compare(record)
 
     def settle(self) -> None:
-        """Tell which results are of no scenario, or delete them, and what else is odd."""
+        """Report results without a scenario, or delete them, and warn of other oddities."""
         for number, orphan in enumerate(self.found.orphans, len(self.found.subjects)):
             self._tell(number, _settled(orphan, update=self._update))
         for text in self._remarks():
@@ -307,12 +307,12 @@ def _recorded(checked: Checked, now: Snapshot) -> Checked:
 
 
 def _failed(subject: Subject, text: str) -> Checked:
-    """Tell why there is nothing to compare."""
+    """Return why there is nothing to compare."""
     return Checked(subject.name, "failed", (), tuple(text.splitlines()), file=subject.snapshot)
 
 
 def _settled(orphan: Orphan, *, update: bool) -> Checked:
-    """Tell that a recorded result has no scenario, or delete it."""
+    """Report that a recorded result has no scenario, or delete it."""
     lines = ["recorded, but there is no such scenario; delete it with --update"]
     if not update:
         return Checked(orphan.name, "missing", (), tuple(lines), file=orphan.file)
@@ -398,7 +398,7 @@ def _add_case(suite: ElementTree.Element, checked: Checked) -> None:
 
 
 def _not_writable(path: Path, error: OSError) -> SimpluginError:
-    """Say that the file cannot be written."""
+    """Return the error that the file cannot be written."""
     reason = error.strerror or str(error)
     return SimpluginError(f"{path}: cannot be written: {reason}; name another file with --junit")
 

@@ -211,7 +211,7 @@ def explain(comparison: Comparison, update: str = "--update") -> list[str]:
 
 
 def change_text(change: Change) -> str:
-    """Tell in one line how a metric moved."""
+    """Return in one line how a metric moved."""
     if change.state == "new":
         return f"{change.name}: not recorded -> {value_text(change.now, change.unit)}"
     if change.state == "missing":
@@ -243,7 +243,7 @@ def relative_text(relative: float | None) -> str:
 
 
 def first_difference(divergence: Divergence) -> list[str]:
-    """Tell in a few lines which activity is the first that differs."""
+    """Return in a few lines which activity is the first that differs."""
     first = divergence.first[0]
     lines = [
         f"first difference at {first.date:.9g} s: {_who(first)}{_number(first)}",
@@ -256,13 +256,13 @@ def first_difference(divergence: Divergence) -> list[str]:
 
 
 def _who(difference: Difference) -> str:
-    """Tell whose an activity is, as far as it is known."""
+    """Return the actor of an activity, as far as it is known."""
     who = called(difference.actor, difference.host)
     return f"one of {difference.among} actors {who}" if difference.among > 1 else who
 
 
 def _number(difference: Difference) -> str:
-    """Tell the number of an activity among the actor's, where these have one."""
+    """Return the number of an activity among the actor's, where these have one."""
     if difference.among:
         return ""
     before, agreeing = difference.position - 1, difference.before
@@ -273,7 +273,7 @@ def _number(difference: Difference) -> str:
 
 
 def _where(comparison: Comparison, update: str) -> list[str]:
-    """Tell where the runs begin to differ, as far as that is known."""
+    """Return where the runs begin to differ, as far as that is known."""
     divergence = comparison.divergence
     if divergence is None:
         if comparison.now.digest is not None:
@@ -299,7 +299,7 @@ def _where(comparison: Comparison, update: str) -> list[str]:
 
 
 def _actors(divergence: Divergence) -> list[str]:
-    """Tell which actors come next, and which are there in one run only."""
+    """Return which actors come next, and which are there in one run only."""
     lines = []
     later = divergence.first[1:_MOST_ACTORS]
     if later:
@@ -316,7 +316,7 @@ def _actors(divergence: Divergence) -> list[str]:
 
 
 def _brief(difference: Difference) -> str:
-    """Tell in one line what an actor first does otherwise."""
+    """Return in one line what an actor first does otherwise."""
     activity = difference.now or difference.recorded
     assert activity is not None
     absent = "missing" if difference.now is None else "extra"
@@ -347,7 +347,7 @@ def _activity_text(difference: Difference, activity: Activity | None) -> str:
 
 
 def causes(recorded: Snapshot, now: Snapshot) -> list[str]:
-    """Tell what is not as it was when the run was recorded."""
+    """Return what is not as it was when the run was recorded."""
     told = []
     if _differ(recorded, now, _PLATFORM):
         told.append("the platform changed")
@@ -381,7 +381,7 @@ def unchanged(recorded: Snapshot, now: Snapshot) -> list[str]:
 
 
 def _changed_actors(recorded: Snapshot, now: Snapshot) -> list[str]:
-    """Tell whether the actors changed, where the hash of everything can tell."""
+    """Return whether the actors changed, where the hash of everything shows it."""
     runs = (recorded, now)
     if None in (run.settings.get(_CONTENT) for run in runs) or not _differ(*runs, _CONTENT):
         return []
@@ -406,7 +406,7 @@ def _shown(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _changed_sources(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """Tell which tables, files and modules changed, came or went; nothing if one run has none."""
+    """Return which tables, files and modules changed, came or went; empty if a run has none."""
     if not before or not after:
         return []
     names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
@@ -419,7 +419,7 @@ def _changed_sources(before: Mapping[str, str], after: Mapping[str, str]) -> lis
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Tell which entries differ."""
+    """Return the entries that differ."""
     return [
         f"{name}: {before.get(name, 'none')} -> {after.get(name, 'none')}"
         for name in {**before, **after}

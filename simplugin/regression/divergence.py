@@ -12,7 +12,7 @@ from itertools import zip_longest
 from simplugin.regression.activities import Activities, Activity, host_of
 from simplugin.regression.tolerances import Tolerance
 
-# Actors with the same name are told apart by their hosts.
+# Actors with the same name are distinguished by their hosts.
 _Who = tuple[str, str]
 Pair = tuple[Activity | None, Activity | None]
 
@@ -24,7 +24,7 @@ _OUTCOME = frozenset(("end", "state"))
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first activity of an actor, or of actors not told apart, that is not as recorded.
+    """The first activity of an actor, or of actors not distinguished, that is not as recorded.
 
     Attributes
     ----------

@@ -374,7 +374,7 @@ def snapshot_of(subject: str, value: object) -> Snapshot:
 
 
 def _brief(comparison: Comparison) -> list[str]:
-    """Tell what moved, and the first activity that differs, in six lines."""
+    """Return what moved, and the first activity that differs, in six lines."""
     from simplugin.regression.comparison import change_text, first_difference
 
     divergence, moved = comparison.divergence, comparison.moved

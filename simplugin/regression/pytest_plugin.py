@@ -125,7 +125,7 @@ class Ledger:
                 trace_path(path).unlink(missing_ok=True)
 
     def summary(self) -> list[str]:
-        """Return lines for the end of the session; none if there is nothing to be told."""
+        """Return lines for the end of the session; none if there is nothing to report."""
         lines = []
         for name, told in sorted(self.updated):
             lines += [f"{name}: {told[0]}", *(f"  {line}" for line in told[1:])]
@@ -232,7 +232,7 @@ def pytest_assertrepr_compare(
     left: object,
     right: object,
 ) -> list[str] | None:
-    """Tell what moved, and where it began."""
+    """Explain what moved, and where it began."""
     for side, other in ((left, right), (right, left)):
         if op == "==" and isinstance(side, RecordedResult) and side.refusal is not None:
             what = type(other).__name__
@@ -299,7 +299,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Tell what was recorded and what is unused."""
+    """Print what was recorded and what is unused."""
     lines = config.stash[_LEDGER].summary()
     if lines:
         terminalreporter.section("simplugin")

@@ -286,7 +286,7 @@ def _snapshot_from(document: Mapping[str, Any], trace: Path) -> Snapshot:
     """Build a snapshot from what was read."""
     counts = document["activities"]
     activities = None
-    # A repository may leave traces out; what moved is then told without where it began.
+    # A repository may leave traces out; what moved is then reported without where it began.
     if counts is not None and trace.exists():
         activities = Activities(
             read_rows(trace), counts["total"], counts["namesakes"], counts["sharing"]

@@ -161,7 +161,7 @@ def _is_scenario(file: Path) -> bool:
     try:
         document, _ = read_toml(file)
     except ScenarioError:
-        return True  # told as one that failed
+        return True  # reported as one that failed
     return "platform" in document or "workload" in document
 
 

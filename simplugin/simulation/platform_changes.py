@@ -1,4 +1,4 @@
-"""What changes on a platform: by its own profiles, or besides; and whom failing links cut off."""
+"""Changes on a platform, by its profiles or besides, and hosts that failing links cut off."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Change:
 
     @property
     def fails(self) -> bool:
-        """Whether the resource is off from then on."""
+        """True if the resource is off from then on."""
         return self.capacity <= 0 if self.on is None else not self.on
 
 

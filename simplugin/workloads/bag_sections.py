@@ -121,5 +121,5 @@ class BagsWorkload(Section):
 
     @property
     def is_counted(self) -> bool:
-        """Whether some application has a number of tasks."""
+        """True if some application has a number of tasks."""
         return any(each.count is not None for each in self.applications)

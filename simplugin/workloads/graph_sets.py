@@ -110,7 +110,7 @@ class GraphSet:
 
     @cached_property
     def successors(self) -> Adjacency:
-        """Who gets data from each task."""
+        """The tasks that get data from each task."""
         return self._joined([graph.successors for graph in self.graphs])
 
     def _joined(self, parts: Sequence[Adjacency]) -> Adjacency:

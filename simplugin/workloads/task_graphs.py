@@ -201,7 +201,7 @@ class TaskGraph:
 
     @cached_property
     def successors(self) -> Adjacency:
-        """Who gets data from each task."""
+        """The tasks that get data from each task."""
         return self._adjacency(0)
 
     @cached_property

@@ -163,7 +163,7 @@ async def _look(me: Actor, node: Node, planned: Known) -> bool:
 
 
 async def _tell_children(me: Actor, node: Node, is_outdated: bool) -> None:
-    """Tell children that they are to negotiate anew, or to look for changes."""
+    """Ask children to negotiate anew, or to look for changes."""
     for child in node.station.place.children:
         await me.mailbox(look_of(child)).put(is_outdated, message_size(1), label="plan")
 

@@ -255,7 +255,7 @@ class Node:
                 wanted[kind] = 0
 
     def _tell_ends(self) -> None:
-        """Tell the children which types have ended, once the last task of each has left."""
+        """Notify the children of the types that have ended, once the last task of each has left."""
         state = self.state
         sending = -1 if self.outgoing is None else self.outgoing.parcel.kind
         for kind, over in enumerate(state.ended):

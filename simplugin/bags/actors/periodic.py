@@ -46,7 +46,7 @@ class Duty:
 
 @dataclass(slots=True)
 class Log:
-    """When tasks came to a host, and left it.
+    """Dates at which tasks came to a host, and left it.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Means:
-    """With what a campaign is run, and who is told about it.
+    """Resources with which a campaign is run, and callbacks.
 
     Attributes
     ----------
@@ -217,7 +217,7 @@ class RunnersOnDemand:
         return [] if self._started is None else self._started.finished(timeout)
 
     def describe(self) -> str:
-        """Say who they are."""
+        """Return their description."""
         return "nothing to run" if self._started is None else self._started.describe()
 
     def close(self) -> None:

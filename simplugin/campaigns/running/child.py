@@ -134,7 +134,7 @@ def _outcome(target: str, arguments: Mapping[str, Any]) -> Measured | Failure:
 
 
 def _failure(error: BaseException, ours: int) -> Failure:
-    """Say why a job failed, leaving out our own frames at the start of the traceback."""
+    """Return why a job failed, without our own frames at the start of the traceback."""
     if isinstance(error, WallClockLimitError):
         return Failure("wall_limit", _short(_text(error)))
     if isinstance(error, CrashError):

@@ -408,7 +408,7 @@ def run_jobs(
 
 
 def _summary(course: Course, store: Path, *, whole: bool, seconds: float) -> Summary:
-    """Tell how a campaign stands after a course, which was that of the `whole` or of a part."""
+    """Return the state of a campaign after a course, which was that of the `whole` or of a part."""
     done, failed = course.done, course.failed
     with StoreReader(store) as reader:
         if (course.interrupted or course.gave_up) and whole:
@@ -433,7 +433,7 @@ def _summary(course: Course, store: Path, *, whole: bool, seconds: float) -> Sum
 
 
 def _finished(source: JobSource, store: Path, terms: Terms, total: int) -> Summary | None:
-    """Tell how a campaign stands in a store that cannot be written; None if there is more to do."""
+    """Return the state of a campaign in a read-only store; None if there is more to do."""
     if not store.is_file():
         return None
     with StoreReader(store) as reader:

@@ -128,7 +128,7 @@ class DaskRunners:
         return records
 
     def describe(self) -> str:
-        """Say who they are."""
+        """Return their description."""
         workers, threads = len(self._nthreads), sum(self._nthreads.values())
         if not workers:
             return f"no workers at {self._address} yet"
@@ -221,7 +221,7 @@ class DaskRunners:
         asyncio.run_coroutine_threadsafe(asyncio.wait_for(work, limit), loop).result()
 
     def _gone(self) -> SetupError:
-        """Say that there is no scheduler any more."""
+        """Return the error for a scheduler that is gone."""
         return SetupError(
             f"the Dask scheduler {self._address} has gone, and with it the runs in progress; "
             "start a cluster, then the same command again: it goes on from what is recorded"
@@ -295,7 +295,7 @@ def load_quietly() -> None:
 
 
 def _not_installed(worker: str, error: ImportError) -> SetupError:
-    """Say that a worker does not have simplugin."""
+    """Return the error for a worker without simplugin."""
     return SetupError(
         f"worker {worker} of the Dask cluster cannot import simplugin ({error}); install the "
         "same version there as here"

@@ -88,7 +88,7 @@ class LocalRunners:
         return records
 
     def describe(self) -> str:
-        """Say how many processes there are."""
+        """Return the number of processes in words."""
         noun = "process" if self.count == 1 else "processes"
         return f"{self.count} {noun} of this host"
 

@@ -102,7 +102,7 @@ def earlier_versions(entries: Sequence[CampaignEntry], campaign: Campaign) -> li
 
 
 def what_changed(reader: StoreReader, entry: CampaignEntry, campaign: Campaign) -> list[str]:
-    """Say what changed since a campaign was run, as far as the store knows."""
+    """Return what changed since a campaign was run, as far as the store knows."""
     found = []
     if campaign.text and entry.text != campaign.text:
         found.append(campaign.place.name)

@@ -238,7 +238,7 @@ class RunProcess:
         return Failure("memory_limit", f"{text}; {remedy}")
 
     def _died(self, kept: KeptProcess) -> Failure:
-        """Say how the process ended."""
+        """Return the failure of a process that died."""
         status = kept.end_worker(_ENDS_ITSELF)
         self._check_stopped()
         words = kept.last_words()
@@ -307,7 +307,7 @@ def _is_complete(received: bytearray) -> bool:
 
 
 def _ending(status: int | None) -> str:
-    """Say how a process ended."""
+    """Return in words how a process ended."""
     if status is None:
         return "its process was killed, together with the one that watches over it"
     if not os.WIFSIGNALED(status):

@@ -80,7 +80,7 @@ def lock_file(store: Path) -> Path:
 
 
 def _refusal(store: Path) -> StoreError:
-    """Say who writes to the store."""
+    """Return the error that names the process that writes to the store."""
     who = "another process"
     try:
         owner: dict[str, Any] = json.loads(lock_file(store).read_text(encoding="utf-8"))

@@ -289,7 +289,7 @@ class Query:
             raise self._told(error) from error
 
     def _told(self, error: Exception) -> StoreError | KeyboardInterrupt:
-        """Say what is wrong with a query, and what there is."""
+        """Return the error of a query, with the tables and columns there are."""
         text, code = str(error), getattr(error, "sqlite_errorcode", 0)
         if self._interrupted or code == sqlite3.SQLITE_INTERRUPT:
             return KeyboardInterrupt()

@@ -227,7 +227,7 @@ def router_rate(network: SiteNetwork, pop: str = "") -> float | None:
 
 
 def _rate(place: str, ends: tuple[str, str], rates: dict[str, float], remarks: Remarks) -> float:
-    """Return the lowest rate that is told."""
+    """Return the lowest rate that is known."""
     known = {teller: rate for teller, rate in rates.items() if rate}
     link = " - ".join(ends)
     if not known:

@@ -250,7 +250,7 @@ _CATALOGUE = table(
 
 
 def is_catalogue(path: str | os.PathLike[str]) -> bool:
-    """Whether a file begins as a catalogue does.
+    """Return True if a file begins as a catalogue does.
 
     Parameters
     ----------

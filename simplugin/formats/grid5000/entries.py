@@ -37,15 +37,15 @@ class Remarks:
         return Remarks(self.found, about)
 
     def left_out(self, place: str, message: str) -> None:
-        """Say that something is not in the result."""
+        """Record that something is not in the result."""
         self.found.append(Remark(LEFT_OUT, place, message, self.about))
 
     def contradiction(self, place: str, message: str) -> None:
-        """Say that two places disagree, and which one was believed."""
+        """Record that two places disagree, and which one is used."""
         self.found.append(Remark(CONTRADICTION, place, message, self.about))
 
     def assumed(self, place: str, message: str) -> None:
-        """Say that a fact is missing, and what took its place."""
+        """Record that a fact is missing, and its replacement."""
         self.found.append(Remark(ASSUMED, place, message, self.about))
 
 
@@ -65,7 +65,7 @@ class NodeRemarks:
     found: dict[tuple[str, str], list[int]] = field(default_factory=dict)
 
     def add(self, number: int, kind: str, message: str) -> None:
-        """Say something of a node."""
+        """Record a remark on a node."""
         self.found.setdefault((kind, message), []).append(number)
 
     def into(self, remarks: Remarks, place: str) -> None:
@@ -160,7 +160,7 @@ def text(content: dict[str, Any], key: str) -> str:
 
 
 def is_retired(content: dict[str, Any]) -> bool:
-    """Whether an entry says that it is out of service for good."""
+    """Return True if an entry says that it is out of service for good."""
     return "retired" in (text(content, "status").lower(), text(content, "state").lower())
 
 

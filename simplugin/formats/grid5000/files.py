@@ -211,7 +211,7 @@ def _decompressed(path: str | os.PathLike[str]) -> bytes:
 
 
 def _is_old_tar(data: bytes) -> bool:
-    """Whether data begin with the header of a tar from before 1988, which has no magic."""
+    """Return True if data begin with the header of a tar from before 1988 (no magic)."""
     try:
         tarfile.TarInfo.frombuf(data[:512], "utf-8", "surrogateescape")
     except tarfile.HeaderError:

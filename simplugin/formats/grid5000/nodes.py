@@ -145,7 +145,7 @@ def fast_adapter(
 
 
 def _plugged(node: str, content: Content, network: SiteNetwork, notes: Notes) -> Adapter | None:
-    """Return an Ethernet adapter with its switch, None if no rate is told."""
+    """Return an Ethernet adapter with its switch, None if no rate is known."""
     device = _device(content)
     ports = _ports(node, content, network, fast=False)
     switch = _switch(content, ports, network, notes)

@@ -234,7 +234,7 @@ def _router(site: Entry, switches: dict[str, Switch], remarks: Remarks) -> str:
 
 
 def unknown_nodes(network: SiteNetwork, known: set[str], remarks: Remarks) -> None:
-    """Say which nodes are plugged in somewhere, but not described, of each cluster."""
+    """Record the nodes of each cluster that are plugged in somewhere, but not described."""
     for switch in network.switches.values():
         named = {port.uid for port in switch.ports if port.kind == "node" and port.uid}
         missing: defaultdict[str, list[str]] = defaultdict(list)
@@ -333,7 +333,7 @@ def uplinks(
 
 
 def _cables(network: SiteNetwork) -> dict[str, dict[str, float]]:
-    """Return the rate between any two equipments that are joined, 0 where none is told."""
+    """Return the rate between any two equipments that are joined, 0 where it is unknown."""
     cables: dict[str, dict[str, float]] = {}
     for switch in network.switches.values():
         if switch.kind == "hpcswitch":
@@ -372,7 +372,7 @@ def _ways(router: str, cables: dict[str, dict[str, float]]) -> Towards:
 def _compare_ends(
     network: SiteNetwork, switch: str, other: str, rate: float, remarks: Remarks
 ) -> None:
-    """Say where the two ends of a cable, or a channel and its ports, disagree."""
+    """Record where the two ends of a cable, or a channel and its ports, disagree."""
     ends = ((switch, other), (other, switch))
     for here, there in ends:
         for message in network.switches[here].odd_channels(network.names_of(there)):

@@ -172,7 +172,7 @@ async def _ask(me: Actor, station: SchedulerStation, call: Call) -> list[Message
 
 
 async def _tell(me: Actor, hosts: tuple[str, ...], what: object, size: float, label: str) -> None:
-    """Tell peers the same, side by side, and wait until all have heard it."""
+    """Send peers the same message in parallel, and wait until all have received it."""
     puts = [me.mailbox(inbox_of(host)).put_async(what, size, label=label) for host in hosts]
     for put in puts:
         await put

@@ -23,7 +23,7 @@ SAME = 1e-9
 def violations(
     execution: Execution, buffer: int, *, parallel: bool = False, bundled: bool = False
 ) -> list[str]:
-    """Say where an execution's trace leaves the model; an empty list if nowhere.
+    """Return where an execution's trace leaves the model; an empty list if nowhere.
 
     Nothing but the trace, the tree and the bags is looked at: no host sends two tasks at a time,
     or computes two; no buffer holds more tasks than it may; no transfer is faster than its link,

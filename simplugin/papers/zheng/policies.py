@@ -56,7 +56,7 @@ class Trial(NamedTuple):
 
     @property
     def failure(self) -> str:
-        """What is wrong with the result; empty if nothing is."""
+        """The error of the result; empty if it is valid."""
         if self.run.end != "ended":
             return self.run.end
         if (placed := int(self.run.amounts.sum())) != self.drawn.market.m:
