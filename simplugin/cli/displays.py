@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from time import monotonic
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
@@ -19,7 +19,27 @@ _ENOUGH = 1.5
 _UNITS = (("days", 86400.0), ("h", 3600.0), ("min", 60.0))
 
 
-class SimulationDisplay:
+def spinner(console: Console, word: str) -> AbstractContextManager[object]:
+    """Show that work goes on; on terminals only, a spinner in a log file is noise."""
+    return console.status(word) if console.is_terminal else nullcontext()
+
+
+class _Display:
+    """Bars that are shown inside a `with` block."""
+
+    _bars: Bars
+
+    def __enter__(self) -> Self:
+        """Start to show."""
+        self._bars.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Stop the bars."""
+        self._bars.stop()
+
+
+class SimulationDisplay(_Display):
     """Shows the simulated date and how many actors are alive, on a terminal only.
 
     Parameters
@@ -44,21 +64,11 @@ class SimulationDisplay:
         )
         self._task = self._bars.add_task("", total=None, date="0", actors=0)
 
-    def __enter__(self) -> Self:
-        """Start to show."""
-        self._bars.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Leave a full bar, unless it failed."""
         if kind is None:
             self._bars.update(self._task, total=1.0, completed=1.0)
-        self._bars.stop()
+        super().__exit__(kind)
 
     def report(self, clock: float, actors: int) -> None:
         """Show how far the simulation got."""
@@ -77,7 +87,7 @@ class SimulationDisplay:
         )
 
 
-class RunsDisplay:
+class RunsDisplay(_Display):
     """Shows how far a campaign is: a bar on a terminal, else a line every 30 s and at the end.
 
     Parameters
@@ -98,19 +108,9 @@ class RunsDisplay:
         )
         self._task = self._bars.add_task("", total=None, text="looking for what is recorded")
 
-    def __enter__(self) -> Self:
-        """Start to show."""
-        self._bars.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Leave what was reached."""
-        self._bars.stop()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Leave the last progress."""
+        super().__exit__(kind)
         if not self._console.is_terminal and self._last is not None:
             self._write_line(self._last)
 

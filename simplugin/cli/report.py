@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +16,7 @@ from simplugin.campaigns.store import StoreReader
 from simplugin.campaigns.store.documents import text_of
 from simplugin.claims import Claim
 from simplugin.cli.campaign_reading import chosen_entry, store_of
+from simplugin.cli.displays import spinner
 from simplugin.cli.terminal import short
 from simplugin.errors import SimpluginError, StoreError
 from simplugin.figures import Figure
@@ -56,7 +57,7 @@ def report_command(
     """Write the page of a campaign, and its figures beside it."""
     console = Console(stderr=True)
     store = store_of(place)
-    with _working(console, "reading"), StoreReader(store) as reader:
+    with spinner(console, "reading"), StoreReader(store) as reader:
         entry = chosen_entry(reader, place, campaign)
         report = campaign_report(reader, entry)
     report = _grouped(report, group, baseline)
@@ -69,7 +70,7 @@ def report_command(
     if figures != "none":
         from simplugin.reports.campaign_figures import write_figures
 
-        with _working(console, "drawing"):
+        with spinner(console, "drawing"):
             drawn = write_figures(report, directory / _FIGURES, which=figures)
         written += drawn
         for remark in drawn.remarks:
@@ -111,11 +112,6 @@ def _meant(text: str, values: list[Value]) -> Value:
             if isinstance(value, float | int) and not isinstance(value, bool) and value == number:
                 return value
     return text
-
-
-def _working(console: Console, word: str) -> AbstractContextManager[object]:
-    """Show that something goes on; on terminals only, a spinner in a log file is noise."""
-    return console.status(word) if console.is_terminal else nullcontext()
 
 
 def campaign_report(reader: StoreReader, entry: CampaignEntry) -> CampaignReport:
@@ -342,7 +338,7 @@ def _contents(
         if "listings" in contents:
             kept.append(_kept(record, contents))
             continue
-        name = _capability(record)
+        name = str(record.job.varied["capability"])
         found = [claim_from(each) for each in contents.get("claims", ())]
         if found:
             claims.setdefault(name, []).extend(found)
@@ -350,14 +346,6 @@ def _contents(
         if drawn:
             figures.setdefault(name, []).extend(drawn)
     return kept, claims, figures
-
-
-def _capability(record: Record) -> str:
-    """Return which paper's experiments a run is of."""
-    named = record.job.varied.get("capability")
-    if named is not None:
-        return str(named)
-    return str(record.job.arguments.get("module", "")).removeprefix("simplugin.").partition(".")[0]
 
 
 def _kept(record: Record, contents: Mapping[str, Any]) -> KeptRun:

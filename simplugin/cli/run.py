@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from simplugin.cli.displays import SimulationDisplay
+from simplugin.cli.displays import SimulationDisplay, spinner
 from simplugin.cli.terminal import short
 from simplugin.errors import SimpluginError
 from simplugin.scenarios.importing import importable
@@ -105,9 +105,7 @@ def _written(scenario: Scenario, outcome: Outcome, console: Console) -> list[Pat
     written = write_outputs(scenario, outcome)
     path = output_path(scenario, "gantt")
     if path is not None:
-        # Terminals only: a spinner in a log file is noise.
-        spinner = console.status("drawing") if console.is_terminal else nullcontext()
-        with spinner:
+        with spinner(console, "drawing"):
             _draw_gantt(scenario, outcome, path)
         written.append(path)
     path = output_path(scenario, "curves")

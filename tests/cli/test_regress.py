@@ -289,7 +289,7 @@ def test_wrong_arguments_have_a_status_of_their_own(lab, simplugin, tmp_path):
         ((lab, "--tolerance", "makespan"), "write METRIC=REL"),
         ((lab, "--tolerance", "makespan=-1"), "write METRIC=REL"),
         ((lab, "--rel-tol", "-1"), "give a number, 0 or more"),
-        ((lab,), "tolerances.toml:1: unknown key 'relativ'; perhaps 'relative'?"),
+        ((lab,), "tolerances.toml:1: unknown key 'relativ'; did you mean 'relative'?"),
     ):
         done = simplugin("regress", *words)
         assert done.returncode == 2

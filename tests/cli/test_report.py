@@ -75,8 +75,9 @@ def store(tmp_path_factory):
         figure = figure_document(Figure("f", "t", "x", "y", {"s": ([0, 1], [1, 2])}))
         metrics = {"claims": (1, "")}
         about = {"module": "simplugin.papers.beaumont"}
-        writer.append(number, record(20, {}, metrics, {"claims": [claim]}, **about))
-        writer.append(number, record(21, {}, metrics, {"figures": [figure]}, **about))
+        of = {"capability": "bags"}
+        writer.append(number, record(20, of, metrics, {"claims": [claim]}, **about))
+        writer.append(number, record(21, of, metrics, {"figures": [figure]}, **about))
         writer.begin(Source("Nothing", "3" * 64, 5))
         writer.commit()
     return path
