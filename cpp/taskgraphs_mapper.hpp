@@ -159,7 +159,6 @@ public:
     return py::make_tuple(place.cluster, array_of(processors_[task]), place.start, place.finish);
   }
   py::tuple schedule() const;
-  std::vector<Index> const& waiting() const { return waiting_; }
 
 private:
   static constexpr double NONE = std::numeric_limits<double>::quiet_NaN();

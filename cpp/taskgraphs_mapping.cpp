@@ -45,8 +45,7 @@ void register_mapping(py::module_& module)
       .def("finished", &Mapper::finished, py::arg("task"), py::arg("date"))
       .def("update", &Mapper::update, py::arg("now"))
       .def("mapping", &Mapper::mapping, py::arg("task"))
-      .def("schedule", &Mapper::schedule)
-      .def_property_readonly("waiting", &Mapper::waiting);
+      .def("schedule", &Mapper::schedule);
 }
 
 } // namespace taskgraphs
