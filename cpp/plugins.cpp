@@ -30,6 +30,7 @@ using LinkSignal = simgrid::xbt::signal<void(s4u::Link const&)>;
 template <class Key, typename Key::Signal* Member> struct Reveal {
   friend typename Key::Signal& signal_of(Key) { return *Member; }
 };
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a template's arguments have none
 #define REVEAL(name, type, member)                                                                                     \
   struct name {                                                                                                        \
     using Signal = type;                                                                                               \
@@ -352,8 +353,8 @@ PyObject* host_properties(PyObject* /*module*/, PyObject* name)
 PyObject* plugin_figures(PyObject* /*module*/, PyObject* /*unused*/)
 {
   auto into = Ref<>::steal(PyDict_New());
-  for (auto const& [name, figures] : {std::pair{"host_load", host_loads}, std::pair{"link_load", link_loads},
-                                      std::pair{"link_energy_wifi", wifi_energies}}) {
+  for (auto const& [name, figures] : {std::pair{"host_load", &host_loads}, std::pair{"link_load", &link_loads},
+                                      std::pair{"link_energy_wifi", &wifi_energies}}) {
     if (loaded.count(name) > 0 && (not into || not put(into.get(), name, figures())))
       return nullptr;
   }
