@@ -30,13 +30,14 @@ using LinkSignal = simgrid::xbt::signal<void(s4u::Link const&)>;
 template <class Key, typename Key::Signal* Member> struct Reveal {
   friend typename Key::Signal& signal_of(Key) { return *Member; }
 };
-// NOLINTNEXTLINE(bugprone-macro-parentheses): a template's arguments have none
+// NOLINTBEGIN(bugprone-macro-parentheses): a template's arguments have none
 #define REVEAL(name, type, member)                                                                                     \
   struct name {                                                                                                        \
     using Signal = type;                                                                                               \
     friend Signal& signal_of(name);                                                                                    \
   };                                                                                                                   \
   template struct Reveal<name, &member>
+// NOLINTEND(bugprone-macro-parentheses)
 REVEAL(ExecStart, ExecSignal, s4u::Activity_T<s4u::Exec>::on_start);
 REVEAL(ExecCompletion, ExecSignal, s4u::Activity_T<s4u::Exec>::on_completion);
 REVEAL(ExecSuspend, ExecSignal, s4u::Activity_T<s4u::Exec>::on_suspend);
