@@ -158,7 +158,8 @@ def require_store(connection: sqlite3.Connection, path: Path) -> None:
         raise StoreError(
             f"the store has the format {version}, but this simplugin knows {VERSION}",
             file=path,
-            remedy="read it with the version of simplugin that wrote it; for new runs, move it away",
+            remedy="read it with the version of simplugin that wrote it; "
+            "for new runs, move it away",
         )
 
 
