@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -12,17 +13,14 @@ import numpy as np
 from simplugin.errors import SimpluginError
 from simplugin.reports.curves import draw_curves
 from simplugin.reports.distributions import draw_boxes, draw_ecdfs
-from simplugin.reports.fallback_fonts import absence, write_all_letters
 from simplugin.reports.groups import number, rows_by_group, values_by_group, varied_within
-from simplugin.reports.image_files import write_image
+from simplugin.reports.image_files import absence, write_all_letters, write_image
 from simplugin.reports.page.activity_charts import activity_chart
 from simplugin.reports.paper_sheet import DPI
 from simplugin.reports.parameter_plots import draw_parameter
-from simplugin.reports.profile_plots import draw_profiles
-from simplugin.reports.profiles import profiles
+from simplugin.reports.profiles import draw_profiles, profiles
 from simplugin.reports.schedules import schedule_figure
 from simplugin.reports.statistics import finite
-from simplugin.reports.written_figures import WrittenFigures, replace_former
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -45,6 +43,8 @@ _MAIN_RUNS = 2
 Which = Literal["main", "all"]
 _WHICH: tuple[Which, ...] = ("main", "all")
 _Draw = Callable[[], "Figure"]
+# As `sha256sum` has it: the digest of each file that was written, and its name.
+LIST = "figures.sha256"
 
 
 def write_figures(
@@ -210,3 +210,67 @@ def _unused(name: str, names: set[str]) -> str:
         free, count = f"{name}-{count}", count + 1
     names.add(free)
     return free
+
+
+class WrittenFigures(list[Path]):
+    """The files of a report, in the order in which they were written.
+
+    Attributes
+    ----------
+    remarks : list of str
+        What was not drawn, or not as it should be, and why.
+    """
+
+    def __init__(self, files: Iterable[Path] = (), remarks: Iterable[str] = ()) -> None:
+        super().__init__(files)
+        self.remarks = list(remarks)
+
+
+def replace_former(directory: Path, written: Iterable[Path]) -> None:
+    """Remove figures of the report before, and list those of this one.
+
+    Only what stands in the list with the digest that it still has is removed: files of others,
+    and figures that somebody has changed, stay.
+
+    Parameters
+    ----------
+    directory : Path
+        Where all of them are.
+    written : iterable of Path
+        Figures of this report.
+
+    Raises
+    ------
+    SimpluginError
+        A file cannot be removed, or the list not be read or written.
+    """
+    digests = {path.name: _digest(path) for path in written}
+    place = directory / LIST
+    try:
+        for name, digest in _listed(place).items():
+            path = directory / name
+            if name not in digests and path.is_file() and _digest(path) == digest:
+                path.unlink()
+        lines = [f"{digest}  {name}\n" for name, digest in digests.items()]
+        place.write_text("".join(lines), encoding="utf-8")
+    except OSError as error:
+        culprit = error.filename or place
+        raise SimpluginError(f"{culprit}: cannot be replaced: {error.strerror}") from error
+
+
+def _listed(place: Path) -> dict[str, str]:
+    """Return the digests of the figures of the report before."""
+    if not place.is_file():
+        return {}
+    found = {}
+    for line in place.read_text(encoding="utf-8", errors="replace").splitlines():
+        digest, _, name = line.partition("  ")
+        # Of this directory only, whatever somebody wrote into the list.
+        if name and name == Path(name).name:
+            found[name] = digest
+    return found
+
+
+def _digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    return sha256(path.read_bytes()).hexdigest()

@@ -24,8 +24,9 @@ PALETTE = (
     "#5d5d5d",
     "#f0e442",
 )
-# For what there is more of.
-_FURTHER = (
+# Colours of groups: eight more follow.
+GROUP_COLOURS = (
+    *PALETTE,
     "#882255",
     "#999933",
     "#332288",
@@ -106,11 +107,15 @@ def group_colour(number: int) -> str:
 
     After those of `PALETTE` come eight more, then the first again.
     """
-    colours = PALETTE + _FURTHER
-    return colours[number % len(colours)]
+    return GROUP_COLOURS[number % len(GROUP_COLOURS)]
 
 
 def reads_dark(colour: str) -> bool:
     """Whether black can be read on a colour ``#rrggbb`` better than white."""
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    red, green, blue = components(colour)
     return 0.299 * red + 0.587 * green + 0.114 * blue > 140
+
+
+def components(colour: str) -> tuple[int, ...]:
+    """Return red, green and blue of a colour ``#rrggbb``, from 0 to 255."""
+    return tuple(int(colour[at : at + 2], 16) for at in (1, 3, 5))

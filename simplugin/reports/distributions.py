@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.errors import SimpluginError
-from simplugin.reports.paper_axes import logarithmic, name_axis
 from simplugin.reports.paper_sheet import (
     BLACK,
     FONT,
@@ -22,6 +21,8 @@ from simplugin.reports.paper_sheet import (
     ink,
     key_height,
     lines_of,
+    logarithmic,
+    name_axis,
     sheet,
     wrapped,
     write_key,

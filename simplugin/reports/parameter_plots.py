@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.errors import SimpluginError
-from simplugin.reports.paper_axes import logarithmic, name_axis, tick_values
 from simplugin.reports.paper_sheet import (
     WIDTHS,
     Width,
     ink,
     key_height,
+    logarithmic,
+    name_axis,
     sheet,
+    tick_values,
     write_key,
 )
 from simplugin.reports.statistics import Summary, summary

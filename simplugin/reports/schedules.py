@@ -9,7 +9,16 @@ import numpy as np
 
 from simplugin.reports.colours import group_colour, reads_dark
 from simplugin.reports.image_files import image_file, save
-from simplugin.reports.paper_sheet import LINE, POINT, lines_of, text_width, wrapped
+from simplugin.reports.paper_sheet import (
+    DASHES,
+    GREY,
+    GRID,
+    LINE,
+    POINT,
+    lines_of,
+    text_width,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -34,8 +43,7 @@ _MARGIN, _SAMPLE, _BOLD, _CLUSTER = 0.3, 0.42, 1.15, 2.0
 # Height and mean width of a letter, in its size.
 _LETTER = (1.25, 0.62)
 _DATE = "date"
-_GRID, _GREY = "#e4e4e4", "#5d5d5d"
-_DASHES = ((0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
+_DASHES = DASHES[1:4]
 
 
 def draw_schedule(chart: ScheduleChart, path: str | PathLike[str]) -> None:
@@ -71,6 +79,24 @@ class _Block:
     count: int
 
 
+def adjacent(bar: Bar, first: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Return the first and the number of each run of adjacent processors in one cluster.
+
+    Parameters
+    ----------
+    bar : Bar
+        Its processors.
+    first : int64, shape (n_clusters + 1,)
+        First processor of each cluster, and the number of all processors.
+    """
+    if len(bar.processors) == 1:
+        return [(int(bar.processors[0]), 1)]
+    numbers = np.unique(bar.processors)
+    cluster = np.searchsorted(first, numbers, side="right")
+    cuts = np.flatnonzero((np.diff(numbers) > 1) | (np.diff(cluster) > 0)) + 1
+    return [(int(part[0]), len(part)) for part in np.split(numbers, cuts) if len(part)]
+
+
 class _Drawing:
     """A chart in the making."""
 
@@ -86,18 +112,10 @@ class _Drawing:
         self.inches = min(max(self.extent * _PROCESSOR, _LEAST_HEIGHT), _MOST_HEIGHT)
         self.end = max((bar.finish for bar in chart.bars), default=0.0) or 1.0
         self.end = max([self.end, *chart.dates.values()])
-        self.blocks = [block for bar in chart.bars for block in self._blocks(bar)]
+        self.blocks = [
+            _Block(bar, *block) for bar in chart.bars for block in adjacent(bar, self.first)
+        ]
         self.busy = sorted({bar.group for bar in chart.bars})
-
-    def _blocks(self, bar: Bar) -> list[_Block]:
-        """Join adjacent processors of one cluster."""
-        numbers = np.unique(bar.processors)
-        if not len(numbers):
-            return []
-        cluster = np.searchsorted(self.first, numbers, side="right")
-        cuts = np.flatnonzero((np.diff(numbers) > 1) | (np.diff(cluster) > 0)) + 1
-        parts = np.split(numbers, cuts)
-        return [_Block(bar, int(part[0]), len(part)) for part in parts]
 
     def draw(self) -> Figure:
         """Draw everything."""
@@ -118,7 +136,7 @@ class _Drawing:
         self._use(below)
         for panel in (axes, below):
             self._dates(panel)
-            panel.grid(axis="x", color=_GRID, linewidth=0.6)
+            panel.grid(axis="x", color=GRID, linewidth=0.6)
             panel.set_axisbelow(True)
             for side in ("top", "right", "left", "bottom"):
                 panel.spines[side].set_visible(False)
@@ -262,7 +280,7 @@ class _Drawing:
             Patch(facecolor=group_colour(number)) for number in range(len(self.chart.groups))
         ]
         if self.chart.completion:
-            handles.append(Line2D([], [], marker="v", linestyle="", color=_GREY))
+            handles.append(Line2D([], [], marker="v", linestyle="", color=GREY))
         handles += [line for line in axes.lines if line.get_gid() == _DATE]
         names, columns = self._key()
         # Names are written afterwards: matplotlib leaves out labels that start with an underscore.

@@ -5,8 +5,7 @@ import io
 from rich.console import Console
 
 from simplugin.claims import Claim
-from simplugin.reports.claims import claims_summary
-from simplugin.reports.claims_page import Measurement, claims_page
+from simplugin.reports.claims import Measurement, claims_page, claims_summary
 
 CLAIMS = [
     Claim("A|B shares", 1.0, 1.25, False, "the *tie* rule\ndiffers", "Fig. 2", 1.5, {"seed": 7}),

@@ -8,8 +8,9 @@ from simplugin.claims import Claim
 from simplugin.errors import SimpluginError
 from simplugin.figures import Figure
 from simplugin.listings import Listing
-from simplugin.reports.claims import claims_table, listing_table, print_listings
+from simplugin.reports.claims import claims_table
 from simplugin.reports.curves import curves, draw_curves
+from simplugin.reports.listings import listing_table, print_listings
 from simplugin.rows import Best, Metric, Row
 
 ROUNDS = np.arange(101)

@@ -9,7 +9,7 @@ from matplotlib import font_manager
 
 from simplugin.reports.campaign_figures import write_figures
 from simplugin.reports.distributions import box_plot
-from simplugin.reports.fallback_fonts import MissingLetters
+from simplugin.reports.image_files import MissingLetters
 from simplugin.reports.page.contents import Column
 from simplugin.reports.paper_sheet import text_width
 

@@ -19,8 +19,7 @@ from simplugin.reports.groups import compared, pairing_columns, values_by_group
 from simplugin.reports.page.contents import CampaignReport, Column, KeptRun
 from simplugin.reports.paper_sheet import ink, text_width, wrapped
 from simplugin.reports.parameter_plots import draw_parameter, over_parameter
-from simplugin.reports.profile_plots import draw_profiles
-from simplugin.reports.profiles import profiles
+from simplugin.reports.profiles import draw_profiles, profiles
 
 RNG = np.random.default_rng(12)
 GROUPS = {

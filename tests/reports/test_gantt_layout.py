@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from simplugin.errors import SimpluginError
-from simplugin.reports.gantt_layout import RECEIVED, SENT, SLEEP, WORK, by_actor, by_host
+from simplugin.reports.gantt import RECEIVED, SENT, SLEEP, WORK, by_actor, by_host
 
 
 def bars(layout, result, row, band):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from heapq import heappush, heapreplace
 
 from simplugin.charts import Bar, ScheduleChart
 from simplugin.listings import Listing
 from simplugin.reports.colours import PALETTE
+from simplugin.reports.quantities import natural_order
 
 _WORK = ("exec", "ptask")
 _TRANSFERS = "transfers"
@@ -76,7 +76,7 @@ def _chart(
     facts: str,
 ) -> ScheduleChart:
     """Put bars into lanes, work above transfers."""
-    hosts = sorted({host for host, _ in bars}, key=_counted)
+    hosts = sorted(sorted({host for host, _ in bars}), key=natural_order)
     clusters, drawn, first = [], [], 0
     for host in hosts:
         size = 0
@@ -90,12 +90,6 @@ def _chart(
         clusters.append((host, size))
         first += size
     return ScheduleChart("activities", title, tuple(clusters), tuple(groups), tuple(drawn), facts)
-
-
-def _counted(name: str) -> list[tuple[int, str]]:
-    """Return a key that puts h2 before h10."""
-    parts = re.split(r"(\d+)", name)
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
 def _lanes(

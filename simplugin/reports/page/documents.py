@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from simplugin.charts import Bar, ScheduleChart
+from simplugin.charts import ScheduleChart
 from simplugin.claims import headline
 from simplugin.figures import Figure
 from simplugin.listings import Listing
+from simplugin.reports.colours import GROUP_COLOURS
 from simplugin.reports.page.activity_charts import activity_chart
-from simplugin.reports.page.colour_rules import count_of_colours
 from simplugin.reports.page.contents import CampaignReport, Column, KeptRun, identity
+from simplugin.reports.schedules import adjacent
 
 # Points of a curve beyond which a page gets large and no clearer.
 _MOST_POINTS = 1000
@@ -69,7 +70,7 @@ def report_document(report: CampaignReport, files: Sequence[str] = ()) -> dict[s
             for figure in figures
         ],
         "files": list(files),
-        "colours": count_of_colours(),
+        "colours": len(GROUP_COLOURS),
     }
 
 
@@ -205,7 +206,7 @@ def _thinned(
 def schedule_document(chart: ScheduleChart) -> dict[str, Any]:
     """Return a Gantt chart, column by column; adjacent processors of a bar are one block."""
     first = np.concatenate([[0], np.cumsum([size for _, size in chart.clusters])])
-    blocks = [(bar, *block) for bar in chart.bars for block in _blocks(bar, first)]
+    blocks = [(bar, *block) for bar in chart.bars for block in adjacent(bar, first)]
     labels = {label: code for code, label in enumerate(dict.fromkeys(b.label for b in chart.bars))}
     return {
         "title": chart.title,
@@ -221,16 +222,6 @@ def schedule_document(chart: ScheduleChart) -> dict[str, Any]:
         "first": [start for _, start, _ in blocks],
         "count": [count for _, _, count in blocks],
     }
-
-
-def _blocks(bar: Bar, first: np.ndarray[Any, Any]) -> list[tuple[int, int]]:
-    """Join adjacent processors of one cluster: the first, and how many."""
-    if len(bar.processors) == 1:
-        return [(int(bar.processors[0]), 1)]
-    numbers = np.unique(bar.processors)
-    cluster = np.searchsorted(first, numbers, side="right")
-    cuts = np.flatnonzero((np.diff(numbers) > 1) | (np.diff(cluster) > 0)) + 1
-    return [(int(part[0]), len(part)) for part in np.split(numbers, cuts) if len(part)]
 
 
 def _numbers(values: Iterable[Any]) -> list[float | None]:

@@ -8,9 +8,18 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from simplugin.reports.platforms.items import Part
 from simplugin.reports.platforms.layouts import apart, layout
-from simplugin.reports.platforms.part import Part, wish_along
-from simplugin.reports.platforms.sheet import Block, Disc, Point, Stroke, Words, measured, overlap
+from simplugin.reports.platforms.sheet import (
+    Block,
+    Disc,
+    Point,
+    Stroke,
+    Words,
+    measured,
+    overlap,
+    wish_along,
+)
 
 _BETWEEN = 0.14
 _LEAST_MIDDLE, _MOST_MIDDLE = 2.6, 5.2

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer
 from simplugin.platforms.platform import PlatformElement, Zone, ZoneElement
+from simplugin.reports.quantities import PREFIXES
 
-_PREFIXES = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _TOPOLOGIES = {"TORUS": "torus", "FAT_TREE": "fat tree", "DRAGONFLY": "dragonfly"}
 _NUMBER = re.compile(r"[-_.]?\d+")
 
@@ -172,7 +172,7 @@ def rate_words(bandwidth: float) -> str:
 
 def _scaled(value: float) -> str:
     """Write a number with three digits and a prefix."""
-    for factor, prefix in _PREFIXES:
+    for factor, prefix in PREFIXES:
         # What rounds to the factor counts as reaching it.
         if float(f"{value:.3g}") >= factor:
             return f"{float(f'{value / factor:.3g}'):,.12g}{prefix}"

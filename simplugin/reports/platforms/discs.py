@@ -8,10 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.reports.platforms.contents import speed_words
-from simplugin.reports.platforms.items import Item
+from simplugin.reports.platforms.items import Item, Part
 from simplugin.reports.platforms.layouts import Layout, layout
-from simplugin.reports.platforms.part import Part, wish_along
-from simplugin.reports.platforms.sheet import Block, Disc, Stroke, Wish, Words, cut, measured
+from simplugin.reports.platforms.sheet import (
+    Block,
+    Disc,
+    Stroke,
+    Wish,
+    Words,
+    cut,
+    measured,
+    wish_along,
+)
 
 _FONT = 6.5
 _LARGEST, _SMALLEST = 0.17, 0.012

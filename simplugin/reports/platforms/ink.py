@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from simplugin.reports.platforms.boxes import BAR
+from simplugin.reports.platforms.blocks import BAR
 from simplugin.reports.platforms.contents import rate_words, speed_words
 from simplugin.reports.platforms.sheet import Block, Box, Disc, Stroke, Words, measured
 

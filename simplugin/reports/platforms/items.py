@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,9 +18,17 @@ from simplugin.platforms.links import (
     ZoneRoute,
 )
 from simplugin.platforms.platform import Platform, PlatformElement, Zone
-from simplugin.reports.platforms.contents import Contents, Group, contents, group_of, stem
+from simplugin.reports.platforms.contents import (
+    Contents,
+    Group,
+    contents,
+    group_of,
+    rate_words,
+    stem,
+)
 from simplugin.reports.platforms.network import Line, Network, Step, Way, network
 
+_TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 Point = Host | Peer | Router | Zone | Cluster | Cabinet
 
 
@@ -382,3 +391,70 @@ def _merge(zone: Item, merged: dict[int, tuple[Item, list[int]]]) -> None:
             found.update(dict.fromkeys(line.links))
     zone.inner = [merged[i][0] if i in merged else zone.inner[i] for i in kept]
     zone.lines = [Line(*ends, tuple(found)) for ends, found in links.items()]
+
+
+class Part:
+    """Some items of a zone and the lines between them."""
+
+    def __init__(self, zone: Item, members: Sequence[int], survey: Survey) -> None:
+        number = {old: new for new, old in enumerate(members)}
+        self.items = [zone.inner[i] for i in members]
+        self.lines = [line for line in zone.lines if line.start in number and line.stop in number]
+        self.edges = [(number[line.start], number[line.stop]) for line in self.lines]
+        self._survey = survey
+        self._name_points()
+
+    def bandwidth(self, line: Line) -> float:
+        """Return what a line carries in one direction [byte/s]; 0 if no link tells."""
+        rates = [self._survey.bandwidth(link) for link in line.links]
+        return max(rates, default=0.0)
+
+    def is_fat(self, line: Line) -> bool:
+        """Whether transfers on a line do not disturb each other."""
+        return bool(line.links) and all(self._survey.is_fat(link) for link in line.links)
+
+    def rate(self, line: Line) -> str:
+        """Return the words for a line: its rate, or two where directions differ."""
+        if not line.links or all(self._stands_in(link) for link in line.links):
+            return ""
+        rates = dict.fromkeys(rate_words(self._survey.bandwidth(link)) for link in line.links)
+        if len(line.links) > 8 and len(rates) == 1:
+            return f"{len(line.links):,} \u00d7 {next(iter(rates))}"
+        if len(rates) > 2:
+            return f"{len(line.links)} links"
+        return " / ".join(rates)
+
+    def _stands_in(self, link: str) -> bool:
+        """Whether a link is there only because SimGrid demands one in many places."""
+        uses = sum(link in line.links for line in self.lines) if self._survey.is_fat(link) else 0
+        return uses > 3
+
+    def bus_words(self, item: Item) -> str:
+        """Return the words for a link that is a point: its name and rate."""
+        names = item.name.split(", ")
+        if len(names) > 2:
+            return f"{len(names)} links"
+        return ", ".join(f"{name} {rate_words(self._survey.bandwidth(name))}" for name in names)
+
+    def _name_points(self) -> None:
+        """Give a point where links meet the word that the names of its links have in common."""
+        tokens = [[set(_TOKEN.findall(link)) for link in line.links] for line in self.lines]
+        everywhere = [each for line in tokens for each in line]
+        common = set.intersection(*everywhere) if len(everywhere) > 2 else set()
+        taken: dict[str, Item] = {}
+        for place, item in enumerate(self.items):
+            if item.kind != "meeting" or item.name:
+                continue
+            here = [
+                words
+                for edge, line in zip(self.edges, tokens, strict=True)
+                if place in edge
+                for words in line
+            ]
+            shared = set.intersection(*here) - common if len(here) > 1 else set()
+            if len(shared) == 1 and not shared & set(taken):
+                item.name = shared.pop()
+                taken[item.name] = item
+        for item in self.items:
+            if item.kind == "bus" and item.name and not item.name.endswith("bps"):
+                item.name = self.bus_words(item)

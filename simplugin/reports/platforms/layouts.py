@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from networkx import Graph
     from numpy.typing import NDArray
 
 Edges = Sequence[tuple[int, int]]
@@ -49,23 +49,21 @@ def layout(n: int, edges: Edges) -> Layout:
     edges : sequence of (int, int)
         Each pair once.
     """
-    joined: list[list[int]] = [[] for _ in range(n)]
-    for one, other in edges:
-        joined[one].append(other)
-        joined[other].append(one)
+    graph = _graph(n, edges)
+    joined = [list(graph.adj[point]) for point in range(n)]
     degrees = [len(each) for each in joined]
     if n == 1:
         return Layout("point", np.zeros((1, 2)))
     if len(edges) == n - 1:
         return _tree(joined, degrees)
     if max(degrees) == 2:
-        return Layout("ring", _circle(_walk_round(joined)))
+        return Layout("ring", _circle(_walk(joined, 0)))
     if len(edges) == n * (n - 1) // 2 and n <= 40:
         return Layout("ring", _circle(list(range(n))))
-    spots = _grid(joined, degrees, len(edges))
+    spots = _grid(graph, degrees)
     if spots is not None:
         return Layout("grid", spots)
-    return _free(n, edges, joined)
+    return _free(graph, joined)
 
 
 def _tree(joined: list[list[int]], degrees: list[int]) -> Layout:
@@ -162,11 +160,6 @@ def _circle(order: Sequence[int], *, least: float = 0.0) -> NDArray[np.float64]:
     return spots
 
 
-def _walk_round(joined: list[list[int]]) -> list[int]:
-    """Return the points of a ring in their order."""
-    return _walk(joined, 0)
-
-
 def _walk(joined: list[list[int]], start: int) -> list[int]:
     """Follow points of two neighbours from one of them."""
     order, seen = [start], {start}
@@ -178,33 +171,26 @@ def _walk(joined: list[list[int]], start: int) -> list[int]:
         seen.add(ahead[0])
 
 
-def _distances(joined: list[list[int]], start: int) -> NDArray[np.int64]:
-    """Return how many edges each point is away."""
-    found = np.full(len(joined), -1)
-    found[start] = 0
-    queue = deque([start])
-    while queue:
-        point = queue.popleft()
-        for other in joined[point]:
-            if found[other] < 0:
-                found[other] = found[point] + 1
-                queue.append(other)
-    return found
-
-
-def _grid(joined: list[list[int]], degrees: list[int], n_edges: int) -> NDArray[np.float64] | None:
+def _grid(graph: Graph, degrees: list[int]) -> NDArray[np.float64] | None:
     """Return columns and rows if the graph is a grid, else None.
 
     With x and y the distances from a corner, and w the number of columns, a point is x + y away
     from that corner and w - 1 - x + y from the next; both numbers give x and y.
     """
-    n = len(joined)
+    from networkx import single_source_shortest_path_length
+
+    def distances(start: int) -> NDArray[np.int64]:
+        """Return how many edges each point is from one."""
+        found = single_source_shortest_path_length(graph, start)
+        return np.array([found[point] for point in range(n)])
+
+    n = len(degrees)
     corners = [i for i in range(n) if degrees[i] == 2]
     if len(corners) != 4 or max(degrees) > 4:
         return None
-    first = _distances(joined, corners[0])
+    first = distances(corners[0])
     for corner in sorted(corners[1:], key=lambda corner: -int(first[corner])):
-        second = _distances(joined, corner)
+        second = distances(corner)
         across = int(first[corner])
         twice_x, twice_y = first - second + across, first + second - across
         if np.any(twice_x % 2) or np.any(twice_y % 2):
@@ -213,23 +199,21 @@ def _grid(joined: list[list[int]], degrees: list[int], n_edges: int) -> NDArray[
         width, height = int(x.max()) + 1, int(y.max()) + 1
         fits = width * height == n and x.min() == 0 and y.min() == 0
         unique = len(set(zip(x.tolist(), y.tolist(), strict=True))) == n
-        if not (fits and unique and n_edges == 2 * n - width - height):
+        if not (fits and unique and graph.size() == 2 * n - width - height):
             continue
-        steps = [abs(x[i] - x[j]) + abs(y[i] - y[j]) for i in range(n) for j in joined[i]]
+        steps = [abs(x[i] - x[j]) + abs(y[i] - y[j]) for i, j in graph.edges]
         if set(steps) == {1}:
             return np.column_stack([x, y] if width >= height else [y, x]).astype(float)
     return None
 
 
-def _free(n: int, edges: Edges, joined: list[list[int]]) -> Layout:
+def _free(graph: Graph, joined: list[list[int]]) -> Layout:
     """Lay out any graph so that distances along edges show as distances."""
     import networkx as nx
 
+    n = len(joined)
     if n > _MOST_SPRING:
         return Layout("radial", _rounds(*_levels(joined)))
-    graph = nx.Graph()
-    graph.add_nodes_from(range(n))
-    graph.add_edges_from(edges)
     if n <= _MOST_STRESS:
         found = nx.kamada_kawai_layout(graph)
     else:
@@ -249,23 +233,19 @@ def _laid_flat(spots: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def parts(n: int, edges: Edges) -> list[list[int]]:
     """Return the connected parts of a graph, each with its points in order, largest first."""
-    joined: list[list[int]] = [[] for _ in range(n)]
-    for one, other in edges:
-        joined[one].append(other)
-        joined[other].append(one)
-    seen = [False] * n
-    found = []
-    for start in range(n):
-        if not seen[start]:
-            seen[start] = True
-            order = [start]
-            for point in order:
-                for other in joined[point]:
-                    if not seen[other]:
-                        seen[other] = True
-                        order.append(other)
-            found.append(sorted(order))
+    import networkx as nx
+
+    found = map(sorted, nx.connected_components(_graph(n, edges)))
     return sorted(found, key=lambda part: (-len(part), part[0]))
+
+
+def _graph(n: int, edges: Edges) -> Graph:
+    """Return a graph whose points are numbered from 0."""
+    import networkx as nx
+
+    graph: Graph = nx.empty_graph(n)
+    graph.add_edges_from(edges)
+    return graph
 
 
 def apart(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 # A link on a way, and the end that the way enters it by: 0 or 1; -1 where nothing tells.
 Step = tuple[str, int]
@@ -84,39 +85,19 @@ def network(
     return _Reconstruction(terminals, ways, fat).network()
 
 
-class _Classes:
-    """Disjoint sets of ends of links."""
-
-    def __init__(self) -> None:
-        self._parent: dict[_End, _End] = {}
-
-    def find(self, end: _End) -> _End:
-        """Return who stands for the set of an end."""
-        parent = self._parent
-        root = end
-        while (above := parent.setdefault(root, root)) != root:
-            root = above
-        while end != root:
-            parent[end], end = root, parent[end]
-        return root
-
-    def join(self, one: _End, other: _End) -> None:
-        """Make two sets one; the smaller name stands for it."""
-        low, high = sorted((self.find(one), self.find(other)))
-        self._parent[high] = low
-
-
 class _Reconstruction:
     """Joins ends of links until each way is a path."""
 
     def __init__(
         self, terminals: Sequence[str], ways: Iterable[Way], fat: Callable[[str], bool]
     ) -> None:
+        from networkx.utils import UnionFind
+
         self.fat = fat
         self.apart: set[str] = set()
         self.terminals = tuple(dict.fromkeys(terminals))
         self.ways = list(dict.fromkeys(ways))
-        self.classes = _Classes()
+        self.classes: Any = UnionFind()
         self.at: dict[str, dict[_End, None]] = {name: {} for name in self.terminals}
         # Of each link whose direction is not told: the piece and the side that a neighbour is at.
         self.sides: dict[str, dict[_Thing, tuple[int, int]]] = {}
@@ -168,12 +149,10 @@ class _Reconstruction:
         last: _End | None = None
         for step, before, after in _passages(way):
             enters, leaves = self._ends(step, before, after)
-            self.classes.find(leaves)
             if last is None:
                 self.at[way.source][enters] = None
-                self.classes.find(enters)
             else:
-                self.classes.join(last, enters)
+                self.classes.union(last, enters)
             last = leaves
         if last is not None:
             self.at[way.destination][last] = None
@@ -194,27 +173,27 @@ class _Reconstruction:
             self.buses[link] = None
             for piece in range(self.pieces[link]):
                 for side in (0, 1):
-                    self.classes.join((link, 0, 0), (link, piece, side))
+                    self.classes.union((link, 0, 0), (link, piece, side))
 
     def _join_ends(self) -> None:
         """Make links that have a terminal at both ends buses."""
         around: dict[str, set[str]] = {}
         for name, ends in self.at.items():
-            roots = {self.classes.find(end) for end in ends}
+            roots = {self.classes[end] for end in ends}
             for link, piece, side in ends:
                 if piece == 0 and link not in self.buses and link not in self.apart:
-                    other = self.classes.find((link, 0, 1 - side))
-                    if other in roots and other != self.classes.find((link, 0, side)):
+                    other = self.classes[(link, 0, 1 - side)]
+                    if other in roots and other != self.classes[(link, 0, side)]:
                         around.setdefault(link, set()).add(name)
         for link in around:
             self.buses[link] = None
-            self.classes.join((link, 0, 0), (link, 0, 1))
+            self.classes.union((link, 0, 0), (link, 0, 1))
 
     def _matched(self, link: str) -> bool:
         """Join the pieces of a link if the points at their ends tell how."""
         places = self._places()
         ends = [
-            [places.get(self.classes.find((link, piece, side))) for side in (0, 1)]
+            [places.get(self.classes[(link, piece, side)]) for side in (0, 1)]
             for piece in range(self.pieces[link])
         ]
         turns = []
@@ -226,7 +205,7 @@ class _Reconstruction:
             turns.append(turned)
         for piece, turn in enumerate(turns):
             for side in (0, 1):
-                self.classes.join((link, 0, side), (link, piece, side ^ turn))
+                self.classes.union((link, 0, side), (link, piece, side ^ turn))
         return True
 
     def _places(self) -> dict[_End, object]:
@@ -234,11 +213,11 @@ class _Reconstruction:
         places: dict[_End, object] = {}
         for name, ends in self.at.items():
             for end in ends:
-                places[self.classes.find(end)] = name
+                places[self.classes[end]] = name
         for link, count in self.pieces.items():
             for piece in range(count):
                 for side in (0, 1):
-                    root = self.classes.find((link, piece, side))
+                    root = self.classes[(link, piece, side)]
                     places.setdefault(root, root)
         return places
 
@@ -247,12 +226,12 @@ class _Reconstruction:
         at_end: dict[_End, dict[str, None]] = {}
         for name, ends in self.at.items():
             for end in ends:
-                at_end.setdefault(self.classes.find(end), {})[name] = None
+                at_end.setdefault(self.classes[end], {})[name] = None
         points = list(self.terminals)
         number = {name: i for i, name in enumerate(points)}
         place: dict[_End, int] = {}
         lines: dict[tuple[int, int], dict[str, None]] = {}
-        bus_roots = {self.classes.find((link, 0, 0)) for link in self.buses}
+        bus_roots = {self.classes[(link, 0, 0)] for link in self.buses}
         for root in self._roots():
             here = at_end.get(root, {})
             if len(here) == 1 and root not in bus_roots:
@@ -265,11 +244,11 @@ class _Reconstruction:
         buses: dict[int, tuple[str, ...]] = {}
         for link in self.pieces:
             if link in self.buses:
-                spot = place[self.classes.find((link, 0, 0))]
+                spot = place[self.classes[(link, 0, 0)]]
                 buses[spot] = (*buses.get(spot, ()), link)
                 continue
             for piece in range(self.pieces[link] if link in self.apart else 1):
-                one, other = (place[self.classes.find((link, piece, side))] for side in (0, 1))
+                one, other = (place[self.classes[(link, piece, side)]] for side in (0, 1))
                 if one != other:
                     lines.setdefault((min(one, other), max(one, other)), {})[link] = None
         drawn = tuple(Line(*ends, tuple(links)) for ends, links in lines.items())
@@ -281,7 +260,7 @@ class _Reconstruction:
         for link in self.pieces:
             for piece in range(self.pieces[link] if link in self.apart else 1):
                 for side in (0,) if link in self.buses else (0, 1):
-                    roots[self.classes.find((link, piece, side))] = None
+                    roots[self.classes[(link, piece, side)]] = None
         return list(roots)
 
 

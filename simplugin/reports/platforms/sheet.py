@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 Point = tuple[float, float]
@@ -13,6 +14,11 @@ Area = tuple[float, float, float, float]
 
 # Letters smaller than this are not read.
 LEAST_FONT = 6.0
+
+# The words of a line: font size and colour.
+LABEL, LABEL_COLOUR = 6.2, "#3b5b78"
+# Where along a line its words may stand, first choice first.
+_ALONG = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,3 +242,26 @@ def cut(text: str, size: float, width: float, *, bold: bool = False) -> str:
         if measured(shorter, size, bold=bold)[0] <= width:
             return shorter
     return "…"
+
+
+def wish_along(path: Sequence[Point], text: str) -> Wish:
+    """Return the wish to stand on a line."""
+    if not text:
+        return Wish(())
+    places = []
+    for share in _ALONG:
+        x, y = _at(path, share)
+        places.append((Words(x, y, text, LABEL, colour=LABEL_COLOUR, align="center", paper=True),))
+    return Wish(tuple(places))
+
+
+def _at(path: Sequence[Point], share: float) -> Point:
+    """Return the point at a share of the length of a path of straight pieces."""
+    lengths = [((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2) ** 0.5 for a, b in pairwise(path)]
+    left = share * sum(lengths)
+    for (a, b), length in zip(pairwise(path), lengths, strict=True):
+        if left <= length:
+            t = left / length if length else 0.0
+            return a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1])
+        left -= length
+    return path[-1]
