@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from simplugin.figures import Figure as Curves
     from simplugin.reports.page.contents import CampaignReport, Column, KeptRun
 
-# The one that is drawn faster decides where everything is.
+# The layout of the first format, which is faster to draw, is used for both.
 _SUFFIXES = (".png", ".pdf")
-# Fewer instances make no profile.
+# Minimum number of instances of a profile.
 _LEAST_INSTANCES = 2
-# Numbers that stand for draws, not for a size.
+# Names of seeds, which are not sizes.
 _SEEDS = re.compile(r"(^|[._])seed$")
 
-# Runs that were kept of which the main figures are.
+# Number of kept runs among the main figures.
 _MAIN_RUNS = 2
 
 Which = Literal["main", "all"]
@@ -65,18 +65,18 @@ def write_figures(
     Parameters
     ----------
     report : CampaignReport
-        What is reported.
+        Campaign of the report.
     directory : path
         Made if it is not there; files of the same names are replaced.
     which : {"main", "all"}
-        Of which metrics and runs. The main metrics are those of which it is known whether less or
-        more is better, such as the one that an optimum is known of and the gap to it, or the first
+        Metrics and runs to draw. The main metrics are those with a direction of improvement, such
+        as the one that an optimum is known of and the gap to it, or the first
         if there are none; the main runs are the first two that were kept.
 
     Returns
     -------
     WrittenFigures
-        The files in the order of the metrics, and remarks about what could not be drawn, such as
+        The files in the order of the metrics, and warnings about missing figures, such as
         values so far apart that no axis shows them.
 
     Raises
@@ -103,7 +103,7 @@ def write_figures(
             files.add(_file_name(f"{capability}-{each.name}"), _curves(each))
     replace_former(target, files.written)
     if files.absent:
-        files.written.remarks.append(absence("".join(files.absent)))
+        files.written.warnings.append(absence("".join(files.absent)))
     return files.written
 
 
@@ -122,7 +122,7 @@ class _Files:
         try:
             figure = draw()
         except SimpluginError as error:
-            self.written.remarks.append(f"no figure {name}: {error}")
+            self.written.warnings.append(f"no figure {name}: {error}")
             return
         self.absent |= dict.fromkeys(write_all_letters(figure))
         for suffix in _SUFFIXES:
@@ -193,12 +193,12 @@ def _figures_of_run(kept: KeptRun, run: int) -> Iterator[tuple[str, _Draw]]:
 
 
 def _curves(each: Curves) -> _Draw:
-    """Return what draws a figure of curves."""
+    """Return a function that draws a figure of curves."""
     return lambda: draw_curves([each])
 
 
 def _file_name(name: str) -> str:
-    """Return a name without what file systems, shells and LaTeX read in their own way."""
+    """Return a name without characters that are special to file systems, shells or LaTeX."""
     return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-").lower() or "x"
 
 
@@ -217,25 +217,25 @@ class WrittenFigures(list[Path]):
 
     Attributes
     ----------
-    remarks : list of str
-        What was not drawn, or not as it should be, and why.
+    warnings : list of str
+        Figures that are missing or incomplete, with the reason.
     """
 
-    def __init__(self, files: Iterable[Path] = (), remarks: Iterable[str] = ()) -> None:
+    def __init__(self, files: Iterable[Path] = (), warnings: Iterable[str] = ()) -> None:
         super().__init__(files)
-        self.remarks = list(remarks)
+        self.warnings = list(warnings)
 
 
 def replace_former(directory: Path, written: Iterable[Path]) -> None:
     """Remove figures of the report before, and list those of this one.
 
-    Only what stands in the list with the digest that it still has is removed: files of others,
+    Only listed files whose digest is unchanged are removed: files of others,
     and figures that somebody has changed, stay.
 
     Parameters
     ----------
     directory : Path
-        Where all of them are.
+        Directory of the figures.
     written : iterable of Path
         Figures of this report.
 
@@ -265,7 +265,7 @@ def _listed(place: Path) -> dict[str, str]:
     found = {}
     for line in place.read_text(encoding="utf-8", errors="replace").splitlines():
         digest, _, name = line.partition("  ")
-        # Of this directory only, whatever somebody wrote into the list.
+        # Only names in this directory, even if the list was edited.
         if name and name == Path(name).name:
             found[name] = digest
     return found

@@ -31,7 +31,7 @@ _SECTIONS = (
     ("Of our own, what cannot be told", "ours", None),
     ("Of our own, what holds", "ours", True),
 )
-# What Markdown would take for more than a letter.
+# Characters with a meaning in Markdown.
 _SIGNS = re.compile(r"([\\`*_<>|\[\]#~$])")
 
 
@@ -78,20 +78,20 @@ def _shown(value: float | str | None) -> Text:
 
 @dataclass(frozen=True)
 class Measurement:
-    """How claims came about.
+    """Origin of measured claims.
 
     Attributes
     ----------
     title : str
-        Of the page.
+        Title of the page.
     command : str
-        What measures them again.
+        Command that repeats the measurement.
     dates : tuple of (str, str)
         First and last day.
     versions : mapping of str to str
-        Of the packages that had a part in it.
+        Versions of the packages used.
     seconds : float
-        What the parts took, one after the other [s].
+        Total computing time of the parts [s].
     """
 
     title: str
@@ -102,7 +102,7 @@ class Measurement:
 
 
 def claims_page(claims: Sequence[Claim], measurement: Measurement) -> str:
-    """Return the page: how it was measured, what disagrees, and what agrees."""
+    """Return the page: origin of the measurement, then claims by verdict."""
     first, last = measurement.dates
     days = first if first == last else f"{first} to {last}"
     versions = ", ".join(f"{name} {version}" for name, version in measurement.versions.items())

@@ -1,4 +1,4 @@
-"""Colours that the colour-blind tell apart, and what they stand for."""
+"""Colour-blind-safe colours of activities and groups."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simplugin.errors import SimpluginError
 from simplugin.simulation import Result
 from simplugin.simulation.trace import KINDS
 
-# Okabe and Ito's, without black and with a paler yellow last.
+# The palette of Okabe and Ito without black, a paler yellow last.
 PALETTE = (
     "#0072b2",
     "#e69f00",
@@ -57,14 +57,14 @@ class Colouring:
 
 
 def colouring(result: Result, by: Literal["auto", "label", "actor", "host"]) -> Colouring:
-    """Give each execution a colour.
+    """Assign a colour to each execution.
 
     Parameters
     ----------
     result : Result
         With its trace.
     by : {"auto", "label", "actor", "host"}
-        What a colour stands for. "auto" takes labels if executions have from one to eight of
+        Meaning of a colour. "auto" takes labels if executions have from one to eight of
         them, else names of actors, if they are several.
     """
     if by not in ("auto", "label", "actor", "host"):
@@ -84,7 +84,7 @@ def colouring(result: Result, by: Literal["auto", "label", "actor", "host"]) -> 
 
 
 def _coloured(codes: NDArray[np.int32], names: Sequence[str], work: NDArray[np.bool_]) -> Colouring:
-    """Give names colours in the order of their first appearance; what has no name is grey."""
+    """Assign colours to names in the order of their first appearance; nameless ones are grey."""
     palette = np.array([*PALETTE, _NAMELESS])
     order: dict[str, int] = {"": len(PALETTE)}
     position = np.full(len(names), len(PALETTE), dtype=np.int64)
@@ -111,7 +111,7 @@ def group_colour(number: int) -> str:
 
 
 def reads_dark(colour: str) -> bool:
-    """Whether black can be read on a colour ``#rrggbb`` better than white."""
+    """Return True if black is more legible than white on a colour ``#rrggbb``."""
     red, green, blue = components(colour)
     return 0.299 * red + 0.587 * green + 0.114 * blue > 140
 

@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     Box = tuple[float, float, float, float]
 
 _WIDTH, _HEIGHT_OF_PANEL, _HEIGHT_OF_POINTS = 8.5, 3.1, 5.0
-# Bars beyond which not each is numbered.
+# Maximum number of numbered bars.
 _MOST_NUMBERS = 20
-# Points of a curve beyond which a file gets large and no clearer.
+# Maximum number of points of a curve in a file; more are not visible.
 _MOST_POINTS = 4000
 
-# Part of the x axis that is the start, and how much larger a start is than a frame without it.
+# Start as a part of the x axis; ratio of ranges from which it is cut; margin of the frame.
 _START, _FLATTENED, _MARGIN = 0.02, 3.0, 0.06
-# Points of a curve below which each is a measurement of its own, its start no transient.
+# Number of points of a curve below which its start is not a transient.
 _FEW_POINTS = 20
 _FONT = 8.0
 _POINT_MARKERS = (*MARKERS, "*")
 # Height and mean width of a letter, in its size.
 _LETTER = (1.25, 0.58)
-# Where a name may stand from its point, in widths, in heights, and then in points.
+# Possible offsets of a name from its point, in widths, in heights, and in points.
 _SIDES = (
     (0.0, -0.5, 6, 0), (-1.0, -0.5, -6, 0), (-0.5, 0.0, 0, 5), (-0.5, -1.0, 0, -5),
     (0.0, 0.0, 4, 3), (0.0, -1.0, 4, -3), (-1.0, 0.0, -4, 3), (-1.0, -1.0, -4, -3),
@@ -53,7 +53,7 @@ def curves(figures: Sequence[Curves], path: str | PathLike[str], *, title: str =
     Parameters
     ----------
     figures : sequence of Figure
-        What to draw.
+        Charts to draw.
     path : path
         A PNG, SVG or PDF file, by its suffix; an existing file is replaced.
     title : str
@@ -101,7 +101,7 @@ def _panel(axes: Axes, curve: Curves) -> None:
         }
         if curve.bars:
             edges, heights = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-            # Of several only the first is filled, or none could be told from the others.
+            # Only the first of several is filled, so that they remain distinct.
             if not number:
                 axes.stairs(heights, edges, fill=True, color=style["color"], alpha=0.25)
             axes.stairs(heights, edges, **style)
@@ -147,7 +147,7 @@ def _span(axes: Axes, curve: Curves) -> None:
 
 
 def _number(axes: Axes, curve: Curves) -> None:
-    """Label bars that each stand around a whole number by whole numbers only."""
+    """Label bars around whole numbers by whole numbers only."""
     from matplotlib.ticker import MaxNLocator
 
     edges = [np.asarray(x, dtype=float) for x, _ in curve.series.values()]
@@ -156,7 +156,7 @@ def _number(axes: Axes, curve: Curves) -> None:
 
 
 def _frame(axes: Axes, curve: Curves) -> None:
-    """Let a long curve's start that is far off run out of the frame, or it flattens the rest."""
+    """Limit the y axis to the settled part of curves whose start is far off."""
     columns = [(np.asarray(x, float), np.asarray(y, float)) for x, y in curve.series.values()]
     first = min((float(x.min()) for x, _ in columns if len(x)), default=0.0)
     last = max((float(x.max()) for x, _ in columns if len(x)), default=0.0)
@@ -239,7 +239,7 @@ def _spots(curve: Curves) -> list[tuple[float, float, str]]:
 
 
 def _boxes(x: float, y: float, name: str) -> list[Box]:
-    """Return where the name of a point may stand."""
+    """Return the possible places of the name of a point."""
     width, height = len(name) * _FONT * _LETTER[1], _FONT * _LETTER[0]
     boxes = []
     for wide, high, right, above in _SIDES:

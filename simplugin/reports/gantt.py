@@ -27,12 +27,12 @@ SENT, WORK, RECEIVED, SLEEP = range(4)
 _EXEC, _PTASK, _COMM, _SLEEP = (KINDS.index(kind) for kind in ("exec", "ptask", "comm", "sleep"))
 # Bars side by side in one band; more of them share the last lane.
 _MOST_LANES = 48
-# In units of one bar of work.
+# Heights in units of one bar of work.
 _WORK_HEIGHT, _TRANSFER_HEIGHT, _MOST_TRANSFERS = 1.0, 0.16, 3.0
-# Between rows, for up to so many of them and for more.
+# Gaps between rows: for few rows and for more, and the maximum number of few.
 _GAPS, _FEW_ROWS = (0.35, 0.08), 60
 _WIDTH = 11.0
-# Of one bar of work and of the rows together [inch].
+# Heights of one bar of work and of all rows [inch].
 _HEIGHT_OF_BAR, _LEAST_HEIGHT, _MOST_HEIGHT = 0.15, 1.2, 14.0
 _HEIGHT_OF_LOAD, _HEIGHT_OF_REST = 0.7, 1.7
 _MOST_ROW_LABELS = 60
@@ -40,7 +40,7 @@ _MOST_ROW_LABELS = 60
 _RASTERISE_FROM = 20000
 # White lines between bars would hide short ones.
 _SEPARATE_UP_TO = 3000
-# Part of the largest transfer.
+# Transfers smaller than this part of the largest have no rate.
 _LIGHT = 0.01
 _DONE = STATES.index("done")
 
@@ -54,11 +54,11 @@ class Layout:
     rows : tuple of str
         Hosts or actors, from the top.
     centre, height : float64, shape (n_rows,)
-        Of each row.
+        Centre and height of each row.
     extent, gap : float
-        Of all rows together, and between two of them.
+        Height of all rows together, and the gap between two rows.
     activity : int64, shape (n,)
-        Position in the trace of what each bar stands for.
+        Position in the trace of the activity of each bar.
     row : int64, shape (n,)
         Row of each bar.
     band : int8, shape (n,)
@@ -80,7 +80,7 @@ class Layout:
 
 
 def by_host(result: Result, only: Sequence[str] | None = None) -> Layout:
-    """Lay out one row a host: what it sends above, what it computes, what it receives below.
+    """Lay out one row a host: sent transfers above, work, received transfers below.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def by_host(result: Result, only: Sequence[str] | None = None) -> Layout:
 
 
 def by_actor(result: Result, only: Sequence[str] | None = None) -> Layout:
-    """Lay out one row an actor: what it computes and, below, transfers; sleeps as thin lines.
+    """Lay out one row an actor: work and, below, transfers; sleeps as thin lines.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def by_actor(result: Result, only: Sequence[str] | None = None) -> Layout:
 
 
 def _refuse_unknown(names: Sequence[str], known: Sequence[str], what: str) -> None:
-    """Refuse a name that the result does not have."""
+    """Raise if the result lacks a name."""
     there = set(known)
     for name in names:
         if name not in there:
@@ -138,7 +138,7 @@ def _refuse_unknown(names: Sequence[str], known: Sequence[str], what: str) -> No
 
 
 def _places(resource: str, hosts: set[str]) -> list[tuple[str, int]]:
-    """Return the hosts that a resource of the trace stands for, with the bands."""
+    """Return the hosts of a resource of the trace, with the bands."""
     if resource in hosts:
         return [(resource, WORK)]
     source, arrow, destination = resource.partition("->")
@@ -150,7 +150,7 @@ def _places(resource: str, hosts: set[str]) -> list[tuple[str, int]]:
 
 
 def _distinct(result: Result) -> tuple[str, ...]:
-    """Tell actors of the same name apart by their host, then by their number."""
+    """Make names of actors unique by their host, then by their number."""
     names = result.trace.actor_names
     hosts = [each.host for each in result.returned]
     if len(set(names)) == len(names):
@@ -166,7 +166,7 @@ def _distinct(result: Result) -> tuple[str, ...]:
 def _laid_out(
     result: Result, names: Sequence[str], found: list[tuple[int, int, int]], *, keep_empty: bool
 ) -> Layout:
-    """Give every bar its lane, every row its height."""
+    """Assign a lane to each bar and a height to each row."""
     columns = np.array(found, dtype=np.int64).reshape(-1, 3)
     activity, row, band = columns.T
     used = np.arange(len(names)) if keep_empty else np.unique(row)
@@ -219,12 +219,12 @@ def _groups(keys: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
 
 
 def _lanes(start: NDArray[np.float64], end: NDArray[np.float64]) -> tuple[NDArray[np.int64], int]:
-    """Give bars that overlap different lanes, the lowest that is free."""
+    """Assign overlapping bars to different lanes, each to the lowest free one."""
     lanes = np.zeros(len(start), dtype=np.int64)
     free: list[int] = []
     busy: list[tuple[float, int]] = []
     count = 0
-    # Rounding must not make two bars of what follows each other.
+    # Consecutive activities share a lane despite rounding.
     tolerance = 1e-9 * float(end.max(initial=0.0))
     # Bars of length zero come before those that start at the same date.
     for bar in np.lexsort((end, start)).tolist():
@@ -252,20 +252,20 @@ def gantt(
 ) -> None:
     """Draw the Gantt chart of a simulation.
 
-    Executions are bars whose colour says what was done; transfers are thin bars above (sent) and
+    Executions are bars coloured by label, actor or host; transfers are thin bars above (sent) and
     below them (received), the darker the slower: contention shows. Overlapping activities are
-    side by side. What failed or was cancelled is hatched in red.
+    side by side. Failed and cancelled activities are hatched in red.
 
     Parameters
     ----------
     result : Result
-        Of a simulation with ``trace=True``.
+        Result of a simulation with ``trace=True``.
     path : path
         A PNG, SVG or PDF file, by its suffix; an existing file is replaced.
     by : {"host", "actor"}
-        What a row is.
+        Meaning of a row.
     colour : {"auto", "label", "actor", "host"}
-        What the colours of executions stand for; by default labels if there are a few, else
+        Meaning of the colours of executions; by default labels if there are a few, else
         names of actors.
     only : sequence of str, optional
         Hosts or actors to show; by default those that did something.
@@ -413,7 +413,7 @@ class _Chart:
             self._bars(axes, chosen, facecolors="#c8c8c8", linewidths=0.0, zorder=2)
 
     def _transfers(self, axes: Axes) -> Any:
-        """Draw transfers, coloured by their rates; return what the colour bar explains."""
+        """Draw transfers, coloured by their rates; return the collection of the colour bar."""
         from matplotlib.colors import LinearSegmentedColormap, Normalize
 
         layout, trace = self.layout, self.result.trace
@@ -425,7 +425,7 @@ class _Chart:
         chosen[chosen] = lasting
         activity = activity[lasting]
         rate = trace.amount[activity] / (trace.end[activity] - trace.start[activity])
-        # Short messages are bound by latency, not by bandwidth: they are not what is slow.
+        # Short messages are bound by latency, not by bandwidth: they are drawn as fast.
         light = trace.amount[activity] < _LIGHT * float(trace.amount[activity].max())
         most = float(rate[~light].max())
         rate[light] = most
@@ -438,7 +438,7 @@ class _Chart:
         )
 
     def _failures(self, axes: Axes) -> None:
-        """Hatch what did not come to its end."""
+        """Hatch activities that did not finish."""
         layout = self.layout
         chosen = self.result.trace.state_code[layout.activity] != _DONE
         chosen &= layout.band != SLEEP
@@ -449,7 +449,7 @@ class _Chart:
             )  # fmt: skip
 
     def _load(self, axes: Axes) -> None:
-        """Draw how many activities there are at each date."""
+        """Draw the number of activities at each date."""
         from matplotlib.ticker import MaxNLocator
 
         band = self.layout.band

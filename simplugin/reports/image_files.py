@@ -47,7 +47,7 @@ def families(text: str) -> list[str] | None:
 
 
 def write_all_letters(figure: Figure) -> str:
-    """Give texts of a figure the fonts that they need; return the letters that no font has."""
+    """Set the fonts that the texts of a figure need; return the letters that no font has."""
     from matplotlib.text import Text
 
     absent: dict[str, None] = {}
@@ -69,7 +69,7 @@ def lacking(text: str, fonts: Iterable[str]) -> str:
 
 
 def absence(letters: str) -> str:
-    """Say that letters are missing, and what to do."""
+    """Return the warning about missing letters, with its remedy."""
     return (
         f"no font here has {letters}; boxes stand for what is missing; install a font that has"
         " it, such as Noto Sans CJK (Debian: fonts-noto-cjk)"
@@ -78,7 +78,7 @@ def absence(letters: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _has(family: str, letter: str) -> bool:
-    """Whether a font has a letter."""
+    """Return True if a font has a letter."""
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
     return bool(get_font(findfont(FontProperties(family=[family]))).get_char_index(ord(letter)))
@@ -92,7 +92,7 @@ def _usual() -> list[str]:
 
 
 def _installed() -> list[str]:
-    """Return the fonts that stand in and are here."""
+    """Return the installed fallback fonts."""
     from matplotlib.font_manager import fontManager
 
     here = {font.name for font in fontManager.ttflist}
@@ -100,7 +100,7 @@ def _installed() -> list[str]:
 
 
 def image_file(path: str | PathLike[str]) -> Path:
-    """Return where to draw, if its suffix says how."""
+    """Return the path of an image file; raise if its suffix is unknown."""
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
         raise SimpluginError(f"{target}: cannot draw that; end the name with {', '.join(SUFFIXES)}")
@@ -116,11 +116,11 @@ def save(figure: Figure, path: Path, *, dpi: int = 150) -> None:
     Parameters
     ----------
     figure : Figure
-        What is drawn.
+        Figure to write.
     path : Path
-        Where, as `image_file` returned it; an existing file is replaced.
+        Path returned by `image_file`; an existing file is replaced.
     dpi : int
-        Pixels per inch, of a PNG file and of what is drawn as pixels in others.
+        Pixels per inch of PNG files and of rasterised parts of others.
 
     Raises
     ------
@@ -134,17 +134,17 @@ def save(figure: Figure, path: Path, *, dpi: int = 150) -> None:
 
 
 def write_image(figure: Figure, path: Path, *, dpi: int) -> None:
-    """Write a figure of which `write_all_letters` was asked what it lacks, as `save` does."""
+    """Write a figure prepared by `write_all_letters`."""
     from matplotlib import rc_context
 
     dates: dict[str, dict[str, Any]] = {
         ".svg": {"Date": None},
         ".pdf": {"CreationDate": None},
     }
-    # Type 42: letters stay letters, as publishers demand.
+    # Type 42: text remains text, as publishers require.
     settings: Any = {"svg.hashsalt": "simplugin", "svg.fonttype": "none", "pdf.fonttype": 42}
     with rc_context(settings), warnings.catch_warnings():
-        # `save` says so once a figure, and with a way out.
+        # `save` warns once a figure, with the remedy.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         try:
             figure.savefig(path, dpi=dpi, metadata=dates.get(path.suffix.lower()))

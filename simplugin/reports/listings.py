@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from simplugin.listings import Listing
 
-# Between columns, at best and at least.
+# Preferred and minimum gap between columns.
 _WIDE, _TIGHT = 3, 1
-# What is broken over lines keeps that much on each.
+# Minimum widths of wrapped texts and names.
 _NARROWEST_TEXT = 12
 _NARROWEST_NAME = 5
 
@@ -42,7 +42,7 @@ def print_listings(
     listings : sequence of Listing
         In their order.
     console : Console, optional
-        Where; standard output without.
+        Console to print to; standard output by default.
     title : str
         Above everything.
     """
@@ -52,12 +52,12 @@ def print_listings(
     console.print(summary_table(row))
     for listing in listings:
         console.print()
-        # Not the table's own title and caption, which are broken to its width.
+        # The table's own title and caption would be wrapped to its width.
         console.print(Text(listing.title, style="bold"))
         shown, ending = listing, ""
         if (listing_table(listing).width or 0) > console.width:
             shown, ending = without_common_ending(listing)
-        # What cannot be made narrower is wider than the terminal rather than cut.
+        # A table that cannot be narrowed is wider than the terminal rather than cut.
         console.print(listing_table(shown, console.width), crop=False)
         ended = f"names are shown without {ending!r}" if ending else ""
         for note in filter(None, (listing.note, ended)):
@@ -70,9 +70,9 @@ def listing_table(listing: Listing, room: int | None = None) -> Table:
     Parameters
     ----------
     listing : Listing
-        What.
+        The listing.
     room : int, optional
-        How wide the table should be at most; nothing in it is cut, nor numbers broken.
+        Maximum width; exceeded if numbers or words would be cut.
     """
     names = [name for name, _ in listing.columns]
     values = [[line[place] for line in listing.lines] for place in range(len(names))]
@@ -95,7 +95,7 @@ def listing_table(listing: Listing, room: int | None = None) -> Table:
 
 
 def _cell(value: Cell, unit: str) -> Text:
-    """Write a value of a listing; as it stands, brackets included."""
+    """Return a value of a listing as text without markup."""
     if unit == "%" and isinstance(value, float):
         return Text(percent(value))
     return Text(readable(value, unit))
@@ -104,7 +104,7 @@ def _cell(value: Cell, unit: str) -> Text:
 def column_widths(
     names: Sequence[str], values: Sequence[int], texts: Sequence[bool], room: int | None
 ) -> tuple[list[int], int]:
-    """Return how wide columns are, and what is between them.
+    """Return the widths of columns, and the gap between them.
 
     Where there is too little room, columns move together, names of columns are broken between
     words, then texts over lines, then names of columns within words. Numbers are never broken:
@@ -117,7 +117,7 @@ def column_widths(
     values : sequence of int, one a column
         Width of the widest value.
     texts : sequence of bool, one a column
-        Whether the values are texts, which can be broken anywhere.
+        True for columns of texts, which can be broken anywhere.
     room : int, optional
         For the whole table; any without.
     """
@@ -142,7 +142,7 @@ def column_widths(
 
 
 def _narrowed(widths: list[int], least: Mapping[int, int], excess: int) -> int:
-    """Make the widest columns narrower where they may be, and return what is left over."""
+    """Narrow the widest columns and return the remaining excess."""
     while excess > 0:
         able = [at for at, width in least.items() if width < widths[at]]
         if not able:
@@ -165,7 +165,7 @@ def without_common_ending(listing: Listing) -> tuple[Listing, str]:
     listing : Listing
         The same with the names of these columns shortened.
     ending : str
-        What was left out, from a dot on; empty if there is no such column, or nothing that all
+        The omitted ending, from a dot on; empty if there is no such column, or nothing that all
         have in common.
     """
     columns: dict[int, list[str]] = {}
@@ -190,7 +190,7 @@ def without_common_ending(listing: Listing) -> tuple[Listing, str]:
 
 def common_ending(names: Iterable[str]) -> str:
     """Return the labels that all names end with, a dot before each; never a whole name."""
-    # The first label always stays, lest nothing be left of a name.
+    # The first label always remains, so that no name becomes empty.
     reversed_labels = [name.split(".")[:0:-1] for name in names]
     if not reversed_labels:
         return ""

@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Width = Literal["column", "page"]
-# Of a column of a two-column paper, and of both [inch].
+# Widths of one column of a two-column paper, and of both [inch].
 WIDTHS: dict[Width, float] = {"column": 3.4, "page": 7.0}
 FONT, SMALL_FONT = 8.0, 7.0
-# Of a line of text in its size, and of a point [inch].
+# Height of a line of text in font sizes, and size of a point [inch].
 LINE, POINT = 1.25, 1 / 72
 GRID, GREY, BLACK = "#e4e4e4", "#5d5d5d", "#222222"
 DPI = 200
 # 5 dashes and 7 markers: 35 curves that differ without colour, 16 colours.
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (9, 2)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-# Of the palette, too pale for lines on paper, and what stands for it.
+# Replacements of colours that are too pale for lines on paper.
 _PALE = {"#f0e442": "#a89c00", "#ffb3a7": "#e8705c"}
 _BREAKS = re.compile(r"(?<=[\s\-_./,;:=|+])")
-# Of a key: a line, a mark, and the room between entries [inch].
+# Widths of a line and a mark of a key, and the gap between its entries [inch].
 _LINE, _MARK, _GAP = 0.34, 0.12, 0.16
 # Ratio of the largest to the smallest value beyond which an axis is logarithmic.
 _WIDE = 100.0
@@ -52,7 +52,7 @@ _MOST_TICKS = 8
 
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """What tells a group from others: in colour, and without."""
+    """Colour, dash and marker of a group."""
 
     colour: str
     dash: Any
@@ -60,7 +60,7 @@ class Ink:
 
 
 def ink(number: int) -> Ink:
-    """Return what the group of a number is drawn with, in every figure."""
+    """Return the colour, dash and marker of a group by its number, the same in every figure."""
     colour = group_colour(number)
     dash, marker = DASHES[number % len(DASHES)], MARKERS[number % len(MARKERS)]
     return Ink(_PALE.get(colour, colour), dash, marker)
@@ -110,13 +110,13 @@ def write_sheet(figure: Figure, path: str | PathLike[str]) -> None:
 
 @lru_cache(maxsize=4096)
 def text_width(text: str, size: float) -> float:
-    """Return how wide a line of text is [inch]."""
+    """Return the width of a line of text [inch]."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextToPath
 
     fonts = families(text)
     if fonts:
-        # What no font has is drawn as a box.
+        # Letters that no font has are drawn as boxes.
         text = text.translate(dict.fromkeys(map(ord, lacking(text, fonts)), "\u25a1"))
     across, _, _ = TextToPath().get_text_width_height_descent(
         text, FontProperties(family=fonts, size=size), ismath=False
@@ -138,12 +138,12 @@ def wrapped(name: str, inches: float, size: float) -> str:
 
 
 def lines_of(text: str) -> int:
-    """Return how many lines a text has."""
+    """Return the number of lines of a text."""
     return text.count("\n") + 1
 
 
 def key_height(names: Sequence[str], width: Width) -> float:
-    """Return how high a key of these names is, as `write_key` writes it [inch]."""
+    """Return the height of a key of these names, as `write_key` writes it [inch]."""
     rows, _, _ = _key_layout(names, width)
     return sum(rows) * SMALL_FONT * LINE * POINT + 0.05 * len(rows) + 0.05
 
@@ -156,20 +156,20 @@ def write_key(
     *,
     marks: bool = False,
 ) -> None:
-    """Write below everything what lines, or marks without lines, stand for.
+    """Write the legend below the figure, with lines, or marks without lines.
 
     Parameters
     ----------
     figure : Figure
-        What it belongs to.
+        Figure or axes to which it belongs.
     names : sequence of str
         All in full: long ones are broken into lines.
     handles : sequence of matplotlib artists
         For each name the line or mark that is shown before it.
     width : {"column", "page"}
-        Of the figure, 3.4 or 7 inches.
+        Width of the figure, 3.4 or 7 inches.
     marks : bool
-        Whether handles are marks, which take less room than lines.
+        True if handles are marks, which need less room than lines.
     """
     _, columns, texts = _key_layout(names, width)
     letter = SMALL_FONT * POINT
@@ -200,12 +200,12 @@ def _key_layout(names: Sequence[str], width: Width) -> tuple[list[int], int, lis
 
 
 def logarithmic(values: NDArray[np.float64], log: bool | None) -> bool:
-    """Decide whether an axis is logarithmic: if asked for, or positive over two decades.
+    """Return True if an axis is logarithmic: if requested, or positive over two decades.
 
     Raises
     ------
     SimpluginError
-        It was asked for, and a value is not above 0; or values are so large or so small that they
+        It was requested, and a value is not above 0; or values are so large or so small that they
         have no axis of either kind.
     """
     positive = bool(len(values)) and float(values.min()) > 0
@@ -220,7 +220,7 @@ def logarithmic(values: NDArray[np.float64], log: bool | None) -> bool:
 
 
 def _check_sizes(values: NDArray[np.float64], log: bool) -> None:
-    """Refuse what cannot be drawn."""
+    """Raise if values have no axis."""
     sizes = np.abs(values[values != 0])
     if not len(sizes):
         return
@@ -244,16 +244,16 @@ def name_axis(
     Parameters
     ----------
     axes : Axes
-        What it belongs to.
+        Figure or axes to which it belongs.
     which : {"x", "y"}
         Which axis.
     values : float64, shape (n,)
-        What is drawn along it, in SI units and finite; the largest decides which prefix or power
+        Values along it, in SI units and finite; the largest decides which prefix or power
         of 1000 a linear axis has.
     label, unit : str
-        What was measured, and its SI unit; no unit is shown if it is empty.
+        Name of the metric, and its SI unit; no unit is shown if it is empty.
     log : bool
-        Whether the axis is logarithmic, as `logarithmic` decides.
+        True if the axis is logarithmic, as `logarithmic` decides.
     """
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
@@ -286,13 +286,13 @@ def tick_values(axes: Axes, values: NDArray[np.float64], inches: float, log: boo
     Parameters
     ----------
     axes : Axes
-        What the axis belongs to.
+        Axes to which the axis belongs.
     values : float64, shape (n,)
         The values, ascending and each once.
     inches : float
-        How far the last one is from the first on paper [inch].
+        Distance of the last one from the first on paper [inch].
     log : bool
-        Whether the axis is logarithmic.
+        True if the axis is logarithmic.
     """
     from matplotlib.ticker import NullFormatter, NullLocator
 
@@ -310,7 +310,7 @@ def tick_values(axes: Axes, values: NDArray[np.float64], inches: float, log: boo
 
 
 def _scale(values: NDArray[np.float64], unit: str) -> tuple[float, str]:
-    """Return what the values are divided by, and the unit that they have then."""
+    """Return the divisor of the values, and their unit after division."""
     largest = float(np.abs(values).max()) if len(values) else 0.0
     if unit in SCALED:
         factor, prefix = scale_of(largest)
@@ -322,7 +322,7 @@ def _scale(values: NDArray[np.float64], unit: str) -> tuple[float, str]:
 
 
 def _tick(value: float, spacing: float) -> str:
-    """Write a tick with as many digits as tell it from the next one."""
+    """Return the text of a tick, distinct from that of the next one."""
     digits = max(0, 1 - math.floor(math.log10(spacing))) if spacing > 0 else 6
     text = f"{value:.{digits}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text

@@ -33,18 +33,18 @@ _HEIGHT = 2.1
 _FAR = 10.0
 # Factor beyond which its ticks are powers of 10.
 _FARTHEST = 1000.0
-# Part of the distance of two ticks that is room enough behind the first.
+# Minimum distance of the second tick from the first, in tick distances.
 _APART = 0.3
 
 
 @dataclass(frozen=True, eq=False)
 class Profiles:
-    """How far each group is from the best group, instance by instance.
+    """Ratios of each group to the best group, instance by instance.
 
     Attributes
     ----------
     ratios : mapping of str to float64, shape (n,)
-        Of each group, how many times worse than the best it is on each instance, sorted, 1 at
+        For each group its ratio to the best on each instance, sorted, 1 at
         least; infinite where it has no value.
     n : int
         Instances that all groups were tried on and that at least one of them has a value of.
@@ -66,10 +66,10 @@ def profiles(groups: Mapping[str, Values], *, sense: Literal["min", "max"] = "mi
     Parameters
     ----------
     groups : mapping of str to mapping of key to float or None
-        What each group gave on each instance, above 0. None and what is not finite stands for a
+        What each group gave on each instance, above 0. None and values that are not finite denote a
         failure, which is within no factor of the best.
     sense : {"min", "max"}
-        Whether less or more is better.
+        Direction of improvement.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def profiles(groups: Mapping[str, Values], *, sense: Literal["min", "max"] = "mi
     solved = np.isfinite(best)
     with np.errstate(over="ignore"):
         ratios = table[:, solved] / best[solved]
-    # However far from the best, a value is no failure.
+    # A finite value is never a failure, even far from the best.
     ratios[np.isfinite(table[:, solved]) & np.isinf(ratios)] = np.finfo(float).max
     ratios.sort(axis=1)
     count = int(solved.sum())
@@ -117,14 +117,14 @@ def _cost(group: str, value: float | int | None, sense: Literal["min", "max"]) -
 
 
 def draw_profiles(profiles: Profiles, *, label: str, width: Width = "column") -> Figure:
-    """Return a drawing of the part of the instances on which each group is how close to the best.
+    """Return a drawing of the part of instances over the factor to the best group.
 
     Parameters
     ----------
     profiles : Profiles
         As `profiles.profiles` computes them.
     label : str
-        What was measured.
+        Name of the metric.
     width : {"column", "page"}
         3.4 or 7 inches.
 
@@ -145,7 +145,7 @@ def draw_profiles(profiles: Profiles, *, label: str, width: Width = "column") ->
         steps, counts = np.unique(ratios[np.isfinite(ratios)], return_counts=True)
         heights = np.cumsum(counts) / profiles.n
         last = heights[-1] if len(heights) else 0.0
-        # To the end of the axis, and at the height at which it stays.
+        # Extend the curve to the end of the axis at its final height.
         steps, heights = np.append(steps, end), np.append(heights, last)
         handles.append(draw_steps(axes, steps, heights, number, len(names)))
     log = logarithmic(np.array([1.0, farthest]), farthest > _FAR)

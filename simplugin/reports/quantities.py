@@ -1,4 +1,4 @@
-"""Numbers as one reads them in a table."""
+"""Numbers formatted for tables and axes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import re
 
 PREFIXES = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
-# From there on digits are no more of use than their number.
+# Larger numbers are written with an exponent.
 _MOST_GROUPED = 1e15
 SYMBOLS = {"byte": "B", "byte/s": "B/s"}
 SCALED = ("flop", "flop/s", "byte", "byte/s", "J")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from simplugin.charts import Bar, ScheduleChart
 
 _WIDTH, _SIDES = 11.0, 1.3
-# Of a processor, and of all of them [inch].
+# Heights of a processor, and of all of them [inch].
 _PROCESSOR, _LEAST_HEIGHT, _MOST_HEIGHT = 0.06, 1.6, 9.5
 _HEIGHT_OF_USE, _HEIGHT_OF_REST = 1.0, 1.5
 # Between clusters, in processors, as a part of all.
@@ -52,7 +52,7 @@ def draw_schedule(chart: ScheduleChart, path: str | PathLike[str]) -> None:
     Parameters
     ----------
     chart : ScheduleChart
-        What to draw.
+        Charts to draw.
     path : path
         A PNG, SVG or PDF file, by its suffix; an existing file is replaced.
 
@@ -122,7 +122,7 @@ class _Drawing:
         from matplotlib.figure import Figure
 
         title = self._title()
-        # All lines but the first, for which there is room in any case.
+        # Extra height for all lines but the first.
         further = (lines_of(title) - 1) * _TITLE + (lines_of(self._facts()) - 1) * _FACTS
         further += max(0, self._key_lines() - 2) * _KEY
         height = self.inches + _HEIGHT_OF_USE + _HEIGHT_OF_REST + further * LINE * POINT
@@ -160,7 +160,7 @@ class _Drawing:
         return names, max(1, min(len(names), 6, int((_WIDTH - _MARGIN) / widest)))
 
     def _key_lines(self) -> int:
-        """Return how many lines the key has, one above the other."""
+        """Return the number of text lines of the key."""
         names, columns = self._key()
         # Keys are filled column by column.
         rows = -(-len(names) // columns)
@@ -198,7 +198,7 @@ class _Drawing:
         axes.add_collection(bars, autolim=False)
 
     def _labels(self, axes: Axes) -> None:
-        """Write labels on the largest block of each bar, where they fit."""
+        """Write labels on the largest block of each bar if they fit."""
         across = (_WIDTH - _SIDES) * 72 / (self.end * 1.005)
         up = self.inches * 72 / self.extent
         largest: dict[int, _Block] = {}
@@ -223,7 +223,7 @@ class _Drawing:
             )  # fmt: skip
 
     def _use(self, axes: Axes) -> None:
-        """Draw how many processors each group has, one above the other."""
+        """Draw the stacked numbers of processors of the groups."""
         dates, counts = self._counts()
         if len(dates):
             floor = np.zeros(len(dates))
@@ -270,7 +270,7 @@ class _Drawing:
             self._facts(), loc="left", fontsize=_FACTS, color="#555555", pad=9, parse_math=False
         )
         for group, date in enumerate(self.chart.completion):
-            # Above the frame, so that it hides nothing.
+            # Above the frame, where it hides nothing.
             axes.plot(
                 [date], [1.0], marker="v", markersize=6, color=group_colour(group), clip_on=False,
                 transform=axes.get_xaxis_transform(), markeredgecolor="white", markeredgewidth=0.5,

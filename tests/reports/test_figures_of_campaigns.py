@@ -1,4 +1,4 @@
-"""What figures for papers show, read from the drawings, and the files that they become."""
+"""Figures for papers: contents of the drawings, and their files."""
 
 import math
 import re
@@ -277,7 +277,7 @@ def test_files_of_a_campaign(tmp_path):
     written = write_figures(campaign(), tmp_path / "figures")
     kinds = ["box", "ecdf", "profile", "over-hosts"]
     stems = [*(f"makespan-{kind}" for kind in kinds), "run-7-rounds-s", "run-7-gantt"]
-    assert written.remarks == []
+    assert written.warnings == []
     assert {path.name for path in written} == {
         f"{s}.{end}" for s in stems for end in ("png", "pdf")
     }
@@ -367,9 +367,9 @@ def test_what_no_axis_shows_is_left_out_and_told(tmp_path, report_of):
     assert stems_of(written) == near | {"tiny-profile"}
     assert any(
         each.startswith("no figure huge-box: values of size 1e-200 to 1e+290 have no axis")
-        for each in written.remarks
+        for each in written.warnings
     )
-    assert {each.split(":")[0] for each in written.remarks} == {
+    assert {each.split(":")[0] for each in written.warnings} == {
         f"no figure {name}-{kind}"
         for name in ("huge", "tiny") for kind in ("box", "ecdf", "over-hosts")
     } | {"no figure huge-profile"}  # fmt: skip

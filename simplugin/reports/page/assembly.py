@@ -15,7 +15,7 @@ from simplugin.reports.colours import GROUP_COLOURS, components, reads_dark
 from simplugin.reports.page.contents import CampaignReport
 from simplugin.reports.page.documents import json_text, report_document
 
-# In the order in which they need each other.
+# In the order of their dependencies.
 SCRIPTS = (
     "data.js",
     "numbers.js",
@@ -32,8 +32,8 @@ SCRIPTS = (
 )
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 _LIGHT, _DARK = "#ffffff", "#15181b"
-# Contrast that a line needs to be seen on its paper; the palette's brighter colours would be
-# other colours with the 3 that texts have, and no line is told by its colour alone.
+# Minimum contrast of a line to its paper; the palette's brighter colours would be
+# other colours with the 3 of texts, and no line is distinguished by its colour alone.
 _LEAST_ON_LIGHT, _LEAST_ON_DARK = 2.0, 3.2
 _STEP = 0.05
 _DARK_RULES = """\
@@ -50,9 +50,9 @@ def write_page(
     Parameters
     ----------
     report : CampaignReport
-        What it shows.
+        Content of the page.
     directory : path
-        Where; it is made where it does not exist.
+        Directory of the page; created if missing.
     figures : sequence of path
         Files below `directory` that the page offers for download.
 
@@ -83,7 +83,7 @@ def page_text(report: CampaignReport, links: Sequence[str] = ()) -> str:
     Parameters
     ----------
     report : CampaignReport
-        What it shows.
+        Content of the page.
     links : sequence of str
         Addresses of figures, relative to the page.
     """
@@ -100,12 +100,12 @@ def page_text(report: CampaignReport, links: Sequence[str] = ()) -> str:
         "script": '"use strict";\n' + "\n".join(read(name) for name in SCRIPTS),
         "data": json_text(report_document(report, links)),
     }
-    # In one pass: what is put in is not searched again.
+    # In one pass: inserted text is not searched again.
     return _PLACE.sub(lambda match: parts[match[1]], read("page.html"))
 
 
 def _headline(report: CampaignReport) -> str:
-    """Say how far the campaign is."""
+    """Return the progress of the campaign."""
     claims = [claim for claims in report.claims.values() for claim in claims]
     parts = [headline(claims)] if claims else []
     if not report.total and not len(report.position):
@@ -120,10 +120,10 @@ def _headline(report: CampaignReport) -> str:
 
 
 def colour_rules() -> str:
-    """Return the rules that set ``--c0`` and so on, and what can be read on them, ``--on0``."""
+    """Return the rules of the colours ``--c0`` and so on, and of text on them, ``--on0``."""
     light = _variables(_LIGHT, "#000000", _LEAST_ON_LIGHT)
     dark = f"{_DARK_RULES}\n{_variables(_DARK, '#ffffff', _LEAST_ON_DARK)}"
-    # Paper is light, whatever the screen is.
+    # Printed pages are always light.
     return (
         f":root {{\n  color-scheme: light;\n{light}\n}}\n"
         f'@media screen {{\n:root[data-theme="dark"] {{\n{dark}\n}}\n}}\n'
@@ -149,7 +149,7 @@ def _variables(paper: str, towards: str, least: float) -> str:
 
 
 def _visible(colour: str, paper: str, towards: str, least: float) -> str:
-    """Mix a colour with black or white until it stands out from the paper."""
+    """Mix a colour with black or white until its contrast to the paper suffices."""
     part, mixed = 0.0, colour
     while contrast(mixed, paper) < least and part < 1:
         part += _STEP

@@ -19,20 +19,20 @@ from simplugin.reports.page.activity_charts import activity_chart
 from simplugin.reports.page.contents import CampaignReport, Column, KeptRun, identity
 from simplugin.reports.schedules import adjacent
 
-# Points of a curve beyond which a page gets large and no clearer.
+# Maximum number of points of a curve in a page; more are not visible.
 _MOST_POINTS = 1000
 _NO_TEXT = -1
-# Beyond it a whole number of JavaScript is not one.
+# Largest whole number that JavaScript represents exactly.
 _LARGEST_WHOLE = 2**53
 
 
 def report_document(report: CampaignReport, files: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a report as plain containers; numbers that JSON does not have stand apart.
+    """Return a report as plain containers; numbers that JSON lacks are listed separately.
 
     Parameters
     ----------
     report : CampaignReport
-        What.
+        Source of the document.
     files : sequence of str
         Paths of figures, as from the page.
     """
@@ -75,7 +75,7 @@ def report_document(report: CampaignReport, files: Sequence[str] = ()) -> dict[s
 
 
 def json_text(document: dict[str, Any]) -> str:
-    """Return JSON that can stand inside a page: no ``<`` ends the element that it is in."""
+    """Return JSON that is safe inside a page: no ``<`` ends its element."""
     text = json.dumps(document, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -152,7 +152,7 @@ def _kept(kept: KeptRun) -> dict[str, Any]:
 
 
 def _listing(listing: Listing) -> dict[str, Any]:
-    """Return a table, what JSON lacks as texts."""
+    """Return a table; numbers that JSON lacks become texts."""
     document = listing.document()
     document["lines"] = [[_finite(value) for value in line] for line in document["lines"]]
     return document

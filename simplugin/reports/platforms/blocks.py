@@ -15,45 +15,42 @@ from simplugin.reports.platforms.items import Item, Part, Survey
 from simplugin.reports.platforms.layouts import apart, layout, parts
 from simplugin.reports.platforms.sheet import Block, Box, Stroke, Words, cut, measured
 
-# As wide as a sheet may get without need [inch]: 1,600 dots.
+# Preferred maximum width of a sheet [inch]: 1,600 dots.
 WIDTH = 10.4
 _GAP = 0.25
 _HEAD, _ROW = 7.5, 6.2
 _GREY = "#4a4a4a"
 _PAD = 0.06
-# Names longer than that are cut.
+# Maximum width of a name [inch].
 _LONGEST = 1.7
 _ROW_HEIGHT = 0.125
-# How long the bar for the most cores is [inch].
+# Length of the bar for the most cores [inch].
 BAR = 0.55
 
 
-def blocks(survey: Survey, item: Item, *, page: float = WIDTH) -> Block:
+def blocks(survey: Survey, item: Item) -> Block:
     """Return a platform, or a zone of it, as shapes.
 
     Parameters
     ----------
     survey : Survey
-        What the links are.
+        Source of the links.
     item : Item
         Of kind ``zone``.
-    page : float
-        How wide it may get if that can be helped [inch].
     """
     groups = [
         group for each in item.walk() if each.kind == "listing" for group in each.contents.groups
     ]
     most = max((group.core_count for group in groups), default=1)
-    return _Blocks(survey, most, page).of_zone(item, outermost=True)
+    return _Blocks(survey, most).of_zone(item, outermost=True)
 
 
 class _Blocks:
     """Builds blocks from the inside."""
 
-    def __init__(self, survey: Survey, most_cores: int, page: float) -> None:
+    def __init__(self, survey: Survey, most_cores: int) -> None:
         self.survey = survey
         self.most_cores = most_cores
-        self.page = page
 
     def _block(self, item: Item) -> Block:
         """Return the block of an item among boxes."""
@@ -72,7 +69,7 @@ class _Blocks:
         return block
 
     def of_zone(self, item: Item, *, outermost: bool = False) -> Block:
-        """Return what is in a zone."""
+        """Return the block of the contents of a zone."""
         edges = [(line.start, line.stop) for line in item.lines]
         found = parts(len(item.inner), edges)
         alone = [part[0] for part in found if len(part) == 1]
@@ -88,30 +85,30 @@ class _Blocks:
             made.append(
                 discs(
                     Part(item, sorted(points), self.survey),
-                    self.page,
+                    WIDTH,
                     len(points) / len(item.inner),
                 )
             )
-        width = self.page if outermost else 0.8 * self.page
+        width = WIDTH if outermost else 0.8 * WIDTH
         if not made and len(boxes) > 8:
             return _packed(boxes, width, 0.07)
         return _packed([*made, *boxes], width)
 
     def _part(self, part: Part, share: float, *, outermost: bool) -> Block:
-        """Return what hangs together."""
+        """Return the block of a connected part."""
         if not any(item.is_box for item in part.items):
-            return discs(part, self.page, share)
+            return discs(part, WIDTH, share)
         made = [self._block(item) for item in part.items]
         boxes = [i for i, item in enumerate(part.items) if item.is_box]
         core = len(part.items) - len(boxes)
         is_tree = len(part.edges) == len(part.items) - 1
         if outermost and len(boxes) > 34:
-            return _spread(part, made, self.page)
+            return _spread(part, made)
         many = sum(item.kind in ("listing", "zone") for item in part.items) >= 4
         in_middle = (core >= 2 and many) or len(boxes) > 18
         if is_tree and not (outermost and in_middle):
             return dendrogram(part, made)
-        return columns(part, made, self.page)
+        return columns(part, made, WIDTH)
 
 
 def _packed(made: Sequence[Block], width: float, gap: float = _GAP) -> Block:
@@ -133,13 +130,13 @@ def _packed(made: Sequence[Block], width: float, gap: float = _GAP) -> Block:
     return sheet
 
 
-def _spread(part: Part, made: Sequence[Block], page: float) -> Block:
+def _spread(part: Part, made: Sequence[Block]) -> Block:
     """Place many boxes near their neighbours."""
     sizes = np.array([[block.width, block.height] for block in made])
     spots = layout(len(made), part.edges).spots
     span = np.maximum(np.ptp(spots, axis=0), 1e-9)
     area = float(((sizes[:, 0] + 0.1) * (sizes[:, 1] + 0.1)).sum())
-    width = min(page, 1.5 * math.sqrt(area))
+    width = min(WIDTH, 1.5 * math.sqrt(area))
     target = np.array([width, 1.6 * area / width])
     spots = apart((spots - spots.min(axis=0)) / span * target, sizes, 0.05)
     spots -= (spots - sizes / 2).min(axis=0)
@@ -246,7 +243,7 @@ def _listing(item: Item, most_cores: int) -> Block:
 
 
 def _row(block: Block, y: float, name: str, group: Group, column: float, most_cores: int) -> None:
-    """Add the line of a cluster: its name, a bar for its cores, what it is."""
+    """Add the line of a cluster: its name, a bar for its cores, its size."""
     length = max(BAR * group.core_count / max(most_cores, 1), 0.012)
     start = _PAD + column + 0.06
     block.words.append(Words(_PAD, y, name, _ROW))

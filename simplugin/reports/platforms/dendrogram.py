@@ -91,7 +91,7 @@ class _Dendrogram:
         return sheet
 
     def _room(self, depth: int) -> float:
-        """Return how much the lines to a depth need across."""
+        """Return the horizontal room of the lines to a depth."""
         texts = [
             self.part.rate(self.part.lines[line])
             for place in self.order
@@ -102,7 +102,7 @@ class _Dendrogram:
         return widest + 0.4
 
     def _columns(self) -> list[float]:
-        """Return where each depth begins, and one more."""
+        """Return the left edges of all depths, and one more."""
         lefts = [0.0]
         for depth in range(max(self.depth.values()) + 1):
             widest = max(self.made[i].width for i in self.order if self.depth[i] == depth)

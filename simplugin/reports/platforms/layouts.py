@@ -1,4 +1,4 @@
-"""Where the points of a graph are drawn: trees as trees, rings as rings, grids as grids."""
+"""Layouts of graphs: trees as trees, rings as rings, grids as grids."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 Edges = Sequence[tuple[int, int]]
 
-# Above that, `kamada_kawai` takes seconds, and above the second `spring` does.
+# Maximum numbers of points for `kamada_kawai` and `spring`, which take seconds beyond.
 _MOST_STRESS, _MOST_SPRING = 160, 1200
-# A tree with more leaves does not fit beside each other.
+# Maximum numbers of leaves of a tree beside and below each other.
 _MOST_ACROSS, _MOST_DOWN = 26, 80
 
 
@@ -45,7 +45,7 @@ def layout(n: int, edges: Edges) -> Layout:
     Parameters
     ----------
     n : int
-        How many points, numbered from 0; the first is the root if it is a tree.
+        Number of points, numbered from 0; the first is the root if it is a tree.
     edges : sequence of (int, int)
         Each pair once.
     """
@@ -102,7 +102,7 @@ def _heart(joined: list[list[int]]) -> int:
     size = [1] * len(joined)
     for point in reversed(order[1:]):
         size[parent[point]] += size[point]
-    # The last in the order that still has at least half below it.
+    # The last point in the order with at least half of all points below it.
     return next(point for point in reversed(order) if 2 * size[point] >= len(joined))
 
 
@@ -266,7 +266,7 @@ def apart(
         New centres, near the old.
     """
     spots = np.array(spots, dtype=float)
-    # Boxes in the same place go apart in their order.
+    # Boxes in the same place are separated in their order.
     spots += 1e-6 * np.arange(len(spots))[:, None]
     half = (sizes[:, None, :] + sizes[None, :, :]) / 2 + gap
     rounds = 400
@@ -281,7 +281,7 @@ def apart(
         push = np.zeros_like(shift)
         push[:, :, 0] = np.where(touching & flat, np.sign(shift[:, :, 0]) * lack[:, :, 0], 0)
         push[:, :, 1] = np.where(touching & ~flat, np.sign(shift[:, :, 1]) * lack[:, :, 1], 0)
-        # Each of two moves half of what lacks, and a little more to come to an end.
+        # Each of two boxes moves slightly more than half of the overlap, so that the loop ends.
         spots += 0.52 * push.sum(axis=1) / np.maximum(touching.sum(axis=1), 1)[:, None] ** 0.5
     grown = spots * 1.3
     return apart(grown, sizes, gap) if np.abs(grown).max() < 1e3 else grown

@@ -1,4 +1,4 @@
-"""The network that routes tell of: which ends of links meet where."""
+"""Reconstruction of a network from its routes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-# A link on a way, and the end that the way enters it by: 0 or 1; -1 where nothing tells.
+# A link on a way, and the end that the way enters it by: 0 or 1; -1 if unknown.
 Step = tuple[str, int]
-# What a link meets on a way: a terminal (0, name) or another link (1, name).
+# Neighbour of a link on a way: a terminal (0, name) or another link (1, name).
 _Thing = tuple[int, str]
 _End = tuple[str, int, int]
 
@@ -24,7 +24,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What joins two points directly.
+    """Direct connection of two points.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Network:
         Names: first the terminals, then a nameless point for each place where links meet without
         a terminal.
     n_terminals : int
-        How many points are terminals.
+        Number of terminals.
     lines : tuple of Line
         At most one between any two points.
     buses : dict of int to tuple of str
@@ -65,10 +65,10 @@ class Network:
 def network(
     terminals: Sequence[str], ways: Iterable[Way], fat: Callable[[str], bool] = lambda _: False
 ) -> Network:
-    """Find the network that ways come from.
+    """Return the network that explains given ways.
 
     Links that follow each other on a way share a point, as do a terminal and the link next to it.
-    A link that is entered by either end (`Step`) has its ends told apart so; of another, the
+    The ends of a link with directions (`Step`) are known; of another, the
     neighbours on the two sides of it are. One that has more than two sides is a bus, a point of
     its own, and so is one with a terminal at both ends.
 
@@ -79,8 +79,8 @@ def network(
     ways : iterable of Way
         Their ends are terminals.
     fat : callable
-        Whether nobody waits for anybody on a link. Such a link may stand in for many cables: unless
-        all that it joins are joined by it pairwise, it is one line for each pair.
+        Returns True if the bandwidth of a link is not shared. Such a link may represent many
+        cables: it is one line for each pair of neighbours unless it joins all of them pairwise.
     """
     return _Reconstruction(terminals, ways, fat).network()
 
@@ -99,7 +99,7 @@ class _Reconstruction:
         self.ways = list(dict.fromkeys(ways))
         self.classes: Any = UnionFind()
         self.at: dict[str, dict[_End, None]] = {name: {} for name in self.terminals}
-        # Of each link whose direction is not told: the piece and the side that a neighbour is at.
+        # For each undirected link the piece and the side of each neighbour.
         self.sides: dict[str, dict[_Thing, tuple[int, int]]] = {}
         self.pieces: dict[str, int] = {}
         self.pairs: dict[str, dict[frozenset[_Thing], int]] = {}
@@ -111,7 +111,7 @@ class _Reconstruction:
         self._join_ends()
 
     def _find_sides(self) -> None:
-        """Tell the two ends of each undirected link apart by what is at them."""
+        """Distinguish the two ends of each undirected link by their neighbours."""
         passages: dict[str, dict[tuple[_Thing, _Thing], None]] = {}
         for way in self.ways:
             for (link, end), before, after in _passages(way):
@@ -145,7 +145,7 @@ class _Reconstruction:
         return (link, *sides[before]), (link, *sides[after])
 
     def _join(self, way: Way) -> None:
-        """Join what meets on a way."""
+        """Join the ends of links that meet on a way."""
         last: _End | None = None
         for step, before, after in _passages(way):
             enters, leaves = self._ends(step, before, after)
@@ -169,7 +169,7 @@ class _Reconstruction:
                     waiting.remove(link)
                     changed = True
         for link in waiting:
-            # Nothing tells which ends are the same: all that pass it meet there.
+            # The order of the ends is unknown: all ways over the link meet there.
             self.buses[link] = None
             for piece in range(self.pieces[link]):
                 for side in (0, 1):
@@ -190,7 +190,7 @@ class _Reconstruction:
             self.classes.union((link, 0, 0), (link, 0, 1))
 
     def _matched(self, link: str) -> bool:
-        """Join the pieces of a link if the points at their ends tell how."""
+        """Join the pieces of a link if the points at their ends determine the order."""
         places = self._places()
         ends = [
             [places.get(self.classes[(link, piece, side)]) for side in (0, 1)]
@@ -273,7 +273,7 @@ def _passages(way: Way) -> Iterable[tuple[Step, _Thing, _Thing]]:
 
 
 def _pairwise(pairs: Collection[tuple[_Thing, _Thing]]) -> bool:
-    """Whether more than two things are all paired with each other."""
+    """Return True if there are more than two things and all are paired with each other."""
     found = {frozenset(pair) for pair in pairs}
     things = frozenset().union(*found)
     return len(things) > 2 and 2 * len(found) == len(things) * (len(things) - 1)
@@ -284,7 +284,7 @@ def _two_sides(
 ) -> tuple[dict[_Thing, tuple[int, int]], int, bool]:
     """Colour things so that each pair has two colours; return piece and colour of each.
 
-    Also how many pieces there are, and whether two colours were enough.
+    Also return the number of pieces, and True if two colours suffice.
     """
     partners: dict[_Thing, list[_Thing]] = {}
     for one, other in pairs:

@@ -26,7 +26,7 @@ EVIL = "link '<b>bb</b>' </script>\nTraceback: the rest"
 
 @pytest.fixture(scope="session")
 def rows():
-    """What there is of each run: scheduler, hosts, seed, makespan, surplus, whether it failed."""
+    """Return the columns of runs: scheduler, hosts, seed, makespan, surplus, failure."""
     rng = np.random.default_rng(5)
     found = []
     for scheduler in SCHEDULERS:

@@ -35,7 +35,7 @@ def as_graph(found):
 
 
 def alike(found, graph, names):
-    """Whether a network is a graph, up to the names of points without one."""
+    """Return True if a network is a graph, up to the names of its nameless points."""
     expected = nx.Graph()
     expected.add_nodes_from((i, {"name": names.get(i, "")}) for i in graph)
     for one, other in graph.edges:
