@@ -83,7 +83,7 @@ lint: install
 tidy: install
 	@simgrid=$$(cat $(STAMPS)/simgrid)
 	includes=$$($(BIN)/python -c "import pybind11, sysconfig; print('-isystem', pybind11.get_include(), '-isystem', sysconfig.get_path('include'))")
-	$(BIN)/clang-tidy --quiet cpp/*.cpp -- -std=c++17 -isystem $$simgrid/include -isystem $$simgrid/kernel $$includes
+	ls cpp/*.cpp | xargs -P "$$(nproc)" -I{} $(BIN)/clang-tidy --quiet {} -- -std=c++17 -isystem $$simgrid/include -isystem $$simgrid/kernel $$includes
 
 # Python itself is not compiled with them, so that their libraries have to be loaded first. Python's own allocator would hide
 # what happens to the memory of objects. The plug-in of the other targets is compiled anew afterwards.

@@ -69,7 +69,7 @@ Ref<> text(std::string const& value)
   return made;
 }
 
-bool put(PyObject* dict, const char* key, Ref<> value)
+bool put(PyObject* dict, const char* key, Ref<> const& value)
 {
   return value && PyDict_SetItemString(dict, key, value.get()) == 0;
 }

@@ -90,21 +90,22 @@ struct Parallel {
 };
 
 struct Activity {
-  PyObject_HEAD Kind kind = Kind::YIELD;
-  State state             = State::INITED;
-  Failure failure         = Failure::NONE;
-  bool unawaited          = false; // to be awaited, which has not happened yet
-  bool detached           = false;
-  bool suspended          = false;
-  bool peer_first         = false;   // the partner waited first, so it is woken first
-  Actor* owner            = nullptr; // borrowed: actors live as long as the process
-  Activity* owner_next    = nullptr; // in owner->activities while started
-  Activity* owner_prev    = nullptr;
-  Activity* queue_next    = nullptr;
-  Activity* queue_prev    = nullptr;
-  Fifo* queue             = nullptr; // where it waits for its partner
-  Activity* peer          = nullptr; // borrowed, the other side of a running transfer
-  Work* work              = nullptr;
+  PyObject ob_base{}; // PyObject_HEAD
+  Kind kind            = Kind::YIELD;
+  State state          = State::INITED;
+  Failure failure      = Failure::NONE;
+  bool unawaited       = false; // to be awaited, which has not happened yet
+  bool detached        = false;
+  bool suspended       = false;
+  bool peer_first      = false;   // the partner waited first, so it is woken first
+  Actor* owner         = nullptr; // borrowed: actors live as long as the process
+  Activity* owner_next = nullptr; // in owner->activities while started
+  Activity* owner_prev = nullptr;
+  Activity* queue_next = nullptr;
+  Activity* queue_prev = nullptr;
+  Fifo* queue          = nullptr; // where it waits for its partner
+  Activity* peer       = nullptr; // borrowed, the other side of a running transfer
+  Work* work           = nullptr;
   Waiter waiter{}; // the first waiter
   std::unique_ptr<std::vector<Waiter>> more_waiters;
   Ref<> target;  // mailbox, mutex, joined actor, ...
@@ -127,7 +128,8 @@ struct Activity {
 struct Actor {
   enum class Phase : uint8_t { CREATED, READY, RUNNING, BLOCKED, ENDED };
 
-  PyObject_HEAD Ref<> coroutine;
+  PyObject ob_base{}; // PyObject_HEAD
+  Ref<> coroutine;
   Ref<> function;
   Ref<> arguments; // tuple
   Ref<> name;
@@ -160,12 +162,13 @@ struct Actor {
 struct Wait {
   enum class Mode : uint8_t { ONE, ANY, ALL };
 
-  PyObject_HEAD Mode mode = Mode::ONE;
-  bool begun              = false;
-  bool registered         = false;
-  bool timed_out          = false;
-  uint32_t exceptions     = 0; // those of its creator when it was created
-  Actor* creator          = nullptr;
+  PyObject ob_base{}; // PyObject_HEAD
+  Mode mode           = Mode::ONE;
+  bool begun          = false;
+  bool registered     = false;
+  bool timed_out      = false;
+  uint32_t exceptions = 0; // those of its creator when it was created
+  Actor* creator      = nullptr;
   std::vector<Ref<Activity>> activities;
   Py_ssize_t missing = 0;
   Actor* actor       = nullptr;
@@ -175,7 +178,8 @@ struct Wait {
 };
 
 struct Host {
-  PyObject_HEAD s4u::Host* host = nullptr;
+  PyObject ob_base{}; // PyObject_HEAD
+  s4u::Host* host = nullptr;
   Ref<> properties;
   Actor* actors = nullptr;
   std::vector<Actor*> boot;         // borrowed: started again each time the host comes back
@@ -300,7 +304,7 @@ PyObject* blocking_operation(Kind kind, PyObject* target, double timeout);
 bool set_label(Activity* activity, PyObject* label); // nullptr and None: none; false with an exception set
 /// Texts of SimGrid for Python; none with a PlatformError set if it is not UTF-8.
 Ref<> text(std::string const& value);
-bool put(PyObject* dict, const char* key, Ref<> value); // false with an exception set
+bool put(PyObject* dict, const char* key, Ref<> const& value); // false with an exception set
 PyObject* itself(PyObject* self);
 /// For callers that drive an awaitable by hand instead of by PyIter_Send.
 PyObject* next_by_hand(PyObject* self, sendfunc send);
@@ -402,7 +406,7 @@ struct Signature {
   int positional;
   int required;
   std::vector<const char*> names;
-  std::vector<PyObject*> interned = {};
+  std::vector<PyObject*> interned = {}; // NOLINT(readability-redundant-member-init): else gcc misses it in initialisers
 };
 using Fast = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 inline PyMethodDef fast(const char* name, Fast function, const char* documentation)

@@ -58,6 +58,7 @@ PyObject* setup(PyObject* /*module*/, PyObject* args)
     texts.emplace_back(argument);
   }
   static std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (std::string& one : texts)
     pointers.push_back(one.data());
   pointers.push_back(nullptr);
@@ -348,7 +349,7 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 
 } // namespace driver
 
-PyMODINIT_FUNC PyInit__driver()
+PyMODINIT_FUNC PyInit__driver() // NOLINT(bugprone-reserved-identifier): Python prescribes the name
 {
   using namespace driver;
   auto module = Ref<>::steal(PyModule_Create(&definition));

@@ -11,7 +11,8 @@ namespace {
 
 /// Mailbox and message queue alike.
 struct Meeting {
-  PyObject_HEAD Ref<> name;
+  PyObject ob_base{}; // PyObject_HEAD
+  Ref<> name;
   Fifo puts;
   Fifo gets;
 };

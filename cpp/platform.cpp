@@ -9,7 +9,8 @@ namespace driver {
 namespace {
 
 struct Link {
-  PyObject_HEAD s4u::Link* link = nullptr;
+  PyObject ob_base{}; // PyObject_HEAD
+  s4u::Link* link = nullptr;
   Ref<> properties;
 };
 

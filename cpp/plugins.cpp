@@ -30,12 +30,14 @@ using LinkSignal = simgrid::xbt::signal<void(s4u::Link const&)>;
 template <class Key, typename Key::Signal* Member> struct Reveal {
   friend typename Key::Signal& signal_of(Key) { return *Member; }
 };
+// NOLINTBEGIN(bugprone-macro-parentheses): a template's arguments have none
 #define REVEAL(name, type, member)                                                                                     \
   struct name {                                                                                                        \
     using Signal = type;                                                                                               \
     friend Signal& signal_of(name);                                                                                    \
   };                                                                                                                   \
   template struct Reveal<name, &member>
+// NOLINTEND(bugprone-macro-parentheses)
 REVEAL(ExecStart, ExecSignal, s4u::Activity_T<s4u::Exec>::on_start);
 REVEAL(ExecCompletion, ExecSignal, s4u::Activity_T<s4u::Exec>::on_completion);
 REVEAL(ExecSuspend, ExecSignal, s4u::Activity_T<s4u::Exec>::on_suspend);
@@ -352,8 +354,8 @@ PyObject* host_properties(PyObject* /*module*/, PyObject* name)
 PyObject* plugin_figures(PyObject* /*module*/, PyObject* /*unused*/)
 {
   auto into = Ref<>::steal(PyDict_New());
-  for (auto const& [name, figures] : {std::pair{"host_load", host_loads}, std::pair{"link_load", link_loads},
-                                      std::pair{"link_energy_wifi", wifi_energies}}) {
+  for (auto const& [name, figures] : {std::pair{"host_load", &host_loads}, std::pair{"link_load", &link_loads},
+                                      std::pair{"link_energy_wifi", &wifi_energies}}) {
     if (loaded.count(name) > 0 && (not into || not put(into.get(), name, figures())))
       return nullptr;
   }

@@ -137,13 +137,13 @@ bool collect_links(PyObject* into)
 
 Ref<> collect_trace()
 {
-  auto made   = Ref<>::steal(PyDict_New());
-  auto* into  = made.get();
-  auto labels = Ref<>::steal(trace.label_codes == nullptr ? PyList_New(0) : PyDict_Keys(trace.label_codes));
+  auto made         = Ref<>::steal(PyDict_New());
+  auto* into        = made.get();
+  auto const labels = Ref<>::steal(trace.label_codes == nullptr ? PyList_New(0) : PyDict_Keys(trace.label_codes));
   bool const good =
       made && put(into, "actor_code", bytes_of(trace.actor)) && put(into, "resource_code", bytes_of(trace.resource)) &&
       put(into, "resource_names", names_of(trace.resource_names)) && put(into, "kind", bytes_of(trace.kind)) &&
-      put(into, "label_code", bytes_of(trace.label)) && put(into, "label_names", std::move(labels)) &&
+      put(into, "label_code", bytes_of(trace.label)) && put(into, "label_names", labels) &&
       put(into, "start", bytes_of(trace.start)) && put(into, "end", bytes_of(trace.end)) &&
       put(into, "amount", bytes_of(trace.amount)) && put(into, "state", bytes_of(trace.state));
   return good ? made : Ref<>();

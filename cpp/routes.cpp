@@ -20,7 +20,6 @@ namespace {
 
 using namespace simgrid::kernel::routing;
 using simgrid::kernel::resource::StandardLinkImpl;
-using simgrid::kernel::resource::WifiLinkAction;
 using simgrid::kernel::resource::WifiLinkImpl;
 using Links = std::vector<StandardLinkImpl*>;
 

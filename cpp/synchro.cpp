@@ -9,22 +9,26 @@ namespace driver {
 namespace {
 
 struct Mutex {
-  PyObject_HEAD Ref<> name;
+  PyObject ob_base{}; // PyObject_HEAD
+  Ref<> name;
   Fifo waiting;
   Actor* owner = nullptr; // borrowed
 };
 struct Semaphore {
-  PyObject_HEAD Ref<> name;
+  PyObject ob_base{}; // PyObject_HEAD
+  Ref<> name;
   Fifo waiting;
   long count = 0; // free places
 };
 struct Condition {
-  PyObject_HEAD Ref<> name;
+  PyObject ob_base{}; // PyObject_HEAD
+  Ref<> name;
   Fifo waiting;
   Ref<Mutex> mutex;
 };
 struct Barrier {
-  PyObject_HEAD Ref<> name;
+  PyObject ob_base{}; // PyObject_HEAD
+  Ref<> name;
   Fifo waiting;
   long count = 0; // of those that it waits for
 };

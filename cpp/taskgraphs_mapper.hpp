@@ -11,6 +11,7 @@
 #include <functional>
 #include <limits>
 #include <queue>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,8 @@ struct Rules {
   bool together;
 };
 
-template <typename Value> std::vector<Value> values(py::array_t<Value, py::array::c_style | py::array::forcecast> array)
+template <typename Value>
+std::vector<Value> values(py::array_t<Value, py::array::c_style | py::array::forcecast> const& array)
 {
   return {array.data(), array.data() + array.size()};
 }
@@ -38,10 +40,24 @@ template <typename Value> py::array_t<Value> array_of(std::vector<Value> const& 
   return py::array_t<Value>(static_cast<py::ssize_t>(values.size()), values.data());
 }
 
+inline void require(bool condition, char const* what)
+{
+  if (not condition)
+    throw std::invalid_argument(what);
+}
+
 /// The neighbours of each task on one side.
 struct Neighbours {
   std::vector<Index> start;
   std::vector<Index> task;
+
+  bool fit(size_t tasks) const
+  {
+    return start.size() == tasks + 1 && start.front() == 0 && start.back() == static_cast<Index>(task.size()) &&
+           std::is_sorted(start.begin(), start.end()) && std::all_of(task.begin(), task.end(), [tasks](Index each) {
+             return each >= 0 && each < static_cast<Index>(tasks);
+           });
+  }
 };
 
 struct Tasks {
@@ -51,6 +67,16 @@ struct Tasks {
   Neighbours before;
   std::vector<double> byte; // of each edge, as in `before`
   Neighbours after;
+
+  Tasks(Floats const& flops, Floats const& alphas, Floats const& releases, Neighbours earlier, Floats const& bytes,
+        Neighbours later)
+      : flop(values(flops)), alpha(values(alphas)), release(values(releases)), before(std::move(earlier)),
+        byte(values(bytes)), after(std::move(later))
+  {
+    require(alpha.size() == flop.size() && release.size() == flop.size(), "tasks: arrays of different lengths");
+    require(before.fit(flop.size()) && after.fit(flop.size()), "tasks: the neighbours do not fit the tasks");
+    require(byte.size() == before.task.size(), "tasks: one number of bytes an edge is needed");
+  }
 
   Index size() const { return static_cast<Index>(flop.size()); }
 };
@@ -62,6 +88,18 @@ struct Clusters {
   std::vector<double> latency;
   std::vector<double> shared;
   std::vector<Index> hub; // the switch of each cluster
+
+  Clusters(Integers const& counts, Floats const& speeds, Floats const& bandwidths, Floats const& latencies,
+           Floats const& capacities, Integers const& hubs)
+      : processors(values(counts)), speed(values(speeds)), bandwidth(values(bandwidths)), latency(values(latencies)),
+        shared(values(capacities)), hub(values(hubs))
+  {
+    size_t const count = speed.size();
+    require(processors.size() == count && bandwidth.size() == count && hub.size() == count,
+            "clusters: arrays of different lengths");
+    require(latency.size() == count * count && shared.size() == count * count,
+            "clusters: latency and shared need a number for each two clusters");
+  }
 
   Index size() const { return static_cast<Index>(speed.size()); }
 };
@@ -159,7 +197,6 @@ public:
     return py::make_tuple(place.cluster, array_of(processors_[task]), place.start, place.finish);
   }
   py::tuple schedule() const;
-  std::vector<Index> const& waiting() const { return waiting_; }
 
 private:
   static constexpr double NONE = std::numeric_limits<double>::quiet_NaN();

@@ -9,20 +9,15 @@ namespace taskgraphs {
 void register_mapping(py::module_& module)
 {
   py::class_<Tasks>(module, "MappingTasks")
-      .def(py::init([](Floats flop, Floats alpha, Floats release, Integers before_start, Integers before, Floats byte,
-                       Integers after_start, Integers after) {
-             return Tasks{values(flop),    values(alpha),
-                          values(release), {values(before_start), values(before)},
-                          values(byte),    {values(after_start), values(after)}};
+      .def(py::init([](Floats const& flop, Floats const& alpha, Floats const& release, Integers const& before_start,
+                       Integers const& before, Floats const& byte, Integers const& after_start, Integers const& after) {
+             return Tasks(flop, alpha, release, {values(before_start), values(before)}, byte,
+                          {values(after_start), values(after)});
            }),
            py::arg("flop"), py::arg("alpha"), py::arg("release"), py::arg("before_start"), py::arg("before"),
            py::arg("byte"), py::arg("after_start"), py::arg("after"));
   py::class_<Clusters>(module, "MappingClusters")
-      .def(py::init(
-               [](Integers processors, Floats speed, Floats bandwidth, Floats latency, Floats shared, Integers hub) {
-                 return Clusters{values(processors), values(speed),  values(bandwidth),
-                                 values(latency),    values(shared), values(hub)};
-               }),
+      .def(py::init<Integers const&, Floats const&, Floats const&, Floats const&, Floats const&, Integers const&>(),
            py::arg("processors"), py::arg("speed"), py::arg("bandwidth"), py::arg("latency"), py::arg("shared"),
            py::arg("switch"));
   py::class_<Mapper>(module, "Mapper")
@@ -45,8 +40,7 @@ void register_mapping(py::module_& module)
       .def("finished", &Mapper::finished, py::arg("task"), py::arg("date"))
       .def("update", &Mapper::update, py::arg("now"))
       .def("mapping", &Mapper::mapping, py::arg("task"))
-      .def("schedule", &Mapper::schedule)
-      .def_property_readonly("waiting", &Mapper::waiting);
+      .def("schedule", &Mapper::schedule);
 }
 
 } // namespace taskgraphs

@@ -115,6 +115,7 @@ void Work::finish()
 void fail_transfers(s4u::Host const* host)
 {
   std::vector<Activity*> failed;
+  // NOLINTNEXTLINE(bugprone-nondeterministic-pointer-iteration-order): they are sorted below
   for (Activity* activity : transfers)
     if (activity->source->host == host || activity->destination->host == host)
       failed.push_back(activity);

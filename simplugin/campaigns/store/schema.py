@@ -158,7 +158,7 @@ def require_store(connection: sqlite3.Connection, path: Path) -> None:
         raise StoreError(
             f"the store has the format {version}, but this simplugin knows {VERSION}",
             file=path,
-            remedy="install the version of simplugin that wrote it, or a newer one",
+            remedy="read it with the version of simplugin that wrote it; for new runs, move it away",
         )
 
 
