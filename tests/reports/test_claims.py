@@ -17,7 +17,7 @@ MEASUREMENT = Measurement(
 
 
 def cells(line):
-    # A column is a bar that no backslash stands before.
+    # Columns are separated by bars without a backslash.
     return [cell.strip() for cell in line.replace("\\|", "\0").strip("|").split("|")]
 
 

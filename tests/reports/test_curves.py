@@ -208,7 +208,7 @@ def test_columns_move_together_before_names_are_broken():
         assert len(head.rstrip()) == width
     assert "processors" in heads[36]
     assert "a task node CPU" in heads[36]
-    # Numbers stand even where the table is too wide for them.
+    # Numbers are complete even if the table is too narrow for them.
     assert any("1\u202f234" in line and "50.0 %" in line for line in lines_of(listing, 8))
     assert not any("…" in line for line in lines_of(listing, 8))
 

@@ -261,7 +261,7 @@ def campaign():
 
 def test_runs_of_a_campaign_are_paired_by_what_else_was_varied():
     report = campaign()
-    # The label goes with the scheduler, so that it tells no pairs apart.
+    # The label goes with the scheduler, so that it does not distinguish pairs.
     assert [column.name for column in pairing_columns(report)] == ["hosts", "workload.seed"]
     values = values_by_group(report, report.column("makespan"))
     assert list(values["fcfs"].values())[-1] == pytest.approx(20.75)
@@ -338,7 +338,7 @@ def test_main_figures_and_what_a_former_report_left(tmp_path, report_of):
     every = main | {"tasks-box", "tasks-ecdf", "run-2-error"}
     assert len(write_figures(report, tmp_path, "all")) == 2 * len(every)
     assert stems() == every
-    # What others put there stays, also under a name that was once ours or stands in the list.
+    # Files of others stay, also under a former or listed name of a figure.
     (tmp_path / "tasks-box.png").write_bytes(b"mine")
     (tmp_path / "photo.png").write_bytes(b"mine")
     outside = tmp_path.parent / f"{tmp_path.name}.png"

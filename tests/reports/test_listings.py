@@ -1,4 +1,4 @@
-"""Host names that all end alike."""
+"""Host names with a common ending."""
 
 from __future__ import annotations
 

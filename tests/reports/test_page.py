@@ -1,4 +1,4 @@
-"""The page as a file: what is in it, and that it needs nothing else."""
+"""The page as a self-contained file."""
 
 import json
 import math

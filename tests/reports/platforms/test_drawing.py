@@ -1,4 +1,4 @@
-"""Drawings of platforms: what can be told of them without looking."""
+"""Drawings of platforms: properties that can be checked without looking."""
 
 import itertools
 from pathlib import Path

@@ -66,7 +66,7 @@ def test_graphs_of_duplex_links_come_back(n, density, seed):
     rng = np.random.default_rng(seed)
     for point in range(1, n):
         graph.add_edge(int(rng.integers(point)), point)
-    # Neighbours have a route of one link, others pass neighbours: all ends are told.
+    # Neighbours have a route of one link, others pass neighbours: all ends are known.
     found = network([f"t{i}" for i in graph], ways_over(graph, list(graph), directed=True))
     assert found.n_terminals == n == len(found.points)
     assert alike(found, graph, {i: f"t{i}" for i in graph})
