@@ -15,7 +15,7 @@ from simplugin.listings import Listing
 from simplugin.near_names import perhaps
 from simplugin.platforms.census import census_of, telling_pairs
 from simplugin.platforms.validation import WARNING
-from simplugin.reports.claims import print_listings
+from simplugin.reports.listings import print_listings
 from simplugin.reports.quantities import readable
 from simplugin.rows import Metric, Row
 from simplugin.simulation.resolve import load, resolve

@@ -73,8 +73,8 @@ def report_command(
         with spinner(console, "drawing"):
             drawn = write_figures(report, directory / _FIGURES, which=figures)
         written += drawn
-        for remark in drawn.remarks:
-            sys.stderr.write(f"{remark}\n")
+        for warning in drawn.warnings:
+            sys.stderr.write(f"{warning}\n")
     page = write_page(report, directory, written)
     if written:
         sys.stdout.write(f"wrote {len(written)} figures to {short(directory / _FIGURES)}\n")

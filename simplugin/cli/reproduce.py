@@ -90,7 +90,7 @@ def _print_tables(found: Reproduction) -> None:
 
 def _written(found: Reproduction, directory: Path, *, quick: bool) -> list[Path]:
     """Write claims, pages of them, and figures; return the files."""
-    from simplugin.reports.claims_page import Measurement, claims_page
+    from simplugin.reports.claims import Measurement, claims_page
     from simplugin.reports.curves import curves
 
     document = json.dumps(found.document(), indent=1, allow_nan=False)

@@ -74,7 +74,7 @@ def _overridden(
 
 def _print_tables(scenario: Scenario, outcome: Outcome) -> None:
     """Print what came out, for humans."""
-    from simplugin.reports.claims import print_listings
+    from simplugin.reports.listings import print_listings
     from simplugin.reports.tables import print_result
 
     console = Console(highlight=False)

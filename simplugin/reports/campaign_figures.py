@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -12,17 +13,14 @@ import numpy as np
 from simplugin.errors import SimpluginError
 from simplugin.reports.curves import draw_curves
 from simplugin.reports.distributions import draw_boxes, draw_ecdfs
-from simplugin.reports.fallback_fonts import absence, write_all_letters
 from simplugin.reports.groups import number, rows_by_group, values_by_group, varied_within
-from simplugin.reports.image_files import write_image
+from simplugin.reports.image_files import absence, write_all_letters, write_image
 from simplugin.reports.page.activity_charts import activity_chart
 from simplugin.reports.paper_sheet import DPI
 from simplugin.reports.parameter_plots import draw_parameter
-from simplugin.reports.profile_plots import draw_profiles
-from simplugin.reports.profiles import profiles
+from simplugin.reports.profiles import draw_profiles, profiles
 from simplugin.reports.schedules import schedule_figure
 from simplugin.reports.statistics import finite
-from simplugin.reports.written_figures import WrittenFigures, replace_former
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -32,19 +30,21 @@ if TYPE_CHECKING:
     from simplugin.figures import Figure as Curves
     from simplugin.reports.page.contents import CampaignReport, Column, KeptRun
 
-# The one that is drawn faster decides where everything is.
+# The layout of the first format, which is faster to draw, is used for both.
 _SUFFIXES = (".png", ".pdf")
-# Fewer instances make no profile.
+# Minimum number of instances of a profile.
 _LEAST_INSTANCES = 2
-# Numbers that stand for draws, not for a size.
+# Names of seeds, which are not sizes.
 _SEEDS = re.compile(r"(^|[._])seed$")
 
-# Runs that were kept of which the main figures are.
+# Number of kept runs among the main figures.
 _MAIN_RUNS = 2
 
 Which = Literal["main", "all"]
 _WHICH: tuple[Which, ...] = ("main", "all")
 _Draw = Callable[[], "Figure"]
+# As `sha256sum` has it: the digest of each file that was written, and its name.
+LIST = "figures.sha256"
 
 
 def write_figures(
@@ -65,18 +65,18 @@ def write_figures(
     Parameters
     ----------
     report : CampaignReport
-        What is reported.
+        Campaign of the report.
     directory : path
         Made if it is not there; files of the same names are replaced.
     which : {"main", "all"}
-        Of which metrics and runs. The main metrics are those of which it is known whether less or
-        more is better, such as the one that an optimum is known of and the gap to it, or the first
+        Metrics and runs to draw. The main metrics are those with a direction of improvement, such
+        as the one that an optimum is known of and the gap to it, or the first
         if there are none; the main runs are the first two that were kept.
 
     Returns
     -------
     WrittenFigures
-        The files in the order of the metrics, and remarks about what could not be drawn, such as
+        The files in the order of the metrics, and warnings about missing figures, such as
         values so far apart that no axis shows them.
 
     Raises
@@ -103,7 +103,7 @@ def write_figures(
             files.add(_file_name(f"{capability}-{each.name}"), _curves(each))
     replace_former(target, files.written)
     if files.absent:
-        files.written.remarks.append(absence("".join(files.absent)))
+        files.written.warnings.append(absence("".join(files.absent)))
     return files.written
 
 
@@ -122,7 +122,7 @@ class _Files:
         try:
             figure = draw()
         except SimpluginError as error:
-            self.written.remarks.append(f"no figure {name}: {error}")
+            self.written.warnings.append(f"no figure {name}: {error}")
             return
         self.absent |= dict.fromkeys(write_all_letters(figure))
         for suffix in _SUFFIXES:
@@ -193,12 +193,12 @@ def _figures_of_run(kept: KeptRun, run: int) -> Iterator[tuple[str, _Draw]]:
 
 
 def _curves(each: Curves) -> _Draw:
-    """Return what draws a figure of curves."""
+    """Return a function that draws a figure of curves."""
     return lambda: draw_curves([each])
 
 
 def _file_name(name: str) -> str:
-    """Return a name without what file systems, shells and LaTeX read in their own way."""
+    """Return a name without characters that are special to file systems, shells or LaTeX."""
     return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-").lower() or "x"
 
 
@@ -210,3 +210,67 @@ def _unused(name: str, names: set[str]) -> str:
         free, count = f"{name}-{count}", count + 1
     names.add(free)
     return free
+
+
+class WrittenFigures(list[Path]):
+    """The files of a report, in the order in which they were written.
+
+    Attributes
+    ----------
+    warnings : list of str
+        Figures that are missing or incomplete, with the reason.
+    """
+
+    def __init__(self, files: Iterable[Path] = (), warnings: Iterable[str] = ()) -> None:
+        super().__init__(files)
+        self.warnings = list(warnings)
+
+
+def replace_former(directory: Path, written: Iterable[Path]) -> None:
+    """Remove figures of the report before, and list those of this one.
+
+    Only listed files whose digest is unchanged are removed: files of others,
+    and figures that somebody has changed, stay.
+
+    Parameters
+    ----------
+    directory : Path
+        Directory of the figures.
+    written : iterable of Path
+        Figures of this report.
+
+    Raises
+    ------
+    SimpluginError
+        A file cannot be removed, or the list not be read or written.
+    """
+    digests = {path.name: _digest(path) for path in written}
+    place = directory / LIST
+    try:
+        for name, digest in _listed(place).items():
+            path = directory / name
+            if name not in digests and path.is_file() and _digest(path) == digest:
+                path.unlink()
+        lines = [f"{digest}  {name}\n" for name, digest in digests.items()]
+        place.write_text("".join(lines), encoding="utf-8")
+    except OSError as error:
+        culprit = error.filename or place
+        raise SimpluginError(f"{culprit}: cannot be replaced: {error.strerror}") from error
+
+
+def _listed(place: Path) -> dict[str, str]:
+    """Return the digests of the figures of the report before."""
+    if not place.is_file():
+        return {}
+    found = {}
+    for line in place.read_text(encoding="utf-8", errors="replace").splitlines():
+        digest, _, name = line.partition("  ")
+        # Only names in this directory, even if the list was edited.
+        if name and name == Path(name).name:
+            found[name] = digest
+    return found
+
+
+def _digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    return sha256(path.read_bytes()).hexdigest()

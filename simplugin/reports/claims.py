@@ -1,24 +1,21 @@
-"""Claims of a paper beside what was measured, and other listings, as tables for the terminal."""
+"""Claims of a paper beside the measured values, in the terminal and as a Markdown page."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from simplugin.claims import Claim, headline
-from simplugin.listings import Cell, Listing
-from simplugin.reports.column_widths import column_widths
-from simplugin.reports.name_endings import without_common_ending
-from simplugin.reports.quantities import percent, readable
-from simplugin.reports.tables import house_table, summary_table
-from simplugin.rows import Row
+from simplugin.reports.quantities import readable
+from simplugin.reports.tables import house_table
 
 if TYPE_CHECKING:
-    from rich.console import JustifyMethod
+    pass
 
 _WIDEST_VALUE = 18
 _VERDICTS = {
@@ -26,6 +23,16 @@ _VERDICTS = {
     False: Text("no", style="bold red"),
     None: Text("?", style="yellow"),
 }
+_SECTIONS = (
+    ("What disagrees", "paper", False),
+    ("What cannot be told", "paper", None),
+    ("What agrees", "paper", True),
+    ("Of our own, what fails", "ours", False),
+    ("Of our own, what cannot be told", "ours", None),
+    ("Of our own, what holds", "ours", True),
+)
+# Characters with a meaning in Markdown.
+_SIGNS = re.compile(r"([\\`*_<>|\[\]#~$])")
 
 
 def claims_table(claims: Sequence[Claim], title: str = "") -> Table:
@@ -62,79 +69,81 @@ def claims_summary(claims: Mapping[str, Sequence[Claim]]) -> Table:
     return table
 
 
-def print_listings(
-    row: Row, listings: Sequence[Listing], *, console: Console | None = None, title: str = ""
-) -> None:
-    """Print the metrics of a run, then its listings.
-
-    Parameters
-    ----------
-    row : Row
-        Metrics.
-    listings : sequence of Listing
-        In their order.
-    console : Console, optional
-        Where; standard output without.
-    title : str
-        Above everything.
-    """
-    console = console or Console(highlight=False)
-    if title:
-        console.print(Text(title, style="bold"))
-    console.print(summary_table(row))
-    for listing in listings:
-        console.print()
-        # Not the table's own title and caption, which are broken to its width.
-        console.print(Text(listing.title, style="bold"))
-        shown, ending = listing, ""
-        if (listing_table(listing).width or 0) > console.width:
-            shown, ending = without_common_ending(listing)
-        # What cannot be made narrower is wider than the terminal rather than cut.
-        console.print(listing_table(shown, console.width), crop=False)
-        ended = f"names are shown without {ending!r}" if ending else ""
-        for note in filter(None, (listing.note, ended)):
-            console.print(Text(note, style="dim"))
-
-
-def listing_table(listing: Listing, room: int | None = None) -> Table:
-    """Return the lines of a listing: names to the left, numbers to the right.
-
-    Parameters
-    ----------
-    listing : Listing
-        What.
-    room : int, optional
-        How wide the table should be at most; nothing in it is cut, nor numbers broken.
-    """
-    names = [name for name, _ in listing.columns]
-    values = [[line[place] for line in listing.lines] for place in range(len(names))]
-    cells, texts = [], []
-    for (_, unit), column in zip(listing.columns, values, strict=True):
-        cells.append([_cell(value, unit) for value in column])
-        texts.append(any(isinstance(value, str) for value in column) and not unit)
-    widest = [max((cell.cell_len for cell in column), default=0) for column in cells]
-    widths, gap = column_widths(names, widest, texts, room)
-    table = house_table("")
-    # Rich draws one more blank between columns.
-    table.padding = (0, gap // 2, 0, (gap - 1) // 2)
-    for name, width, text in zip(names, widths, texts, strict=True):
-        justify: JustifyMethod = "left" if text else "right"
-        table.add_column(Text(name), width=width, justify=justify, overflow="fold")
-    for line in zip(*cells, strict=True):
-        table.add_row(*line)
-    table.width = sum(widths) + gap * (len(names) - 1)
-    return table
-
-
-def _cell(value: Cell, unit: str) -> Text:
-    """Write a value of a listing; as it stands, brackets included."""
-    if unit == "%" and isinstance(value, float):
-        return Text(percent(value))
-    return Text(readable(value, unit))
-
-
 def _shown(value: float | str | None) -> Text:
     """Write a value of a claim; whole numbers as such."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
     return Text(readable(value))
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Origin of measured claims.
+
+    Attributes
+    ----------
+    title : str
+        Title of the page.
+    command : str
+        Command that repeats the measurement.
+    dates : tuple of (str, str)
+        First and last day.
+    versions : mapping of str to str
+        Versions of the packages used.
+    seconds : float
+        Total computing time of the parts [s].
+    """
+
+    title: str
+    command: str
+    dates: tuple[str, str]
+    versions: Mapping[str, str]
+    seconds: float
+
+
+def claims_page(claims: Sequence[Claim], measurement: Measurement) -> str:
+    """Return the page: origin of the measurement, then claims by verdict."""
+    first, last = measurement.dates
+    days = first if first == last else f"{first} to {last}"
+    versions = ", ".join(f"{name} {version}" for name, version in measurement.versions.items())
+    lines = [f"# {measurement.title}", "", f"    {measurement.command}", ""]
+    lines.append(
+        f"Measured {days} with {versions}, in {measurement.seconds / 60:.0f} minutes one part"
+        f" after the other. {headline(claims)}. Each row gives the criterion, the reason of a"
+        " difference as far as it was found, and what determines the measurement."
+    )
+    for heading, kind, verdict in _SECTIONS:
+        found = [claim for claim in claims if (claim.kind, claim.agrees) == (kind, verdict)]
+        if found:
+            lines += ["", f"## {heading}", ""]
+            lines += ["| claim | paper | measured |", "| --- | --- | --- |"]
+            lines += [_line(claim) for claim in found]
+    return "\n".join(lines) + "\n"
+
+
+def _line(claim: Claim) -> str:
+    """Return a claim as a line of a table."""
+    words = [_plain(claim.claim), f"*{_plain(claim.source)}*: {_plain(claim.why)}"]
+    if claim.provenance:
+        of = "; ".join(f"{name} {_written(value)}" for name, value in claim.provenance.items())
+        words.append(f"<small>{_plain(of)}</small>")
+    measured = _plain(_written(claim.measured))
+    if claim.optimum is not None:
+        measured += f"<br>optimum {_plain(_written(claim.optimum))}"
+    return f"| {'<br>'.join(words)} | {_plain(_written(claim.paper))} | {measured} |"
+
+
+def _written(value: Any) -> str:
+    """Return a value as text."""
+    if isinstance(value, float):
+        return readable(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_written, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_written(each)}" for name, each in value.items())
+    return str(value)
+
+
+def _plain(text: str) -> str:
+    """Return a text that Markdown shows as it is."""
+    return _SIGNS.sub(r"\\\1", " ".join(text.split()))

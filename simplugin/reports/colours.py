@@ -1,4 +1,4 @@
-"""Colours that the colour-blind tell apart, and what they stand for."""
+"""Colour-blind-safe colours of activities and groups."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simplugin.errors import SimpluginError
 from simplugin.simulation import Result
 from simplugin.simulation.trace import KINDS
 
-# Okabe and Ito's, without black and with a paler yellow last.
+# The palette of Okabe and Ito without black, a paler yellow last.
 PALETTE = (
     "#0072b2",
     "#e69f00",
@@ -24,8 +24,9 @@ PALETTE = (
     "#5d5d5d",
     "#f0e442",
 )
-# For what there is more of.
-_FURTHER = (
+# Colours of groups: eight more follow.
+GROUP_COLOURS = (
+    *PALETTE,
     "#882255",
     "#999933",
     "#332288",
@@ -56,14 +57,14 @@ class Colouring:
 
 
 def colouring(result: Result, by: Literal["auto", "label", "actor", "host"]) -> Colouring:
-    """Give each execution a colour.
+    """Assign a colour to each execution.
 
     Parameters
     ----------
     result : Result
         With its trace.
     by : {"auto", "label", "actor", "host"}
-        What a colour stands for. "auto" takes labels if executions have from one to eight of
+        Meaning of a colour. "auto" takes labels if executions have from one to eight of
         them, else names of actors, if they are several.
     """
     if by not in ("auto", "label", "actor", "host"):
@@ -83,7 +84,7 @@ def colouring(result: Result, by: Literal["auto", "label", "actor", "host"]) -> 
 
 
 def _coloured(codes: NDArray[np.int32], names: Sequence[str], work: NDArray[np.bool_]) -> Colouring:
-    """Give names colours in the order of their first appearance; what has no name is grey."""
+    """Assign colours to names in the order of their first appearance; nameless ones are grey."""
     palette = np.array([*PALETTE, _NAMELESS])
     order: dict[str, int] = {"": len(PALETTE)}
     position = np.full(len(names), len(PALETTE), dtype=np.int64)
@@ -106,11 +107,15 @@ def group_colour(number: int) -> str:
 
     After those of `PALETTE` come eight more, then the first again.
     """
-    colours = PALETTE + _FURTHER
-    return colours[number % len(colours)]
+    return GROUP_COLOURS[number % len(GROUP_COLOURS)]
 
 
 def reads_dark(colour: str) -> bool:
-    """Whether black can be read on a colour ``#rrggbb`` better than white."""
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    """Return True if black is more legible than white on a colour ``#rrggbb``."""
+    red, green, blue = components(colour)
     return 0.299 * red + 0.587 * green + 0.114 * blue > 140
+
+
+def components(colour: str) -> tuple[int, ...]:
+    """Return red, green and blue of a colour ``#rrggbb``, from 0 to 255."""
+    return tuple(int(colour[at : at + 2], 16) for at in (1, 3, 5))

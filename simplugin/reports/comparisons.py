@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Relative difference of two runs up to which they are equal: sums of the same times in another
 # order differ in their last digits.
 TIE = 1e-9
-# Pairs up to which the signed-rank statistic is counted out, beyond which it is as good as normal.
+# Number of pairs up to which the signed-rank distribution is exact; a normal one is used beyond.
 _MOST_COUNTED = 50
 
 Values = Mapping[Hashable, float | int | None]
@@ -32,7 +32,7 @@ Values = Mapping[Hashable, float | int | None]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a group has against a baseline, on what both were tried on.
+    """Paired comparison of a group with a baseline.
 
     Attributes
     ----------
@@ -47,9 +47,9 @@ class Comparison:
     interval : Interval, optional
         Of `ratio`: Student's t of the logarithms, from two pairs on.
     why_no_ratio : str
-        Why there is no ratio; empty if there is one.
+        Reason of a missing ratio; empty if there is one.
     wins, ties, losses : int
-        In how many pairs the group is better, the same to 1e-9, or worse.
+        Numbers of pairs in which the group is better, equal to 1e-9, or worse.
     sign : float, optional
         Two-sided p-value of the sign test, ties left out; None without pairs.
     wilcoxon : float, optional
@@ -86,11 +86,11 @@ def paired(
     Parameters
     ----------
     values, baseline : mapping of key to float or None
-        What each gave, by what they have in common.
+        Values by the key that they have in common.
     sense : {"min", "max"}
-        Whether less or more is better.
+        Direction of improvement.
     level : float
-        Of the interval.
+        Confidence level.
 
     Returns
     -------
@@ -105,7 +105,8 @@ def paired(
        Journal of Machine Learning Research 7, 1-30.
     """
     common = [key for key in values if key in baseline]
-    pairs = np.array([(_number(values[key]), _number(baseline[key])) for key in common])
+    # None becomes not a number.
+    pairs = np.array([(values[key], baseline[key]) for key in common], dtype=np.float64)
     pairs = pairs.reshape(-1, 2)
     here, there = pairs[np.isfinite(pairs).all(axis=1)].T
     n = len(here)
@@ -211,8 +212,3 @@ def signed_rank_test(differences: NDArray[np.float64]) -> float:
     for rank in ranks.tolist():
         ways[rank:] = ways[rank:] + ways[: total + 1 - rank]
     return min(1.0, 2 * float(ways[: least + 1].sum() / 2.0 ** len(kept)))
-
-
-def _number(value: float | int | None) -> float:
-    """Return a value as a float, not a number if it is missing."""
-    return math.nan if value is None else float(value)

@@ -1,4 +1,4 @@
-"""Curves over rounds or over time."""
+"""Curves over rounds or time, and named points."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 from simplugin.errors import SimpluginError
 from simplugin.figures import Figure as Curves
-from simplugin.reports.colours import PALETTE
+from simplugin.reports.colours import PALETTE, group_colour
 from simplugin.reports.image_files import image_file, save
-from simplugin.reports.point_names import draw_points, name_points
+from simplugin.reports.paper_sheet import DASHES, GREY, MARKERS
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -20,18 +20,31 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from simplugin.figures import Figure as Curves
+
+    Box = tuple[float, float, float, float]
+
 _WIDTH, _HEIGHT_OF_PANEL, _HEIGHT_OF_POINTS = 8.5, 3.1, 5.0
-_DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (9, 2)))
-_GREY = "#5d5d5d"
-# Bars beyond which not each is numbered.
+# Maximum number of numbered bars.
 _MOST_NUMBERS = 20
-# Points of a curve beyond which a file gets large and no clearer.
+# Maximum number of points of a curve in a file; more are not visible.
 _MOST_POINTS = 4000
 
-# Part of the x axis that is the start, and how much larger a start is than a frame without it.
+# Start as a part of the x axis; ratio of ranges from which it is cut; margin of the frame.
 _START, _FLATTENED, _MARGIN = 0.02, 3.0, 0.06
-# Points of a curve below which each is a measurement of its own, its start no transient.
+# Number of points of a curve below which its start is not a transient.
 _FEW_POINTS = 20
+_FONT = 8.0
+_POINT_MARKERS = (*MARKERS, "*")
+# Height and mean width of a letter, in its size.
+_LETTER = (1.25, 0.58)
+# Possible offsets of a name from its point, in widths, in heights, and in points.
+_SIDES = (
+    (0.0, -0.5, 6, 0), (-1.0, -0.5, -6, 0), (-0.5, 0.0, 0, 5), (-0.5, -1.0, 0, -5),
+    (0.0, 0.0, 4, 3), (0.0, -1.0, 4, -3), (-1.0, 0.0, -4, 3), (-1.0, -1.0, -4, -3),
+    (-0.5, 1.0, 0, 5), (-0.5, -2.0, 0, -5),
+)  # fmt: skip
+_HALF_MARK = 4.0
 
 
 def curves(figures: Sequence[Curves], path: str | PathLike[str], *, title: str = "") -> None:
@@ -40,7 +53,7 @@ def curves(figures: Sequence[Curves], path: str | PathLike[str], *, title: str =
     Parameters
     ----------
     figures : sequence of Figure
-        What to draw.
+        Charts to draw.
     path : path
         A PNG, SVG or PDF file, by its suffix; an existing file is replaced.
     title : str
@@ -82,13 +95,13 @@ def _panel(axes: Axes, curve: Curves) -> None:
     for number, (name, (x, y)) in enumerate(curve.series.items()):
         style: dict[str, Any] = {
             "color": PALETTE[number % cycle],
-            "linestyle": _DASHES[number // cycle % len(_DASHES)],
+            "linestyle": DASHES[number // cycle % len(DASHES)],
             "linewidth": 1.3,
             "label": name,
         }
         if curve.bars:
             edges, heights = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-            # Of several only the first is filled, or none could be told from the others.
+            # Only the first of several is filled, so that they remain distinct.
             if not number:
                 axes.stairs(heights, edges, fill=True, color=style["color"], alpha=0.25)
             axes.stairs(heights, edges, **style)
@@ -100,8 +113,8 @@ def _panel(axes: Axes, curve: Curves) -> None:
             style["marker"] = "o"
         axes.plot(across, up, **style)
     for number, (name, level) in enumerate(curve.lines.items()):
-        dash = _DASHES[1:][number % (len(_DASHES) - 1)]
-        axes.axhline(level, color=_GREY, linestyle=dash, linewidth=1.0, label=name, zorder=1)
+        dash = DASHES[1:][number % (len(DASHES) - 1)]
+        axes.axhline(level, color=GREY, linestyle=dash, linewidth=1.0, label=name, zorder=1)
     if curve.log_y:
         axes.set_yscale("log")
     elif not curve.bars and not curve.names and not curve.whole:
@@ -134,7 +147,7 @@ def _span(axes: Axes, curve: Curves) -> None:
 
 
 def _number(axes: Axes, curve: Curves) -> None:
-    """Label bars that each stand around a whole number by whole numbers only."""
+    """Label bars around whole numbers by whole numbers only."""
     from matplotlib.ticker import MaxNLocator
 
     edges = [np.asarray(x, dtype=float) for x, _ in curve.series.values()]
@@ -143,7 +156,7 @@ def _number(axes: Axes, curve: Curves) -> None:
 
 
 def _frame(axes: Axes, curve: Curves) -> None:
-    """Let a long curve's start that is far off run out of the frame, or it flattens the rest."""
+    """Limit the y axis to the settled part of curves whose start is far off."""
     columns = [(np.asarray(x, float), np.asarray(y, float)) for x, y in curve.series.values()]
     first = min((float(x.min()) for x, _ in columns if len(x)), default=0.0)
     last = max((float(x.max()) for x, _ in columns if len(x)), default=0.0)
@@ -169,3 +182,79 @@ def _thinned(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> tuple[Any, Any
         kept += [start + int(known[start:stop].argmin()), start + int(known[start:stop].argmax())]
     order = np.unique(kept)
     return x[order], y[order]
+
+
+def draw_points(axes: Axes, curve: Curves) -> None:
+    """Draw the series of a figure that are points."""
+    for number, (name, (x, y)) in enumerate(curve.series.items()):
+        if name in curve.names:
+            axes.plot(
+                np.asarray(x, dtype=float), np.asarray(y, dtype=float), linestyle="",
+                color=group_colour(number), marker=_POINT_MARKERS[number % len(_POINT_MARKERS)],
+                markersize=6.5, label=name, zorder=4,
+            )  # fmt: skip
+    if curve.names:
+        axes.margins(y=0.1)
+
+
+def name_points(axes: Axes, curve: Curves) -> None:
+    """Write names beside points, each where it covers least of points and of earlier names.
+
+    To be called when nothing else changes the axes any more.
+    """
+    spots = _spots(curve)
+    if not spots:
+        return
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    scale = 72.0 / figure.dpi
+    ends: Any = axes.transData.transform([spot[:2] for spot in spots])
+    places: list[tuple[float, float]] = (ends * scale).tolist()
+    extents: Any = axes.get_window_extent().extents
+    frame: Box = tuple((extents * scale).tolist())
+    taken = [(x - _HALF_MARK, y - _HALF_MARK, x + _HALF_MARK, y + _HALF_MARK) for x, y in places]
+    for (x, y), (across, up, name) in zip(places, spots, strict=True):
+        boxes = _boxes(x, y, name)
+        costs = [
+            sum(_common(box, other) for other in taken) + _area(box) - _common(box, frame)
+            for box in boxes
+        ]
+        box = boxes[int(np.argmin(costs))]
+        taken.append(box)
+        axes.annotate(
+            name, (across, up), xytext=(box[0] - x, box[1] - y), textcoords="offset points",
+            fontsize=_FONT, va="bottom", ha="left", color="#333333", zorder=5,
+        )  # fmt: skip
+
+
+def _spots(curve: Curves) -> list[tuple[float, float, str]]:
+    """Return the points that have a name and can be drawn."""
+    spots: list[tuple[float, float, str]] = []
+    for name, (x, y) in curve.series.items():
+        if name in curve.names:
+            across, up = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+            spots += zip(across.tolist(), up.tolist(), curve.names[name], strict=True)
+    return [spot for spot in spots if np.isfinite(spot[:2]).all()]
+
+
+def _boxes(x: float, y: float, name: str) -> list[Box]:
+    """Return the possible places of the name of a point."""
+    width, height = len(name) * _FONT * _LETTER[1], _FONT * _LETTER[0]
+    boxes = []
+    for wide, high, right, above in _SIDES:
+        left, low = x + wide * width + right, y + high * height + above
+        boxes.append((left, low, left + width, low + height))
+    return boxes
+
+
+def _common(one: Box, other: Box) -> float:
+    """Return the area that two boxes share."""
+    across = min(one[2], other[2]) - max(one[0], other[0])
+    up = min(one[3], other[3]) - max(one[1], other[1])
+    return max(across, 0.0) * max(up, 0.0)
+
+
+def _area(box: Box) -> float:
+    """Return the area of a box."""
+    return (box[2] - box[0]) * (box[3] - box[1])

@@ -1,4 +1,4 @@
-"""Distributions of what was measured, group by group: boxes with dots, and ECDFs."""
+"""Distributions of a metric by group: boxes with dots, and ECDFs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.errors import SimpluginError
-from simplugin.reports.paper_axes import logarithmic, name_axis
 from simplugin.reports.paper_sheet import (
     BLACK,
     FONT,
@@ -22,6 +21,8 @@ from simplugin.reports.paper_sheet import (
     ink,
     key_height,
     lines_of,
+    logarithmic,
+    name_axis,
     sheet,
     wrapped,
     write_key,
@@ -38,14 +39,14 @@ if TYPE_CHECKING:
 
 Groups = Mapping[str, Sequence[float | int | None]]
 
-# Values of a group beyond which not each is a dot, and below which there is no box.
+# Maximum number of values that are all dots, and minimum number for a box.
 _MOST_DOTS, _LEAST_BOXED = 200, 5
-# Of a box, a row of boxes, and the part of the sheet that names may take.
+# Height of a box, height of a row, and maximum part of the sheet for names.
 _BOX, _ROW, _NAMES = 0.56, 0.24, 0.36
 _REACH = 1.5
 # Turns that spread points evenly, however many there are.
 _GOLDEN = (math.sqrt(5) - 1) / 2
-# Dots of a file beyond which they are pixels, and steps of a curve beyond which it is thinned.
+# Maximum number of vector dots, and maximum number of steps of a curve.
 _MOST_VECTORS, _MOST_STEPS = 2000, 1500
 _HEIGHT = 2.1
 
@@ -69,13 +70,13 @@ def box_plot(
     Parameters
     ----------
     groups : mapping of str to sequence of float or None
-        Values by group. What is missing or infinite is left out and counted beside its row.
+        Values by group. Missing and infinite values are left out and counted beside the row.
     path : path
         A PNG, PDF or SVG file, by its suffix; an existing file is replaced.
     label, unit : str
-        What was measured, and its SI unit.
+        Name of the metric, and its SI unit.
     log : bool, optional
-        Whether the axis is logarithmic; by default where values are positive and span more than
+        True if the axis is logarithmic; by default where values are positive and span more than
         two decades.
     width : {"column", "page"}
         3.4 or 7 inches.
@@ -83,7 +84,7 @@ def box_plot(
     Raises
     ------
     SimpluginError
-        There is no group, a logarithmic axis was asked for values that have no place there, the
+        There is no group, a logarithmic axis was requested for values that are not positive, the
         suffix is unknown, or the file cannot be written.
     """
     write_sheet(draw_boxes(groups, label=label, unit=unit, log=log, width=width), path)
@@ -152,7 +153,7 @@ def _row(axes: Axes, sample: NDArray[np.float64], place: float, number: int, log
         axes.vlines(middle, place - half, place + half, color=BLACK, linewidth=1.4, zorder=4)
     few = len(sample) <= _MOST_DOTS
     dots = ordered if few else ordered[(ordered < low) | (ordered > high)]
-    # Neighbours stand far apart, so that equal values can be counted.
+    # Neighbours are far apart, so that equal values can be counted.
     turns = (np.arange(len(dots)) * _GOLDEN + 0.5) % 1 - 0.5 if len(dots) > 1 else np.zeros(1)
     spread = 1.3 * half if few else 0.6 * half
     axes.plot(
@@ -169,7 +170,7 @@ def _row(axes: Axes, sample: NDArray[np.float64], place: float, number: int, log
 
 
 def _key_of_boxes(figure: Figure, log: bool, width: Width) -> None:
-    """Say what is marked."""
+    """Draw the legend of the marks."""
     from matplotlib.lines import Line2D
 
     diamond = Line2D(
@@ -183,9 +184,7 @@ def _key_of_boxes(figure: Figure, log: bool, width: Width) -> None:
     write_key(figure, ["median", means], [bar, diamond], width, marks=True)
 
 
-def draw_ecdfs(
-    groups: Groups, *, label: str, unit: str = "", log: bool | None = None, width: Width = "column"
-) -> Figure:
+def draw_ecdfs(groups: Groups, *, label: str, unit: str = "", width: Width = "column") -> Figure:
     """Return a drawing of the empirical distribution function of each group.
 
     Parameters
@@ -193,15 +192,15 @@ def draw_ecdfs(
     groups : mapping of str to sequence of float or None
         Values by group, one for each run that was tried. What is missing or infinite is never
         reached, so that a curve may end below 1.
-    label, unit, log, width
+    label, unit, width
         As `box_plot` takes them.
 
     Raises
     ------
     SimpluginError
-        There is no group, or a logarithmic axis was asked for values that have no place there.
+        There is no group, or values have no axis.
     """
-    samples, every, log = _samples(groups, log)
+    samples, every, log = _samples(groups, None)
     sizes = {len(values) for values in groups.values()}
     alike = len(sizes) == 1
     names = [

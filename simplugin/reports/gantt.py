@@ -1,8 +1,9 @@
-"""Gantt charts: who did what, when, and how fast the data came."""
+"""Gantt charts of hosts or actors: layout of the bars, and their drawing."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import heapq
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,19 +12,10 @@ from numpy.typing import NDArray
 
 from simplugin.errors import SimpluginError
 from simplugin.reports.colours import Colouring, colouring
-from simplugin.reports.gantt_layout import (
-    RECEIVED,
-    SENT,
-    SLEEP,
-    WORK,
-    Layout,
-    by_actor,
-    by_host,
-)
 from simplugin.reports.image_files import image_file, save
-from simplugin.reports.quantities import readable, scale_of
+from simplugin.reports.quantities import natural_order, readable, scale_of
 from simplugin.simulation import Result
-from simplugin.simulation.trace import STATES
+from simplugin.simulation.trace import KINDS, STATES
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -31,8 +23,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+SENT, WORK, RECEIVED, SLEEP = range(4)
+_EXEC, _PTASK, _COMM, _SLEEP = (KINDS.index(kind) for kind in ("exec", "ptask", "comm", "sleep"))
+# Bars side by side in one band; more of them share the last lane.
+_MOST_LANES = 48
+# Heights in units of one bar of work.
+_WORK_HEIGHT, _TRANSFER_HEIGHT, _MOST_TRANSFERS = 1.0, 0.16, 3.0
+# Gaps between rows: for few rows and for more, and the maximum number of few.
+_GAPS, _FEW_ROWS = (0.35, 0.08), 60
 _WIDTH = 11.0
-# Of one bar of work and of the rows together [inch].
+# Heights of one bar of work and of all rows [inch].
 _HEIGHT_OF_BAR, _LEAST_HEIGHT, _MOST_HEIGHT = 0.15, 1.2, 14.0
 _HEIGHT_OF_LOAD, _HEIGHT_OF_REST = 0.7, 1.7
 _MOST_ROW_LABELS = 60
@@ -40,9 +40,204 @@ _MOST_ROW_LABELS = 60
 _RASTERISE_FROM = 20000
 # White lines between bars would hide short ones.
 _SEPARATE_UP_TO = 3000
-# Part of the largest transfer.
+# Transfers smaller than this part of the largest have no rate.
 _LIGHT = 0.01
 _DONE = STATES.index("done")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Bars, and the rows that they are in; row 0 is at the top, y grows downwards.
+
+    Attributes
+    ----------
+    rows : tuple of str
+        Hosts or actors, from the top.
+    centre, height : float64, shape (n_rows,)
+        Centre and height of each row.
+    extent, gap : float
+        Height of all rows together, and the gap between two rows.
+    activity : int64, shape (n,)
+        Position in the trace of the activity of each bar.
+    row : int64, shape (n,)
+        Row of each bar.
+    band : int8, shape (n,)
+        ``SENT``, ``WORK``, ``RECEIVED`` or ``SLEEP``.
+    bottom, top : float64, shape (n,)
+        Vertical extent of each bar.
+    """
+
+    rows: tuple[str, ...]
+    centre: NDArray[np.float64]
+    height: NDArray[np.float64]
+    extent: float
+    gap: float
+    activity: NDArray[np.int64]
+    row: NDArray[np.int64]
+    band: NDArray[np.int8]
+    bottom: NDArray[np.float64]
+    top: NDArray[np.float64]
+
+
+def by_host(result: Result, only: Sequence[str] | None = None) -> Layout:
+    """Lay out one row a host: sent transfers above, work, received transfers below.
+
+    Parameters
+    ----------
+    result : Result
+        With its trace.
+    only : sequence of str, optional
+        The hosts to show, in this order; by default those that did something, in natural order:
+        ``node-2`` before ``node-10``.
+    """
+    trace = result.trace
+    names = tuple(sorted(result.hosts.name, key=natural_order) if only is None else only)
+    _refuse_unknown(names, result.hosts.name, "host")
+    known = set(result.hosts.name)
+    row_of = {name: row for row, name in enumerate(names)}
+    places = [_places(name, known) for name in trace.resource_names]
+    found: list[tuple[int, int, int]] = []
+    codes = zip(trace.resource_code.tolist(), trace.kind_code.tolist(), strict=True)
+    for activity, (code, kind) in enumerate(codes):
+        if kind != _SLEEP:
+            found += [(activity, row_of[h], band) for h, band in places[code] if h in row_of]
+    return _laid_out(result, names, found, keep_empty=only is not None)
+
+
+def by_actor(result: Result, only: Sequence[str] | None = None) -> Layout:
+    """Lay out one row an actor: work and, below, transfers; sleeps as thin lines.
+
+    Parameters
+    ----------
+    result : Result
+        With its trace.
+    only : sequence of str, optional
+        Names of the actors to show; by default those that did something. Actors keep the order
+        of their creation.
+    """
+    trace = result.trace
+    _refuse_unknown(only or (), trace.actor_names, "actor")
+    names = _distinct(result)
+    band_of = {_EXEC: WORK, _PTASK: WORK, _COMM: RECEIVED, _SLEEP: SLEEP}
+    shown = set(trace.actor_names if only is None else only)
+    codes = zip(trace.actor_code.tolist(), trace.kind_code.tolist(), strict=True)
+    found = [
+        (activity, code, band_of[kind])
+        for activity, (code, kind) in enumerate(codes)
+        if trace.actor_names[code] in shown
+    ]
+    return _laid_out(result, names, found, keep_empty=False)
+
+
+def _refuse_unknown(names: Sequence[str], known: Sequence[str], what: str) -> None:
+    """Raise if the result lacks a name."""
+    there = set(known)
+    for name in names:
+        if name not in there:
+            raise SimpluginError(f"the result has no {what} {name!r}")
+
+
+def _places(resource: str, hosts: set[str]) -> list[tuple[str, int]]:
+    """Return the hosts of a resource of the trace, with the bands."""
+    if resource in hosts:
+        return [(resource, WORK)]
+    source, arrow, destination = resource.partition("->")
+    if arrow and source == destination:
+        return []  # by the loopback: it takes no part of the network
+    if arrow:
+        return [(source, SENT), (destination, RECEIVED)]
+    return [(name, WORK) for name in dict.fromkeys(resource.split(","))]
+
+
+def _distinct(result: Result) -> tuple[str, ...]:
+    """Make names of actors unique by their host, then by their number."""
+    names = result.trace.actor_names
+    hosts = [each.host for each in result.returned]
+    if len(set(names)) == len(names):
+        return names
+    if len(hosts) != len(names):
+        return tuple(f"{name} {number}" for number, name in enumerate(names, start=1))
+    full = [f"{name}@{host}" for name, host in zip(names, hosts, strict=True)]
+    if len(set(full)) == len(full):
+        return tuple(full)
+    return tuple(f"{name} {number}" for number, name in enumerate(full, start=1))
+
+
+def _laid_out(
+    result: Result, names: Sequence[str], found: list[tuple[int, int, int]], *, keep_empty: bool
+) -> Layout:
+    """Assign a lane to each bar and a height to each row."""
+    columns = np.array(found, dtype=np.int64).reshape(-1, 3)
+    activity, row, band = columns.T
+    used = np.arange(len(names)) if keep_empty else np.unique(row)
+    row = np.searchsorted(used, row)
+    start, end = result.trace.start[activity], result.trace.end[activity]
+    lane = np.zeros(len(activity), dtype=np.int64)
+    lanes = np.zeros((len(used), 4), dtype=np.int64)
+    for bars in _groups(row * 4 + band):
+        lane[bars], count = _lanes(start[bars], end[bars])
+        lanes[row[bars[0]], band[bars[0]]] = count
+    bands = _band_heights(lanes)
+    height = np.maximum(bands.sum(axis=1), _WORK_HEIGHT)
+    gap = _GAPS[len(used) > _FEW_ROWS]
+    first = np.concatenate([[0.0], np.cumsum(height + gap)])[:-1]
+    # A row without transfers still has its work in the middle.
+    above = first + (height - bands.sum(axis=1)) / 2
+    offset = above[:, None] + np.cumsum(bands, axis=1) - bands
+    thickness = bands[row, band] / np.maximum(lanes[row, band], 1)
+    bottom = offset[row, band] + lane * thickness
+    return Layout(
+        rows=tuple(names[position] for position in used),
+        centre=first + height / 2,
+        height=height,
+        extent=float((height + gap).sum()),
+        gap=gap,
+        activity=activity,
+        row=row,
+        band=band.astype(np.int8),
+        bottom=bottom,
+        top=bottom + thickness,
+    )
+
+
+def _band_heights(lanes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the height of each band of each row."""
+    heights = np.zeros(lanes.shape)
+    heights[:, WORK] = np.where(lanes[:, WORK] > 0, _WORK_HEIGHT, 0.0)
+    for band in (SENT, RECEIVED):
+        heights[:, band] = np.minimum(_TRANSFER_HEIGHT * lanes[:, band], _MOST_TRANSFERS)
+        heights[:, band] = np.maximum(heights[:, band], 2 * _TRANSFER_HEIGHT * (lanes[:, band] > 0))
+    heights[:, SLEEP] = _TRANSFER_HEIGHT * (lanes[:, SLEEP] > 0)
+    return heights
+
+
+def _groups(keys: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Yield the positions of equal keys."""
+    order = np.argsort(keys, kind="stable")
+    if len(order):
+        yield from np.split(order, np.flatnonzero(np.diff(keys[order])) + 1)
+
+
+def _lanes(start: NDArray[np.float64], end: NDArray[np.float64]) -> tuple[NDArray[np.int64], int]:
+    """Assign overlapping bars to different lanes, each to the lowest free one."""
+    lanes = np.zeros(len(start), dtype=np.int64)
+    free: list[int] = []
+    busy: list[tuple[float, int]] = []
+    count = 0
+    # Consecutive activities share a lane despite rounding.
+    tolerance = 1e-9 * float(end.max(initial=0.0))
+    # Bars of length zero come before those that start at the same date.
+    for bar in np.lexsort((end, start)).tolist():
+        while busy and busy[0][0] <= start[bar] + tolerance:
+            heapq.heappush(free, heapq.heappop(busy)[1])
+        if free:
+            lane = heapq.heappop(free)
+        else:
+            lane = min(count, _MOST_LANES - 1)
+            count = min(count + 1, _MOST_LANES)
+        lanes[bar] = lane
+        heapq.heappush(busy, (float(end[bar]), lane))
+    return lanes, max(count, 1)
 
 
 def gantt(
@@ -57,20 +252,20 @@ def gantt(
 ) -> None:
     """Draw the Gantt chart of a simulation.
 
-    Executions are bars whose colour says what was done; transfers are thin bars above (sent) and
+    Executions are bars coloured by label, actor or host; transfers are thin bars above (sent) and
     below them (received), the darker the slower: contention shows. Overlapping activities are
-    side by side. What failed or was cancelled is hatched in red.
+    side by side. Failed and cancelled activities are hatched in red.
 
     Parameters
     ----------
     result : Result
-        Of a simulation with ``trace=True``.
+        Result of a simulation with ``trace=True``.
     path : path
         A PNG, SVG or PDF file, by its suffix; an existing file is replaced.
     by : {"host", "actor"}
-        What a row is.
+        Meaning of a row.
     colour : {"auto", "label", "actor", "host"}
-        What the colours of executions stand for; by default labels if there are a few, else
+        Meaning of the colours of executions; by default labels if there are a few, else
         names of actors.
     only : sequence of str, optional
         Hosts or actors to show; by default those that did something.
@@ -218,7 +413,7 @@ class _Chart:
             self._bars(axes, chosen, facecolors="#c8c8c8", linewidths=0.0, zorder=2)
 
     def _transfers(self, axes: Axes) -> Any:
-        """Draw transfers, coloured by their rates; return what the colour bar explains."""
+        """Draw transfers, coloured by their rates; return the collection of the colour bar."""
         from matplotlib.colors import LinearSegmentedColormap, Normalize
 
         layout, trace = self.layout, self.result.trace
@@ -230,7 +425,7 @@ class _Chart:
         chosen[chosen] = lasting
         activity = activity[lasting]
         rate = trace.amount[activity] / (trace.end[activity] - trace.start[activity])
-        # Short messages are bound by latency, not by bandwidth: they are not what is slow.
+        # Short messages are bound by latency, not by bandwidth: they are drawn as fast.
         light = trace.amount[activity] < _LIGHT * float(trace.amount[activity].max())
         most = float(rate[~light].max())
         rate[light] = most
@@ -243,7 +438,7 @@ class _Chart:
         )
 
     def _failures(self, axes: Axes) -> None:
-        """Hatch what did not come to its end."""
+        """Hatch activities that did not finish."""
         layout = self.layout
         chosen = self.result.trace.state_code[layout.activity] != _DONE
         chosen &= layout.band != SLEEP
@@ -254,7 +449,7 @@ class _Chart:
             )  # fmt: skip
 
     def _load(self, axes: Axes) -> None:
-        """Draw how many activities there are at each date."""
+        """Draw the number of activities at each date."""
         from matplotlib.ticker import MaxNLocator
 
         band = self.layout.band

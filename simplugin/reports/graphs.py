@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from simplugin.charts import Curve, GraphChart
 
-# P. Tol's light colours: none is mistaken for that of a group of a schedule.
+# The light colours of P. Tol, distinct from those of groups of a schedule.
 _LIGHT = (
     "#99ddff", "#ffaabb", "#eedd88", "#bbcc33", "#ee8866", "#44bb99", "#77aadd", "#dddddd",
 )  # fmt: skip
-# Of one distance [inch]: across and down, and how wide a panel may get.
+# Horizontal and vertical unit distance, maximum width and height of a panel [inch].
 _ACROSS, _DOWN, _WIDEST, _TALLEST = 0.74, 0.86, 17.0, 22.0
-# Of a panel at least, and of panels beside each other [inch].
+# Minimum width of a panel, and maximum width of a row of panels [inch].
 _LEAST_WIDTH, _WIDEST_ROW = 3.6, 26.0
 # Around a graph: left, right, above, below [inch].
 _MARGINS = (0.55, 0.55, 0.95, 0.8)
@@ -46,7 +46,7 @@ def draw_graphs(
     Parameters
     ----------
     charts : sequence of GraphChart
-        What to draw.
+        Charts to draw.
     path : path
         A PNG, SVG or PDF file, by its suffix; an existing file is replaced.
     title : str
@@ -122,7 +122,7 @@ class _Panel:
         self.scale = self.across / _ACROSS
 
     def _width_of_words(self) -> float:
-        """Return how much the facts and the legend need."""
+        """Return the width of the facts and the legend."""
         legend = sum(len(name) * 0.075 + 0.35 for name in self.chart.groups)
         return max(len(self.chart.facts) * 0.062, legend) + 0.3
 
@@ -147,7 +147,7 @@ class _Panel:
         self._words(axes)
 
     def _radius(self, size: float) -> float:
-        """Return the radius of a node [inch]; its area stands for its size."""
+        """Return the radius of a node [inch]; its area is proportional to its size."""
         largest = _LARGEST * max(self.scale, 0.25)
         smallest = _SMALLEST * max(self.scale, 0.25)
         return max(smallest, largest * math.sqrt(max(size, 0.0))) / 2
@@ -185,7 +185,7 @@ class _Panel:
 
     @property
     def head_scale(self) -> float:
-        """How large the heads of arrows are."""
+        """Scale of arrow heads."""
         return max(math.sqrt(min(self.scale, 1.0)), 0.4)
 
     def _nodes(
@@ -247,7 +247,7 @@ def _arrow(
     """Return the path of an edge and the corners of its head, which touches the target."""
     from matplotlib.path import Path as Outline
 
-    # The last stretch comes in along its chord, so that the head points the way the line goes.
+    # The last piece is straight, so that the head has the direction of the line.
     way = points[-1] - points[-2]
     way = way / (np.hypot(*way) or 1.0)
     tip = points[-1] - way * radius

@@ -1,4 +1,4 @@
-"""Runs of a campaign by group, and what tells the runs of one group apart."""
+"""Runs of a campaign by group, and their comparison."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # The group of a campaign in which nothing is compared.
 ALL_RUNS = "all runs"
-# Parameters of one scheduler say nothing about the runs of another.
+# Parameters of one scheduler are undefined for the runs of another.
 _SCHEDULER, _ITS_PARAMETERS = "scheduler.name", "scheduler.parameters."
 
 
@@ -40,16 +40,16 @@ def rows_by_group(report: CampaignReport) -> dict[str, list[int]]:
 
 
 def pairing_columns(report: CampaignReport, names: Collection[str] | None = None) -> list[Column]:
-    """Return what runs of different groups have in common if they are compared with each other.
+    """Return the columns by which runs of different groups are paired.
 
-    That is everything that is varied, without the groups themselves and without what has but one
+    These are all varied columns except the groups themselves and those with a single
     value in each group. Where groups are schedulers, parameters of schedulers count only if all
     that are compared have values of them in common.
 
     Parameters
     ----------
     report : CampaignReport
-        What is reported.
+        Campaign of the report.
     names : collection of str, optional
         The groups that are compared; by default all.
 
@@ -62,7 +62,7 @@ def pairing_columns(report: CampaignReport, names: Collection[str] | None = None
     compared = [_rows_of(groups, name) for name in (groups if names is None else names)]
 
     def counts(column: Column) -> bool:
-        """Whether runs that are compared have the same value."""
+        """Return True if the compared groups have common values."""
         if report.group != _SCHEDULER or not column.name.startswith(_ITS_PARAMETERS):
             return True
         had = [{identity(column.values[row]) for row in rows} for rows in compared]
@@ -72,7 +72,7 @@ def pairing_columns(report: CampaignReport, names: Collection[str] | None = None
 
 
 def varied_within(report: CampaignReport) -> list[Column]:
-    """Return what is varied among the runs of a group."""
+    """Return the columns that vary among the runs of a group."""
     groups = rows_by_group(report).values()
     return [
         column
@@ -85,7 +85,7 @@ def varied_within(report: CampaignReport) -> list[Column]:
 def values_by_group(
     report: CampaignReport, metric: Column, names: Collection[str] | None = None
 ) -> dict[str, dict[Hashable, float | int | None]]:
-    """Return what a metric was in each run of each group, by what groups have in common.
+    """Return the metric of each run of each group, by the values of the pairing columns.
 
     Runs that differ in nothing are numbered, over all runs of their group, so that the first is
     compared with the first. Runs that failed have None.
@@ -93,7 +93,7 @@ def values_by_group(
     Parameters
     ----------
     report : CampaignReport
-        What is reported.
+        Campaign of the report.
     metric : Column
         One of its columns.
     names : collection of str, optional
@@ -126,7 +126,7 @@ def compared(
     Parameters
     ----------
     report : CampaignReport
-        What is reported.
+        Campaign of the report.
     metric : Column
         One of its columns; where it has no sense, less counts as better.
     baseline : str, optional

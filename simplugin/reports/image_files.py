@@ -1,24 +1,106 @@
-"""Image files that charts become."""
+"""Image files of charts, with fallback fonts for letters that the default font lacks."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import SimpluginError
-from simplugin.reports.fallback_fonts import MissingLetters, absence, write_all_letters
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from matplotlib.figure import Figure
 
+# In this order, as far as they are installed: Chinese, Japanese, Korean, then all the rest.
+FALLBACKS = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK TC",
+    "Noto Sans CJK JP",
+    "Noto Sans CJK KR",
+    "Noto Sans SC",
+    "Noto Sans JP",
+    "Source Han Sans SC",
+    "WenQuanYi Zen Hei",
+    "WenQuanYi Micro Hei",
+    "Droid Sans Fallback",
+    "Noto Sans",
+    "DejaVu Sans",
+    "Unifont",
+)
 SUFFIXES = (".png", ".svg", ".pdf")
 
 
+class MissingLetters(UserWarning):
+    """A figure has letters that no font here has."""
+
+
+def families(text: str) -> list[str] | None:
+    """Return the fonts that a text needs, the usual one first; None if that one is enough."""
+    usual = _usual()
+    if text.isascii() or not lacking(text, usual):
+        return None
+    return [*usual, *_installed()]
+
+
+def write_all_letters(figure: Figure) -> str:
+    """Set the fonts that the texts of a figure need; return the letters that no font has."""
+    from matplotlib.text import Text
+
+    absent: dict[str, None] = {}
+    for text in figure.findobj(Text):
+        assert isinstance(text, Text)
+        needed = families(text.get_text())
+        if needed is not None:
+            text.set_fontfamily(needed)
+            absent |= dict.fromkeys(lacking(text.get_text(), needed))
+    return "".join(absent)
+
+
+def lacking(text: str, fonts: Iterable[str]) -> str:
+    """Return the letters of a text that none of some fonts has, each once."""
+    letters = dict.fromkeys(letter for letter in text if not (letter.isspace() or letter.isascii()))
+    for font in fonts:
+        letters = {letter: None for letter in letters if not _has(font, letter)}
+    return "".join(letters)
+
+
+def absence(letters: str) -> str:
+    """Return the warning about missing letters, with its remedy."""
+    return (
+        f"no font here has {letters}; boxes stand for what is missing; install a font that has"
+        " it, such as Noto Sans CJK (Debian: fonts-noto-cjk)"
+    )
+
+
+@lru_cache(maxsize=8192)
+def _has(family: str, letter: str) -> bool:
+    """Return True if a font has a letter."""
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    return bool(get_font(findfont(FontProperties(family=[family]))).get_char_index(ord(letter)))
+
+
+def _usual() -> list[str]:
+    """Return the font that matplotlib is set to."""
+    from matplotlib.font_manager import FontProperties
+
+    return FontProperties().get_family()
+
+
+def _installed() -> list[str]:
+    """Return the installed fallback fonts."""
+    from matplotlib.font_manager import fontManager
+
+    here = {font.name for font in fontManager.ttflist}
+    return [name for name in FALLBACKS if name in here]
+
+
 def image_file(path: str | PathLike[str]) -> Path:
-    """Return where to draw, if its suffix says how."""
+    """Return the path of an image file; raise if its suffix is unknown."""
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
         raise SimpluginError(f"{target}: cannot draw that; end the name with {', '.join(SUFFIXES)}")
@@ -34,11 +116,11 @@ def save(figure: Figure, path: Path, *, dpi: int = 150) -> None:
     Parameters
     ----------
     figure : Figure
-        What is drawn.
+        Figure to write.
     path : Path
-        Where, as `image_file` returned it; an existing file is replaced.
+        Path returned by `image_file`; an existing file is replaced.
     dpi : int
-        Pixels per inch, of a PNG file and of what is drawn as pixels in others.
+        Pixels per inch of PNG files and of rasterised parts of others.
 
     Raises
     ------
@@ -52,17 +134,17 @@ def save(figure: Figure, path: Path, *, dpi: int = 150) -> None:
 
 
 def write_image(figure: Figure, path: Path, *, dpi: int) -> None:
-    """Write a figure of which `write_all_letters` was asked what it lacks, as `save` does."""
+    """Write a figure prepared by `write_all_letters`."""
     from matplotlib import rc_context
 
     dates: dict[str, dict[str, Any]] = {
         ".svg": {"Date": None},
         ".pdf": {"CreationDate": None},
     }
-    # Type 42: letters stay letters, as publishers demand.
+    # Type 42: text remains text, as publishers require.
     settings: Any = {"svg.hashsalt": "simplugin", "svg.fonttype": "none", "pdf.fonttype": 42}
     with rc_context(settings), warnings.catch_warnings():
-        # `save` says so once a figure, and with a way out.
+        # `save` warns once a figure, with the remedy.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         try:
             figure.savefig(path, dpi=dpi, metadata=dates.get(path.suffix.lower()))

@@ -1,16 +1,19 @@
-"""Sheets for papers: as wide as a column or a page, vector or 200 dpi, readable in grey."""
+"""Sheets and axes of figures for papers: vector or 200 dpi, readable in grey."""
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from simplugin.errors import SimpluginError
 from simplugin.reports.colours import group_colour
-from simplugin.reports.fallback_fonts import families, lacking
-from simplugin.reports.image_files import image_file, save
+from simplugin.reports.image_files import families, image_file, lacking, save
+from simplugin.reports.quantities import SCALED, SYMBOLS, scale_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,28 +21,38 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
 Width = Literal["column", "page"]
-# Of a column of a two-column paper, and of both [inch].
+# Widths of one column of a two-column paper, and of both [inch].
 WIDTHS: dict[Width, float] = {"column": 3.4, "page": 7.0}
 FONT, SMALL_FONT = 8.0, 7.0
-# Of a line of text in its size, and of a point [inch].
+# Height of a line of text in font sizes, and size of a point [inch].
 LINE, POINT = 1.25, 1 / 72
 GRID, GREY, BLACK = "#e4e4e4", "#5d5d5d", "#222222"
 DPI = 200
 # 5 dashes and 7 markers: 35 curves that differ without colour, 16 colours.
-_DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (9, 2)))
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-# Of the palette, too pale for lines on paper, and what stands for it.
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (9, 2)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+# Replacements of colours that are too pale for lines on paper.
 _PALE = {"#f0e442": "#a89c00", "#ffb3a7": "#e8705c"}
 _BREAKS = re.compile(r"(?<=[\s\-_./,;:=|+])")
-# Of a key: a line, a mark, and the room between entries [inch].
+# Widths of a line and a mark of a key, and the gap between its entries [inch].
 _LINE, _MARK, _GAP = 0.34, 0.12, 0.16
+# Ratio of the largest to the smallest value beyond which an axis is logarithmic.
+_WIDE = 100.0
+# Sizes beyond which matplotlib finds no ticks, or takes all values for one.
+_LEAST, _MOST = 1e-280, 1e280
+# Values beyond which a linear axis is labelled in powers of 1000.
+_LARGEST, _SMALLEST = 1e5, 1e-3
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+# Values of a parameter up to which each gets its tick, if there is room.
+_MOST_TICKS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """What tells a group from others: in colour, and without."""
+    """Colour, dash and marker of a group."""
 
     colour: str
     dash: Any
@@ -47,9 +60,9 @@ class Ink:
 
 
 def ink(number: int) -> Ink:
-    """Return what the group of a number is drawn with, in every figure."""
+    """Return the colour, dash and marker of a group by its number, the same in every figure."""
     colour = group_colour(number)
-    dash, marker = _DASHES[number % len(_DASHES)], _MARKERS[number % len(_MARKERS)]
+    dash, marker = DASHES[number % len(DASHES)], MARKERS[number % len(MARKERS)]
     return Ink(_PALE.get(colour, colour), dash, marker)
 
 
@@ -97,13 +110,13 @@ def write_sheet(figure: Figure, path: str | PathLike[str]) -> None:
 
 @lru_cache(maxsize=4096)
 def text_width(text: str, size: float) -> float:
-    """Return how wide a line of text is [inch]."""
+    """Return the width of a line of text [inch]."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextToPath
 
     fonts = families(text)
     if fonts:
-        # What no font has is drawn as a box.
+        # Letters that no font has are drawn as boxes.
         text = text.translate(dict.fromkeys(map(ord, lacking(text, fonts)), "\u25a1"))
     across, _, _ = TextToPath().get_text_width_height_descent(
         text, FontProperties(family=fonts, size=size), ismath=False
@@ -125,12 +138,12 @@ def wrapped(name: str, inches: float, size: float) -> str:
 
 
 def lines_of(text: str) -> int:
-    """Return how many lines a text has."""
+    """Return the number of lines of a text."""
     return text.count("\n") + 1
 
 
 def key_height(names: Sequence[str], width: Width) -> float:
-    """Return how high a key of these names is, as `write_key` writes it [inch]."""
+    """Return the height of a key of these names, as `write_key` writes it [inch]."""
     rows, _, _ = _key_layout(names, width)
     return sum(rows) * SMALL_FONT * LINE * POINT + 0.05 * len(rows) + 0.05
 
@@ -143,20 +156,20 @@ def write_key(
     *,
     marks: bool = False,
 ) -> None:
-    """Write below everything what lines, or marks without lines, stand for.
+    """Write the legend below the figure, with lines, or marks without lines.
 
     Parameters
     ----------
     figure : Figure
-        What it belongs to.
+        Figure or axes to which it belongs.
     names : sequence of str
         All in full: long ones are broken into lines.
     handles : sequence of matplotlib artists
         For each name the line or mark that is shown before it.
     width : {"column", "page"}
-        Of the figure, 3.4 or 7 inches.
+        Width of the figure, 3.4 or 7 inches.
     marks : bool
-        Whether handles are marks, which take less room than lines.
+        True if handles are marks, which need less room than lines.
     """
     _, columns, texts = _key_layout(names, width)
     letter = SMALL_FONT * POINT
@@ -184,3 +197,133 @@ def _key_layout(names: Sequence[str], width: Width) -> tuple[list[int], int, lis
     rows = -(-len(names) // columns)
     heights = [max(map(lines_of, texts[row::rows]), default=1) for row in range(rows)]
     return heights, columns, texts
+
+
+def logarithmic(values: NDArray[np.float64], log: bool | None) -> bool:
+    """Return True if an axis is logarithmic: if requested, or positive over two decades.
+
+    Raises
+    ------
+    SimpluginError
+        It was requested, and a value is not above 0; or values are so large or so small that they
+        have no axis of either kind.
+    """
+    positive = bool(len(values)) and float(values.min()) > 0
+    if log and len(values) and not positive:
+        raise SimpluginError(
+            f"{float(values.min()):g} has no place on a logarithmic axis; leave out log=True"
+        )
+    if log is None:
+        log = positive and float(values.min()) < float(values.max()) / _WIDE
+    _check_sizes(values, log)
+    return log
+
+
+def _check_sizes(values: NDArray[np.float64], log: bool) -> None:
+    """Raise if values have no axis."""
+    sizes = np.abs(values[values != 0])
+    if not len(sizes):
+        return
+    least, most = float(sizes.min()), float(sizes.max())
+    # On a linear axis small values beside large ones are at 0.
+    smallest = least if log else most
+    # Ticks of logarithmic axes begin before the first value and end behind the last.
+    room = (most / smallest) ** 0.5
+    if smallest / room < _LEAST or most * room > _MOST:
+        raise SimpluginError(
+            f"values of size {least:g} to {most:g} have no axis: they are too small, too large"
+            " or too far apart"
+        )
+
+
+def name_axis(
+    axes: Axes, which: str, values: NDArray[np.float64], label: str, unit: str, log: bool
+) -> None:
+    """Set scale, label and ticks of an axis.
+
+    Parameters
+    ----------
+    axes : Axes
+        Figure or axes to which it belongs.
+    which : {"x", "y"}
+        Which axis.
+    values : float64, shape (n,)
+        Values along it, in SI units and finite; the largest decides which prefix or power
+        of 1000 a linear axis has.
+    label, unit : str
+        Name of the metric, and its SI unit; no unit is shown if it is empty.
+    log : bool
+        True if the axis is logarithmic, as `logarithmic` decides.
+    """
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    if log:
+        (axes.set_xscale if which == "x" else axes.set_yscale)("log")
+        factor, shown = 1.0, SYMBOLS.get(unit, unit)
+    else:
+        factor, shown = _scale(values, unit)
+        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+
+        def written(value: float, _: Any) -> str:
+            places = axis.get_majorticklocs()
+            spacing = float(places[1] - places[0]) if len(places) > 1 else 1.0
+            return _tick(value / factor, spacing / factor)
+
+        axis.set_major_formatter(FuncFormatter(written))
+    text = f"{label} [{shown}]" if shown else label
+    (axes.set_xlabel if which == "x" else axes.set_ylabel)(
+        text, fontsize=FONT, labelpad=2, parse_math=False
+    )
+    axis.grid(True, which="major", color=GRID, linewidth=0.6)
+
+
+def tick_values(axes: Axes, values: NDArray[np.float64], inches: float, log: bool) -> None:
+    """Put ticks of the x axis at the values of a parameter.
+
+    With more than eight values, or where names would touch each other, ticks stay as they are.
+
+    Parameters
+    ----------
+    axes : Axes
+        Axes to which the axis belongs.
+    values : float64, shape (n,)
+        The values, ascending and each once.
+    inches : float
+        Distance of the last one from the first on paper [inch].
+    log : bool
+        True if the axis is logarithmic.
+    """
+    from matplotlib.ticker import NullFormatter, NullLocator
+
+    names = [f"{value:g}" for value in values.tolist()]
+    places = np.log(values) if log else values
+    if not 0 < len(names) <= _MOST_TICKS:
+        return
+    if len(names) > 1:
+        nearest = float(np.diff(places).min()) / float(np.ptp(places)) * inches
+        if nearest < max(text_width(name, SMALL_FONT) for name in names) + 0.06:
+            return
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_xticks(values.tolist(), names)
+
+
+def _scale(values: NDArray[np.float64], unit: str) -> tuple[float, str]:
+    """Return the divisor of the values, and their unit after division."""
+    largest = float(np.abs(values).max()) if len(values) else 0.0
+    if unit in SCALED:
+        factor, prefix = scale_of(largest)
+        return factor, prefix + SYMBOLS.get(unit, unit)
+    if largest == 0 or _SMALLEST <= largest < _LARGEST:
+        return 1.0, unit
+    power = 3 * math.floor(math.log10(largest) / 3)
+    return 10.0**power, f"10{str(power).translate(_SUPERSCRIPTS)} {unit}".rstrip()
+
+
+def _tick(value: float, spacing: float) -> str:
+    """Return the text of a tick, distinct from that of the next one."""
+    digits = max(0, 1 - math.floor(math.log10(spacing))) if spacing > 0 else 6
+    text = f"{value:.{digits}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text.replace("-", "\u2212")

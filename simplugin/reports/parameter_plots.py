@@ -1,4 +1,4 @@
-"""What was measured over a parameter that was varied: means and their intervals."""
+"""Means and confidence intervals of a metric over a varied parameter."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.errors import SimpluginError
-from simplugin.reports.paper_axes import logarithmic, name_axis, tick_values
 from simplugin.reports.paper_sheet import (
     WIDTHS,
     Width,
     ink,
     key_height,
+    logarithmic,
+    name_axis,
     sheet,
+    tick_values,
     write_key,
 )
 from simplugin.reports.statistics import Summary, summary
@@ -28,7 +30,7 @@ Column = Sequence[float | int | None]
 Series = Mapping[str, tuple[Column, Column]]
 
 _HEIGHT = 2.2
-# Part of the axis, or of the least distance of two values, over which groups stand side by side.
+# Part of the axis, or of the least distance of two values, over which groups are side by side.
 _SIDE_BY_SIDE, _NEAREST = 0.06, 0.4
 # Growth of successive values that is the same to this is geometric; of fewer values only where
 # they span two decades.
@@ -37,7 +39,7 @@ _LEAST_GEOMETRIC, _LEAST_DECADES, _DECADES = 4, 3, 100.0
 # How far a logarithmic axis follows intervals beyond all values: those of few values that are far
 # apart have hundreds of decades, or no end.
 _FURTHEST = 1e20
-# How much further than means and ends an axis reaches where other intervals run out of it.
+# Factor by which an axis extends beyond shown values if intervals exceed it.
 _BEYOND = 1.5
 
 
@@ -48,35 +50,31 @@ def draw_parameter(
     label: str,
     parameter_unit: str = "",
     unit: str = "",
-    log_parameter: bool | None = None,
-    log: bool | None = None,
     width: Width = "column",
 ) -> Figure:
     """Return a drawing of the mean at each value of a parameter, a line a group.
 
     Means have their 95 % intervals. They are arithmetic, or geometric on a logarithmic axis, where
     intervals are those of the logarithms. A mean of one value is hollow and has no interval.
-    Groups stand a little side by side, so that intervals can be told apart.
+    Groups are slightly side by side, so that intervals remain distinct. An axis is logarithmic
+    where values are positive and span more than two decades, or, for the parameter, grow by the
+    same ratio.
 
     Parameters
     ----------
     series : mapping of str to (sequence, sequence)
-        Of each group the parameter of each run, and what was measured.
+        For each group the parameter and the metric of each run.
     parameter, parameter_unit : str
         Name and SI unit of the parameter.
     label, unit : str
-        What was measured, and its SI unit.
-    log_parameter, log : bool, optional
-        Whether axes are logarithmic; by default where values are positive and span more than two
-        decades, or, for the parameter, grow by the same ratio.
+        Name of the metric, and its SI unit.
     width : {"column", "page"}
         3.4 or 7 inches.
 
     Raises
     ------
     SimpluginError
-        There is nothing to draw, or a logarithmic axis was asked for values that have no place
-        there.
+        There is nothing to draw, or values have no axis.
     """
     means = {name: over_parameter(*columns) for name, columns in series.items()}
     means = {name: found for name, found in means.items() if found}
@@ -84,9 +82,9 @@ def draw_parameter(
         raise SimpluginError(f"no run has both {parameter} and {label}; there is nothing to draw")
     across = np.unique([place for found in means.values() for place in found])
     ends = [end for found in means.values() for each in found.values() for end in _ends(each)]
-    log = logarithmic(np.array(ends), log)
+    log = logarithmic(np.array(ends), None)
     limits = (min(ends) / _FURTHEST, max(ends) * _FURTHEST) if log else (-np.inf, np.inf)
-    sideways = logarithmic(across, log_parameter) or (log_parameter is None and _grows(across))
+    sideways = logarithmic(across, None) or _grows(across)
     names = [_named(name, series[name][1], found) for name, found in means.items()]
     several = len(names) > 1
     figure, axes = sheet(width, _HEIGHT + (key_height(names, width) if several else 0.0))
@@ -106,7 +104,7 @@ def draw_parameter(
 
 
 def over_parameter(parameter: Column, values: Column) -> dict[float, Summary]:
-    """Summarise what was measured at each value of a parameter, in ascending order.
+    """Summarise the metric at each value of a parameter, in ascending order.
 
     Runs without a finite parameter are left out; values of the parameter at which nothing was
     measured are, too.
@@ -120,7 +118,7 @@ def over_parameter(parameter: Column, values: Column) -> dict[float, Summary]:
 
 
 def _named(name: str, values: Column, found: Mapping[float, Summary]) -> str:
-    """Say with a group how many of its runs are not drawn."""
+    """Return the name of a group, with its number of drawn runs if some are not drawn."""
     drawn = sum(each.n for each in found.values())
     return name if drawn == len(values) else f"{name} ({drawn} of {len(values)})"
 
@@ -133,7 +131,7 @@ def _ends(each: Summary) -> tuple[float, float]:
 
 
 def _middle(each: Summary, log: bool) -> tuple[float, float, float]:
-    """Return a mean and the ends of its interval, not a number where it has none."""
+    """Return a mean and the ends of its interval, nan if it has none."""
     mean = each.geometric_mean if log else each.mean
     around = each.geometric_interval if log else each.mean_interval
     assert mean is not None
@@ -153,7 +151,7 @@ def _name_values(
     unit: str,
     scale: tuple[bool, float, float],
 ) -> None:
-    """Name the axis of means; it ends behind what is within the limits of the scale."""
+    """Name the axis of means and limit it to the values within the limits of the scale."""
     log, least, most = scale
     shown = drawn[(drawn >= least) & (drawn <= most)]
     logarithmic(shown, log)
@@ -176,7 +174,7 @@ def _line(
     x = places[np.searchsorted(across, list(found))]
     means, low, high = np.array([_middle(each, log) for each in found.values()]).T
     single = np.isnan(low)
-    # Ends that have no place are beyond the frame.
+    # Ends beyond the limits are outside the frame.
     low, high = np.clip([low, high], least / _BEYOND**2, most * _BEYOND**2)
     axes.vlines(x, low, high, color=style.colour, linewidth=0.8)
     axes.plot(
@@ -195,7 +193,7 @@ def _line(
 
 
 def _side_by_side(across: NDArray[np.float64], groups: int, log: bool) -> list[NDArray[np.float64]]:
-    """Return where each group stands at each value of the parameter."""
+    """Return the x positions of each group at each value of the parameter."""
     places = np.log(across) if log else across
     if len(places) < 2 or groups < 2:
         return [across] * groups
@@ -205,7 +203,7 @@ def _side_by_side(across: NDArray[np.float64], groups: int, log: bool) -> list[N
 
 
 def _grows(values: NDArray[np.float64]) -> bool:
-    """Whether values double, or grow by another ratio that stays the same."""
+    """Return True if values grow by a constant ratio."""
     if len(values) < _LEAST_DECADES or values[0] <= 0:
         return False
     if len(values) < _LEAST_GEOMETRIC and values[-1] < _DECADES * values[0]:

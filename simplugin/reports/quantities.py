@@ -1,19 +1,20 @@
-"""Numbers as one reads them in a table."""
+"""Numbers formatted for tables and axes."""
 
 from __future__ import annotations
 
 import math
+import re
 
-_PREFIXES = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
-# From there on digits are no more of use than their number.
+PREFIXES = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+# Larger numbers are written with an exponent.
 _MOST_GROUPED = 1e15
-_SYMBOLS = {"byte": "B", "byte/s": "B/s"}
-_SCALED = ("flop", "flop/s", "byte", "byte/s", "J")
+SYMBOLS = {"byte": "B", "byte/s": "B/s"}
+SCALED = ("flop", "flop/s", "byte", "byte/s", "J")
 
 
 def scale_of(value: float) -> tuple[float, str]:
     """Return the decimal factor below a value and its prefix, such as ``(1e6, "M")``."""
-    for factor, prefix in _PREFIXES:
+    for factor, prefix in PREFIXES:
         if abs(value) >= factor:
             return factor, prefix
     return 1.0, ""
@@ -30,8 +31,8 @@ def readable(value: float | int | str | None, unit: str = "") -> str:
         return value
     if isinstance(value, int) and not unit:
         return f"{value:,}".replace(",", "\u202f")
-    symbol = _SYMBOLS.get(unit, unit)
-    factor, prefix = scale_of(value) if unit in _SCALED else (1.0, "")
+    symbol = SYMBOLS.get(unit, unit)
+    factor, prefix = scale_of(value) if unit in SCALED else (1.0, "")
     scaled = value / factor
     grouped = 1e4 <= abs(scaled) < _MOST_GROUPED
     digits = f"{scaled:,.0f}".replace(",", "\u202f") if grouped else f"{scaled:.4g}"
@@ -43,3 +44,9 @@ def percent(value: float | None) -> str:
     if value is None or not math.isfinite(value):
         return "-"
     return f"{100 * value:z.1f} %"
+
+
+def natural_order(name: str) -> list[tuple[int, str]]:
+    """Return a key that sorts numbers in names by their value: h2 before h10."""
+    parts = re.split(r"(\d+)", name)
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]

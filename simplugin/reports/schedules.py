@@ -9,7 +9,16 @@ import numpy as np
 
 from simplugin.reports.colours import group_colour, reads_dark
 from simplugin.reports.image_files import image_file, save
-from simplugin.reports.paper_sheet import LINE, POINT, lines_of, text_width, wrapped
+from simplugin.reports.paper_sheet import (
+    DASHES,
+    GREY,
+    GRID,
+    LINE,
+    POINT,
+    lines_of,
+    text_width,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -21,7 +30,7 @@ if TYPE_CHECKING:
     from simplugin.charts import Bar, ScheduleChart
 
 _WIDTH, _SIDES = 11.0, 1.3
-# Of a processor, and of all of them [inch].
+# Heights of a processor, and of all of them [inch].
 _PROCESSOR, _LEAST_HEIGHT, _MOST_HEIGHT = 0.06, 1.6, 9.5
 _HEIGHT_OF_USE, _HEIGHT_OF_REST = 1.0, 1.5
 # Between clusters, in processors, as a part of all.
@@ -34,8 +43,7 @@ _MARGIN, _SAMPLE, _BOLD, _CLUSTER = 0.3, 0.42, 1.15, 2.0
 # Height and mean width of a letter, in its size.
 _LETTER = (1.25, 0.62)
 _DATE = "date"
-_GRID, _GREY = "#e4e4e4", "#5d5d5d"
-_DASHES = ((0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
+_DASHES = DASHES[1:4]
 
 
 def draw_schedule(chart: ScheduleChart, path: str | PathLike[str]) -> None:
@@ -44,7 +52,7 @@ def draw_schedule(chart: ScheduleChart, path: str | PathLike[str]) -> None:
     Parameters
     ----------
     chart : ScheduleChart
-        What to draw.
+        Charts to draw.
     path : path
         A PNG, SVG or PDF file, by its suffix; an existing file is replaced.
 
@@ -71,6 +79,24 @@ class _Block:
     count: int
 
 
+def adjacent(bar: Bar, first: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Return the first and the number of each run of adjacent processors in one cluster.
+
+    Parameters
+    ----------
+    bar : Bar
+        Its processors.
+    first : int64, shape (n_clusters + 1,)
+        First processor of each cluster, and the number of all processors.
+    """
+    if len(bar.processors) == 1:
+        return [(int(bar.processors[0]), 1)]
+    numbers = np.unique(bar.processors)
+    cluster = np.searchsorted(first, numbers, side="right")
+    cuts = np.flatnonzero((np.diff(numbers) > 1) | (np.diff(cluster) > 0)) + 1
+    return [(int(part[0]), len(part)) for part in np.split(numbers, cuts) if len(part)]
+
+
 class _Drawing:
     """A chart in the making."""
 
@@ -86,25 +112,17 @@ class _Drawing:
         self.inches = min(max(self.extent * _PROCESSOR, _LEAST_HEIGHT), _MOST_HEIGHT)
         self.end = max((bar.finish for bar in chart.bars), default=0.0) or 1.0
         self.end = max([self.end, *chart.dates.values()])
-        self.blocks = [block for bar in chart.bars for block in self._blocks(bar)]
+        self.blocks = [
+            _Block(bar, *block) for bar in chart.bars for block in adjacent(bar, self.first)
+        ]
         self.busy = sorted({bar.group for bar in chart.bars})
-
-    def _blocks(self, bar: Bar) -> list[_Block]:
-        """Join adjacent processors of one cluster."""
-        numbers = np.unique(bar.processors)
-        if not len(numbers):
-            return []
-        cluster = np.searchsorted(self.first, numbers, side="right")
-        cuts = np.flatnonzero((np.diff(numbers) > 1) | (np.diff(cluster) > 0)) + 1
-        parts = np.split(numbers, cuts)
-        return [_Block(bar, int(part[0]), len(part)) for part in parts]
 
     def draw(self) -> Figure:
         """Draw everything."""
         from matplotlib.figure import Figure
 
         title = self._title()
-        # All lines but the first, for which there is room in any case.
+        # Extra height for all lines but the first.
         further = (lines_of(title) - 1) * _TITLE + (lines_of(self._facts()) - 1) * _FACTS
         further += max(0, self._key_lines() - 2) * _KEY
         height = self.inches + _HEIGHT_OF_USE + _HEIGHT_OF_REST + further * LINE * POINT
@@ -118,7 +136,7 @@ class _Drawing:
         self._use(below)
         for panel in (axes, below):
             self._dates(panel)
-            panel.grid(axis="x", color=_GRID, linewidth=0.6)
+            panel.grid(axis="x", color=GRID, linewidth=0.6)
             panel.set_axisbelow(True)
             for side in ("top", "right", "left", "bottom"):
                 panel.spines[side].set_visible(False)
@@ -142,7 +160,7 @@ class _Drawing:
         return names, max(1, min(len(names), 6, int((_WIDTH - _MARGIN) / widest)))
 
     def _key_lines(self) -> int:
-        """Return how many lines the key has, one above the other."""
+        """Return the number of text lines of the key."""
         names, columns = self._key()
         # Keys are filled column by column.
         rows = -(-len(names) // columns)
@@ -180,7 +198,7 @@ class _Drawing:
         axes.add_collection(bars, autolim=False)
 
     def _labels(self, axes: Axes) -> None:
-        """Write labels on the largest block of each bar, where they fit."""
+        """Write labels on the largest block of each bar if they fit."""
         across = (_WIDTH - _SIDES) * 72 / (self.end * 1.005)
         up = self.inches * 72 / self.extent
         largest: dict[int, _Block] = {}
@@ -205,7 +223,7 @@ class _Drawing:
             )  # fmt: skip
 
     def _use(self, axes: Axes) -> None:
-        """Draw how many processors each group has, one above the other."""
+        """Draw the stacked numbers of processors of the groups."""
         dates, counts = self._counts()
         if len(dates):
             floor = np.zeros(len(dates))
@@ -252,7 +270,7 @@ class _Drawing:
             self._facts(), loc="left", fontsize=_FACTS, color="#555555", pad=9, parse_math=False
         )
         for group, date in enumerate(self.chart.completion):
-            # Above the frame, so that it hides nothing.
+            # Above the frame, where it hides nothing.
             axes.plot(
                 [date], [1.0], marker="v", markersize=6, color=group_colour(group), clip_on=False,
                 transform=axes.get_xaxis_transform(), markeredgecolor="white", markeredgewidth=0.5,
@@ -262,7 +280,7 @@ class _Drawing:
             Patch(facecolor=group_colour(number)) for number in range(len(self.chart.groups))
         ]
         if self.chart.completion:
-            handles.append(Line2D([], [], marker="v", linestyle="", color=_GREY))
+            handles.append(Line2D([], [], marker="v", linestyle="", color=GREY))
         handles += [line for line in axes.lines if line.get_gid() == _DATE]
         names, columns = self._key()
         # Names are written afterwards: matplotlib leaves out labels that start with an underscore.

@@ -1,4 +1,4 @@
-"""What is said of a sample: means, quantiles, and how far they can be trusted."""
+"""Statistics of a sample: means, quantiles and their confidence intervals."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LEVEL = 0.95
-# Values beyond which a bootstrap takes long and says what the t interval says.
+# Maximum sample size of a bootstrap; beyond, the t interval is as good.
 MOST_BOOTSTRAPPED = 5000
-# Numbers that a bootstrap holds at once.
+# Maximum number of values that a bootstrap holds in memory.
 _BATCH = 2_000_000
-# Numbers that may have no distance to others.
+# Numbers whose differences may overflow.
 _HUGE = 1e307
 _LARGEST_LOGARITHM = math.log(sys.float_info.max)
 
@@ -32,10 +32,10 @@ class Interval:
     Attributes
     ----------
     low, high : float
-        Its ends; infinite where there is no such number.
+        Its ends; infinite if undefined.
     level : float
         The probability with which such intervals cover; for order statistics, which cannot have
-        just any, the one that it has, never less than what was asked for.
+        an arbitrary level, the attained one, which is at least the requested one.
     """
 
     low: float
@@ -45,7 +45,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A sample in a few numbers; None where there is no such number.
+    """Summary statistics of a sample; None if undefined.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Summary:
     geometric_interval : Interval, optional
         Student's t of the logarithms, from two values on.
     why_not_geometric : str
-        Why there is no geometric mean; empty if there is one.
+        Reason of a missing geometric mean; empty if there is one.
     median : float, optional
         The mean of the two in the middle where their number is even.
     median_interval : Interval, optional
@@ -94,9 +94,9 @@ class Summary:
 
 
 def finite(values: Iterable[float | int | None]) -> tuple[NDArray[np.float64], int, int]:
-    """Return the finite values, how many are missing or not a number, and how many infinite."""
-    column = np.array([math.nan if each is None else float(each) for each in values])
-    column = column.astype(np.float64)
+    """Return the finite values, and the numbers of missing or undefined and of infinite values."""
+    # None becomes not a number.
+    column = np.array(list(values), dtype=np.float64)
     there = np.isfinite(column)
     missing = int(np.isnan(column).sum())
     return column[there], missing, int(len(column) - there.sum()) - missing
@@ -105,15 +105,15 @@ def finite(values: Iterable[float | int | None]) -> tuple[NDArray[np.float64], i
 def summary(values: Iterable[float | int | None], *, level: float = LEVEL) -> Summary:
     """Summarise a sample.
 
-    Its values are taken for independent draws; what they are not, such as runs on the same few
-    workloads, is compared by pairs (`comparisons.paired`).
+    The values are assumed independent; dependent ones, such as runs on the same few
+    workloads, are compared by pairs (`comparisons.paired`).
 
     Parameters
     ----------
     values : iterable of float or None
-        In any order. What is missing, not a number or infinite is counted and left out.
+        In any order. Missing, undefined and infinite values are counted and left out.
     level : float
-        Of the confidence intervals.
+        Confidence level.
 
     Returns
     -------
@@ -179,12 +179,12 @@ def geometric_interval(sample: NDArray[np.float64], level: float = LEVEL) -> Int
 
 
 def power_of_e(exponent: float) -> float:
-    """Return exp(x), infinite where no number is as large."""
+    """Return exp(x), infinite on overflow."""
     return math.exp(exponent) if exponent < _LARGEST_LOGARITHM else math.inf
 
 
 def from_logarithms(logarithms: Interval | None) -> Interval | None:
-    """Return an interval of logarithms as one of what they are of."""
+    """Return the interval of values from that of their logarithms."""
     if logarithms is None:
         return None
     low, high = power_of_e(logarithms.low), power_of_e(logarithms.high)
@@ -193,7 +193,7 @@ def from_logarithms(logarithms: Interval | None) -> Interval | None:
 
 def quartiles(sample: NDArray[np.float64]) -> tuple[float, float, float]:
     """Return lower quartile, median and upper quartile of finite values, of type 7."""
-    # Distances of the largest numbers are none; a fourth of them are, and exactly so.
+    # Differences of the largest numbers overflow; those of a fourth of them are exact.
     scale = 4.0 if float(np.abs(sample).max()) > _HUGE else 1.0
     found = np.quantile(sample / scale, (0.25, 0.5, 0.75), method="linear") * scale
     first, middle, third = found.tolist()
@@ -235,15 +235,15 @@ def bootstrap_interval(
     Parameters
     ----------
     values : iterable of float or None
-        What is missing or infinite is left out.
+        Missing and infinite values are left out.
     seed : int
-        Of the draws; the same seed gives the same interval.
+        Seed of the draws; the same seed gives the same interval.
     statistic : {"mean", "geometric_mean", "median"}
-        What the interval is for.
+        Statistic to bootstrap.
     level : float
-        Of the interval.
+        Confidence level.
     resamples : int
-        How many samples are drawn.
+        Number of resamples.
 
     Returns
     -------
@@ -300,7 +300,7 @@ def _bca(
 
 
 def t_quantile(freedom: int, level: float = LEVEL) -> float:
-    """Return how many standard errors a t interval of `level` reaches to either side."""
+    """Return the half width of a t interval of `level` in standard errors."""
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, 0.5 + level / 2))
@@ -314,7 +314,7 @@ def cumulated(
     Parameters
     ----------
     values : sequence of float or None
-        One a run. What is missing or infinite is never reached, so that the last part is below 1:
+        One a run. Missing and infinite values are never reached, so that the last part is below 1:
         a policy that fails on half of all runs is not as good as what it does on the others.
 
     Returns
@@ -339,7 +339,7 @@ def exact_mean(sample: NDArray[np.float64]) -> float:
 
 def _deviation(sample: NDArray[np.float64]) -> float:
     """Return the standard deviation of two or more values."""
-    # A power of 2, so that nothing is rounded, and no square leaves the numbers that there are.
+    # A power of 2, so that nothing is rounded and no square overflows.
     largest = float(np.abs(sample).max())
     scale = 2.0 ** (math.frexp(largest)[1] - 1) if largest else 1.0
     distances = sample / scale - exact_mean(sample) / scale

@@ -23,7 +23,7 @@ _MOST = 8
 _BAR = 12
 _NOUNS = {"exec": "execution", "ptask": "parallel task", "comm": "transfer", "sleep": "sleep"}
 _UNITS = {"exec": "flop", "ptask": "flop", "comm": "byte", "sleep": "s"}
-# Metrics that the tables below a summary show anyway, or that say nothing if they are 0.
+# Metrics that are omitted if they are 0.
 _ZERO_IS_SILENT = {"actors_killed", "activities_failed"}
 
 
@@ -36,20 +36,20 @@ def print_result(
     bandwidths: Mapping[str, float] | None = None,
     most: int = _MOST,
 ) -> None:
-    """Print what came out of a simulation, in short tables.
+    """Print the result of a simulation in short tables.
 
     Parameters
     ----------
     result : Result
-        Of the simulation.
+        Result of a simulation.
     row : Row, optional
         Its metrics, shown first.
     console : Console, optional
-        Where; standard output without.
+        Console to print to; standard output by default.
     title : str
         Above everything.
     bandwidths : mapping of str to float, optional
-        Of the links that are shared [byte/s]; with it the table shows them, with their loads.
+        Bandwidths of the shared links [byte/s]; the table then shows their loads.
     most : int
         Lines of a table.
     """
@@ -71,7 +71,7 @@ def print_result(
 
 
 def summary_table(row: Row) -> Table:
-    """Return the metrics of a run, and how far it is from the best."""
+    """Return the metrics of a run, and its gap to the optimum."""
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(style="cyan")
     table.add_column(justify="right")
@@ -202,7 +202,7 @@ def house_table(title: str) -> Table:
 
 
 def _say_rest(table: Table, there_are: int, most: int) -> None:
-    """Say how many lines are left out."""
+    """Write the number of omitted lines."""
     if there_are > most:
         table.caption = f"and {readable(there_are - most)} more"
 

@@ -1,4 +1,4 @@
-"""Against scipy, enumeration of all signs, and examples computed by hand."""
+"""Paired comparisons against scipy, enumeration of all signs, and examples computed by hand."""
 
 import math
 from itertools import product

@@ -8,8 +8,9 @@ from simplugin.claims import Claim
 from simplugin.errors import SimpluginError
 from simplugin.figures import Figure
 from simplugin.listings import Listing
-from simplugin.reports.claims import claims_table, listing_table, print_listings
+from simplugin.reports.claims import claims_table
 from simplugin.reports.curves import curves, draw_curves
+from simplugin.reports.listings import listing_table, print_listings
 from simplugin.rows import Best, Metric, Row
 
 ROUNDS = np.arange(101)
@@ -207,7 +208,7 @@ def test_columns_move_together_before_names_are_broken():
         assert len(head.rstrip()) == width
     assert "processors" in heads[36]
     assert "a task node CPU" in heads[36]
-    # Numbers stand even where the table is too wide for them.
+    # Numbers are complete even if the table is too narrow for them.
     assert any("1\u202f234" in line and "50.0 %" in line for line in lines_of(listing, 8))
     assert not any("…" in line for line in lines_of(listing, 8))
 

@@ -1,4 +1,4 @@
-"""What figures for papers show, read from the drawings, and the files that they become."""
+"""Figures for papers: contents of the drawings, and their files."""
 
 import math
 import re
@@ -19,8 +19,7 @@ from simplugin.reports.groups import compared, pairing_columns, values_by_group
 from simplugin.reports.page.contents import CampaignReport, Column, KeptRun
 from simplugin.reports.paper_sheet import ink, text_width, wrapped
 from simplugin.reports.parameter_plots import draw_parameter, over_parameter
-from simplugin.reports.profile_plots import draw_profiles
-from simplugin.reports.profiles import profiles
+from simplugin.reports.profiles import draw_profiles, profiles
 
 RNG = np.random.default_rng(12)
 GROUPS = {
@@ -262,7 +261,7 @@ def campaign():
 
 def test_runs_of_a_campaign_are_paired_by_what_else_was_varied():
     report = campaign()
-    # The label goes with the scheduler, so that it tells no pairs apart.
+    # The label goes with the scheduler, so that it does not distinguish pairs.
     assert [column.name for column in pairing_columns(report)] == ["hosts", "workload.seed"]
     values = values_by_group(report, report.column("makespan"))
     assert list(values["fcfs"].values())[-1] == pytest.approx(20.75)
@@ -278,7 +277,7 @@ def test_files_of_a_campaign(tmp_path):
     written = write_figures(campaign(), tmp_path / "figures")
     kinds = ["box", "ecdf", "profile", "over-hosts"]
     stems = [*(f"makespan-{kind}" for kind in kinds), "run-7-rounds-s", "run-7-gantt"]
-    assert written.remarks == []
+    assert written.warnings == []
     assert {path.name for path in written} == {
         f"{s}.{end}" for s in stems for end in ("png", "pdf")
     }
@@ -339,7 +338,7 @@ def test_main_figures_and_what_a_former_report_left(tmp_path, report_of):
     every = main | {"tasks-box", "tasks-ecdf", "run-2-error"}
     assert len(write_figures(report, tmp_path, "all")) == 2 * len(every)
     assert stems() == every
-    # What others put there stays, also under a name that was once ours or stands in the list.
+    # Files of others stay, also under a former or listed name of a figure.
     (tmp_path / "tasks-box.png").write_bytes(b"mine")
     (tmp_path / "photo.png").write_bytes(b"mine")
     outside = tmp_path.parent / f"{tmp_path.name}.png"
@@ -368,9 +367,9 @@ def test_what_no_axis_shows_is_left_out_and_told(tmp_path, report_of):
     assert stems_of(written) == near | {"tiny-profile"}
     assert any(
         each.startswith("no figure huge-box: values of size 1e-200 to 1e+290 have no axis")
-        for each in written.remarks
+        for each in written.warnings
     )
-    assert {each.split(":")[0] for each in written.remarks} == {
+    assert {each.split(":")[0] for each in written.warnings} == {
         f"no figure {name}-{kind}"
         for name in ("huge", "tiny") for kind in ("box", "ecdf", "over-hosts")
     } | {"no figure huge-profile"}  # fmt: skip

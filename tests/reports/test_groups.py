@@ -1,4 +1,4 @@
-"""Who is in which group, and who is compared with whom."""
+"""Groups of runs, and their comparison."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The page as a file: what is in it, and that it needs nothing else."""
+"""The page as a self-contained file."""
 
 import json
 import math
@@ -17,11 +17,10 @@ from simplugin.charts import Bar, ScheduleChart
 from simplugin.errors import SimpluginError
 from simplugin.figures import Figure
 from simplugin.listings import Listing
-from simplugin.reports.colours import group_colour
+from simplugin.reports.colours import GROUP_COLOURS, group_colour
 from simplugin.reports.page import CampaignReport, Column, KeptRun, page_text, write_page
 from simplugin.reports.page.activity_charts import activity_chart
-from simplugin.reports.page.assembly import SCRIPTS
-from simplugin.reports.page.colour_rules import contrast, count_of_colours
+from simplugin.reports.page.assembly import SCRIPTS, contrast
 from simplugin.reports.page.documents import (
     figure_document,
     json_text,
@@ -214,7 +213,7 @@ def test_colours_can_be_seen_on_either_paper():
     page = page_text(report_of(Column("makespan", [1.0])))
     light, dark, again = re.findall(r"--c0:.*?(?=\})", page, re.S)
     assert dark == again
-    assert count_of_colours() == 16
+    assert len(GROUP_COLOURS) == 16
     for paper, rules, least in (("#ffffff", light, 2.0), ("#15181b", dark, 3.2)):
         for number in range(16):
             colour = re.search(rf"--c{number}: (#\w+)", rules)[1]

@@ -14,7 +14,7 @@ COST = st.one_of(st.none(), st.floats(0.1, 1e3))
 
 
 def within(found, group, factor):
-    """On what part of the instances a group is within a factor of the best."""
+    """Return the part of the instances on which a group is within a factor of the best."""
     return np.count_nonzero(found.ratios[group] <= factor) / max(found.n, 1)
 
 
@@ -60,6 +60,6 @@ def test_profiles_are_what_dolan_and_more_define(rows, factor):
     for s in range(3):
         expected = sum(row[s] / row.min() <= factor for row in solved) / max(len(solved), 1)
         assert within(found, str(s), factor) == pytest.approx(expected)
-    # On each instance somebody is the best.
+    # Each instance has a best group.
     if solved:
         assert sum(within(found, str(s), 1.0) for s in range(3)) >= 1 - 1e-12

@@ -1,4 +1,4 @@
-"""Against scipy, closed forms and simulated samples of known means."""
+"""Statistics against scipy, closed forms and simulated samples of known means."""
 
 import math
 from dataclasses import replace

@@ -11,7 +11,7 @@ __all__ = ["CampaignReport", "Column", "KeptRun", "page_text", "write_page"]
 
 
 def __getattr__(name: str) -> Any:
-    """Load what writes the page when it is first used."""
+    """Load the functions that write the page on first use."""
     if name not in ("page_text", "write_page"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.assembly"), name)

@@ -1,14 +1,14 @@
-"""What ran where and when, as a chart of hosts."""
+"""Gantt charts of the activities of a run, host by host."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from heapq import heappush, heapreplace
 
 from simplugin.charts import Bar, ScheduleChart
 from simplugin.listings import Listing
 from simplugin.reports.colours import PALETTE
+from simplugin.reports.quantities import natural_order
 
 _WORK = ("exec", "ptask")
 _TRANSFERS = "transfers"
@@ -17,17 +17,17 @@ _ARROW = "->"
 
 
 def activity_chart(activities: Listing, *, title: str = "") -> ScheduleChart:
-    """Lay the activities of a run out as bars: a band a host, as many lanes as run at once.
+    """Lay out the activities of a run as bars: a band a host, a lane for each simultaneous one.
 
-    Colours stand for labels if executions have from one to eight of them, else for actors if
-    these are as few, else for nothing. Transfers stand at the host that receives.
+    Colours denote labels if executions have from one to eight of them, else actors if
+    these are as few, else nothing. Transfers are shown at the receiving host.
 
     Parameters
     ----------
     activities : Listing
         Columns actor, resource, kind, label, start, end and state, in any order.
     title : str
-        Of the chart.
+        Title of the chart.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def activity_chart(activities: Listing, *, title: str = "") -> ScheduleChart:
 
 
 def _coloured_by(work: Sequence[Sequence[object]]) -> int | None:
-    """Choose the column that colours stand for."""
+    """Choose the column that colours denote."""
     for column in (3, 0):
         if 1 <= len({row[column] for row in work if row[column]}) <= len(PALETTE):
             return column
@@ -63,7 +63,7 @@ def _coloured_by(work: Sequence[Sequence[object]]) -> int | None:
 
 
 def _group(row: Sequence[object], coloured: int | None) -> str:
-    """Return what the colour of an execution stands for."""
+    """Return the group of an execution."""
     if row[6] not in ("done", None):
         return _FAILED
     return "executions" if coloured is None else str(row[coloured] or "(none)")
@@ -76,7 +76,7 @@ def _chart(
     facts: str,
 ) -> ScheduleChart:
     """Put bars into lanes, work above transfers."""
-    hosts = sorted({host for host, _ in bars}, key=_counted)
+    hosts = sorted(sorted({host for host, _ in bars}), key=natural_order)
     clusters, drawn, first = [], [], 0
     for host in hosts:
         size = 0
@@ -92,16 +92,10 @@ def _chart(
     return ScheduleChart("activities", title, tuple(clusters), tuple(groups), tuple(drawn), facts)
 
 
-def _counted(name: str) -> list[tuple[int, str]]:
-    """Return a key that puts h2 before h10."""
-    parts = re.split(r"(\d+)", name)
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
-
-
 def _lanes(
     bars: list[tuple[float, float, int, str]],
 ) -> tuple[list[tuple[tuple[float, float, int, str], int]], int]:
-    """Give bars that are at the same time different lanes, as few as there can be."""
+    """Assign simultaneous bars to different lanes, as few as possible."""
     placed = []
     free: list[tuple[float, int]] = []
     for bar in sorted(bars):

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from simplugin.claims import headline
 from simplugin.errors import SimpluginError
-from simplugin.reports.page.colour_rules import colour_rules
+from simplugin.reports.colours import GROUP_COLOURS, components, reads_dark
 from simplugin.reports.page.contents import CampaignReport
 from simplugin.reports.page.documents import json_text, report_document
 
-# In the order in which they need each other.
+# In the order of their dependencies.
 SCRIPTS = (
     "data.js",
     "numbers.js",
@@ -31,6 +31,15 @@ SCRIPTS = (
     "page.js",
 )
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
+_LIGHT, _DARK = "#ffffff", "#15181b"
+# Minimum contrast of a line to its paper; the palette's brighter colours would be
+# other colours with the 3 of texts, and no line is distinguished by its colour alone.
+_LEAST_ON_LIGHT, _LEAST_ON_DARK = 2.0, 3.2
+_STEP = 0.05
+_DARK_RULES = """\
+  --paper: #15181b; --ink: #e4e7ea; --quiet: #99a2ab; --line: #2e3439; --band: #1d2125;
+  --accent: #6cbcf0; --good: #4cc79c; --bad: #ff8a80;
+  color-scheme: dark;"""
 
 
 def write_page(
@@ -41,9 +50,9 @@ def write_page(
     Parameters
     ----------
     report : CampaignReport
-        What it shows.
+        Content of the page.
     directory : path
-        Where; it is made where it does not exist.
+        Directory of the page; created if missing.
     figures : sequence of path
         Files below `directory` that the page offers for download.
 
@@ -74,7 +83,7 @@ def page_text(report: CampaignReport, links: Sequence[str] = ()) -> str:
     Parameters
     ----------
     report : CampaignReport
-        What it shows.
+        Content of the page.
     links : sequence of str
         Addresses of figures, relative to the page.
     """
@@ -91,12 +100,12 @@ def page_text(report: CampaignReport, links: Sequence[str] = ()) -> str:
         "script": '"use strict";\n' + "\n".join(read(name) for name in SCRIPTS),
         "data": json_text(report_document(report, links)),
     }
-    # In one pass: what is put in is not searched again.
+    # In one pass: inserted text is not searched again.
     return _PLACE.sub(lambda match: parts[match[1]], read("page.html"))
 
 
 def _headline(report: CampaignReport) -> str:
-    """Say how far the campaign is."""
+    """Return the progress of the campaign."""
     claims = [claim for claims in report.claims.values() for claim in claims]
     parts = [headline(claims)] if claims else []
     if not report.total and not len(report.position):
@@ -108,3 +117,51 @@ def _headline(report: CampaignReport) -> str:
     parts += [f"{failed} failed"] if failed else []
     parts += [f"{missing} not done yet"] if missing else []
     return " · ".join(parts)
+
+
+def colour_rules() -> str:
+    """Return the rules of the colours ``--c0`` and so on, and of text on them, ``--on0``."""
+    light = _variables(_LIGHT, "#000000", _LEAST_ON_LIGHT)
+    dark = f"{_DARK_RULES}\n{_variables(_DARK, '#ffffff', _LEAST_ON_DARK)}"
+    # Printed pages are always light.
+    return (
+        f":root {{\n  color-scheme: light;\n{light}\n}}\n"
+        f'@media screen {{\n:root[data-theme="dark"] {{\n{dark}\n}}\n}}\n'
+        f"@media screen and (prefers-color-scheme: dark) {{\n"
+        f':root[data-theme="auto"] {{\n{dark}\n}}\n}}\n'
+    )
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours ``#rrggbb``, from 1 to 21, after WCAG 2.1."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _variables(paper: str, towards: str, least: float) -> str:
+    """Set the colours, each as near to the palette's as can be seen on this paper."""
+    lines = []
+    for number in range(len(GROUP_COLOURS)):
+        colour = _visible(GROUP_COLOURS[number], paper, towards, least)
+        on = "#000000" if reads_dark(colour) else "#ffffff"
+        lines.append(f"  --c{number}: {colour}; --on{number}: {on};")
+    return "\n".join(lines)
+
+
+def _visible(colour: str, paper: str, towards: str, least: float) -> str:
+    """Mix a colour with black or white until its contrast to the paper suffices."""
+    part, mixed = 0.0, colour
+    while contrast(mixed, paper) < least and part < 1:
+        part += _STEP
+        ends = zip(components(colour), components(towards), strict=True)
+        mixed = "#" + "".join(f"{round(a + part * (b - a)):02x}" for a, b in ends)
+    return mixed
+
+
+def _luminance(colour: str) -> float:
+    """Return the relative luminance of sRGB, from 0 to 1."""
+    linear = [
+        part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4
+        for part in (each / 255 for each in components(colour))
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

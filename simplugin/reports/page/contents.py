@@ -1,4 +1,4 @@
-"""What a report is about, as plain data."""
+"""Contents of a report as plain data."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from simplugin.near_names import perhaps
 Value = float | int | str | bool | None
 Role = Literal["varied", "metric", "other"]
 
-# With more values than that a column does not group runs, unless it is asked to.
+# Maximum number of values of a column that groups runs by default.
 _MOST_GROUPS = 24
 _SCHEDULER = "scheduler.name"
 _SEED = "seed"
-# The group of runs that have no value of what groups are made by.
+# The group of runs without a value in the column of the groups.
 NO_VALUE = "(none)"
 # Sizes between which JavaScript writes numbers without exponents.
 _LEAST_PLAIN, _MOST_PLAIN = 1e-6, 1e21
@@ -42,9 +42,9 @@ class Column:
     unit : str
         SimGrid's symbol, empty for counts, ratios and texts.
     role : {"varied", "metric", "other"}
-        Whether it tells runs apart, is what came out, or stands beside.
+        A varied parameter, a result, or additional information.
     sense : {"min", "max"}, optional
-        Whether less or more is better, where that is known.
+        Direction of improvement, if known.
     """
 
     name: str
@@ -55,14 +55,14 @@ class Column:
 
     @property
     def numeric(self) -> bool:
-        """Whether all values that there are are numbers, and there is one."""
+        """True if there is a value and all present values are numbers."""
         present = [value for value in self.values if value is not None]
         return bool(present) and all(
             isinstance(value, float | int) and not isinstance(value, bool) for value in present
         )
 
     def distinct(self) -> list[Value]:
-        """Return the values that there are: numbers in their order, then others as they come."""
+        """Return the distinct present values: sorted numbers, or other values in their order."""
         found: dict[Hashable, Value] = {}
         for value in self.values:
             if value is not None:
@@ -70,7 +70,7 @@ class Column:
         return sorted(found.values(), key=_by_size) if self.numeric else list(found.values())
 
     def names(self) -> dict[Hashable, str]:
-        """Return how the distinct values are written, by `identity`.
+        """Return the texts of the distinct values, by `identity`.
 
         Texts that look like another value, or like none, are in quotes.
         """
@@ -85,7 +85,7 @@ class Column:
         }  # fmt: skip
 
     def place_of(self, value: Value) -> int | None:
-        """Return the number of a value among the distinct ones; what has none comes behind."""
+        """Return the position of a value among the distinct ones; missing values come last."""
         found = self.distinct()
         places = {identity(each): place for place, each in enumerate(found)}
         if value == NO_VALUE and identity(value) not in places and None in self.values:
@@ -100,15 +100,15 @@ class KeptRun:
     Attributes
     ----------
     title : str
-        What tells it from the others.
+        Name that distinguishes it from other runs.
     position : int, optional
         Its number in the campaign.
     figures : tuple of Figure
         Its curves.
     schedule : ScheduleChart, optional
-        Who used which processors when.
+        Gantt chart of the processors.
     activities : Listing, optional
-        What ran where and when, of a run without a schedule: columns actor, resource, kind,
+        Activities of a run without a schedule: columns actor, resource, kind,
         label, start, end, state.
     listings : tuple of Listing
         Its tables.
@@ -124,7 +124,7 @@ class KeptRun:
 
 @dataclass(frozen=True, eq=False)
 class CampaignReport:
-    """A campaign, as it is reported: a row a run, column by column, and what was kept besides.
+    """A campaign to report: one row a run, column by column, and the kept runs.
 
     Attributes
     ----------
@@ -141,13 +141,13 @@ class CampaignReport:
     total : int
         Runs of the campaign, also those that were not tried yet.
     facts : mapping of str to str
-        What there is to say in the first place, by its name: dates, versions, command.
+        General facts by name: dates, versions, command.
     kept : tuple of KeptRun
         Runs of which more is known.
     claims : mapping of str to tuple of Claim
-        Of reproductions, by capability.
+        Claims of reproductions, by capability.
     figures : mapping of str to tuple of Figure
-        Likewise.
+        Figures of reproductions, by capability.
     group : str, optional
         Name of the column whose values are compared at first; chosen if None.
     baseline : str, float, int or bool, optional
@@ -175,7 +175,7 @@ class CampaignReport:
     baseline: Value = None
 
     def __post_init__(self) -> None:
-        """Refuse what does not fit together; choose the group."""
+        """Raise if columns or names are inconsistent; choose the group."""
         lengths = {"status": len(self.status), "failure": len(self.failure)}
         lengths |= {"error": len(self.error)}
         lengths |= {column.name: len(column.values) for column in self.columns}
@@ -227,9 +227,9 @@ class CampaignReport:
         return tuple(column for column in self.columns_of("metric") if column.numeric)
 
     def _usual_group(self) -> str | None:
-        """Choose the scheduler if it is varied, else what has fewest values, each of some runs.
+        """Choose the scheduler if it is varied, else the column with the fewest values.
 
-        Seeds stand for draws: they are chosen only by who asks for them.
+        Seeds are never chosen automatically.
         """
         counts = {
             column.name: len(column.distinct())
@@ -243,14 +243,14 @@ class CampaignReport:
         return min(few, key=lambda name: counts[name], default=None)
 
     def _check_group(self, name: str) -> None:
-        """Refuse to compare runs by what came out of them."""
+        """Raise unless the column of the groups is varied."""
         if self.column(name).role != "varied":
             names = ", ".join(column.name for column in self.columns_of("varied"))
             hint = f"; varied are {names}" if names else ""
             raise SimpluginError(f"runs cannot be compared by {name!r}, which is not varied{hint}")
 
     def _check_baseline(self) -> None:
-        """Refuse a baseline that is no value of the group's column."""
+        """Raise unless the baseline is a value of the group's column."""
         if self.baseline is None:
             return
         if self.group is None:
@@ -266,7 +266,7 @@ class CampaignReport:
 
 
 def identity(value: Value) -> Hashable:
-    """Return what equal values have in common: 1 and 1.0 are one number, "1" and true are not."""
+    """Return a key that equal values share: 1 and 1.0 are one number, "1" and true are not."""
     if isinstance(value, bool | str) or value is None:
         return (type(value).__name__, value)
     return ("number", "nan" if math.isnan(value) else value)
@@ -287,6 +287,6 @@ def _written(value: Value) -> str:
 
 
 def _by_size(value: Value) -> tuple[bool, float]:
-    """Return by what numbers are sorted: whole ones of any length exactly, undefined ones last."""
+    """Return the sort key of numbers: whole ones of any length exactly, undefined ones last."""
     assert isinstance(value, float | int)
     return (True, 0.0) if math.isnan(value) else (False, value)

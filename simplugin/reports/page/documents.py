@@ -10,28 +10,29 @@ from typing import Any
 
 import numpy as np
 
-from simplugin.charts import Bar, ScheduleChart
+from simplugin.charts import ScheduleChart
 from simplugin.claims import headline
 from simplugin.figures import Figure
 from simplugin.listings import Listing
+from simplugin.reports.colours import GROUP_COLOURS
 from simplugin.reports.page.activity_charts import activity_chart
-from simplugin.reports.page.colour_rules import count_of_colours
 from simplugin.reports.page.contents import CampaignReport, Column, KeptRun, identity
+from simplugin.reports.schedules import adjacent
 
-# Points of a curve beyond which a page gets large and no clearer.
+# Maximum number of points of a curve in a page; more are not visible.
 _MOST_POINTS = 1000
 _NO_TEXT = -1
-# Beyond it a whole number of JavaScript is not one.
+# Largest whole number that JavaScript represents exactly.
 _LARGEST_WHOLE = 2**53
 
 
 def report_document(report: CampaignReport, files: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a report as plain containers; numbers that JSON does not have stand apart.
+    """Return a report as plain containers; numbers that JSON lacks are listed separately.
 
     Parameters
     ----------
     report : CampaignReport
-        What.
+        Source of the document.
     files : sequence of str
         Paths of figures, as from the page.
     """
@@ -69,12 +70,12 @@ def report_document(report: CampaignReport, files: Sequence[str] = ()) -> dict[s
             for figure in figures
         ],
         "files": list(files),
-        "colours": count_of_colours(),
+        "colours": len(GROUP_COLOURS),
     }
 
 
 def json_text(document: dict[str, Any]) -> str:
-    """Return JSON that can stand inside a page: no ``<`` ends the element that it is in."""
+    """Return JSON that is safe inside a page: no ``<`` ends its element."""
     text = json.dumps(document, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -151,7 +152,7 @@ def _kept(kept: KeptRun) -> dict[str, Any]:
 
 
 def _listing(listing: Listing) -> dict[str, Any]:
-    """Return a table, what JSON lacks as texts."""
+    """Return a table; numbers that JSON lacks become texts."""
     document = listing.document()
     document["lines"] = [[_finite(value) for value in line] for line in document["lines"]]
     return document
@@ -205,7 +206,7 @@ def _thinned(
 def schedule_document(chart: ScheduleChart) -> dict[str, Any]:
     """Return a Gantt chart, column by column; adjacent processors of a bar are one block."""
     first = np.concatenate([[0], np.cumsum([size for _, size in chart.clusters])])
-    blocks = [(bar, *block) for bar in chart.bars for block in _blocks(bar, first)]
+    blocks = [(bar, *block) for bar in chart.bars for block in adjacent(bar, first)]
     labels = {label: code for code, label in enumerate(dict.fromkeys(b.label for b in chart.bars))}
     return {
         "title": chart.title,
@@ -221,16 +222,6 @@ def schedule_document(chart: ScheduleChart) -> dict[str, Any]:
         "first": [start for _, start, _ in blocks],
         "count": [count for _, _, count in blocks],
     }
-
-
-def _blocks(bar: Bar, first: np.ndarray[Any, Any]) -> list[tuple[int, int]]:
-    """Join adjacent processors of one cluster: the first, and how many."""
-    if len(bar.processors) == 1:
-        return [(int(bar.processors[0]), 1)]
-    numbers = np.unique(bar.processors)
-    cluster = np.searchsorted(first, numbers, side="right")
-    cuts = np.flatnonzero((np.diff(numbers) > 1) | (np.diff(cluster) > 0)) + 1
-    return [(int(part[0]), len(part)) for part in np.split(numbers, cuts) if len(part)]
 
 
 def _numbers(values: Iterable[Any]) -> list[float | None]:

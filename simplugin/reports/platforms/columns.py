@@ -8,9 +8,18 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from simplugin.reports.platforms.items import Part
 from simplugin.reports.platforms.layouts import apart, layout
-from simplugin.reports.platforms.part import Part, wish_along
-from simplugin.reports.platforms.sheet import Block, Disc, Point, Stroke, Words, measured, overlap
+from simplugin.reports.platforms.sheet import (
+    Block,
+    Disc,
+    Point,
+    Stroke,
+    Words,
+    label_along,
+    measured,
+    overlap,
+)
 
 _BETWEEN = 0.14
 _LEAST_MIDDLE, _MOST_MIDDLE = 2.6, 5.2
@@ -25,11 +34,11 @@ def columns(part: Part, made: Sequence[Block], page: float) -> Block:
     Parameters
     ----------
     part : Part
-        What hangs together.
+        Connected items.
     made : sequence of Block
         One for each item.
     page : float
-        How wide it may get if that can be helped [inch].
+        Preferred maximum width [inch].
     """
     return _Columns(part, made, page).block()
 
@@ -51,7 +60,7 @@ class _Columns:
         self._improve(self._cost_as_drawn)
 
     def _measure(self) -> None:
-        """Find out how large it all gets."""
+        """Compute the size of the drawing."""
         left, right = (max((self.made[i].width for i in side), default=0.0) for side in self.sides)
         self.middle = min(max(self.page - left - right, _LEAST_MIDDLE), _MOST_MIDDLE)
         self.left = left
@@ -60,7 +69,7 @@ class _Columns:
         self.height = max(self.height, 0.45 * len(self.core), 1.2)
 
     def _height(self, side: Sequence[int]) -> float:
-        """Return how high a column is at least."""
+        """Return the minimum height of a column."""
         return sum(self.made[i].height + _BETWEEN for i in side) - _BETWEEN
 
     def _sides(self) -> tuple[list[int], list[int]]:
@@ -95,7 +104,7 @@ class _Columns:
                         sides[s][k], sides[t][m] = sides[t][m], sides[s][k]
 
     def _cost(self) -> float:
-        """Return how long lines are, with a toll for crossings and columns of different height."""
+        """Return the length of lines plus penalties for crossings and unequal columns."""
         return self._toll(self._settled()) + self._unevenness()
 
     def _cost_as_drawn(self) -> float:
@@ -105,18 +114,18 @@ class _Columns:
         return self._toll(spots) + self._unevenness()
 
     def _toll(self, spots: NDArray[np.float64]) -> float:
-        """Return how long lines are, with a toll for crossings."""
+        """Return the length of lines plus a penalty for crossings."""
         ends = np.array(self.part.edges)
         lengths = float(np.hypot(*(spots[ends[:, 0]] - spots[ends[:, 1]]).T).sum())
         return lengths + 0.25 * (_crossings(spots, ends) if len(ends) <= 40 else 0)
 
     def _unevenness(self) -> float:
-        """Return the toll for columns of different height."""
+        """Return the penalty for columns of different height."""
         heights = [self._height(side) for side in self.sides]
         return 0.6 * abs(heights[0] - heights[1]) / max(max(heights), 1e-9)
 
     def _ports(self) -> NDArray[np.float64]:
-        """Return where lines meet boxes, in shares of the middle; not a number for the others."""
+        """Return the ends of lines at boxes, in shares of the middle; nan for other points."""
         ports = np.full((len(self.made), 2), np.nan)
         for x, side in enumerate(self.sides):
             slack = max(self._height(each) for each in self.sides) - self._height(side)
@@ -148,7 +157,7 @@ class _Columns:
                     matrix[number[here], number[there]] -= weight
                 else:
                     pull[number[here]] += weight * spots[there]
-        # So that what hangs from no box has a place, too.
+        # Points without a path to a box have a place, too.
         matrix[np.diag_indices(len(free))] += 1e-3
         spots[free] = np.linalg.solve(matrix, pull + 1e-3 * np.array([0.5, 0.5]))
         return spots
@@ -171,7 +180,7 @@ class _Columns:
             path = self._path(places, one, other)
             stroke = Stroke(path, self.part.bandwidth(line), self.part.is_fat(line))
             sheet.strokes.append(stroke)
-            sheet.wishes.append(wish_along(path, self.part.rate(line)))
+            sheet.labels.append(label_along(path, self.part.rate(line)))
         for i in self.core:
             self._point(sheet, i, places[i])
         return sheet
@@ -210,7 +219,7 @@ class _Columns:
         return [(float(x), float(y)) for x, y in spots]
 
     def _overlapping(self, places: list[Point]) -> bool:
-        """Whether any two points of the network cover each other."""
+        """Return True if any two points of the network overlap."""
         areas = []
         for i, (wide, high) in zip(self.core, self._extents().tolist(), strict=True):
             x, y = places[i]
@@ -218,7 +227,7 @@ class _Columns:
         return any(overlap(one, other) for one, other in combinations(areas, 2))
 
     def _extents(self) -> NDArray[np.float64]:
-        """Return how much room the points of the network need, names included."""
+        """Return the sizes of the points of the network, names included."""
         sizes = []
         for i in self.core:
             item, own = self.part.items[i], self.made[i]

@@ -1,4 +1,4 @@
-"""What is in a part of a platform: groups of equal hosts, and how they are called in a drawing."""
+"""Contents of a part of a platform: groups of equal hosts, and their labels in a drawing."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer
 from simplugin.platforms.platform import PlatformElement, Zone, ZoneElement
+from simplugin.reports.quantities import PREFIXES
 
-_PREFIXES = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _TOPOLOGIES = {"TORUS": "torus", "FAT_TREE": "fat tree", "DRAGONFLY": "dragonfly"}
 _NUMBER = re.compile(r"[-_.]?\d+")
 
@@ -22,17 +22,17 @@ class Group:
     Attributes
     ----------
     name : str
-        Of the cluster, or what the names of the hosts have in common.
+        Name of the cluster, or the common start of the names of the hosts.
     count : int
-        How many hosts.
+        Number of hosts.
     cores : int
         Of each.
     speed : float
-        Of each core [flop/s].
+        Speed of each core [flop/s].
     topology : str
-        Of the cluster, in words; empty for a flat one.
+        Topology of the cluster in words; empty if flat.
     whole : bool
-        Whether it is a cluster, not some hosts of a zone.
+        True if it is a cluster, not some hosts of a zone.
     """
 
     name: str
@@ -44,12 +44,12 @@ class Group:
 
     @property
     def core_count(self) -> int:
-        """How many cores all hosts have."""
+        """Number of cores of all hosts."""
         return self.count * self.cores
 
     @property
     def power(self) -> float:
-        """What all hosts compute together [flop/s]."""
+        """Speed of all hosts together [flop/s]."""
         return self.core_count * self.speed
 
     def size_words(self) -> str:
@@ -78,17 +78,17 @@ class Contents:
 
     @property
     def host_count(self) -> int:
-        """How many hosts there are."""
+        """Number of hosts."""
         return sum(group.count for group in self.groups)
 
     @property
     def core_count(self) -> int:
-        """How many cores they have."""
+        """Number of cores."""
         return sum(group.core_count for group in self.groups)
 
     @property
     def cluster_count(self) -> int:
-        """How many clusters there are."""
+        """Number of clusters."""
         return sum(group.whole for group in self.groups)
 
     def total_words(self) -> str:
@@ -108,7 +108,7 @@ class Contents:
 
 
 def contents(elements: Iterable[PlatformElement | ZoneElement]) -> Contents:
-    """Return what elements of a platform hold, clusters one by one and other hosts by kind."""
+    """Return the hosts of elements of a platform, clusters one by one and other hosts by kind."""
     groups: list[Group] = []
     kinds: dict[tuple[str, int, float], list[str]] = {}
     for element in _flat(elements):
@@ -150,12 +150,12 @@ def group_of(element: Cluster | Cabinet | Host | Peer) -> Group:
 
 
 def cores_of(host: Host | Peer) -> int:
-    """Return how many cores a host has."""
+    """Return the number of cores of a host."""
     return host.cores if isinstance(host, Host) else 1
 
 
 def stem(name: str) -> str:
-    """Return what precedes the number in the name of a host."""
+    """Return the part of a host name before its number."""
     found = _NUMBER.search(name)
     return name[: found.start()] if found and found.start() else "hosts"
 
@@ -172,8 +172,8 @@ def rate_words(bandwidth: float) -> str:
 
 def _scaled(value: float) -> str:
     """Write a number with three digits and a prefix."""
-    for factor, prefix in _PREFIXES:
-        # What rounds to the factor counts as reaching it.
+    for factor, prefix in PREFIXES:
+        # A value that rounds to the factor has its prefix.
         if float(f"{value:.3g}") >= factor:
             return f"{float(f'{value / factor:.3g}'):,.12g}{prefix}"
     return f"{value:.3g}"

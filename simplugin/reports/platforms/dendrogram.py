@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from simplugin.reports.platforms.part import Part
-from simplugin.reports.platforms.sheet import Block, Disc, Stroke, Words, measured
+from simplugin.reports.platforms.items import Part
+from simplugin.reports.platforms.sheet import (
+    LABEL,
+    LABEL_COLOUR,
+    Block,
+    Disc,
+    Stroke,
+    Words,
+    measured,
+)
 
 _BETWEEN = 0.07
-_LABEL, _LABEL_COLOUR = 6.2, "#3b5b78"
 
 
 def dendrogram(part: Part, made: Sequence[Block]) -> Block:
@@ -47,20 +54,12 @@ class _Dendrogram:
 
     def _middle(self) -> int:
         """Return the point from which all are least far, rather one that is no box."""
+        import networkx as nx
+
         points = [i for i, item in enumerate(self.part.items) if not item.is_box]
         candidates = points or list(range(len(self.made)))
-        return min(candidates, key=lambda i: (self._farthest(i), -len(self.joined[i]), i))
-
-    def _farthest(self, start: int) -> int:
-        """Return how many lines the farthest point is away."""
-        away = {start: 0}
-        order = [start]
-        for place in order:
-            for other, _ in self.joined[place]:
-                if other not in away:
-                    away[other] = away[place] + 1
-                    order.append(other)
-        return max(away.values())
+        farthest = nx.eccentricity(nx.Graph(self.part.edges), candidates)
+        return min(candidates, key=lambda i: (farthest[i], -len(self.joined[i]), i))
 
     def block(self) -> Block:
         """Return the drawing."""
@@ -86,24 +85,24 @@ class _Dendrogram:
                 if text:
                     spot = (bend + at) / 2 + 0.02
                     words = Words(
-                        spot, low, text, _LABEL, colour=_LABEL_COLOUR, align="center", paper=True
+                        spot, low, text, LABEL, colour=LABEL_COLOUR, align="center", paper=True
                     )
                     sheet.words.append(words)
         return sheet
 
     def _room(self, depth: int) -> float:
-        """Return how much the lines to a depth need across."""
+        """Return the horizontal room of the lines to a depth."""
         texts = [
             self.part.rate(self.part.lines[line])
             for place in self.order
             for child, line in self.children[place]
             if self.depth[child] == depth
         ]
-        widest = max((measured(text, _LABEL)[0] for text in texts), default=0.0)
+        widest = max((measured(text, LABEL)[0] for text in texts), default=0.0)
         return widest + 0.4
 
     def _columns(self) -> list[float]:
-        """Return where each depth begins, and one more."""
+        """Return the left edges of all depths, and one more."""
         lefts = [0.0]
         for depth in range(max(self.depth.values()) + 1):
             widest = max(self.made[i].width for i in self.order if self.depth[i] == depth)

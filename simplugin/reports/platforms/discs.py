@@ -8,10 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.reports.platforms.contents import speed_words
-from simplugin.reports.platforms.items import Item
+from simplugin.reports.platforms.items import Item, Part
 from simplugin.reports.platforms.layouts import Layout, layout
-from simplugin.reports.platforms.part import Part, wish_along
-from simplugin.reports.platforms.sheet import Block, Disc, Stroke, Wish, Words, cut, measured
+from simplugin.reports.platforms.sheet import (
+    Block,
+    Disc,
+    Label,
+    Stroke,
+    Words,
+    cut,
+    label_along,
+    measured,
+)
 
 _FONT = 6.5
 _LARGEST, _SMALLEST = 0.17, 0.012
@@ -19,7 +27,7 @@ _LARGEST, _SMALLEST = 0.17, 0.012
 _MOST_NAMES, _MOST_RATES = 400, 60
 _TALLEST = 9.0
 _LINE = 0.105
-# Where the places beside a point are, y downwards.
+# Directions of the places beside a point, y downwards.
 _SLANT = math.sqrt(0.5)
 _SIDES = (
     (0.0, 1.0), (0.0, -1.0), (1.0, 0.0), (-1.0, 0.0),
@@ -36,7 +44,7 @@ def discs(part: Part, page: float, share: float = 1.0) -> Block:
     part : Part
         Connected, or points without lines.
     page : float
-        How wide it may get [inch].
+        Maximum width [inch].
     share : float
         Which share of all points it has.
     """
@@ -58,7 +66,7 @@ def discs(part: Part, page: float, share: float = 1.0) -> Block:
         path = (tuple(spots[one].tolist()), tuple(spots[other].tolist()))
         block.strokes.append(Stroke(path, part.bandwidth(line), part.is_fat(line)))
         if len(part.edges) <= _MOST_RATES and (sparse or len(part.edges) <= 12):
-            block.wishes.append(wish_along(path, part.rate(line)))
+            block.labels.append(label_along(path, part.rate(line)))
     towards: list[list[tuple[float, float]]] = [[] for _ in names]
     for one, other in part.edges:
         ahead = spots[other] - spots[one]
@@ -69,12 +77,12 @@ def discs(part: Part, page: float, share: float = 1.0) -> Block:
         radius = float(radii[i])
         block.discs.append(_disc(part.items[i], x, y, radius))
         if names[i]:
-            block.wishes.append(_name_wish(x, y, radius, names[i], towards[i]))
+            block.labels.append(_name_label(x, y, radius, names[i], towards[i]))
     return block
 
 
 def _words(item: Item, count: int) -> list[str]:
-    """Return what stands beside a point."""
+    """Return the text beside a point."""
     if not item.name:
         return []
     name = cut(item.name, _FONT, 1.5)
@@ -100,7 +108,7 @@ def _laid(part: Part) -> Layout:
 def _scaled(
     laid: Layout, widest: float, page: float, tallest: float
 ) -> tuple[NDArray[np.float64], float]:
-    """Return positions in inches, and about how far neighbours are apart."""
+    """Return positions in inches, and the approximate distance of neighbours."""
     spots = laid.spots
     span = np.ptp(spots, axis=0)
     count = len(spots)
@@ -142,7 +150,7 @@ def _free(
 
 
 def _radii(items: list[Item], largest: float) -> NDArray[np.float64]:
-    """Return radii: the area of a host stands for all its cores compute."""
+    """Return radii: the area of a host is proportional to its total speed."""
     power = np.array([sum(group.power for group in item.contents.groups) for item in items])
     radii = largest * np.sqrt(power / max(float(power.max()), 1e-300))
     points = np.array([item.kind != "host" for item in items])
@@ -159,12 +167,12 @@ def _disc(item: Item, x: float, y: float, radius: float) -> Disc:
     return Disc(x, y, radius, "host", group.power, group.speed)
 
 
-def _name_wish(
+def _name_label(
     x: float, y: float, radius: float, lines: list[str], towards: list[tuple[float, float]]
-) -> Wish:
-    """Return the wish of the words beside a point: all of them, or the name alone.
+) -> Label:
+    """Return the label beside a point: all of its text, or the name alone.
 
-    Rather where no line of the point goes.
+    Places without lines of the point come first.
     """
     away, side = radius + 0.07, radius + 0.04
     rise = _LINE * (len(lines) - 1)
@@ -187,9 +195,9 @@ def _name_wish(
         )
         for left, top, align in corners
     ]
-    return Wish((*every, *(place[:1] for place in every)), name=True)
+    return Label((*every, *(place[:1] for place in every)), name=True)
 
 
 def _in_the_way(side: tuple[float, float], towards: list[tuple[float, float]]) -> int:
-    """Count the lines that go where words would stand: within about 40 degrees."""
+    """Count the lines within about 40 degrees of a side."""
     return sum(side[0] * x + side[1] * y > 0.75 for x, y in towards)

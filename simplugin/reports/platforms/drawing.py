@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from simplugin.reports.platforms.sheet import Block
 
 DetailName = Literal["auto", "hosts", "clusters", "sites"]
-# What fits on a sheet [inch].
+# Maximum size of a sheet [inch].
 _FITS = (WIDTH + 0.2, 12.0)
-# More hosts are not drawn one by one unless asked for, or where they are no more than dots.
+# Maximum numbers of hosts drawn one by one by default, as discs and as dots.
 _MOST_HOSTS, _MOST_DOTS = 60, 200_000
 _FOLD = 8
-# More sites are not shown with their clusters.
+# Maximum number of sites shown with their clusters.
 _MOST_LISTED = 40
 
 
@@ -40,7 +40,7 @@ def draw_platform(
     Parameters
     ----------
     platform : Platform
-        What to draw.
+        Charts to draw.
     path : path
         A PNG, SVG or PDF file, by its suffix; an existing file is replaced. The same platform gives
         the same bytes.
@@ -79,7 +79,7 @@ def platform_figure(platform: Platform, *, title: str = "", detail: DetailName =
 
 
 def _drawn(survey: Survey, detail: DetailName) -> tuple[Item, Block]:
-    """Return what is drawn: in the detail that is asked for, or the first that fits."""
+    """Return the drawing in the requested detail, or in the first that fits."""
     fixed = {
         "hosts": Detail(),
         "clusters": Detail(hosts=False, rows=24),

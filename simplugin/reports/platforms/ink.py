@@ -1,4 +1,4 @@
-"""Shapes of a platform as a matplotlib figure, with a legend of what they mean."""
+"""Matplotlib figures of the shapes of a platform, with a legend."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from simplugin.reports.platforms.boxes import BAR
+from simplugin.reports.platforms.blocks import BAR
 from simplugin.reports.platforms.contents import rate_words, speed_words
 from simplugin.reports.platforms.sheet import Block, Box, Disc, Stroke, Words, measured
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 _MARGIN = 0.15
 _THIN, _THICK = 0.5, 3.6
 _LINE, _NAMELESS = "#7d93a8", "#b5b5b5"
-# Of a core, from slow to fast; black is read on all of them.
+# Colours of slow and fast cores; black is legible on both.
 _SLOW, _FAST = (0xF1, 0xF6, 0xFB), (0x7C, 0xBB, 0xE3)
 _EDGES = {"zone": "#9aa5b1", "listing": "#7c8a99", "group": "#5b7fa3"}
 _EDGES |= {"router": "#555555", "meeting": "#444444"}
 _FACES = {"zone": "#fbfbf8", "listing": "#ffffff", "router": "#e6e6e6", "bus": "#fbe3b9"}
 _BUS_EDGE = "#b57b0c"
-# From so many shapes on, they become dots in vector files, too.
+# Number of shapes from which they are rasterised in vector files.
 _RASTERISE_FROM = 5_000
 
 
 class _Scale:
-    """What sizes, shades and widths stand for."""
+    """Scales of sizes, shades and line widths."""
 
     def __init__(self, block: Block) -> None:
         speeds = [box.speed for box in block.boxes] + [disc.speed for disc in block.discs]
@@ -57,17 +57,15 @@ class _Scale:
         return _THIN + 0.3 + (_THICK - _THIN) * math.log10(bandwidth / low) / decades
 
 
-def figure_of(block: Block, title: str, facts: str, notes: Sequence[str] = ()) -> Figure:
+def figure_of(block: Block, title: str, facts: str) -> Figure:
     """Return a figure of a block, on a sheet of its size.
 
     Parameters
     ----------
     block : Block
-        What to draw; its wishes are granted where there is room.
+        Shapes to draw; its labels are placed where there is room.
     title, facts : str
         Above it, in two lines.
-    notes : sequence of str
-        Below it.
     """
     from matplotlib.figure import Figure
 
@@ -81,14 +79,12 @@ def figure_of(block: Block, title: str, facts: str, notes: Sequence[str] = ()) -
     left = (width - block.width) / 2
     sheet = Block()
     sheet.put(block, left, top)
-    shown, names = sheet.grant((0.02, top - 0.02, width - 0.02, top + block.height + 0.02))
-    notes = list(notes)
-    if shown < names:
-        notes.append(f"{names - shown:,} of {names:,} names do not fit")
+    shown, names = sheet.place_labels((0.02, top - 0.02, width - 0.02, top + block.height + 0.02))
     y = top + block.height + 0.2
     sheet.put(legend, _MARGIN, y)
     y += legend.height
-    for note in notes:
+    if shown < names:
+        note = f"{names - shown:,} of {names:,} names do not fit"
         sheet.words.append(Words(_MARGIN, y + 0.07, note, 6.5, colour="#777777"))
         y += 0.13
     sheet.words.append(Words(_MARGIN, 0.2, title, 11, bold=True))
@@ -150,7 +146,7 @@ def _strokes(axes: Axes, strokes: Sequence[Stroke], scale: _Scale, *, rasterized
         chosen = [stroke for stroke in strokes if stroke.dashed == dashed]
         if chosen:
             paths: Any = [stroke.points for stroke in chosen]
-            # Where there are very many, thin ones.
+            # Many lines are thin.
             crowd = min(max((100 / len(chosen)) ** 0.5, 0.3), 1.0)
             widths = [crowd * scale.width(stroke.bandwidth) for stroke in chosen]
             axes.add_collection(

@@ -1,7 +1,8 @@
-"""What a drawing of a platform shows: hosts, clusters and zones, in as much detail as asked for."""
+"""Items of a drawing of a platform: hosts, clusters and zones, in the requested detail."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,27 +18,35 @@ from simplugin.platforms.links import (
     ZoneRoute,
 )
 from simplugin.platforms.platform import Platform, PlatformElement, Zone
-from simplugin.reports.platforms.contents import Contents, Group, contents, group_of, stem
+from simplugin.reports.platforms.contents import (
+    Contents,
+    Group,
+    contents,
+    group_of,
+    rate_words,
+    stem,
+)
 from simplugin.reports.platforms.network import Line, Network, Step, Way, network
 
+_TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 Point = Host | Peer | Router | Zone | Cluster | Cabinet
 
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """How much is shown.
+    """Level of detail.
 
     Attributes
     ----------
     hosts : bool
-        Whether hosts that have an element of their own are shown one by one.
+        True if hosts that have an element of their own are shown one by one.
     fold : int
         As many equal hosts, or more, that hang from one point by equal links become one box; 0
         for never.
     sites : bool
-        Whether each part of the outermost zone becomes one box.
+        True if each part of the outermost zone becomes one box.
     rows : int
-        How many clusters such a box names.
+        Number of clusters that such a box names.
     boxes : int
         Above that, boxes that hang from one point become one box.
     frame : int
@@ -65,13 +74,13 @@ class Item:
     name : str
         Its name; for a zone that is one box, that of the zone.
     contents : Contents
-        The hosts that it stands for.
+        Its hosts.
     inner, lines
-        Of a zone: its items and what joins them, by their positions.
+        Items of a zone and the lines between them, by their positions.
     rows : int
-        Of a listing: how many clusters it names.
+        Number of clusters that a listing names.
     coordinates : tuple of float, optional
-        Where the platform itself places it.
+        Coordinates given by the platform.
     """
 
     kind: str
@@ -84,7 +93,7 @@ class Item:
 
     @property
     def is_box(self) -> bool:
-        """Whether it is drawn as a box with words."""
+        """True if it is drawn as a box with text."""
         return self.kind in ("group", "listing", "zone")
 
     def walk(self) -> Iterator[Item]:
@@ -120,7 +129,7 @@ class Survey:
         return found.bandwidth if found is not None else 0.0
 
     def is_fat(self, link: str) -> bool:
-        """Whether a link is a ``FATPIPE``: nobody waits for anybody on it."""
+        """Return True if a link is a ``FATPIPE``, whose bandwidth is not shared."""
         found = self.links.get(link)
         return isinstance(found, Link) and found.sharing_policy == FATPIPE
 
@@ -171,7 +180,7 @@ class Survey:
         return Item("host", element.id, held, coordinates=where and where[:2])
 
     def _network(self, zone: Zone, points: Sequence[Point]) -> Network:
-        """Return how the parts of a zone are joined."""
+        """Return the network of the parts of a zone."""
         if zone.id not in self._networks:
             names = [each.id for each in points]
             if zone.routing in ("Cluster", "Wifi"):
@@ -208,7 +217,7 @@ class Survey:
         return use.link, 0 if self._is_duplex(use.link) else -1
 
     def _is_duplex(self, name: str) -> bool:
-        """Whether there is a split-duplex link of that name."""
+        """Return True if there is a split-duplex link of that name."""
         link = self.links.get(name)
         return isinstance(link, Link) and link.sharing_policy == SPLITDUPLEX
 
@@ -235,7 +244,7 @@ class Survey:
 
 
 def _is_opened(zone: Zone) -> bool:
-    """Whether a zone is but a network: several routers and no host."""
+    """Return True if a zone is only a network: several routers and no host."""
     return len(zone.routers) > 1 and not any(
         isinstance(each, Host | Peer | Zone | Cluster | Cabinet) for each in zone.elements
     )
@@ -362,7 +371,7 @@ def _keep_largest(zone: Item, most: int, rows: int) -> None:
 
 
 def _together(items: Sequence[Item]) -> Contents:
-    """Return what several items hold."""
+    """Return the contents of several items."""
     groups: list[Group] = []
     for item in items:
         groups += item.contents.groups
@@ -382,3 +391,70 @@ def _merge(zone: Item, merged: dict[int, tuple[Item, list[int]]]) -> None:
             found.update(dict.fromkeys(line.links))
     zone.inner = [merged[i][0] if i in merged else zone.inner[i] for i in kept]
     zone.lines = [Line(*ends, tuple(found)) for ends, found in links.items()]
+
+
+class Part:
+    """Some items of a zone and the lines between them."""
+
+    def __init__(self, zone: Item, members: Sequence[int], survey: Survey) -> None:
+        number = {old: new for new, old in enumerate(members)}
+        self.items = [zone.inner[i] for i in members]
+        self.lines = [line for line in zone.lines if line.start in number and line.stop in number]
+        self.edges = [(number[line.start], number[line.stop]) for line in self.lines]
+        self._survey = survey
+        self._name_points()
+
+    def bandwidth(self, line: Line) -> float:
+        """Return the bandwidth of a line in one direction [byte/s]; 0 if unknown."""
+        rates = [self._survey.bandwidth(link) for link in line.links]
+        return max(rates, default=0.0)
+
+    def is_fat(self, line: Line) -> bool:
+        """Return True if transfers on a line do not share its bandwidth."""
+        return bool(line.links) and all(self._survey.is_fat(link) for link in line.links)
+
+    def rate(self, line: Line) -> str:
+        """Return the label of a line: its rate, or two if directions differ."""
+        if not line.links or all(self._stands_in(link) for link in line.links):
+            return ""
+        rates = dict.fromkeys(rate_words(self._survey.bandwidth(link)) for link in line.links)
+        if len(line.links) > 8 and len(rates) == 1:
+            return f"{len(line.links):,} \u00d7 {next(iter(rates))}"
+        if len(rates) > 2:
+            return f"{len(line.links)} links"
+        return " / ".join(rates)
+
+    def _stands_in(self, link: str) -> bool:
+        """Return True if a link exists only because SimGrid requires one in many places."""
+        uses = sum(link in line.links for line in self.lines) if self._survey.is_fat(link) else 0
+        return uses > 3
+
+    def bus_words(self, item: Item) -> str:
+        """Return the words for a link that is a point: its name and rate."""
+        names = item.name.split(", ")
+        if len(names) > 2:
+            return f"{len(names)} links"
+        return ", ".join(f"{name} {rate_words(self._survey.bandwidth(name))}" for name in names)
+
+    def _name_points(self) -> None:
+        """Name each nameless point by the word that the names of its links have in common."""
+        tokens = [[set(_TOKEN.findall(link)) for link in line.links] for line in self.lines]
+        everywhere = [each for line in tokens for each in line]
+        common = set.intersection(*everywhere) if len(everywhere) > 2 else set()
+        taken: dict[str, Item] = {}
+        for place, item in enumerate(self.items):
+            if item.kind != "meeting" or item.name:
+                continue
+            here = [
+                words
+                for edge, line in zip(self.edges, tokens, strict=True)
+                if place in edge
+                for words in line
+            ]
+            shared = set.intersection(*here) - common if len(here) > 1 else set()
+            if len(shared) == 1 and not shared & set(taken):
+                item.name = shared.pop()
+                taken[item.name] = item
+        for item in self.items:
+            if item.kind == "bus" and item.name and not item.name.endswith("bps"):
+                item.name = self.bus_words(item)

@@ -1,9 +1,8 @@
-"""Where the points of a graph are drawn: trees as trees, rings as rings, grids as grids."""
+"""Layouts of graphs: trees as trees, rings as rings, grids as grids."""
 
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,13 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from networkx import Graph
     from numpy.typing import NDArray
 
 Edges = Sequence[tuple[int, int]]
 
-# Above that, `kamada_kawai` takes seconds, and above the second `spring` does.
+# Maximum numbers of points for `kamada_kawai` and `spring`, which take seconds beyond.
 _MOST_STRESS, _MOST_SPRING = 160, 1200
-# A tree with more leaves does not fit beside each other.
+# Maximum numbers of leaves of a tree beside and below each other.
 _MOST_ACROSS, _MOST_DOWN = 26, 80
 
 
@@ -45,27 +45,25 @@ def layout(n: int, edges: Edges) -> Layout:
     Parameters
     ----------
     n : int
-        How many points, numbered from 0; the first is the root if it is a tree.
+        Number of points, numbered from 0; the first is the root if it is a tree.
     edges : sequence of (int, int)
         Each pair once.
     """
-    joined: list[list[int]] = [[] for _ in range(n)]
-    for one, other in edges:
-        joined[one].append(other)
-        joined[other].append(one)
+    graph = _graph(n, edges)
+    joined = [list(graph.adj[point]) for point in range(n)]
     degrees = [len(each) for each in joined]
     if n == 1:
         return Layout("point", np.zeros((1, 2)))
     if len(edges) == n - 1:
         return _tree(joined, degrees)
     if max(degrees) == 2:
-        return Layout("ring", _circle(_walk_round(joined)))
+        return Layout("ring", _circle(_walk(joined, 0)))
     if len(edges) == n * (n - 1) // 2 and n <= 40:
         return Layout("ring", _circle(list(range(n))))
-    spots = _grid(joined, degrees, len(edges))
+    spots = _grid(graph, degrees)
     if spots is not None:
         return Layout("grid", spots)
-    return _free(n, edges, joined)
+    return _free(graph, joined)
 
 
 def _tree(joined: list[list[int]], degrees: list[int]) -> Layout:
@@ -104,7 +102,7 @@ def _heart(joined: list[list[int]]) -> int:
     size = [1] * len(joined)
     for point in reversed(order[1:]):
         size[parent[point]] += size[point]
-    # The last in the order that still has at least half below it.
+    # The last point in the order with at least half of all points below it.
     return next(point for point in reversed(order) if 2 * size[point] >= len(joined))
 
 
@@ -162,11 +160,6 @@ def _circle(order: Sequence[int], *, least: float = 0.0) -> NDArray[np.float64]:
     return spots
 
 
-def _walk_round(joined: list[list[int]]) -> list[int]:
-    """Return the points of a ring in their order."""
-    return _walk(joined, 0)
-
-
 def _walk(joined: list[list[int]], start: int) -> list[int]:
     """Follow points of two neighbours from one of them."""
     order, seen = [start], {start}
@@ -178,33 +171,26 @@ def _walk(joined: list[list[int]], start: int) -> list[int]:
         seen.add(ahead[0])
 
 
-def _distances(joined: list[list[int]], start: int) -> NDArray[np.int64]:
-    """Return how many edges each point is away."""
-    found = np.full(len(joined), -1)
-    found[start] = 0
-    queue = deque([start])
-    while queue:
-        point = queue.popleft()
-        for other in joined[point]:
-            if found[other] < 0:
-                found[other] = found[point] + 1
-                queue.append(other)
-    return found
-
-
-def _grid(joined: list[list[int]], degrees: list[int], n_edges: int) -> NDArray[np.float64] | None:
+def _grid(graph: Graph, degrees: list[int]) -> NDArray[np.float64] | None:
     """Return columns and rows if the graph is a grid, else None.
 
     With x and y the distances from a corner, and w the number of columns, a point is x + y away
     from that corner and w - 1 - x + y from the next; both numbers give x and y.
     """
-    n = len(joined)
+    from networkx import single_source_shortest_path_length
+
+    def distances(start: int) -> NDArray[np.int64]:
+        """Return how many edges each point is from one."""
+        found = single_source_shortest_path_length(graph, start)
+        return np.array([found[point] for point in range(n)])
+
+    n = len(degrees)
     corners = [i for i in range(n) if degrees[i] == 2]
     if len(corners) != 4 or max(degrees) > 4:
         return None
-    first = _distances(joined, corners[0])
+    first = distances(corners[0])
     for corner in sorted(corners[1:], key=lambda corner: -int(first[corner])):
-        second = _distances(joined, corner)
+        second = distances(corner)
         across = int(first[corner])
         twice_x, twice_y = first - second + across, first + second - across
         if np.any(twice_x % 2) or np.any(twice_y % 2):
@@ -213,23 +199,21 @@ def _grid(joined: list[list[int]], degrees: list[int], n_edges: int) -> NDArray[
         width, height = int(x.max()) + 1, int(y.max()) + 1
         fits = width * height == n and x.min() == 0 and y.min() == 0
         unique = len(set(zip(x.tolist(), y.tolist(), strict=True))) == n
-        if not (fits and unique and n_edges == 2 * n - width - height):
+        if not (fits and unique and graph.size() == 2 * n - width - height):
             continue
-        steps = [abs(x[i] - x[j]) + abs(y[i] - y[j]) for i in range(n) for j in joined[i]]
+        steps = [abs(x[i] - x[j]) + abs(y[i] - y[j]) for i, j in graph.edges]
         if set(steps) == {1}:
             return np.column_stack([x, y] if width >= height else [y, x]).astype(float)
     return None
 
 
-def _free(n: int, edges: Edges, joined: list[list[int]]) -> Layout:
+def _free(graph: Graph, joined: list[list[int]]) -> Layout:
     """Lay out any graph so that distances along edges show as distances."""
     import networkx as nx
 
+    n = len(joined)
     if n > _MOST_SPRING:
         return Layout("radial", _rounds(*_levels(joined)))
-    graph = nx.Graph()
-    graph.add_nodes_from(range(n))
-    graph.add_edges_from(edges)
     if n <= _MOST_STRESS:
         found = nx.kamada_kawai_layout(graph)
     else:
@@ -249,23 +233,19 @@ def _laid_flat(spots: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def parts(n: int, edges: Edges) -> list[list[int]]:
     """Return the connected parts of a graph, each with its points in order, largest first."""
-    joined: list[list[int]] = [[] for _ in range(n)]
-    for one, other in edges:
-        joined[one].append(other)
-        joined[other].append(one)
-    seen = [False] * n
-    found = []
-    for start in range(n):
-        if not seen[start]:
-            seen[start] = True
-            order = [start]
-            for point in order:
-                for other in joined[point]:
-                    if not seen[other]:
-                        seen[other] = True
-                        order.append(other)
-            found.append(sorted(order))
+    import networkx as nx
+
+    found = map(sorted, nx.connected_components(_graph(n, edges)))
     return sorted(found, key=lambda part: (-len(part), part[0]))
+
+
+def _graph(n: int, edges: Edges) -> Graph:
+    """Return a graph whose points are numbered from 0."""
+    import networkx as nx
+
+    graph: Graph = nx.empty_graph(n)
+    graph.add_edges_from(edges)
+    return graph
 
 
 def apart(
@@ -286,7 +266,7 @@ def apart(
         New centres, near the old.
     """
     spots = np.array(spots, dtype=float)
-    # Boxes in the same place go apart in their order.
+    # Boxes in the same place are separated in their order.
     spots += 1e-6 * np.arange(len(spots))[:, None]
     half = (sizes[:, None, :] + sizes[None, :, :]) / 2 + gap
     rounds = 400
@@ -301,7 +281,7 @@ def apart(
         push = np.zeros_like(shift)
         push[:, :, 0] = np.where(touching & flat, np.sign(shift[:, :, 0]) * lack[:, :, 0], 0)
         push[:, :, 1] = np.where(touching & ~flat, np.sign(shift[:, :, 1]) * lack[:, :, 1], 0)
-        # Each of two moves half of what lacks, and a little more to come to an end.
+        # Each of two boxes moves slightly more than half of the overlap, so that the loop ends.
         spots += 0.52 * push.sum(axis=1) / np.maximum(touching.sum(axis=1), 1)[:, None] ** 0.5
     grown = spots * 1.3
     return apart(grown, sizes, gap) if np.abs(grown).max() < 1e3 else grown

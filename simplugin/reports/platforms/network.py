@@ -1,13 +1,14 @@
-"""The network that routes tell of: which ends of links meet where."""
+"""Reconstruction of a network from its routes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-# A link on a way, and the end that the way enters it by: 0 or 1; -1 where nothing tells.
+# A link on a way, and the end that the way enters it by: 0 or 1; -1 if unknown.
 Step = tuple[str, int]
-# What a link meets on a way: a terminal (0, name) or another link (1, name).
+# Neighbour of a link on a way: a terminal (0, name) or another link (1, name).
 _Thing = tuple[int, str]
 _End = tuple[str, int, int]
 
@@ -23,7 +24,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What joins two points directly.
+    """Direct connection of two points.
 
     Attributes
     ----------
@@ -48,7 +49,7 @@ class Network:
         Names: first the terminals, then a nameless point for each place where links meet without
         a terminal.
     n_terminals : int
-        How many points are terminals.
+        Number of terminals.
     lines : tuple of Line
         At most one between any two points.
     buses : dict of int to tuple of str
@@ -64,10 +65,10 @@ class Network:
 def network(
     terminals: Sequence[str], ways: Iterable[Way], fat: Callable[[str], bool] = lambda _: False
 ) -> Network:
-    """Find the network that ways come from.
+    """Return the network that explains given ways.
 
     Links that follow each other on a way share a point, as do a terminal and the link next to it.
-    A link that is entered by either end (`Step`) has its ends told apart so; of another, the
+    The ends of a link with directions (`Step`) are known; of another, the
     neighbours on the two sides of it are. One that has more than two sides is a bus, a point of
     its own, and so is one with a terminal at both ends.
 
@@ -78,32 +79,10 @@ def network(
     ways : iterable of Way
         Their ends are terminals.
     fat : callable
-        Whether nobody waits for anybody on a link. Such a link may stand in for many cables: unless
-        all that it joins are joined by it pairwise, it is one line for each pair.
+        Returns True if the bandwidth of a link is not shared. Such a link may represent many
+        cables: it is one line for each pair of neighbours unless it joins all of them pairwise.
     """
     return _Reconstruction(terminals, ways, fat).network()
-
-
-class _Classes:
-    """Disjoint sets of ends of links."""
-
-    def __init__(self) -> None:
-        self._parent: dict[_End, _End] = {}
-
-    def find(self, end: _End) -> _End:
-        """Return who stands for the set of an end."""
-        parent = self._parent
-        root = end
-        while (above := parent.setdefault(root, root)) != root:
-            root = above
-        while end != root:
-            parent[end], end = root, parent[end]
-        return root
-
-    def join(self, one: _End, other: _End) -> None:
-        """Make two sets one; the smaller name stands for it."""
-        low, high = sorted((self.find(one), self.find(other)))
-        self._parent[high] = low
 
 
 class _Reconstruction:
@@ -112,13 +91,15 @@ class _Reconstruction:
     def __init__(
         self, terminals: Sequence[str], ways: Iterable[Way], fat: Callable[[str], bool]
     ) -> None:
+        from networkx.utils import UnionFind
+
         self.fat = fat
         self.apart: set[str] = set()
         self.terminals = tuple(dict.fromkeys(terminals))
         self.ways = list(dict.fromkeys(ways))
-        self.classes = _Classes()
+        self.classes: Any = UnionFind()
         self.at: dict[str, dict[_End, None]] = {name: {} for name in self.terminals}
-        # Of each link whose direction is not told: the piece and the side that a neighbour is at.
+        # For each undirected link the piece and the side of each neighbour.
         self.sides: dict[str, dict[_Thing, tuple[int, int]]] = {}
         self.pieces: dict[str, int] = {}
         self.pairs: dict[str, dict[frozenset[_Thing], int]] = {}
@@ -130,7 +111,7 @@ class _Reconstruction:
         self._join_ends()
 
     def _find_sides(self) -> None:
-        """Tell the two ends of each undirected link apart by what is at them."""
+        """Distinguish the two ends of each undirected link by their neighbours."""
         passages: dict[str, dict[tuple[_Thing, _Thing], None]] = {}
         for way in self.ways:
             for (link, end), before, after in _passages(way):
@@ -164,16 +145,14 @@ class _Reconstruction:
         return (link, *sides[before]), (link, *sides[after])
 
     def _join(self, way: Way) -> None:
-        """Join what meets on a way."""
+        """Join the ends of links that meet on a way."""
         last: _End | None = None
         for step, before, after in _passages(way):
             enters, leaves = self._ends(step, before, after)
-            self.classes.find(leaves)
             if last is None:
                 self.at[way.source][enters] = None
-                self.classes.find(enters)
             else:
-                self.classes.join(last, enters)
+                self.classes.union(last, enters)
             last = leaves
         if last is not None:
             self.at[way.destination][last] = None
@@ -190,31 +169,31 @@ class _Reconstruction:
                     waiting.remove(link)
                     changed = True
         for link in waiting:
-            # Nothing tells which ends are the same: all that pass it meet there.
+            # The order of the ends is unknown: all ways over the link meet there.
             self.buses[link] = None
             for piece in range(self.pieces[link]):
                 for side in (0, 1):
-                    self.classes.join((link, 0, 0), (link, piece, side))
+                    self.classes.union((link, 0, 0), (link, piece, side))
 
     def _join_ends(self) -> None:
         """Make links that have a terminal at both ends buses."""
         around: dict[str, set[str]] = {}
         for name, ends in self.at.items():
-            roots = {self.classes.find(end) for end in ends}
+            roots = {self.classes[end] for end in ends}
             for link, piece, side in ends:
                 if piece == 0 and link not in self.buses and link not in self.apart:
-                    other = self.classes.find((link, 0, 1 - side))
-                    if other in roots and other != self.classes.find((link, 0, side)):
+                    other = self.classes[(link, 0, 1 - side)]
+                    if other in roots and other != self.classes[(link, 0, side)]:
                         around.setdefault(link, set()).add(name)
         for link in around:
             self.buses[link] = None
-            self.classes.join((link, 0, 0), (link, 0, 1))
+            self.classes.union((link, 0, 0), (link, 0, 1))
 
     def _matched(self, link: str) -> bool:
-        """Join the pieces of a link if the points at their ends tell how."""
+        """Join the pieces of a link if the points at their ends determine the order."""
         places = self._places()
         ends = [
-            [places.get(self.classes.find((link, piece, side))) for side in (0, 1)]
+            [places.get(self.classes[(link, piece, side)]) for side in (0, 1)]
             for piece in range(self.pieces[link])
         ]
         turns = []
@@ -226,7 +205,7 @@ class _Reconstruction:
             turns.append(turned)
         for piece, turn in enumerate(turns):
             for side in (0, 1):
-                self.classes.join((link, 0, side), (link, piece, side ^ turn))
+                self.classes.union((link, 0, side), (link, piece, side ^ turn))
         return True
 
     def _places(self) -> dict[_End, object]:
@@ -234,11 +213,11 @@ class _Reconstruction:
         places: dict[_End, object] = {}
         for name, ends in self.at.items():
             for end in ends:
-                places[self.classes.find(end)] = name
+                places[self.classes[end]] = name
         for link, count in self.pieces.items():
             for piece in range(count):
                 for side in (0, 1):
-                    root = self.classes.find((link, piece, side))
+                    root = self.classes[(link, piece, side)]
                     places.setdefault(root, root)
         return places
 
@@ -247,12 +226,12 @@ class _Reconstruction:
         at_end: dict[_End, dict[str, None]] = {}
         for name, ends in self.at.items():
             for end in ends:
-                at_end.setdefault(self.classes.find(end), {})[name] = None
+                at_end.setdefault(self.classes[end], {})[name] = None
         points = list(self.terminals)
         number = {name: i for i, name in enumerate(points)}
         place: dict[_End, int] = {}
         lines: dict[tuple[int, int], dict[str, None]] = {}
-        bus_roots = {self.classes.find((link, 0, 0)) for link in self.buses}
+        bus_roots = {self.classes[(link, 0, 0)] for link in self.buses}
         for root in self._roots():
             here = at_end.get(root, {})
             if len(here) == 1 and root not in bus_roots:
@@ -265,11 +244,11 @@ class _Reconstruction:
         buses: dict[int, tuple[str, ...]] = {}
         for link in self.pieces:
             if link in self.buses:
-                spot = place[self.classes.find((link, 0, 0))]
+                spot = place[self.classes[(link, 0, 0)]]
                 buses[spot] = (*buses.get(spot, ()), link)
                 continue
             for piece in range(self.pieces[link] if link in self.apart else 1):
-                one, other = (place[self.classes.find((link, piece, side))] for side in (0, 1))
+                one, other = (place[self.classes[(link, piece, side)]] for side in (0, 1))
                 if one != other:
                     lines.setdefault((min(one, other), max(one, other)), {})[link] = None
         drawn = tuple(Line(*ends, tuple(links)) for ends, links in lines.items())
@@ -281,7 +260,7 @@ class _Reconstruction:
         for link in self.pieces:
             for piece in range(self.pieces[link] if link in self.apart else 1):
                 for side in (0,) if link in self.buses else (0, 1):
-                    roots[self.classes.find((link, piece, side))] = None
+                    roots[self.classes[(link, piece, side)]] = None
         return list(roots)
 
 
@@ -294,7 +273,7 @@ def _passages(way: Way) -> Iterable[tuple[Step, _Thing, _Thing]]:
 
 
 def _pairwise(pairs: Collection[tuple[_Thing, _Thing]]) -> bool:
-    """Whether more than two things are all paired with each other."""
+    """Return True if there are more than two things and all are paired with each other."""
     found = {frozenset(pair) for pair in pairs}
     things = frozenset().union(*found)
     return len(things) > 2 and 2 * len(found) == len(things) * (len(things) - 1)
@@ -305,7 +284,7 @@ def _two_sides(
 ) -> tuple[dict[_Thing, tuple[int, int]], int, bool]:
     """Colour things so that each pair has two colours; return piece and colour of each.
 
-    Also how many pieces there are, and whether two colours were enough.
+    Also return the number of pieces, and True if two colours suffice.
     """
     partners: dict[_Thing, list[_Thing]] = {}
     for one, other in pairs:

@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 Point = tuple[float, float]
 # Left, upper, right and lower edge.
 Area = tuple[float, float, float, float]
 
-# Letters smaller than this are not read.
+# Minimum legible font size.
 LEAST_FONT = 6.0
+
+# The words of a line: font size and colour.
+LABEL, LABEL_COLOUR = 6.2, "#3b5b78"
+# Possible places of a label along a line, in order of preference.
+_ALONG = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
     """A line of text; its place is that of its left edge, its middle or its right edge.
 
-    With `paper`, what is behind it is covered.
+    With `paper`, it has a white background.
     """
 
     x: float
@@ -33,7 +39,7 @@ class Words:
 
     @property
     def area(self) -> Area:
-        """What it covers."""
+        """Covered area."""
         width, height = measured(self.text, self.size, bold=self.bold)
         left = self.x - {"left": 0.0, "center": width / 2, "right": width}[self.align]
         return left, self.y - height / 2, left + width, self.y + height / 2
@@ -48,7 +54,7 @@ class Box:
     kind : str
         ``zone``, ``listing``, ``group``, ``router``, ``bus`` or ``bar``.
     speed : float
-        Of a core in it [flop/s]; 0 for no shade.
+        Speed of a core in it [flop/s]; 0 for no shade.
     """
 
     x: float
@@ -60,7 +66,7 @@ class Box:
 
     @property
     def area(self) -> Area:
-        """What it covers."""
+        """Covered area."""
         return self.x, self.y, self.x + self.width, self.y + self.height
 
 
@@ -73,9 +79,9 @@ class Disc:
     kind : str
         ``host``, ``router``, ``bus`` or ``meeting``.
     power : float
-        Of all cores [flop/s].
+        Speed of all cores together [flop/s].
     speed : float
-        Of each core [flop/s].
+        Speed of each core [flop/s].
     """
 
     x: float
@@ -87,7 +93,7 @@ class Disc:
 
     @property
     def area(self) -> Area:
-        """What it covers."""
+        """Covered area."""
         r = self.radius
         return self.x - r, self.y - r, self.x + r, self.y + r
 
@@ -102,8 +108,8 @@ class Stroke:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """Lines of words that go to the first of some places that is free, or nowhere."""
+class Label:
+    """Lines of text with possible places: the first free place is used, if any."""
 
     places: tuple[tuple[Words, ...], ...]
     name: bool = False
@@ -119,7 +125,7 @@ class Block:
     discs: list[Disc] = field(default_factory=list)
     strokes: list[Stroke] = field(default_factory=list)
     words: list[Words] = field(default_factory=list)
-    wishes: list[Wish] = field(default_factory=list)
+    labels: list[Label] = field(default_factory=list)
 
     def put(self, block: Block, x: float, y: float) -> None:
         """Add another block with its corner there."""
@@ -129,35 +135,35 @@ class Block:
         for stroke in block.strokes:
             points = tuple((px + x, py + y) for px, py in stroke.points)
             self.strokes.append(replace(stroke, points=points))
-        for wish in block.wishes:
+        for label in block.labels:
             places = tuple(
                 tuple(replace(each, x=each.x + x, y=each.y + y) for each in place)
-                for place in wish.places
+                for place in label.places
             )
-            self.wishes.append(replace(wish, places=places))
+            self.labels.append(replace(label, places=places))
         self.width = max(self.width, x + block.width)
         self.height = max(self.height, y + block.height)
 
-    def grant(self, page: Area) -> tuple[int, int]:
-        """Turn wishes into words where there is room; return how many names were granted, of all.
+    def place_labels(self, page: Area) -> tuple[int, int]:
+        """Place labels where there is room; return the numbers of placed names and of all names.
 
         Names come before other words.
         """
         taken = Taken([words.area for words in self.words])
         taken.add([disc.area for disc in self.discs])
         taken.add([box.area for box in self.boxes if box.kind not in ("zone", "bar")])
-        granted = wanted = 0
-        for wish in sorted(self.wishes, key=lambda wish: not wish.name):
-            wanted += wish.name
-            for place in wish.places:
+        placed = wanted = 0
+        for label in sorted(self.labels, key=lambda label: not label.name):
+            wanted += label.name
+            for place in label.places:
                 areas = [words.area for words in place]
                 if all(_within(area, page) and taken.is_free(area) for area in areas):
                     taken.add(areas)
                     self.words += place
-                    granted += wish.name
+                    placed += label.name
                     break
-        self.wishes = []
-        return granted, wanted
+        self.labels = []
+        return placed, wanted
 
 
 class Taken:
@@ -176,7 +182,7 @@ class Taken:
                 self._squares.setdefault(square, []).append(area)
 
     def is_free(self, area: Area) -> bool:
-        """Whether nothing covers any of an area."""
+        """Return True if an area is free."""
         return not any(
             overlap(area, other)
             for square in self._touched(area)
@@ -190,7 +196,7 @@ class Taken:
 
 
 def overlap(one: Area, other: Area) -> bool:
-    """Whether two areas have more than an edge in common."""
+    """Return True if two areas have more than an edge in common."""
     slack = 1e-9
     return (
         one[0] < other[2] - slack
@@ -201,7 +207,7 @@ def overlap(one: Area, other: Area) -> bool:
 
 
 def _within(area: Area, page: Area) -> bool:
-    """Whether an area is on the page."""
+    """Return True if an area is on the page."""
     return area[0] >= page[0] and area[1] >= page[1] and area[2] <= page[2] and area[3] <= page[3]
 
 
@@ -211,7 +217,7 @@ def measured(text: str, size: float, *, bold: bool = False) -> Point:
     from matplotlib.font_manager import FontProperties
 
     weight = "bold" if bold else "normal"
-    # At 300 dots per inch hinting hardly matters; a little is added for what it may.
+    # At 300 dots per inch hinting hardly matters; a margin covers it.
     width, _, _ = _renderer().get_text_width_height_descent(
         text, FontProperties(family="sans-serif", size=size, weight=weight), ismath=False
     )
@@ -220,7 +226,7 @@ def measured(text: str, size: float, *, bold: bool = False) -> Point:
 
 @cache
 def _renderer() -> Any:
-    """Return what measures text."""
+    """Return the renderer that measures text."""
     from matplotlib.backends.backend_agg import RendererAgg
 
     make: Any = RendererAgg
@@ -236,3 +242,26 @@ def cut(text: str, size: float, width: float, *, bold: bool = False) -> str:
         if measured(shorter, size, bold=bold)[0] <= width:
             return shorter
     return "…"
+
+
+def label_along(path: Sequence[Point], text: str) -> Label:
+    """Return the label on a line."""
+    if not text:
+        return Label(())
+    places = []
+    for share in _ALONG:
+        x, y = _at(path, share)
+        places.append((Words(x, y, text, LABEL, colour=LABEL_COLOUR, align="center", paper=True),))
+    return Label(tuple(places))
+
+
+def _at(path: Sequence[Point], share: float) -> Point:
+    """Return the point at a share of the length of a path of straight pieces."""
+    lengths = [((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2) ** 0.5 for a, b in pairwise(path)]
+    left = share * sum(lengths)
+    for (a, b), length in zip(pairwise(path), lengths, strict=True):
+        if left <= length:
+            t = left / length if length else 0.0
+            return a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1])
+        left -= length
+    return path[-1]

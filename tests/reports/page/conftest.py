@@ -26,7 +26,7 @@ EVIL = "link '<b>bb</b>' </script>\nTraceback: the rest"
 
 @pytest.fixture(scope="session")
 def rows():
-    """What there is of each run: scheduler, hosts, seed, makespan, surplus, whether it failed."""
+    """Return the columns of runs: scheduler, hosts, seed, makespan, surplus, failure."""
     rng = np.random.default_rng(5)
     found = []
     for scheduler in SCHEDULERS:
@@ -117,7 +117,7 @@ def page(driver, address):
     driver.get_log("performance")
     driver.get(address)
     yield Page(driver)
-    # Whatever a test did, the page said nothing on the console and asked for nothing.
+    # No test may cause console messages or network requests.
     assert driver.get_log("browser") == []
     events = [json.loads(each["message"])["message"] for each in driver.get_log("performance")]
     asked = [
@@ -129,7 +129,7 @@ def page(driver, address):
 
 
 class Page:
-    """The page as a user has it."""
+    """The page in a browser."""
 
     def __init__(self, driver):
         self.driver = driver
@@ -167,7 +167,7 @@ class Page:
         return self.one("#looked-at").text
 
     def column(self, name):
-        """Return what the table shows of a column."""
+        """Return the cells of a column of the table."""
         heads = self.texts("#runs-table thead tr:first-child th")
         place = next(at for at, head in enumerate(heads) if head.split(" [")[0] == name) + 1
         return self.texts(f"#runs-body tr > :nth-child({place})")

@@ -59,7 +59,7 @@ def odd(open_report, odd_rows):
 
 
 def odd_ratio(rows, left_out=()):
-    """Return what the page says of factor 0.5 relative to 5."""
+    """Return the comparison of factor 0.5 with 5 on the page."""
     values = {tuple(row[:3]): row[3] for at, row in enumerate(rows) if at not in left_out}
     keys = [key[1:] for key in values if key[0] == 0.5 and (5.0, *key[1:]) in values]
     return len(keys), gmean([values[0.5, *key] / values[5.0, *key] for key in keys])

@@ -1,4 +1,4 @@
-"""The numbers of a page are those of the figures for papers."""
+"""Numbers of a page against those of the figures for papers."""
 
 import math
 import re

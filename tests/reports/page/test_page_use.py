@@ -1,4 +1,4 @@
-"""A page in use: sorting, filters, details, colours, paper."""
+"""Use of a page: sorting, filters, details, colours, paper."""
 
 import base64
 import math

@@ -1,4 +1,4 @@
-"""Drawings of platforms: what can be told of them without looking."""
+"""Drawings of platforms: properties that can be checked without looking."""
 
 import itertools
 from pathlib import Path
@@ -14,8 +14,7 @@ from simplugin.platforms import BypassZoneRoute, LinkUse, Route, Router, ZoneRou
 from simplugin.platforms.grid5000.platform import grid5000_platform
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.reports.platforms.drawing import draw_platform, platform_figure
-from simplugin.reports.platforms.items import Detail, Survey
-from simplugin.reports.platforms.part import Part
+from simplugin.reports.platforms.items import Detail, Part, Survey
 
 ROOT = Path(__file__).parents[3]
 FILES = sorted((ROOT / "platforms_xml").glob("*.xml"))

@@ -35,7 +35,7 @@ def as_graph(found):
 
 
 def alike(found, graph, names):
-    """Whether a network is a graph, up to the names of points without one."""
+    """Return True if a network is a graph, up to the names of its nameless points."""
     expected = nx.Graph()
     expected.add_nodes_from((i, {"name": names.get(i, "")}) for i in graph)
     for one, other in graph.edges:
@@ -66,7 +66,7 @@ def test_graphs_of_duplex_links_come_back(n, density, seed):
     rng = np.random.default_rng(seed)
     for point in range(1, n):
         graph.add_edge(int(rng.integers(point)), point)
-    # Neighbours have a route of one link, others pass neighbours: all ends are told.
+    # Neighbours have a route of one link, others pass neighbours: all ends are known.
     found = network([f"t{i}" for i in graph], ways_over(graph, list(graph), directed=True))
     assert found.n_terminals == n == len(found.points)
     assert alike(found, graph, {i: f"t{i}" for i in graph})

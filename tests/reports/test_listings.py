@@ -1,4 +1,4 @@
-"""Host names that all end alike."""
+"""Host names with a common ending."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from simplugin.listings import Listing
-from simplugin.reports.claims import print_listings
-from simplugin.reports.name_endings import common_ending, without_common_ending
+from simplugin.reports.listings import common_ending, print_listings, without_common_ending
 from simplugin.rows import Row
 
 NAMES = ("gros-1.nancy.grid5000.fr", "chuc-2.lille.grid5000.fr")

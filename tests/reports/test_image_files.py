@@ -1,4 +1,4 @@
-"""Letters that the usual font does not have, with a font made for the test."""
+"""Letters that the default font lacks, with a font made for the test."""
 
 from io import BytesIO
 
@@ -9,7 +9,7 @@ from matplotlib import font_manager
 
 from simplugin.reports.campaign_figures import write_figures
 from simplugin.reports.distributions import box_plot
-from simplugin.reports.fallback_fonts import MissingLetters
+from simplugin.reports.image_files import MissingLetters
 from simplugin.reports.page.contents import Column
 from simplugin.reports.paper_sheet import text_width
 
@@ -22,12 +22,12 @@ def test_letters_come_from_fonts_that_have_them(tmp_path, report_of):
         Column("scheduler.name", ["\u8c03", "b"] * 2, role="varied"),
         Column("x", [1, 2, 3, 4]),
     )
-    # No font of matplotlib has them: one remark for all figures, and one warning for a figure.
+    # No font of matplotlib has them: one warning for all figures, and one warning for a figure.
     # Without a sense the first metric is the main one.
     written = write_figures(report_of(*columns), tmp_path)
     assert {path.stem for path in written} == {"x-box", "x-ecdf"}
-    [remark] = written.remarks
-    assert remark.startswith("no font here has \u8c03; boxes stand")
+    [warning] = written.warnings
+    assert warning.startswith("no font here has \u8c03; boxes stand")
     with pytest.warns(MissingLetters, match="no font here has \u8c03\u5ea6;") as caught:
         box_plot(groups, tmp_path / "x.png", label="y")
     assert len(caught) == 1

@@ -5,8 +5,7 @@ import io
 from rich.console import Console
 
 from simplugin.claims import Claim
-from simplugin.reports.claims import claims_summary
-from simplugin.reports.claims_page import Measurement, claims_page
+from simplugin.reports.claims import Measurement, claims_page, claims_summary
 
 CLAIMS = [
     Claim("A|B shares", 1.0, 1.25, False, "the *tie* rule\ndiffers", "Fig. 2", 1.5, {"seed": 7}),
@@ -18,7 +17,7 @@ MEASUREMENT = Measurement(
 
 
 def cells(line):
-    # A column is a bar that no backslash stands before.
+    # Columns are separated by bars without a backslash.
     return [cell.strip() for cell in line.replace("\\|", "\0").strip("|").split("|")]
 
 
