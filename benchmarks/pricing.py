@@ -189,7 +189,7 @@ def agents_cell(hosts: int, rounds: int) -> dict[str, float | None]:
 
     The pure iteration tells how many these are; the simulation must show them again.
     """
-    from simplugin.pricing.actors import negotiate
+    from simplugin.pricing import negotiate
     from simplugin.pricing.iteration import iterate, settled, throughput_error
     from simplugin.pricing.policies.market import Market
     from simplugin.workloads import AlphaFair
