@@ -40,8 +40,8 @@ def near_names(name: str, known: Iterable[str], most: int = 3) -> tuple[str, ...
     return tuple(dict.fromkeys(near))
 
 
-def perhaps(name: str, known: Iterable[str], most: int = 3) -> str:
-    """Return ``perhaps 'a', 'b'?`` of the names that may be meant, the empty string of none.
+def did_you_mean(name: str, known: Iterable[str], most: int = 3) -> str:
+    """Return ``did you mean 'a' or 'b'?`` of similar names; the empty string if there is none.
 
     Parameters
     ----------
@@ -49,4 +49,4 @@ def perhaps(name: str, known: Iterable[str], most: int = 3) -> str:
         As `near_names` takes them.
     """
     near = near_names(name, known, most)
-    return f"perhaps {', '.join(map(repr, near))}?" if near else ""
+    return f"did you mean {' or '.join(map(repr, near))}?" if near else ""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, Literal
 
 from simplugin.errors import SimpluginError
+from simplugin.near_names import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +103,7 @@ class Row:
             if metric.name == name:
                 return metric
         names = [metric.name for metric in self.metrics]
-        close = get_close_matches(name, names, 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names)}"
+        hint = did_you_mean(name, names) or f"there are {', '.join(names)}"
         raise SimpluginError(f"there is no metric {name!r}; {hint}")
 
     def __getitem__(self, name: str) -> float | int | str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simplugin.near_names import near_names, perhaps
+from simplugin.near_names import did_you_mean, near_names
 
 HOSTS = ("gros", "gros-1.nancy.g5k", "gros-10.nancy.g5k", "paravance-1.rennes.g5k", "master")
 
@@ -38,5 +38,5 @@ def test_most() -> None:
 
 
 def test_clause() -> None:
-    assert perhaps("a", ["a.b", "a.c"]) == "perhaps 'a.b', 'a.c'?"
-    assert perhaps("a", []) == ""
+    assert did_you_mean("a", ["a.b", "a.c"]) == "did you mean 'a.b' or 'a.c'?"
+    assert did_you_mean("a", []) == ""

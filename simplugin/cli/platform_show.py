@@ -12,7 +12,7 @@ from rich.console import Console
 from simplugin.errors import PlatformError
 from simplugin.formats.check import exit_status, read_checked
 from simplugin.listings import Listing
-from simplugin.near_names import perhaps
+from simplugin.near_names import did_you_mean
 from simplugin.platforms.census import census_of, telling_pairs
 from simplugin.platforms.validation import WARNING
 from simplugin.reports.listings import print_listings
@@ -78,7 +78,7 @@ def _require_hosts(platform: Platform, pair: tuple[str, str], file: Path) -> Non
     names = list(platform.host_names())
     for name in pair:
         if name not in names:
-            remedy = perhaps(name, names) or f"the hosts are {_shortened(names)}"
+            remedy = did_you_mean(name, names) or f"the hosts are {_shortened(names)}"
             raise PlatformError(f"there is no host {name!r}", file=file, remedy=remedy)
     if pair[0] == pair[1]:
         raise PlatformError(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
+
+from simplugin.near_names import did_you_mean
 
 MAX_SHOWN = 80  # characters of a value in a message
 _REMEDIES = {
@@ -66,9 +67,8 @@ def missing_key(path: Path) -> Problem:
 def suggestion(name: str, known: Iterable[str], otherwise: str) -> str:
     """Return a question with the names similar to `name`, or `otherwise` and all known names."""
     names = sorted(known)
-    close = get_close_matches(name, names, 2, 0.6)
-    if close:
-        return "did you mean " + " or ".join(repr(each) for each in close) + "?"
+    if question := did_you_mean(name, names):
+        return question
     return f"{otherwise} {', '.join(names)}" if names else "there is none"
 
 

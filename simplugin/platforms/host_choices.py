@@ -9,7 +9,7 @@ from fnmatch import translate
 from functools import cached_property
 
 from simplugin.errors import DeploymentError
-from simplugin.near_names import perhaps
+from simplugin.near_names import did_you_mean
 from simplugin.platforms.hosts import Cabinet, Cluster
 from simplugin.platforms.platform import Platform, Zone
 
@@ -117,7 +117,7 @@ class HostChoice:
             kind = f", but a {_kind(self._parts[host])}" if host in self._parts else ""
             raise DeploymentError(
                 f"{what} {host!r} is no host of the platform{kind}",
-                remedy=perhaps(host, self._hosts) or "name a host of the platform",
+                remedy=did_you_mean(host, self._hosts) or "name a host of the platform",
             )
 
     def chosen(
@@ -185,7 +185,7 @@ class HostChoice:
         name = item.strip() if match is None else match["name"]
         raise DeploymentError(
             f"{name!r} is no host, zone, cluster or cabinet of the platform, and matches no host",
-            remedy=perhaps(name, [*self._parts, *self._hosts])
+            remedy=did_you_mean(name, [*self._parts, *self._hosts])
             or "choose all, a number, or a name or pattern of hosts",
         )
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from simplugin.elementary import exp, log, log1p, power
 from simplugin.errors import PlatformError, UnitError
-from simplugin.near_names import near_names
+from simplugin.near_names import did_you_mean
 from simplugin.units import has_unit, parse_bandwidth, parse_speed, parse_time
 
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
@@ -325,9 +325,7 @@ def _law_of(name: str, table: Mapping[str, Any]) -> str:
     known = ("law", *PARAMETERS[law])
     for key in table:
         if key not in known:
-            near = near_names(key, known, 1)
-            listed = ", ".join(known)
-            remedy = f"did you mean {near[0]!r}?" if near else f"the keys here are {listed}"
+            remedy = did_you_mean(key, known) or f"the keys here are {', '.join(known)}"
             raise MisreadError(f"unknown key '{name}.{key}'", remedy, (key,))
     return law
 

@@ -326,14 +326,14 @@ class RecordedResult:
     def _tolerances(self, metrics: set[str]) -> Tolerances:
         """Return the tolerances, once it is known which metrics there are."""
         from simplugin.errors import SimpluginError
-        from simplugin.near_names import perhaps
+        from simplugin.near_names import did_you_mean
         from simplugin.regression.tolerances import ToleranceFile
 
         given = {"relative": self._given.get("rel"), "absolute": self._given.get("abs")}
         own = self._given.get("metrics") or {}
         for name in own:
             if name not in metrics:
-                hint = perhaps(name, metrics) or f"there are {', '.join(sorted(metrics))}"
+                hint = did_you_mean(name, metrics) or f"there are {', '.join(sorted(metrics))}"
                 raise SimpluginError(f"snapshot: there is no metric {name!r}; {hint}")
         said = {key: value for key, value in given.items() if value is not None}
         return ToleranceFile({**said, "metrics": dict(own)}, Path("snapshot")).of("")

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 from simplugin.inputs.messages import from_pydantic
 from simplugin.inputs.positions import toml_line
 from simplugin.inputs.sections import Section
-from simplugin.near_names import perhaps
+from simplugin.near_names import did_you_mean
 from simplugin.scenarios.scenario import read_toml, scenario_error
 
 RELATIVE = 1e-9
@@ -273,5 +273,5 @@ def scenarios_in(directory: Path) -> set[str]:
 
 def _ending(text: str, name: str, known: Collection[str]) -> str:
     """Add what may be meant."""
-    near = perhaps(name, known)
+    near = did_you_mean(name, known)
     return f"{text}; {near}" if near else text

@@ -8,7 +8,7 @@ from collections.abc import Collection, Hashable
 from typing import TYPE_CHECKING
 
 from simplugin.errors import SimpluginError
-from simplugin.near_names import perhaps
+from simplugin.near_names import did_you_mean
 from simplugin.reports.comparisons import Comparison, corrected, paired
 from simplugin.reports.page.contents import NO_VALUE, identity
 
@@ -162,6 +162,6 @@ def number(value: Value) -> float | int | None:
 def _rows_of(groups: dict[str, list[int]], name: str) -> list[int]:
     """Return the runs of a group."""
     if name not in groups:
-        hint = perhaps(name, groups) or f"there are {', '.join(groups)}"
+        hint = did_you_mean(name, groups) or f"there are {', '.join(groups)}"
         raise SimpluginError(f"there is no group {name!r}; {hint}")
     return groups[name]

@@ -12,12 +12,12 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from functools import partial
 from typing import Any, Literal, get_args
 
 from simplugin.errors import SimpluginError
 from simplugin.formats.config_options import option_refusal
+from simplugin.near_names import did_you_mean
 
 NetworkModel = Literal["LV08", "CM02", "raw", "SMPI", "Constant"]
 HostModel = Literal["default", "ptask_L07"]
@@ -44,8 +44,7 @@ def _check_choice(choices: tuple[str, ...], name: str, value: object) -> None:
     if (name, value) in _ELSEWHERE:
         way_out = _ELSEWHERE[name, str(value)]
     else:
-        close = get_close_matches(str(value), choices, 1, 0.4)
-        way_out = f"did you mean {close[0]!r}?" if close else "see SimGridOptions"
+        way_out = did_you_mean(str(value), choices) or "see SimGridOptions"
     listed = ", ".join(repr(choice) for choice in choices)
     raise SimpluginError(f"{name} is {value!r}, not one of {listed}; {way_out}")
 

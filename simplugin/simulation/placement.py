@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import DeploymentError
-from simplugin.near_names import perhaps
+from simplugin.near_names import did_you_mean
 from simplugin.platforms.deployment import Deployment
 
 if TYPE_CHECKING:
@@ -216,4 +216,4 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     names = list(known)
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     listed = ", ".join(map(repr, names[:5])) or "none"
-    return perhaps(name, names) or f"there is {listed}{more}"
+    return did_you_mean(name, names) or f"there is {listed}{more}"

@@ -308,9 +308,9 @@ def test_a_query_as_csv_and_of_the_tables_themselves(simplugin, store):
     [
         (
             "SELECT makspan FROM results",
-            r"no such column: makspan (perhaps 'makespan'?); columns of",
+            r"no such column: makspan (did you mean 'makespan'?); columns of",
         ),
-        ("SELECT * FROM result", "no such table: result (perhaps 'results'"),
+        ("SELECT * FROM result", "no such table: result (did you mean 'results'"),
         (
             "SELECT FROM",
             'syntax error; columns of results are campaign, position, key, status, "plat',

@@ -172,7 +172,7 @@ def test_latencies_are_printed_and_given_back(tmp_path, call):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--site", "nanci"], "there is no site 'nanci'; perhaps 'nancy'?"),
+        (["--site", "nanci"], "there is no site 'nanci'; did you mean 'nancy'?"),
         (["--site", "bordeaux"], "there is no site 'bordeaux': bordeaux has no nodes; choose"),
         (["--reference", "missing"], "missing"),
         (["--latencies", "missing.toml"], "file or directory; give the path of a file"),

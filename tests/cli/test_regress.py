@@ -104,11 +104,11 @@ def test_what_moved_is_told_explained_and_recorded(recorded_lab, simplugin, tmp_
     shutil.copy(file, lab / "recorded" / "gone.json")
     (lab / "recorded" / "mine.json").write_text('{"format": 1}')
     done = simplugin("regress", lab, "--json", "--tolerance", "makspan=1")
-    assert "no run has a metric 'makspan'; perhaps 'makespan'?" in done.stderr
+    assert "no run has a metric 'makspan'; did you mean 'makespan'?" in done.stderr
     for line in (
-        "5: scenario has no metric 'makspan'; perhaps 'makespan'?",
-        "6: there is no scenario 'senario'; perhaps 'scenario'?",
-        "8: no scenario has a metric 'utilization'; perhaps 'utilisation'?",
+        "5: scenario has no metric 'makspan'; did you mean 'makespan'?",
+        "6: there is no scenario 'senario'; did you mean 'scenario'?",
+        "8: no scenario has a metric 'utilization'; did you mean 'utilisation'?",
     ):
         assert f"tolerances.toml:{line}" in done.stderr
     states = {name: each["state"] for name, each in told(done).items()}

@@ -135,7 +135,7 @@ def test_runs_are_grouped_as_asked_for(simplugin, store, tmp_path):
     assert "'makespan', which is not varied; varied are scheduler.name" in wrong.stderr
     wrong = simplugin(*words, "--group", "platform.sed")
     assert wrong.returncode == 1
-    assert "no column 'platform.sed'; perhaps 'platform.seed'?" in wrong.stderr
+    assert "no column 'platform.sed'; did you mean 'platform.seed'?" in wrong.stderr
     wrong = simplugin(*words, "--baseline", "c")
     assert wrong.returncode == 1
     assert "scheduler.name is never 'c'; it is a, b" in wrong.stderr

@@ -101,7 +101,8 @@ def test_hosts_that_do_not_reach_each_other(show: Show) -> None:
     [
         (
             ("chti-1", "grelon-300"),
-            "there is no host 'grelon-300'; perhaps 'grelon-30', 'grelon-100', 'grelon-3'?",
+            "there is no host 'grelon-300'; did you mean 'grelon-30' or 'grelon-100' or"
+            " 'grelon-3'?",
         ),
         (
             ("x", "grelon-1"),

@@ -123,12 +123,12 @@ FACTS = Grid5000(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[adapters.Ethernt]\n'1Gbps' = 1\n", "1: there is no interface 'Ethernt'; perhaps 'Eth"),
+        ("[adapters.Ethernt]\n'1Gbps' = 1\n", "1: there is no interface 'Ethernt'; did you mean"),
         ("\n[links]\nbrest.renater-amor = 1\n", "3: there is no backbone link 'brest.renater-amor'"
-         "; perhaps 'brest.renater-armor'"),
+         "; did you mean 'brest.renater-armor'"),
         ("[links]\nbrest.hub = 1\n", "2: there is no backbone link 'brest.hub'; "),
         ("[cities]\nnance = [0, 0]\n", "2: there is no site or point of presence 'nance'; "
-         "perhaps 'nancy'"),
+         "did you mean 'nancy'"),
     ],
 )  # fmt: skip
 def test_names_that_nothing_has_are_refused(tmp_path, text, message):

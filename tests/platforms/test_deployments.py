@@ -76,15 +76,15 @@ def test_choices(choice: Any, hosts: list[str]) -> None:
 @pytest.mark.parametrize(
     ("master", "workers", "message"),
     [
-        ("chti-9", "all", r"the master 'chti-9' is no host .*perhaps 'chti-"),
+        ("chti-9", "all", r"the master 'chti-9' is no host .*did you mean 'chti-"),
         ("nancy", "all", r"the master 'nancy' is no host of the platform, but a zone"),
         ("pc", "13", r"13 hosts of the platform are asked for, which has 12 hosts"),
         ("pc", "grelon:6", r"6 hosts of cluster 'grelon' are asked for, which has 5 hosts"),
         ("pc", "grelon,nancy:1", r"zone 'nancy' has no host that could be chosen"),
         ("pc", "desk", r"zone 'desk' has no host that could be chosen"),
         ("pc", "chti-1,chti-1", r"host 'chti-1' has no host that could be chosen"),
-        ("pc", "grellon", r"'grellon' is no host, zone, cluster or cabinet .*perhaps 'grelon'"),
-        ("pc", "grellon:3", r"'grellon' is no host, zone, cluster or cabinet .*perhaps 'grelon'"),
+        ("pc", "grellon", r"'grellon' is no host, zone, cluster .*did you mean 'grelon'"),
+        ("pc", "grellon:3", r"'grellon' is no host, zone, cluster .*did you mean 'grelon'"),
         ("pc", "xyz*", r"'xyz\*' is no host, zone, cluster or cabinet"),
         ("pc", "switch", r"'switch' is no host, zone, cluster or cabinet"),
         ("pc", "0", r"0 hosts of the platform are asked for"),
@@ -127,7 +127,7 @@ def test_a_name_without_its_site_is_known_again() -> None:
         with pytest.raises(DeploymentError) as caught:
             master_workers(grid, name)
         [full] = [host for host in grid.host_names() if host.split(".")[0] == name]
-        assert caught.value.remedy == f"perhaps {full!r}?"
+        assert caught.value.remedy == f"did you mean {full!r}?"
 
 
 def test_hosts_that_are_called_like_a_count_or_a_zone_and_a_count() -> None:

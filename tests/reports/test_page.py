@@ -125,10 +125,10 @@ def test_what_does_not_fit_is_refused():
         report_of(column, status=["done"])
     with pytest.raises(SimpluginError, match="'makespan' is twice"):
         report_of(column, column)
-    with pytest.raises(SimpluginError, match="no column 'makespam'; perhaps 'makespan'"):
+    with pytest.raises(SimpluginError, match="no column 'makespam'; did you mean 'makespan'"):
         report_of(column, group="makespam")
     varied = Column("scheduler.name", ["bags.fcfs", "bags.lag"], role="varied")
-    with pytest.raises(SimpluginError, match=r"never 'bags.fcsf'; perhaps 'bags.fcfs'"):
+    with pytest.raises(SimpluginError, match=r"never 'bags.fcsf'; did you mean 'bags.fcfs'"):
         report_of(varied, baseline="bags.fcsf")
     with pytest.raises(SimpluginError, match="'makespan', which is not varied; varied are sch"):
         report_of(column, varied, group="makespan")

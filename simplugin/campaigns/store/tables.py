@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from simplugin.campaigns.store.documents import text_of, text_reader, value_of
 from simplugin.campaigns.store.schema import COUNTING, read_only
 from simplugin.errors import StoreError
-from simplugin.near_names import perhaps
+from simplugin.near_names import did_you_mean
 
 if TYPE_CHECKING:
     import pandas
@@ -300,7 +300,7 @@ class Query:
             message = "a query is one statement"
             return StoreError(message, file=self._path, remedy="ask for one thing after another")
         unknown = re.search(r"no such (?:column|table): (?:\w+\.)?\"?([^\"]+)", text)
-        near = perhaps(unknown[1], (*self.columns, "results", *_TABLES)) if unknown else ""
+        near = did_you_mean(unknown[1], (*self.columns, "results", *_TABLES)) if unknown else ""
         columns = ", ".join(name if name.isidentifier() else _quoted(name) for name in self.columns)
         return StoreError(
             f"SQL: {text}" + (f" ({near})" if near else ""),

@@ -10,7 +10,7 @@ from simplugin.errors import PlatformError, UnitError
 from simplugin.inputs.documents import read_toml
 from simplugin.inputs.quantities import Time
 from simplugin.inputs.validation import InvalidValueError, table, validated
-from simplugin.near_names import perhaps
+from simplugin.near_names import did_you_mean
 from simplugin.platforms.grid5000.latencies import Latencies, town
 from simplugin.units import format_time, parse_bandwidth
 
@@ -189,7 +189,7 @@ def _unknown(
     every = sorted(known)
     listed = f"give one of {', '.join(every)}" if every else "leave it out"
     message = f"there is no {what} {name!r}"
-    return document.error(key, message, perhaps(name, every) or listed)
+    return document.error(key, message, did_you_mean(name, every) or listed)
 
 
 def _interfaces(facts: Grid5000) -> set[str]:

@@ -12,7 +12,7 @@ from hashlib import sha256
 import numpy as np
 
 from simplugin.errors import DeploymentError, PlatformError
-from simplugin.near_names import perhaps
+from simplugin.near_names import did_you_mean
 from simplugin.platforms.availability.processes import Levels, Process
 from simplugin.platforms.host_choices import ALL, FoundHosts, HostChoice
 from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer
@@ -166,7 +166,7 @@ class Followers:
         for name in _items(names):
             links, hosts = self._find_links(name), self.choice.find(name)
             if links is None and hosts is None:
-                near = perhaps(name, [*self.groups, *self.parts, *self.host_names])
+                near = did_you_mean(name, [*self.groups, *self.parts, *self.host_names])
                 raise PlatformError(
                     f"there is no host or link {name!r} to spare", remedy=near or _NAME_ONE
                 )
@@ -192,7 +192,7 @@ class Followers:
                 f"pattern {name!r} fits only links that limit nothing, {idle[0]!r} for one",
                 remedy="give their names if they are to follow a profile",
             )
-        near = perhaps(name, [*self.groups, *self.parts])
+        near = did_you_mean(name, [*self.groups, *self.parts])
         return PlatformError(f"there is no link or zone {name!r}", remedy=near or _NAME_ONE)
 
     def plan(self, names: Iterable[str], kind: str) -> Iterator[tuple[str, str, float]]:

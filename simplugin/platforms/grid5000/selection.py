@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from simplugin.errors import PlatformError
-from simplugin.near_names import perhaps
+from simplugin.near_names import did_you_mean
 from simplugin.platforms.grid5000.facts import BackboneLink, Grid5000, Remark, SiteFacts, Uplink
 
 
@@ -80,7 +80,7 @@ def _unknown_cluster(
 ) -> PlatformError:
     """Return the error for a cluster that no site has."""
     message = f"there is no cluster {cluster!r}{_left_out('cluster', cluster, remarks)}"
-    hint = perhaps(cluster, owner)
+    hint = did_you_mean(cluster, owner)
     if hint:
         return PlatformError(message, remedy=hint)
     there = [name for name, site in owner.items() if site in sites]
@@ -91,7 +91,7 @@ def _unknown_cluster(
 
 def _near(name: str, known: Collection[str]) -> str:
     """Return what may be meant, else all there are."""
-    return perhaps(name, known) or f"choose among {', '.join(sorted(known))}"
+    return did_you_mean(name, known) or f"choose among {', '.join(sorted(known))}"
 
 
 def _left_out(kind: str, name: str, remarks: Iterable[Remark]) -> str:

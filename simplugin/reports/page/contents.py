@@ -14,7 +14,7 @@ from simplugin.claims import Claim
 from simplugin.errors import SimpluginError
 from simplugin.figures import Figure
 from simplugin.listings import Listing
-from simplugin.near_names import perhaps
+from simplugin.near_names import did_you_mean
 
 Value = float | int | str | bool | None
 Role = Literal["varied", "metric", "other"]
@@ -206,7 +206,7 @@ class CampaignReport:
             if column.name == name:
                 return column
         names = [column.name for column in self.columns]
-        hint = perhaps(name, names) or f"there are {', '.join(names)}"
+        hint = did_you_mean(name, names) or f"there are {', '.join(names)}"
         raise SimpluginError(f"there is no column {name!r}; {hint}")
 
     def columns_of(self, role: Role) -> tuple[Column, ...]:
@@ -261,7 +261,7 @@ class CampaignReport:
         column = self.column(self.group)
         if column.place_of(self.baseline) is None:
             texts = [str(value) for value in column.distinct()]
-            hint = perhaps(str(self.baseline), texts) or f"it is {', '.join(texts)}"
+            hint = did_you_mean(str(self.baseline), texts) or f"it is {', '.join(texts)}"
             raise SimpluginError(f"{self.group} is never {self.baseline!r}; {hint}")
 
 

@@ -186,17 +186,17 @@ def test_a_split_duplex_link_fails_as_a_whole() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"states": OUTAGES, "hosts": "rack-4"}, "perhaps 'rack-"),
+        ({"states": OUTAGES, "hosts": "rack-4"}, "did you mean 'rack-"),
         ({"states": OUTAGES, "hosts": ()}, "no host that could follow"),
         ({"states": OUTAGES, "spared": "lab"}, "no host that could follow"),
-        ({"states": OUTAGES, "spared": "bab"}, "perhaps 'lab'"),
+        ({"states": OUTAGES, "spared": "bab"}, "did you mean 'lab'"),
         ({"bandwidths": LOAD, "links": "rack_link_1_UP"}, "links of cluster 'rack'"),
         ({"bandwidths": LOAD, "links": "rack"}, "links of cluster 'rack'"),
-        ({"bandwidths": LOAD, "links": "calbe"}, "perhaps 'cable'"),
+        ({"bandwidths": LOAD, "links": "calbe"}, "did you mean 'cable'"),
         # Names count, and so that something is for them.
-        ({"bandwidths": LOAD, "hosts": "racc"}, "perhaps 'rack'"),
+        ({"bandwidths": LOAD, "hosts": "racc"}, "did you mean 'rack'"),
         ({"bandwidths": LOAD, "hosts": "rack"}, "nothing is for hosts; leave hosts out, or"),
-        ({"speeds": LOAD, "links": "calbe"}, "perhaps 'cable'"),
+        ({"speeds": LOAD, "links": "calbe"}, "did you mean 'cable'"),
         ({"speeds": LOAD, "links": "cable"}, "nothing is for links; leave links out, or"),
         ({"states": OUTAGES, "hosts": "rack:4"}, "which has 3 hosts to choose from"),
         ({"states": OUTAGES, "until": 0.0}, "until is 0.0"),

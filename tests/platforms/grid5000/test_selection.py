@@ -100,13 +100,13 @@ def test_choices_keep_the_order_of_the_facts(facts: Grid5000) -> None:
 @pytest.mark.parametrize(
     ("sites", "clusters", "message"),
     [
-        (["rene"], [], r"there is no site 'rene'; perhaps 'rennes'"),
+        (["rene"], [], r"there is no site 'rene'; did you mean 'rennes'"),
         ([], ["parravance"], r"there is no cluster 'parravance'; clusters are at grenoble, "
          "lille, .*toulouse: name a site to see its own"),
         (["toulouse"], ["parravance"], "'parravance'; choose among estats, montcalm$"),
-        ([], ["parasilo1"], "perhaps 'parasilo'"),
+        ([], ["parasilo1"], "did you mean 'parasilo'"),
         (["x"], [], "there is no site 'x'; choose among grenoble, lille, louvain"),
-        (["Nancy"], [], "there is no site 'Nancy'; perhaps 'nancy'"),
+        (["Nancy"], [], "there is no site 'Nancy'; did you mean 'nancy'"),
         (["nancy"], ["dahu"], "cluster 'dahu' is at grenoble, not at nancy; choose site grenoble"),
         (["nancy", "lille"], ["gros"], "site 'lille' has none of the clusters gros; .*chiclet"),
     ],
