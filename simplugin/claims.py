@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -57,7 +57,7 @@ class Claim:
         return document
 
 
-def headline(claims: Iterable[Claim]) -> str:
+def headline(claims: Sequence[Claim]) -> str:
     """Return how many of the papers' statements agree, and how many of ours hold."""
     parts = []
     for kind, words in (

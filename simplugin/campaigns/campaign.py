@@ -288,7 +288,7 @@ class Campaign:
         try:
             document = self.variations.scenario(point.settings)
         except SweepError as error:
-            raise scenario_error([error.complaint], self.place, self.text) from None
+            raise scenario_error([error.problem], self.place, self.text) from None
         document.pop("output", None)
         return Job(
             key=self._keys.key(document, self.settings.inputs),
@@ -379,7 +379,7 @@ def _campaign(
             raise SweepError(Problem(("variations",), message, "write [[variations]]"))
         variations = variations_of(scenario, sweep, listed)
     except SweepError as error:
-        raise scenario_error([error.complaint], file, text) from None
+        raise scenario_error([error.problem], file, text) from None
     refuse_uncountable(variations, file, text)
     if check:
         refuse_wrong_values(variations, file, text)

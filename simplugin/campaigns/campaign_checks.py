@@ -50,8 +50,8 @@ def checked_section(
     """
     table = document.get(name, {})
     if not isinstance(table, Mapping):
-        complaint = Problem((name,), f"{name} is {table!r}", f"write a table, [{name}]")
-        raise scenario_error([complaint], file, text)
+        problem = Problem((name,), f"{name} is {table!r}", f"write a table, [{name}]")
+        raise scenario_error([problem], file, text)
     try:
         return model.model_validate(dict(table), context={"directory": file.parent})
     except ValidationError as error:
@@ -79,10 +79,10 @@ def refuse_wrong_values(variations: Variations, file: Path, text: str) -> None:
         for settings in _samples(variations):
             try:
                 document = variations.scenario(settings)
-                complaints = problems_of(document, file) or functions.problems(document)
-                found |= dict.fromkeys(_blamed(each, settings) for each in complaints)
+                problems = problems_of(document, file) or functions.problems(document)
+                found |= dict.fromkeys(_blamed(each, settings) for each in problems)
             except SweepError as error:
-                found[error.complaint] = None
+                found[error.problem] = None
             if len(found) >= _MOST_COMPLAINTS:
                 break
     if found:
@@ -132,8 +132,8 @@ def refuse_uncountable(variations: Variations, file: Path, text: str) -> None:
     longest = max(axes, key=lambda axis: len(axis.values))
     power = len(str(variations.total)) - 1
     message = f"the campaign has more than 10^{power} runs, and {dotted(longest.source)} the most"
-    complaint = Problem(longest.source, message, "a store can number 2^63 - 1: sweep less")
-    raise scenario_error([complaint], file, text)
+    problem = Problem(longest.source, message, "a store can number 2^63 - 1: sweep less")
+    raise scenario_error([problem], file, text)
 
 
 def _samples(variations: Variations) -> Iterator[list[Setting]]:
@@ -158,28 +158,28 @@ def _each_value(
                 yield [*variation.settings, *usual[:at], other, *usual[at + 1 :]]
 
 
-def _blamed(complaint: Problem, settings: Sequence[Setting]) -> Problem:
+def _blamed(problem: Problem, settings: Sequence[Setting]) -> Problem:
     """Return an error as one about what was set, if that is the cause."""
-    within = [each for each in settings if complaint.path[: len(each.path)] == each.path]
+    within = [each for each in settings if problem.path[: len(each.path)] == each.path]
     if within:
         each = max(within, key=lambda setting: len(setting.path))
-        return Problem(each.source, _told(complaint, each), complaint.remedy)
-    around = [each for each in settings if each.path[: len(complaint.path)] == complaint.path]
+        return Problem(each.source, _told(problem, each), problem.remedy)
+    around = [each for each in settings if each.path[: len(problem.path)] == problem.path]
     # A message about a table may begin with the key that it is about.
-    about = [each for each in around if f"{complaint.remedy} ".startswith(f"{each.path[-1]} ")]
+    about = [each for each in around if f"{problem.remedy} ".startswith(f"{each.path[-1]} ")]
     if len(about) == 1:
         message = f"{dotted(about[0].source)}: {about[0].value!r} will not do"
-        return Problem(about[0].source, message, complaint.remedy)
+        return Problem(about[0].source, message, problem.remedy)
     if around:
         told = ", ".join(f"{dotted(each.path)} = {each.value!r}" for each in around)
-        return replace(complaint, message=f"{complaint.message}, with {told}")
-    return complaint
+        return replace(problem, message=f"{problem.message}, with {told}")
+    return problem
 
 
-def _told(complaint: Problem, setting: Setting) -> str:
+def _told(problem: Problem, setting: Setting) -> str:
     """Return what is wrong as a message about what was set."""
-    source, key, message = dotted(setting.source), complaint.key, complaint.message
-    if setting.path == complaint.path and message.startswith(f"{key} is "):
+    source, key, message = dotted(setting.source), problem.key, problem.message
+    if setting.path == problem.path and message.startswith(f"{key} is "):
         rest = message.removeprefix(f"{key} is ")
         # It may say by itself why.
         explained = ", " in rest.removeprefix(repr(setting.value))

@@ -283,8 +283,8 @@ class _Checker:
         if table is None:
             self.problems.append(Problem((name,), f"table [{name}] is missing", "add it"))
         elif not isinstance(table, dict):
-            complaint = Problem((name,), f"{name} is {table!r}", f"write a table, [{name}]")
-            self.problems.append(complaint)
+            problem = Problem((name,), f"{name} is {table!r}", f"write a table, [{name}]")
+            self.problems.append(problem)
         else:
             return dict(table)
         return None

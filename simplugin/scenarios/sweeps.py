@@ -208,7 +208,7 @@ class Variations:
             try:
                 document = substituted(document, each.path, each.value)
             except NowhereError as error:
-                raise SweepError(_complaint(each.source, error)) from None
+                raise SweepError(_problem(each.source, error)) from None
         return dict(document)
 
     def varied(self, point: Point) -> dict[str, Any]:
@@ -339,7 +339,7 @@ def _located(document: Mapping[str, Any], words: Path, source: Path) -> Path:
     try:
         return path_of(document, [str(word) for word in words])
     except NowhereError as error:
-        raise SweepError(_complaint(source, error)) from None
+        raise SweepError(_problem(source, error)) from None
 
 
 def _refuse_equal_names(variations: Sequence[Variation]) -> None:
@@ -374,7 +374,7 @@ def _refuse_twice(variation: Variation, grid: Sequence[Axis]) -> None:
                 raise sweep_error(later.source, message, remedy)
 
 
-def _complaint(source: Path, error: NowhereError) -> Problem:
+def _problem(source: Path, error: NowhereError) -> Problem:
     """Say that a key leads into nothing."""
     return Problem(source, f"{dotted(source)}: {error.message}", error.remedy)
 
@@ -384,13 +384,13 @@ class SweepError(ValueError):
 
     Parameters
     ----------
-    complaint : Problem
+    problem : Problem
         What is wrong; its path is one in the campaign file.
     """
 
-    def __init__(self, complaint: Problem) -> None:
-        super().__init__(complaint.message)
-        self.complaint = complaint
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
 
 
 def sweep_error(path: Path, message: str, remedy: str) -> SweepError:

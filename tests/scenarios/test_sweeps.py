@@ -32,8 +32,8 @@ def listed(sweep, variations=(), base=BASE):
 def refusal(sweep, variations=(), base=BASE):
     with pytest.raises(SweepError) as caught:
         variations_of(base, sweep, variations)
-    complaint = caught.value.complaint
-    return complaint.path, complaint.message, complaint.remedy
+    problem = caught.value.problem
+    return problem.path, problem.message, problem.remedy
 
 
 @given(
