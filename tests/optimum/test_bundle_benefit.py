@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from dynamic_programming import dynamic_programming
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +20,6 @@ from simplugin.optimum.bundle_benefit import (
     mixed_benefit,
     scaled_benefit,
 )
-from simplugin.optimum.bundle_programs import dynamic_programming
 from simplugin.workloads.bundle_markets import BundleMarket
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from dynamic_programming import dynamic_programming
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,7 +13,6 @@ from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.optimum.bundle_programs import (
     assignment_program,
     continuous_optimum,
-    dynamic_programming,
     relaxation,
 )
 

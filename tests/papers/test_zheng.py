@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from dynamic_programming import dynamic_programming
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +17,6 @@ from simplugin.market.misreports import deviations
 from simplugin.market.policies.negotiation import negotiate
 from simplugin.market.policies.shipped import NEGOTIATIONS
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.optimum.bundle_programs import dynamic_programming
 from simplugin.papers.statements import judged, statements
 from simplugin.papers.zheng import fairness, policies, table1, theorems
 from simplugin.papers.zheng.experiments import EXPERIMENTS, FIGURES

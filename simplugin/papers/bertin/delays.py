@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.pricing.policies.acceleration import ExtendedState
 from simplugin.pricing.policies.market import (
     Market,
-    MarketState,
     adapt,
     clear,
     inverted,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class DelayedState:
+class DelayedState(ExtendedState):
     """A market's state, and the plans that are still under way.
 
     Attributes
@@ -37,23 +37,7 @@ class DelayedState:
         Of the last rounds, the latest first [tasks/s].
     """
 
-    market: MarketState
     plans: tuple[Floats, ...]
-
-    @property
-    def rate(self) -> Floats:
-        """Tasks that each agent computes [tasks/s], shape (n_agents,)."""
-        return self.market.rate
-
-    @property
-    def host_price(self) -> Floats:
-        """Price of computation on each host [utility/flop], shape (n_hosts,)."""
-        return self.market.host_price
-
-    @property
-    def link_price(self) -> Floats:
-        """Price of traffic on each link [utility/byte], shape (n_links,)."""
-        return self.market.link_price
 
 
 @dataclass(frozen=True)

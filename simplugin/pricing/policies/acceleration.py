@@ -54,7 +54,35 @@ RIDGE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class AcceleratedState:
+class ExtendedState:
+    """A market's state, and what a variant of the method keeps beside it.
+
+    Attributes
+    ----------
+    market : MarketState
+        The state of the plain method.
+    """
+
+    market: MarketState
+
+    @property
+    def rate(self) -> Floats:
+        """Tasks that each agent computes [tasks/s], shape (n_agents,)."""
+        return self.market.rate
+
+    @property
+    def host_price(self) -> Floats:
+        """Price of computation on each host [utility/flop], shape (n_hosts,)."""
+        return self.market.host_price
+
+    @property
+    def link_price(self) -> Floats:
+        """Price of traffic on each link [utility/byte], shape (n_links,)."""
+        return self.market.link_price
+
+
+@dataclass(frozen=True, eq=False)
+class AcceleratedState(ExtendedState):
     """A market's state, and the rounds remembered.
 
     Attributes
@@ -73,28 +101,12 @@ class AcceleratedState:
         The wishes to return to if the mixed ones in `market` prove worse; None if plain.
     """
 
-    market: MarketState
     wishes: tuple[Floats, ...]
     residuals: tuple[Floats, ...]
     products: Floats
     stride: float
     least: float
     plain: Floats | None
-
-    @property
-    def rate(self) -> Floats:
-        """Tasks that each agent computes [tasks/s], shape (n_agents,)."""
-        return self.market.rate
-
-    @property
-    def host_price(self) -> Floats:
-        """Price of computation on each host [utility/flop], shape (n_hosts,)."""
-        return self.market.host_price
-
-    @property
-    def link_price(self) -> Floats:
-        """Price of traffic on each link [utility/byte], shape (n_links,)."""
-        return self.market.link_price
 
 
 @dataclass(frozen=True)

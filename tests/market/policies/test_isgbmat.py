@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from dynamic_programming import dynamic_programming
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,7 +19,6 @@ from simplugin.market.policies.isgbmat import (
     run_isgbmat,
 )
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.optimum.bundle_programs import dynamic_programming
 from simplugin.workloads.bundle_markets import BundleMarket
 from simplugin.workloads.random_markets import random_market
 
