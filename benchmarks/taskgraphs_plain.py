@@ -70,7 +70,7 @@ def fewest(flop, alpha, limit, speed, size):
 
 
 class Mapping:
-    """What `simplugin.taskgraphs.plan` does."""
+    """A mapping by the rules of `simplugin.taskgraphs.plan`, in plain Python."""
 
     def __init__(self, graphs, allocations, site) -> None:
         self.flop, self.alpha = graphs.flop.tolist(), graphs.alpha.tolist()
