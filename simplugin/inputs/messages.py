@@ -67,7 +67,7 @@ def missing_key(path: Path) -> Problem:
 def suggestion(name: str, known: Iterable[str], otherwise: str) -> str:
     """Return a question with the names similar to `name`, or `otherwise` and all known names."""
     names = sorted(known)
-    if question := did_you_mean(name, names):
+    if question := did_you_mean(name, names, 2):
         return question
     return f"{otherwise} {', '.join(names)}" if names else "there is none"
 
