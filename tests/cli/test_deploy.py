@@ -129,7 +129,7 @@ def test_tree_from_a_file(call: Call) -> None:
     ("words", "message"),
     [
         (["-w", "chti"], "there is no master; add --master HOST"),
-        (["-m", "grelon-999"], "the master 'grelon-999' is no host of the platform; perhaps"),
+        (["-m", "grelon-999"], "the master 'grelon-999' is no host of the platform; did you mean"),
         (["-m", "chti-1", "-n", "x"], "--application means nothing without --tree"),
         (["-m", "chti-1", "--metric", "hops"], "--metric means nothing without --tree shortest"),
         (
