@@ -58,12 +58,15 @@ class ChangeTable(Section):
 
     date: Annotated[Time, Field(ge=0, allow_inf_nan=False)]
     resource: str
-    capacity: Annotated[float, Field(ge=0, allow_inf_nan=False)] | str
+    capacity: float | str
 
     @field_validator("capacity")
     @classmethod
     def _readable(cls, value: float | str) -> float | str:
         """Refuse what is neither a speed nor a bandwidth."""
+        # A bound in the annotation would become part of the key in messages.
+        if not isinstance(value, str) and not 0 <= value < math.inf:
+            raise ValueError("give a finite number greater than or equal to 0")
         if isinstance(value, str):
             readings = [_read(parse, value) for parse in (parse_speed, parse_bandwidth)]
             if not any(read is not None and 0 <= read < math.inf for read in readings):

@@ -1,21 +1,15 @@
-"""Scenarios whose applications are bags of tasks."""
+"""Scenarios whose applications negotiate prices, in rounds or while hosts and links change."""
 
-import json
 import math
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
+from changed_scenarios import change, cut, listing, refused, run
 
-from simplugin.formats.platform_xml import write_platform
+from simplugin.formats.platform_xml import read_platform, write_platform
+from simplugin.platforms import Platform, Profile, ProfileUse
 from simplugin.platforms.graphs import Graph
-from simplugin.scenarios import load_scenario, run_scenario
-from simplugin.scenarios.importing import importable
-from simplugin.scenarios.outputs import outcome_document
-
-with importable(Path(__file__).parent):
-    from changed_scenarios import change, refused
 
 SCENARIO = """
 title = "Two share a line"
@@ -53,29 +47,22 @@ X, Y = 8e6 * 1 / 4 / 1e3, 8e6 * 3 / 4 / 2e3
 OPTIMUM = math.log(X) + 3 * math.log(Y)
 
 
+def written(directory):
+    """Write a scenario on three hosts in a line."""
+    graph = Graph.duplex("abc", np.array([1e6, 4e6, 3e6]), np.array([(0, 1), (1, 2)]), [1e8, 1e8])
+    write_platform(graph.platform(), directory / "line.xml")
+    (directory / "line.toml").write_text(SCENARIO)
+    return directory / "line.toml"
+
+
 @pytest.fixture
 def line(tmp_path):
-    """A scenario on three hosts in a line."""
-    graph = Graph.duplex("abc", np.array([1e6, 4e6, 3e6]), np.array([(0, 1), (1, 2)]), [1e8, 1e8])
-    write_platform(graph.platform(), tmp_path / "line.xml")
-    path = tmp_path / "line.toml"
-    path.write_text(SCENARIO)
-    return path
+    return written(tmp_path)
 
 
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory):
-    """What the scenario gives."""
-    path = tmp_path_factory.mktemp("line")
-    graph = Graph.duplex("abc", np.array([1e6, 4e6, 3e6]), np.array([(0, 1), (1, 2)]), [1e8, 1e8])
-    write_platform(graph.platform(), path / "line.xml")
-    (path / "line.toml").write_text(SCENARIO)
-    return run_scenario(load_scenario(path / "line.toml"))
-
-
-def listing(outcome, title):
-    [found] = [each for each in outcome.listings if each.title == title]
-    return found
+    return run(written(tmp_path_factory.mktemp("line")))
 
 
 def test_market_reaches_the_closed_form(outcome):
@@ -89,6 +76,9 @@ def test_market_reaches_the_closed_form(outcome):
     assert (row["makespan"], row["actors_killed"]) == (outcome.result.clock, 0)
     assert row["negotiation_bytes"] > 0
     assert row.provenance["options"]["network/model"] == "CM02"
+    assert [figure.name for figure in outcome.figures] == ["objective", "throughputs", "prices"]
+    titles = ["Applications", "Busiest hosts", "Busiest links", "Convergence"]
+    assert [each.title for each in outcome.listings] == titles
 
 
 def test_applications_stand_beside_their_optimum(outcome):
@@ -99,54 +89,17 @@ def test_applications_stand_beside_their_optimum(outcome):
     assert found.column("gap") == pytest.approx((0, 0), abs=1e-3)
 
 
-def test_busiest_resources_have_their_prices(outcome):
-    hosts = listing(outcome, "Busiest hosts")
-    assert sorted(hosts.column("host")) == ["a", "b", "c"]
-    # Proportional fairness: what all hosts cost is the sum of the weights.
-    price = 4 / 8e6 * 1e9
-    assert hosts.column("price [utility/Gflop]") == pytest.approx([price] * 3, rel=1e-3)
-    assert hosts.column("optimal price") == pytest.approx([price] * 3, rel=1e-6)
-    assert hosts.column("load") == pytest.approx([1, 1, 1], rel=1e-3)
-    links = listing(outcome, "Busiest links")
-    assert links.column("price [utility/GB]") == pytest.approx([0] * len(links.lines), abs=1e-9)
-
-
-def test_convergence_has_rounds_and_dates(outcome):
-    found = listing(outcome, "Convergence")
-    assert set(found.column("within")) == {0.05, 0.01, 0.005}
-    dates = found.column("date")
-    assert all(0 < date <= outcome.result.clock for date in dates)
-    assert found.column("from round")[1] == outcome.row["rounds_to_1_percent"]
-
-
-def test_curves_end_at_the_optimum(outcome):
-    objective, throughputs, prices = outcome.figures
-    assert objective.lines["optimum"] == pytest.approx(OPTIMUM)
-    assert list(throughputs.series) == ["x", "y"]
-    for rounds, ratio in throughputs.series.values():
-        assert (len(rounds), ratio[-1]) == (41, pytest.approx(1, rel=1e-3))
-    # Price times capacity, largest first.
-    worth = [series[-1] for _, series in prices.series.values()]
-    assert worth[:3] == pytest.approx([2.0, 1.5, 0.5], rel=1e-3)
-
-
-def test_document_is_json(outcome):
-    document = json.loads(json.dumps(outcome_document(outcome), allow_nan=False))
-    titles = [each["title"] for each in document["listings"]]
-    assert titles == ["Applications", "Busiest hosts", "Busiest links", "Convergence"]
-
-
 @pytest.mark.parametrize("name", ["scaled", "unscaled", "market", "market_accelerated"])
 def test_every_shipped_method_runs(line, name):
     change(line, '"pricing.market"', f'"pricing.{name}"')
     change(line, "rounds = 40", "rounds = 3")
-    assert run_scenario(load_scenario(line)).row["rounds"] == 3
+    assert run(line).row["rounds"] == 3
 
 
 def test_steps_are_parameters(line):
     change(line, '"pricing.market"', '"pricing.scaled"')
     path = change(line, "rounds = 40", "rounds = 2, start_rate = 7.0")
-    _, throughputs, _ = run_scenario(load_scenario(path)).figures
+    _, throughputs, _ = run(path).figures
     # Three agents of x at the start.
     assert throughputs.series["x"][1][0] == pytest.approx(3 * 7.0 / X)
 
@@ -154,7 +107,7 @@ def test_steps_are_parameters(line):
 def test_restricted_hosts_and_trees(line):
     change(line, "byte = 10\n", 'byte = 10\nhosts = ["a"]\n')
     path = change(line, "[scheduler]", '[workload.trees]\ny = { b = "c" }\n\n[scheduler]')
-    found = listing(run_scenario(load_scenario(path)), "Applications")
+    found = listing(run(path), "Applications")
     # x has host a alone, y the others.
     assert found.column("optimum") == pytest.approx((1e6 / 1e3, 7e6 / 2e3), rel=1e-7)
 
@@ -164,13 +117,13 @@ def test_random_platform(line):
     change(line, 'master = "c"', 'master = "h1"')
     keys = 'generator = "random_graph"\nparameters = {{ shape = "star", n_hosts = 4 }}\nseed = {}'
     path = change(line, 'file = "line.xml"', keys.format(3))
-    row = run_scenario(load_scenario(path)).row
+    row = run(path).row
     # Equal hosts of 5e8 flop/s, links as wide.
     x, y = 4 * 5e8 / 4 / 1e3, 4 * 5e8 * 3 / 4 / 2e3
     assert row.best.value == pytest.approx(math.log(x) + 3 * math.log(y), rel=1e-6)
     change(path, "n_hosts = 4", "n_hosts = 4, decades = 2.0")
-    drawn = [run_scenario(load_scenario(path)).row.best.value]
-    drawn.append(run_scenario(load_scenario(change(path, "seed = 3", "seed = 4"))).row.best.value)
+    drawn = [run(path).row.best.value]
+    drawn.append(run(change(path, "seed = 3", "seed = 4")).row.best.value)
     assert len({row.best.value, *drawn}) == 3
 
 
@@ -181,60 +134,209 @@ def test_method_of_ones_own(line):
     )
     change(line, '"pricing.market"', '"mine:careful"')
     path = change(line, "rounds = 40", "rounds = 2, speed = 1e-3")
-    assert run_scenario(load_scenario(path)).row["rounds"] == 2
+    assert run(path).row["rounds"] == 2
 
 
 def test_method_without_agents(line):
     (line.parent / "mine.py").write_text("def nothing():\n    return 3\n")
     change(line, "parameters = { rounds = 40 }", "")
     error = refused(change(line, '"pricing.market"', '"mine:nothing"'))
-    assert "line.toml:24: there are no agents for int" in str(error)
+    assert "there are no agents for int" in str(error)
+    assert error.key == "scheduler.name"
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line_number", "told"),
+    ("old", "new", "key", "told"),
     [
-        ('flop = "1kf"', 'flop = "1kB"', 13, "unknown unit 'kB'"),
-        ('flop = "1kf"', "flop = -1.0", 10, "flop of application 'x' is -1.0"),
-        ('byte = "20B"', "bytes = 20", 20, "did you mean 'byte'"),
-        ('name = "y"', 'name = "x"', 10, "two applications are called 'x'"),
-        ('master = "c"', 'master = "d"', 16, "its master 'd' is no host"),
-        ('"pricing.market"', '"pricing.markt"', 24, "did you mean 'pricing.market'"),
-        ('"pricing.market"', '"nowhere:method"', 24, "no module 'nowhere'"),
-        ("rounds = 40", "rounds = 0", 25, "rounds is 0"),
-        ("rounds = 40", "roundz = 40", 25, "did you mean 'rounds'"),
-        ("rounds = 40", "rounds = true", 25, "rounds is True"),
-        ("weight = 3.0", "hosts = []", 10, "application 'y' reaches no host"),
-        ("weight = 3.0", 'start = "1m"', 16, "application 'y' is not there all the time"),
-        ('kind = "bags"', 'kind = "bags"\nalpha = -1.0', 9, "greater than or equal to 0"),
-        ('kind = "bags"', 'kind = "bags"\nalpha = inf', 9, "max-min"),
+        ('flop = "1kf"', 'flop = "1kB"', "applications.0.flop", "unknown unit 'kB'"),
+        ('flop = "1kf"', "flop = -1.0", "applications", "flop of application 'x' is -1.0"),
+        ('name = "y"', 'name = "x"', "applications.0", "two applications are called 'x'"),
+        ('master = "c"', 'master = "d"', "applications.1", "its master 'd' is no host"),
+        ("weight = 3.0", "hosts = []", "applications", "application 'y' reaches no host"),
+        ("weight = 3.0", 'start = "1m"', "applications.1", "'y' is not there all the time"),
+        ('"bags"', '"bags"\nalpha = -1.0', "alpha", "greater than or equal to 0"),
+        ('"bags"', '"bags"\nalpha = inf', "alpha", "max-min"),
     ],
 )
-def test_mistakes_name_their_line(line, old, new, line_number, told):
+def test_wrong_applications_are_refused(line, old, new, key, told):
     error = refused(change(line, old, new))
     assert told in str(error)
-    assert f"line.toml:{line_number}:" in str(error)
+    assert error.key == f"workload.{key}"
 
 
-@pytest.mark.parametrize("step", ['"big"', "-1.0", "nan"])
-def test_steps_are_numbers(line, step):
-    change(line, '"pricing.market"', '"pricing.scaled"')
-    error = refused(change(line, "rounds = 40", f"rounds = 2, host = {step}"))
-    assert re.search(r"line.toml:25: .*host is", str(error))
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [
+        ("market", "rounds = 0", "rounds is 0"),
+        ("market", "roundz = 40", "did you mean 'rounds'"),
+        ("market", "rounds = true", "rounds is True"),
+        *(("scaled", f"rounds = 2, host = {each}", "host is") for each in ('"big"', "-1.0", "nan")),
+    ],
+)
+def test_wrong_parameters_are_refused(line, name, given, told):
+    change(line, "pricing.market", f"pricing.{name}")
+    error = refused(change(line, "rounds = 40", given))
+    assert re.search(rf"line.toml:25: .*{told}", str(error))
 
 
 @pytest.mark.parametrize("name", ["b", "a-&gt;b"])
 def test_platforms_that_change_are_refused(line, name):
-    platform = line.parent / "line.xml"
-    attribute = "id=" + f'"{name}"'
-    profile = attribute + ' state_file="off.profile"'
     (line.parent / "off.profile").write_text("1 0\n")
-    change(platform, attribute + " ", profile + " ")
+    element = f'id="{name}" '
+    change(line.parent / "line.xml", element, f'{element}state_file="off.profile" ')
     assert "must not change; remove it" in str(refused(line))
 
 
 def test_scheduler_is_needed(line):
-    text = line.read_text()
-    start, end = text.index("[scheduler]"), text.index("[simulation")
-    line.write_text(text[:start] + text[end:])
-    assert "'pricing.market'" in str(refused(line))
+    error = refused(cut(line, "[scheduler]", "[simulation"))
+    assert "[scheduler] is missing" in str(error)
+    assert "'pricing.market'" in str(error)
+    assert error.key == "workload"
+
+
+CHANGES = """[[workload.changes]]
+date = 8
+resource = "b"
+capacity = "2Mf"
+
+[[workload.changes]]
+date = "12s"
+resource = "b"
+capacity = 0
+
+"""
+PERIODS = 'period = "20ms", until = 16'
+# x has all hosts, 8 Mflop/s; then x and y share by their weights, 1 to 3; then b has 2 Mflop/s
+# instead of 4; then x has a, y has c.
+LAST_X, LAST_Y = 1e6 / 1e3, 3e6 / 2e3
+
+
+def changing(line):
+    """Let an application arrive and a host change."""
+    change(line, "weight = 3.0", 'weight = 3.0\nstart = "4s"')
+    change(line, "[scheduler]", f"{CHANGES}[scheduler]")
+    return change(line, "rounds = 40", PERIODS)
+
+
+@pytest.fixture
+def changes(line):
+    return changing(line)
+
+
+@pytest.fixture(scope="module")
+def changed(tmp_path_factory):
+    return run(changing(written(tmp_path_factory.mktemp("line"))))
+
+
+def test_each_change_is_a_line(changed):
+    found = listing(changed, "Changes")
+    assert found.column("from") == (0.0, 4.0, 8.0, 12.0)
+    events = ("start", "y arrives", "b has 2 Mflop/s", "b fails")
+    assert found.column("what changed") == events
+    near, nearer = found.column("to 5 %"), found.column("to 1 %")
+    assert all(0 <= first <= second < 4 for first, second in zip(near, nearer, strict=True))
+    periods = found.column("periods to 1 %")
+    assert periods == tuple(math.ceil(time / 0.02 - 1e-6) for time in nearer)
+    assert max(found.column("worst error at end")) <= 0.01
+    assert max(found.column("overload at end")) <= 0.01
+
+
+def test_the_last_interval_stands_beside_its_optimum(changed):
+    found = listing(changed, "Applications")
+    assert found.column("optimum") == pytest.approx((LAST_X, LAST_Y), rel=1e-6)
+    assert found.column("throughput") == pytest.approx((LAST_X, LAST_Y), rel=1e-2)
+    row = changed.row
+    assert row.best.value == pytest.approx(math.log(LAST_X) + 3 * math.log(LAST_Y), rel=1e-9)
+    assert row["objective"] == pytest.approx(row.best.value, rel=1e-3)
+    assert (row["intervals"], row["intervals_within_1_percent"]) == (4, 4)
+    assert row["longest_return_to_1_percent"] == max(listing(changed, "Changes").column("to 1 %"))
+    hosts = listing(changed, "Busiest hosts")
+    prices = dict(zip(hosts.column("host"), hosts.column("price [utility/Gflop]"), strict=True))
+    # What is left of the weights' worth: 1 on a, 3 on c.
+    assert prices == {"a": pytest.approx(1e3, rel=1e-2), "c": pytest.approx(1e3, rel=1e-2)}
+    throughputs, _ = changed.figures
+    dates, ratio = throughputs.series["x"]
+    # Just after b has half its speed, x still has more than it is to have: 2e3 instead of 1.5e3.
+    assert 1.05 < ratio[np.searchsorted(dates, 8.01)] < 1.34
+
+
+def test_profiles_of_the_platform_are_changes_too(changes):
+    # The same as the tables, as profiles in the file.
+    file = changes.parent / "line.xml"
+    followed = {"SPEED": [(8.0, 0.5)], "HOST_AVAIL": [(12.0, 0.0)]}
+    extra = []
+    for kind, points in followed.items():
+        extra += [Profile.of_points(kind, points), ProfileUse(kind, "b", kind)]
+    write_platform(Platform((*read_platform(file).elements, *extra)), file)
+    error = refused(changes)
+    assert "there is a change of 'b', which has a profile" in str(error)
+    assert error.key == "workload.changes.0.resource"
+    found = listing(run(change(changes, CHANGES, "")), "Changes")
+    assert found.column("what changed")[2:] == ("b has 2 Mflop/s", "b fails")
+    assert None not in found.column("to 1 %")
+    change(changes, PERIODS, "rounds = 3")
+    error = refused(change(changes, 'start = "4s"\n', ""))
+    assert "'b' of the platform has a profile" in str(error)
+    assert "period" in str(error)
+
+
+def test_the_scaled_rule_follows_slowly(changes):
+    row = run(change(changes, "pricing.market", "pricing.scaled")).row
+    assert row["objective"] == pytest.approx(row.best.value, rel=0.05)
+
+
+def test_never_is_a_dash(changes):
+    change(changes, "pricing.market", "pricing.scaled")
+    outcome = run(change(changes, "until = 16", "until = 13, host = 1e-9, link = 1e-9"))
+    assert None in listing(outcome, "Changes").column("to 1 %")
+    assert outcome.row["longest_return_to_1_percent"] is None
+
+
+def test_an_application_may_end_after_the_run(changes):
+    assert run(change(changes, 'start = "4s"', "end = 20")).row["intervals"] == 3
+
+
+@pytest.mark.parametrize(
+    ("new", "key", "told"),
+    [
+        ("rounds = 9", "workload.applications.1", "scheduler] a parameter period"),
+        ("until = 16", "scheduler.parameters", "scheduler] a parameter period"),
+        ("period = 0.02", "scheduler.parameters", "'until' is missing; add it"),
+        (f"{PERIODS}, rounds = 3", "scheduler.parameters", "both rounds and a period"),
+        ('period = "20mb", until = 16', "scheduler.parameters.period", "unknown unit 'mb'"),
+        ("period = 0, until = 16", "scheduler.parameters.period", "period is 0"),
+        ("period = 16, until = 16", "scheduler.parameters", "not after the first period"),
+        ("period = 0.02, until = inf", "scheduler.parameters.until", "until is inf"),
+        (f"{PERIODS}, patience = 0", "scheduler.parameters.patience", "patience is 0"),
+        (f"{PERIODS}, steps = 3", "scheduler.parameters.steps", "takes patience, period"),
+        ("period = 0.02, until = 12", "workload.changes.1.date", "at or after the end"),
+        ("period = 0.02, until = 4", "workload.applications.1.start", "when the run is over"),
+    ],
+)
+def test_wrong_periods_are_refused(changes, new, key, told):
+    error = refused(change(changes, PERIODS, new))
+    assert told in str(error)
+    assert error.key == key
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "told"),
+    [
+        ("date = 8", "date = -8", "workload.changes.0.date", "greater than or equal to 0"),
+        ('"2Mf"', '"2MBps"', "workload.changes.0.capacity", "unknown unit 'MBps'"),
+        ('"2Mf"', "-1", "workload.changes.0.capacity", "number greater than or equal to 0"),
+        ('"2Mf"', "inf", "workload.changes.0.capacity", "finite number"),
+        ('"b"\ncapacity = 0', '"d"\ncapacity = 0', "workload.changes.1.resource", "'d', which"),
+        ("pricing.market", "pricing.market_accelerated", "scheduler.name", "pricing.market or"),
+        ("[simulation.", "[simulation]\nuntil = 3\n[simulation.", "simulation.until", "remove it"),
+    ],
+)
+def test_wrong_changes_are_refused(changes, old, new, key, told):
+    error = refused(change(changes, old, new))
+    assert told in str(error)
+    assert error.key == key
+
+
+def test_all_hosts_fail(changes):
+    more = [CHANGES.replace('"b"', f'"{name}"').replace('"2Mf"', "1") for name in "abc"]
+    assert "every host fails at some time" in str(refused(change(changes, CHANGES, "".join(more))))

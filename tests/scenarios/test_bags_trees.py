@@ -1,22 +1,13 @@
 """Scenarios whose tasks are handed out over a tree."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
+from changed_scenarios import change, cut, listing, refused, run
 
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.errors import SimulatedTimeLimitError
 from simplugin.formats.platform_xml import write_platform
 from simplugin.platforms.graphs import Graph
-from simplugin.reports.gantt import gantt
-from simplugin.scenarios import load_scenario, run_scenario
-from simplugin.scenarios.importing import importable
-from simplugin.scenarios.outputs import outcome_document
-
-with importable(Path(__file__).parent):
-    from changed_scenarios import change, refused, run
 
 SCENARIO = """
 title = "Two bags on a line"
@@ -92,12 +83,7 @@ def line(tmp_path):
 
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory):
-    return run_scenario(load_scenario(make_line(tmp_path_factory.mktemp("line"))))
-
-
-def listing(outcome, title):
-    [found] = [each for each in outcome.listings if each.title == title]
-    return found
+    return run(make_line(tmp_path_factory.mktemp("line")))
 
 
 def test_throughput_is_near_the_closed_form(outcome):
@@ -111,6 +97,7 @@ def test_throughput_is_near_the_closed_form(outcome):
     # No schedule computes faster than all hosts together.
     assert (60 * 1e6 + 180 * 2e6) / SPEED.sum() <= row["makespan"] <= outcome.result.clock
     assert row.provenance["options"]["network/model"] == "CM02"
+    assert {"x", "y"} <= set(outcome.result.trace.label.tolist())
 
 
 def test_applications_stand_beside_their_optimum(outcome):
@@ -119,49 +106,6 @@ def test_applications_stand_beside_their_optimum(outcome):
     assert found.column("tasks") == (60, 180)
     assert found.column("optimum") == pytest.approx((FAIR, 3 * FAIR), rel=1e-9)
     assert found.column("throughput") == pytest.approx((FAIR, 3 * FAIR), rel=0.1)
-
-
-def test_nodes_are_used(outcome):
-    found = listing(outcome, "Nodes")
-    assert found.column("node") == ("a", "b", "c")
-    assert found.column("parent") == ("", "a", "b")
-    assert found.column("speed") == pytest.approx(SPEED.tolist())
-    assert sum(found.column("x")) == 60
-    assert sum(found.column("y")) == 180
-    # What a host computed is what it was busy with.
-    flop = np.array(found.column("x")) * 1e6 + np.array(found.column("y")) * 2e6
-    busy = flop / SPEED / outcome.row["makespan"]
-    assert found.column("CPU") == pytest.approx(busy.tolist(), rel=1e-6)
-    # What a port sent are the tasks computed below it.
-    x, y = (np.array(found.column(name)) for name in "xy")
-    below = np.array([[x[1:].sum(), y[1:].sum()], [x[2], y[2]]])
-    time = below @ (np.array([10, 20]) / 1e6 + 1e-4)
-    port = found.column("port")
-    assert port[:2] == pytest.approx((time / outcome.row["makespan"]).tolist(), rel=1e-6)
-    assert port[2] is None
-
-
-def test_document_is_json(outcome):
-    document = json.loads(json.dumps(outcome_document(outcome), allow_nan=False))
-    assert [each["title"] for each in document["listings"]] == ["Applications", "Nodes"]
-
-
-def test_warnings_stand_beside_the_figures(line):
-    change(change(line, "count = 60", "count = 1"), 'flop = "1Mf"', "flop = 1")
-    outcome = run(change(line, "flop = 2e6", "flop = 1"))
-    assert outcome.row["fair_throughput"] is outcome.row.gap is None
-    document = json.loads(json.dumps(outcome_document(outcome), allow_nan=False))
-    assert "Too few tasks" in document["listings"][0]["note"]
-    assert "requests dominate" in document["listings"][0]["note"]
-
-
-def test_gantt_names_the_applications(outcome, tmp_path):
-    labels = set(outcome.result.trace.label.tolist())
-    assert {"x", "y"} <= labels
-    gantt(outcome.result, tmp_path / "gantt.svg")
-    text = (tmp_path / "gantt.svg").read_text()
-    assert ">x</text>" in text
-    assert ">y</text>" in text
 
 
 def test_there_is_no_trace_that_nobody_asked_for(line):
@@ -221,14 +165,12 @@ def test_measuring_can_be_left_out(line):
 
 def test_first_requests_can_be_shuffled(line):
     change(line, '"bags.lp"', '"bags.fcfs"')
-    dates = {run(line).row["makespan"]}
+    dates = [run(line).row["makespan"]]
     change(line, "buffer = 6", "buffer = 6, shuffle = true")
-    for seed in (1, 2):
-        text = line.read_text().replace("[simulation.options]", f"[simulation]\nseed = {seed}\n\n"
-                                        "[simulation.options]")  # fmt: skip
-        (line.parent / "other.toml").write_text(text)
-        dates.add(run(line.parent / "other.toml").row["makespan"])
-    assert len(dates) == 3
+    dates.append(run(line).row["makespan"])
+    seeded = "[simulation]\nseed = 2\n\n[simulation.options]"
+    dates.append(run(change(line, "[simulation.options]", seeded)).row["makespan"])
+    assert len(set(dates)) == 3
 
 
 def test_policy_of_ones_own(line):
@@ -239,10 +181,18 @@ def test_policy_of_ones_own(line):
     assert run(path).row["tasks"] == 240
 
 
+def changed(line, *changes):
+    """Let resources change at dates."""
+    text = "".join(
+        f'[[workload.changes]]\nresource = "{resource}"\ndate = {date}\ncapacity = {capacity}\n\n'
+        for resource, date, capacity in changes
+    )
+    return change(line, "[scheduler]", text + "[scheduler]")
+
+
 def test_changes_slow_it_down(line):
     plain = run(line).row["makespan"]
-    text = '[[workload.changes]]\ndate = 5.0\nresource = "b"\ncapacity = "1Mf"\n\n[scheduler]'
-    outcome = run(change(line, "[scheduler]", text))
+    outcome = run(changed(line, ("b", 5.0, '"1Mf"')))
     assert (outcome.row.best, outcome.row["tasks"]) == (None, 240)
     # Host b loses three quarters from 5 s on.
     done = 5.0 * SPEED.sum()
@@ -252,80 +202,15 @@ def test_changes_slow_it_down(line):
 
 
 def test_links_change_too(line):
-    text = '[[workload.changes]]\ndate = 5.0\nresource = "a->b"\ncapacity = "10Bps"\n\n[scheduler]'
-    slow = run(change(line, "[scheduler]", text))
-    nodes = listing(slow, "Nodes")
+    nodes = listing(run(changed(line, ("a->b", 5.0, '"10Bps"'))), "Nodes")
     # A task of y takes 2 s through that link from then on.
     assert nodes.column("port")[0] > 0.5
     assert nodes.column("y")[0] > 60
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "line_number", "told"),
-    [
-        ("count = 60", "count = 0", 10, "count of application 'x' is 0"),
-        ("count = 60", "count = 1.5", 15, "count is 1.5"),
-        ('name = "y"\nmaster = "a"', 'name = "y"\nmaster = "b"', 17, "all tasks start at the root"),
-        ('"x"\nmaster = "a"', '"x"\nmaster = "z"', 17, "'y' starts at 'a'"),
-        ('name = "y"', 'name = "x"', 10, "two applications are called 'x'"),
-        ("weight = 3.0", 'hosts = ["a"]', 23, "has the key 'hosts'; remove it: it is for endless"),
-        ("weight = 3.0", "end = 5.0", 23, "has the key 'end'"),
-        ('kind = "bags"', 'kind = "bags"\nalpha = 1.0', 9, "workload.alpha is given"),
-        ('kind = "bags"', 'kind = "bags"\ntrees = {}', 9, "workload.trees is given"),
-        ('kind = "bags"', 'kind = "bags"\nparents = { b = "z" }', 9, "parents names 'z'"),
-        ('kind = "bags"', 'kind = "bags"\nparents = { c = "a" }', 9, "there is no route"),
-        ('kind = "bags"', 'kind = "bags"\ndistributors = ["z"]', 9, "distributors names 'z'"),
-        ('kind = "bags"', 'kind = "bags"\ndistributors = ["a","b","c"]', 11, "no host of the tree"),
-        ("buffer = 6", "buffer = 0", 27, "buffer is 0; give"),
-        ("buffer = 6", "buffer = true", 27, "buffer is True"),
-        ("buffer = 6", "measure = 1", 27, "measure is 1; give true or false"),
-        ("buffer = 6", "errors = 1.0", 27, "errors is 1.0; give"),
-        ("buffer = 6", "shuffle = 'no'", 27, "shuffle is 'no'"),
-        ("buffer = 6", "bufer = 6", 27, "unknown key 'scheduler.parameters.bufer'; did you mean"),
-        ("buffer = 6", "cut = true", 27, "cut is True; give a number"),
-        ("buffer = 6", "least_communication = 'no'", 27, "is 'no'; give true or false"),
-        ("buffer = 6", "cut = 0.9", 27, "'bags.lp' refused its parameters"),
-        ('"bags.lp"', '"bags.lpp"', 26, "did you mean 'bags.lp'"),
-        ('"bags.lp"', '"nowhere:policy"', 26, "no module 'nowhere'"),
-        ('"bags.lp"', '"mine:nothing"', 26, "returned int, not a Policy"),
-        ('"bags.lp"', '"pricing.market"', 15, "'x' has the key 'count'; remove it"),
-    ],
-)
-def test_mistakes_are_told_with_their_line(line, old, new, line_number, told):
-    error = refused(change(line, old, new))
-    assert told in str(error)
-    assert f"line.toml:{line_number}:" in str(error)
-
-
-@pytest.mark.parametrize(
-    ("keys", "line_number", "told"),
-    [
-        ('resource = "z"\ncapacity = 1.0', 27, "which is no host or link"),
-        ('resource = "b"\ncapacity = "1MBps"', 28, "capacity"),
-        ('resource = "a"\ncapacity = 0.0', 28, "makes the root 'a' fail"),
-    ],
-)
-def test_changes_that_cannot_be(line, keys, line_number, told):
-    text = f"[[workload.changes]]\ndate = 5.0\n{keys}\n\n[scheduler]"
-    error = refused(change(line, "[scheduler]", text))
-    assert told in str(error)
-    assert f"line.toml:{line_number}:" in str(error)
-
-
-def test_change_of_who_does_not_compute(line):
-    text = '[[workload.changes]]\ndate = 5.0\nresource = "a"\ncapacity = 1.0\n\n[scheduler]'
-    change(line, "[scheduler]", text)
-    path = change(line, 'kind = "bags"', 'kind = "bags"\ndistributors = ["a"]')
-    assert "which computes no tasks; remove it" in str(refused(path))
-
-
 def test_hosts_fail_and_come_back(line):
-    text = (
-        '[[workload.changes]]\ndate = 5.0\nresource = "b"\ncapacity = 0.0\n\n'
-        '[[workload.changes]]\ndate = 25.0\nresource = "b"\ncapacity = "4Mf"\n\n[scheduler]'
-    )
     plain = run(line).row["makespan"]
-    row = run(change(line, "[scheduler]", text)).row
+    row = run(changed(line, ("b", 5.0, 0.0), ("b", 25.0, '"4Mf"'))).row
     assert row["tasks"] == 240
     assert row["tasks_lost"] > 0
     # Of 20 s, b computes nothing.
@@ -345,16 +230,72 @@ def test_time_can_be_limited(line):
         run(path)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "key", "told"),
+    [
+        ("count = 60", "count = 0", "applications.0", "count of application 'x' is 0"),
+        ('name = "y"\nmaster = "a"', 'name = "y"\nmaster = "b"', "applications.1", "at the root"),
+        ('name = "y"', 'name = "x"', "applications.0", "two applications are called 'x'"),
+        ("weight = 3.0", 'hosts = ["a"]', "applications.1.hosts", "remove it: it is for endless"),
+        ("weight = 3.0", "end = 5.0", "applications.1.end", "has the key 'end'"),
+        ('"bags"', '"bags"\nalpha = 1.0', "alpha", "workload.alpha is given"),
+        ('"bags"', '"bags"\ntrees = {}', "trees", "workload.trees is given"),
+        ('"bags"', '"bags"\nparents = { b = "z" }', "parents", "parents names 'z'"),
+        ('"bags"', '"bags"\nparents = { c = "a" }', "parents", "there is no route"),
+        ('"bags"', '"bags"\ndistributors = ["z"]', "distributors", "distributors names 'z'"),
+        ('"bags"', '"bags"\ndistributors = ["a","b","c"]', "applications", "no host of the tree"),
+        ('"bags.lp"', '"pricing.market"', "applications.0.count", "has the key 'count'; remove it"),
+    ],
+)
+def test_wrong_workloads_are_refused(line, old, new, key, told):
+    error = refused(change(line, old, new))
+    assert told in str(error)
+    assert error.key == f"workload.{key}"
+
+
+@pytest.mark.parametrize(
+    ("new", "key", "told"),
+    [
+        ("buffer = 0", ".buffer", "buffer is 0; give"),
+        ("measure = 1", ".measure", "measure is 1; give true or false"),
+        ("errors = 1.0", ".errors", "errors is 1.0; give"),
+        ("bufer = 6", ".bufer", "did you mean 'buffer'"),
+        ("cut = 0.9", "", "'bags.lp' refused its parameters"),
+    ],
+)
+def test_wrong_parameters_are_refused(line, new, key, told):
+    error = refused(change(line, "buffer = 6", new))
+    assert told in str(error)
+    assert error.key == f"scheduler.parameters{key}"
+
+
+def test_a_function_that_returns_no_policy_is_refused(line):
+    error = refused(change(line, "bags.lp", "mine:nothing"))
+    assert "returned int, not a Policy" in str(error)
+    assert error.key == "scheduler.name"
+
+
+@pytest.mark.parametrize(
+    ("resource", "capacity", "key", "told"),
+    [
+        ("z", 1.0, "resource", "which is no host or link"),
+        ("b", '"1MBps"', "capacity", "capacity"),
+        ("a", 0.0, "capacity", "makes the root 'a' fail"),
+    ],
+)
+def test_changes_that_cannot_be(line, resource, capacity, key, told):
+    error = refused(changed(line, (resource, 5.0, capacity)))
+    assert told in str(error)
+    assert error.key == f"workload.changes.0.{key}"
+
+
+def test_change_of_who_does_not_compute(line):
+    change(changed(line, ("a", 5.0, 1.0)), '"bags"', '"bags"\ndistributors = ["a"]')
+    assert "which computes no tasks; remove it" in str(refused(line))
+
+
 def test_endless_applications_have_no_tree(line):
     change(change(line, "count = 60\n", ""), "count = 180\n", "")
-    change(line, '"bags.lp"', '"pricing.market"')
-    change(line, "{ buffer = 6 }", "{ rounds = 2 }")
-    path = change(line, 'kind = "bags"', 'kind = "bags"\ndistributors = ["a"]')
-    assert "workload.distributors is given; remove it" in str(refused(path))
-
-
-def test_scheduler_is_needed(line):
-    text = line.read_text()
-    start, end = text.index("[scheduler]"), text.index("[simulation")
-    line.write_text(text[:start] + text[end:])
-    assert "'bags.prices'" in str(refused(line))
+    cut(line, "[scheduler]", "[simulation", '[scheduler]\nname = "pricing.market"')
+    change(line, '"bags"', '"bags"\ndistributors = ["a"]')
+    assert "workload.distributors is given; remove it" in str(refused(line))
