@@ -149,8 +149,8 @@ def test_method_without_agents(line):
     ("old", "new", "key", "told"),
     [
         ('flop = "1kf"', 'flop = "1kB"', "applications.0.flop", "unknown unit 'kB'"),
-        ('flop = "1kf"', "flop = -1.0", "applications", "flop of application 'x' is -1.0"),
-        ('name = "y"', 'name = "x"', "applications.0", "two applications are called 'x'"),
+        ('flop = "1kf"', "flop = -1.0", "applications.0", "flop of application 'x' is -1.0"),
+        ('name = "y"', 'name = "x"', "applications", "two applications are called 'x'"),
         ('master = "c"', 'master = "d"', "applications.1", "its master 'd' is no host"),
         ("weight = 3.0", "hosts = []", "applications", "application 'y' reaches no host"),
         ("weight = 3.0", 'start = "1m"', "applications.1", "'y' is not there all the time"),

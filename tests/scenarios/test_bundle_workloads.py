@@ -1,17 +1,14 @@
 """Bundles, logs, peers and sites that scenarios name."""
 
-from pathlib import Path
-
 import pytest
+from changed_scenarios import change, cut, refused, run
 
 from simplugin.market.sites import site_of
 from simplugin.platforms.twelve_peers import chosen_site, consistent_site, scaled_site
 from simplugin.scenarios import load_scenario
-from simplugin.scenarios.importing import importable
 from simplugin.workloads.bundles import lcg_bundles
 
-with importable(Path(__file__).parent):
-    from changed_scenarios import change, refused, run
+SIZES = 'flop = "1Gf"\nbyte = "100MB"\ncount = 3'
 
 
 def site_in(path):
@@ -19,9 +16,8 @@ def site_in(path):
 
 
 def test_classes_are_those_of_the_paper(three):
-    sizes = 'flop = "1Gf"\nbyte = "100MB"'
     change(three, "price_unit = 10.0", 'price_unit = "1h"')
-    outcome = run(change(three, sizes, 'class = "neutral"'))
+    outcome = run(change(three, SIZES, 'class = "neutral"'))
     # 500 Mflop and 500 MB.
     assert outcome.listings[0].column("ECT") == pytest.approx((5.5, 10.25))
     assert outcome.listings[0].column("base price")[0] == pytest.approx(3600 / 5.5)
@@ -35,10 +31,8 @@ def test_peers_of_a_site_may_be_named(two_sites):
 
 def test_any_platform_file(three, pytestconfig):
     star = pytestconfig.rootpath / "platforms_xml" / "star.xml"
-    text = three.read_text().replace("count = 3", "count = 100")
-    start, stop = text.index("generator ="), text.index("[workload]")
-    three.write_text(f"{text[:start]}file = '{star}'\n{text[stop:]}")
-    error = refused(three)
+    change(three, "count = 3", "count = 100")
+    error = refused(cut(three, "generator =", "[workload]", f"file = '{star}'"))
     assert error.key == "workload.scheduler"
     assert "scheduler 'scheduler' is no host; there are master, worker-1" in str(error)
     outcome = run(change(three, "setup = 0.0", 'scheduler = "master"'))
@@ -49,8 +43,7 @@ def test_any_platform_file(three, pytestconfig):
 
 
 def test_a_log(three):
-    sizes = 'flop = "1Gf"\nbyte = "100MB"\ncount = 3'
-    change(three, sizes, 'file = "log.swf"\nleast = 2\nspeed = "1Gf"\nbyte = "100MB"')
+    change(three, SIZES, 'file = "log.swf"\nleast = 2\nspeed = "1Gf"\nbyte = "100MB"')
     [bundles, peers] = run(three).listings
     assert bundles.column("bundle") == ("log-1", "log-2")
     assert bundles.column("tasks") == (3, 2)
@@ -60,9 +53,8 @@ def test_a_log(three):
 
 
 def test_real_sizes_of_a_log(three):
-    sizes = 'flop = "1Gf"\nbyte = "100MB"\ncount = 3'
     log = 'file = "log.swf"\nleast = 2\nfirst = 1\nspeed = "1Gf"\nrelease = "5s"'
-    change(three, sizes, log + "\nreal_sizes = true")
+    change(three, SIZES, log + "\nreal_sizes = true")
     change(three, "setup = 0.0", "setup = 0.0\npeers = ['peer-1']")
     real = run(three)
     assert real.row["makespan"] == pytest.approx(5 + 2 * (10 + 20 + 30), rel=1e-6)
@@ -73,8 +65,7 @@ def test_real_sizes_of_a_log(three):
 
 
 def test_the_shipped_log(three):
-    sizes = 'flop = "1Gf"\nbyte = "100MB"\ncount = 3'
-    change(three, sizes, 'log = "lcg"\nfirst = 3\nspeed = "1Mf"')
+    change(three, SIZES, 'log = "lcg"\nfirst = 3\nspeed = "1Mf"')
     known = lcg_bundles()[:3]
     mean = run(three)
     assert mean.listings[0].column("tasks") == tuple(each.count for each in known)
@@ -100,20 +91,15 @@ def test_the_shipped_log(three):
     ],
 )
 def test_peers_that_fit_the_paper(three, parameters, seed, site):
-    text = three.read_text()
-    start, stop = text.index("parameters ="), text.index("[workload]")
     given = f"parameters = {parameters}\n" if parameters else ""
-    three.write_text(f"{text[:start]}{given}{seed}\n{text[stop:]}")
-    found = site_in(three)
+    found = site_in(cut(three, "parameters =", "[workload]", given + seed))
     assert found.speed == pytest.approx(site.speed)
     assert found.bandwidth == pytest.approx(site.bandwidth)
 
 
 def test_sites_that_fit_the_paper(two_sites):
-    text = two_sites.read_text()
-    start, stop = text.index("[platform.parameters]"), text.index("[workload]")
-    given = 'parameters = { sites = 2, bandwidth = "1GBps" }\nseed = 4\n'
-    two_sites.write_text(text[:start] + given + text[stop:])
+    given = 'parameters = { sites = 2, bandwidth = "1GBps" }\nseed = 4'
+    cut(two_sites, "[platform.parameters]", "[workload]", given)
     peers = [f"peer-2-{number}" for number in range(1, 13)]
     found = site_of(load_scenario(two_sites).make_platform(), "scheduler-2", peers)
     assert found.speed == pytest.approx(consistent_site(5).speed)

@@ -46,15 +46,11 @@ def test_files_go_where_the_scenario_says(lab, name, read):
 
 def test_relocated(lab, tmp_path):
     output = with_output(lab, "trace = 'mine.parquet'").output
-    all_of_it = output.relocated(tmp_path, trace=True)
-    assert (all_of_it.directory, all_of_it.trace) == (tmp_path, "mine.parquet")
-    assert (all_of_it.result, all_of_it.gantt) == ("result.json", "gantt.png")
-    assert with_output_without_trace(output, tmp_path) == ("result.json", None)
-
-
-def with_output_without_trace(output, directory):
-    moved = output.model_copy(update={"trace": None}).relocated(directory, trace=False)
-    return moved.result, moved.gantt
+    moved = output.relocated(tmp_path, trace=True)
+    assert (moved.directory, moved.trace) == (tmp_path, "mine.parquet")
+    assert (moved.result, moved.gantt) == ("result.json", "gantt.png")
+    bare = output.model_copy(update={"trace": None}).relocated(tmp_path, trace=False)
+    assert (bare.result, bare.gantt) == ("result.json", None)
 
 
 @dataclass
@@ -84,15 +80,11 @@ def test_returned_values_are_written_as_plain_data(lab):
             document(value)
 
 
-def test_directory_that_cannot_be_made(lab):
+@pytest.mark.parametrize("directory", ["taken", "."])
+def test_files_that_cannot_be_written(lab, directory):
     (lab / "taken").write_text("")
-    scenario = with_output(lab, "directory = 'taken'\nresult = 'r.json'")
-    with pytest.raises(SimpluginError, match="taken"):
-        write_outputs(scenario, run_scenario(scenario))
-
-
-def test_file_that_cannot_be_written(lab):
     (lab / "r.json").mkdir()
-    scenario = with_output(lab, "result = 'r.json'")
-    with pytest.raises(SimpluginError, match=r"r\.json: cannot be written"):
+    scenario = with_output(lab, f"directory = '{directory}'\nresult = 'r.json'")
+    told = "taken" if directory == "taken" else r"r\.json: cannot be written"
+    with pytest.raises(SimpluginError, match=told):
         write_outputs(scenario, run_scenario(scenario))
