@@ -1,17 +1,12 @@
 """``simplugin platform generate`` as users call it."""
 
-import subprocess
-import sys
 from functools import partial
 
 import pytest
 
 from simplugin.formats.check import check
-from simplugin.formats.platform_xml import platform_text, read_platform
 from simplugin.scenarios.generators import GENERATORS
 from simplugin.simulation.resolve import resolve
-
-COMMAND = [sys.executable, "-m", "simplugin.cli", "platform", "generate"]
 
 
 @pytest.fixture
@@ -43,36 +38,15 @@ def test_a_platform_is_written_with_its_command(tmp_path, call):
     assert {host.speed for host in resolved.hosts} == {2e9}
 
 
-def test_without_a_file_it_is_printed(tmp_path, call):
-    done = call("two_topologies")
-    assert (done.returncode, done.stderr) == (0, "")
-    (tmp_path / "printed.xml").write_text(done.stdout)
-    assert read_platform(tmp_path / "printed.xml").host_count == 128
-
-
-@pytest.mark.parametrize("as_option", [True, False])
-def test_the_seed_decides(tmp_path, as_option, call):
+def test_the_seed_decides(call):
+    law = 'bandwidth={law="log-uniform",low="1MBps",high="1GBps"}'
     texts = []
-    for number, seed in enumerate((3, 3, 4)):
-        law = 'bandwidth={law="log-uniform",low="1MBps",high="1GBps"}'
-        chosen = ["--seed", seed] if as_option else [f"seed={seed}"]
-        file = tmp_path / f"{number}.xml"
-        assert call("random_geometric", "n_hosts=12", law, *chosen, "-o", file).returncode == 0
-        texts.append(platform_text(read_platform(file)))
-    assert texts[0] == texts[1]
-    assert texts[0] != texts[2]
-
-
-def test_same_command_same_bytes(tmp_path):
-    found = set()
-    for place in ("one", "other"):
-        (tmp_path / place).mkdir()
-        # Processes of their own, whose sets have other orders.
-        words = ["star", "workers=6", "seed=9", "-o", "star.xml"]
-        done = subprocess.run([*COMMAND, *words], cwd=tmp_path / place, check=False)
-        assert done.returncode == 0
-        found.add((tmp_path / place / "star.xml").read_bytes())
-    assert len(found) == 1
+    for seed in (("--seed", 3), ("seed=3",), ("--seed", 4)):
+        done = call("random_geometric", "n_hosts=12", law, *seed)
+        assert (done.returncode, done.stderr) == (0, "")
+        # All but the comment, which has the command.
+        texts.append(done.stdout.partition("<platform")[2])
+    assert texts[0] == texts[1] != texts[2]
 
 
 def test_modules_are_found_in_the_current_directory(tmp_path, call, refused):
@@ -103,32 +77,21 @@ def test_the_list_has_every_generator(call):
         "    n_hosts speed=1Gf bandwidth=125MBps latency=0.05ms routing=DijkstraCache seed=0"
         in lines
     )
-
-
-def test_the_list_tells_all_about_one(call):
-    done = call("random_tree", "--list")
-    assert done.stdout.startswith("random_tree: n_hosts max_degree speeds=")
-    assert "seed : int" in done.stdout
+    assert "seed : int" in call("random_tree", "--list").stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         ([], "no generator is named; give one that --list shows"),
-        (["rign"], "there is no generator 'rign'; did you mean 'ring'?"),
         (["ring", "n_host=3"], "did you mean 'n_hosts'? It takes n_hosts speed=1Gf"),
-        (["ring"], "generator 'ring' lacks its parameter 'n_hosts'; it takes n_hosts"),
-        (["ring", "n_hosts=many"], "the number of hosts of a ring is 'many'"),
         (["ring", "n_hosts"], "'n_hosts' sets no parameter; write KEY=VALUE"),
         (["ring", "n hosts=3"], "'n hosts=3' sets no parameter"),
         (["ring", "n_hosts=3", "n_hosts=4"], "parameter 'n_hosts' is given twice"),
-        (["ring", "n_hosts=3", "speed=3GBps"], "unknown unit 'GBps'"),
         (["ring", "n_hosts=3", 'speed={law="uniform"'], "is not a TOML value"),
-        (["torus", "sizes=[3,"], "sizes=[3, is not a TOML value"),
         (["torus", "sizes=[3]", "--seed", "3"], "generator 'torus' draws nothing"),
         (["ring", "n_hosts=3", "seed=1", "--seed", "3"], "the seed is given twice"),
         (["ring", "n_hosts=3\nspeed=1"], "the number of hosts of a ring is '3\\nspeed=1'"),
-        (["nothing:here"], "there is no module 'nothing', neither in the current directory"),
     ],
 )
 def test_what_is_wrong_is_told(arguments, told, tmp_path, refused):

@@ -1,25 +1,19 @@
 """``simplugin platform grid5000`` and ``catalogue`` as users call them, and the generator."""
 
-import subprocess
-import sys
-from dataclasses import replace
 from functools import partial
 
 import pytest
 
-from simplugin.errors import PlatformError
 from simplugin.formats.check import check
 from simplugin.formats.grid5000.catalogue import shipped_catalogue, write_catalogue
 from simplugin.formats.grid5000.latencies import latencies_text
-from simplugin.formats.platform_xml import platform_text, read_platform
-from simplugin.platforms import Link
+from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.grid5000.facts import (
     Adapter,
     BackboneLink,
     ClusterFacts,
     Grid5000,
     NodeGroup,
-    Place,
     Remark,
     SiteFacts,
     Uplink,
@@ -27,7 +21,6 @@ from simplugin.platforms.grid5000.facts import (
 from simplugin.platforms.grid5000.latencies import Latencies
 from simplugin.platforms.grid5000.platform import grid5000_platform
 from simplugin.platforms.grid5000.selection import concerning, selected
-from simplugin.scenarios.generators import GENERATORS
 from simplugin.scenarios.generators.sites import grid5000
 from simplugin.scenarios.scenario import load_scenario
 
@@ -68,10 +61,7 @@ FACTS = Grid5000(
         site("lyon", {"nova": "gw", "orion": "sw"}, (Uplink("sw", "gw", 1e10),)),
         site("nancy", {"gros": ""}),
     ),
-    (
-        BackboneLink(("lyon", "renater-lyon"), 1e10),
-        BackboneLink(("renater-lyon", "nancy"), 1e10),
-    ),
+    tuple(BackboneLink((each, "renater-lyon"), 1e10) for each in ("lyon", "nancy")),
 )
 
 
@@ -87,17 +77,9 @@ def call(simplugin):
     return partial(simplugin, "platform")
 
 
-def test_the_catalogue_that_comes_with_it(tmp_path):
-    words = ["platform", "grid5000", "--site", "nancy", "-o", "nancy.xml"]
-    done = subprocess.run(
-        [sys.executable, "-m", "simplugin.cli", *words],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == ""
+def test_the_catalogue_that_comes_with_it(tmp_path, call):
+    done = call("grid5000", "--site", "nancy", "-o", "nancy.xml", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
     everything, _ = shipped_catalogue()
     (nancy,) = (each for each in everything.sites if each.uid == "nancy")
     expected = (
@@ -161,8 +143,7 @@ def test_latencies_are_printed_and_given_back(tmp_path, call):
     call("grid5000", "--print-latencies", "-o", "copy.toml", cwd=tmp_path)
     assert (tmp_path / "copy.toml").read_text() == printed
     options = ["--site", "nancy", "--latencies", table, "--interconnect", "fast", "-o", "n.xml"]
-    done = call("grid5000", *options, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert call("grid5000", *options, cwd=tmp_path).returncode == 0
     nancy = selected(shipped_catalogue()[0], sites=["nancy"])
     expected = grid5000_platform(nancy, Latencies(switch=7e-6), "fast")
     assert read_platform(tmp_path / "n.xml") == expected
@@ -172,11 +153,8 @@ def test_latencies_are_printed_and_given_back(tmp_path, call):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--site", "nanci"], "there is no site 'nanci'; did you mean 'nancy'?"),
         (["--site", "bordeaux"], "there is no site 'bordeaux': bordeaux has no nodes; choose"),
-        (["--reference", "missing"], "missing"),
         (["--latencies", "missing.toml"], "file or directory; give the path of a file"),
-        (["--latencies", "odd.toml"], "odd.toml:2: there is no site or point of presence 'nance'"),
         (["--print-latencies", "--latencies", "odd.toml"], "odd.toml:2: there is no site"),
         (["--site", "nancy", "-o", "no/such/place.xml"], "no/such/place.xml"),
     ],
@@ -214,71 +192,12 @@ def test_a_catalogue_is_made_from_the_reference(tmp_path, shared_data, call):
         (("nancy",), (), (9, 14)),
         ((), ("orion",), (3, 4, 7, 8, 14)),
         ((), ("nova",), (2, 4, 14)),
-        ((), ("orion", "gros"), (0, 3, 4, 5, 7, 8, 9, 11, 13, 14)),
     ],
 )
 def test_remarks_of_the_selection(sites, clusters, expected):
     left = selected(FACTS, sites=sites, clusters=clusters)
     found = concerning(REMARKS, left, sites, clusters)
     assert found == tuple(REMARKS[at] for at in expected)
-
-
-@pytest.mark.parametrize(
-    ("sites", "clusters", "messages"),
-    [
-        ([], ["chiclet"], []),  # not at sw-1
-        (["louvain"], [], []),
-        (["toulouse"], [], []),
-        ([], ["nova"], []),  # not at salome
-        (["lyon", "nancy"], [], ["salome"]),
-        (["lyon", "toulouse"], [], ["salome", "renater-toulouse", "renater-toulouse"]),
-        (["louvain", "nancy"], [], ["louvain"]),
-        ([], ["drac"], ["drac-4", "drac-4"]),
-        ([], ["dahu"], []),
-        (["bordeaux"], [], []),
-    ],
-)
-def test_real_remarks_are_on_what_is_written(sites, clusters, messages):
-    facts, remarks = shipped_catalogue()
-    if sites == ["bordeaux"]:
-        with pytest.raises(PlatformError, match="bordeaux has no nodes"):
-            selected(facts, sites, clusters, remarks)
-        return
-    left = selected(facts, sites, clusters)
-    found = concerning(remarks, left, sites, clusters)
-    assert len(found) == len(messages)
-    text = platform_text(grid5000_platform(left))
-    for remark in found:
-        assert any(message in remark.message for message in messages), remark
-        if remark.about[0] == "uplink":
-            assert f'"{remark.about[2]}_{remark.about[3]}.{remark.about[1]}"' in text
-        if remark.about[0] == "link":
-            assert f'"{remark.about[1]}_{remark.about[2]}"' in text
-
-
-def test_new_sites_are_where_the_reference_says(tmp_path, call):
-    shipped, remarks = shipped_catalogue()
-    group = NodeGroup("1", 1, 1e9, Adapter("Ethernet", 1e10, "gw"))
-    brest = SiteFacts("brest", "gw", (ClusterFacts("abeille", (group,)),))
-    facts = replace(
-        shipped,
-        sites=(brest, *shipped.sites),
-        backbone=(
-            *shipped.backbone,
-            BackboneLink(("brest", "renater-brest"), 1e10),
-            BackboneLink(("renater-brest", "renater-rennes"), 1e10),
-        ),
-        places=(Place("brest", 48.39, -4.49), *shipped.places),
-    )
-    write_catalogue(facts, remarks, tmp_path / "new.json")
-    options = ["--reference", "new.json", "--site", "brest,rennes", "-o", "new.xml"]
-    done = call("grid5000", *options, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    (zone,) = read_platform(tmp_path / "new.xml").elements
-    latencies = {link.id: link.latency for link in zone.elements if isinstance(link, Link)}
-    # 209 km from Brest to Rennes as the crow flies.
-    fibre = (latencies["renater-brest_renater-rennes"] - 50e-6) * 2e8 / 1.5
-    assert fibre == pytest.approx(209e3, rel=0.02)
 
 
 def test_fast_tells_which_clusters_stay_on_ethernet(tmp_path, call):
@@ -292,8 +211,7 @@ def test_fast_tells_which_clusters_stay_on_ethernet(tmp_path, call):
     assert "Ethernet" not in done.stderr
 
 
-@pytest.mark.parametrize("option", ["--site", "--cluster"])
-@pytest.mark.parametrize("value", ["", ",", "nancy,", " "])
+@pytest.mark.parametrize(("option", "value"), [("--site", "nancy,"), ("--cluster", " ")])
 def test_empty_names_are_refused(option, value, tmp_path, call):
     output = tmp_path / "all.xml"
     done = call("grid5000", option, value, "-o", output)
@@ -324,20 +242,15 @@ def test_scenarios_can_ask_for_it(tmp_path, facts):
     table = tmp_path / "table.toml"
     table.write_text("switch = 1\n")
     assert grid5000("nancy", latencies=str(table)) == grid5000_platform(nancy, Latencies(switch=1))
-    with pytest.raises(ValueError, match="there is no site 'x'"):
-        grid5000("x")
-    with pytest.raises(ValueError, match="site is 3; give a name"):
-        grid5000(3)
-    with pytest.raises(ValueError, match="reference is 3; give a path"):
-        grid5000(reference=3)
-    with pytest.raises(ValueError, match=r"latencies is \[\]; give a path"):
-        grid5000(latencies=[])
-    with pytest.raises(ValueError, match="reference is ''; give a path"):
-        grid5000(reference="")
-    with pytest.raises(ValueError, match="bordeaux has no nodes"):
-        grid5000("bordeaux")
-    with pytest.raises(ValueError, match="the interconnect is 'x'"):
-        grid5000("nancy", interconnect="x")
+    for given, message in (
+        ({"site": 3}, "site is 3; give a name"),
+        ({"latencies": []}, r"latencies is \[\]; give a path"),
+        ({"reference": ""}, "reference is ''; give a path"),
+        ({"site": "bordeaux"}, "bordeaux has no nodes"),
+        ({"site": "nancy", "interconnect": "x"}, "the interconnect is 'x'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            grid5000(**given)
 
 
 @pytest.mark.usefixtures("facts")
@@ -357,7 +270,3 @@ def test_paths_of_scenarios_are_relative_to_them(tmp_path, monkeypatch):
     assert grid5000(reference="facts.json", directory="..") == grid5000_platform(FACTS)
     with pytest.raises(ValueError, match="No such file"):
         grid5000(reference="facts.json")
-
-
-def test_it_has_a_name_for_scenarios():
-    assert GENERATORS["grid5000"] == f"{grid5000.__module__}:{grid5000.__name__}"

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from simplugin.formats.platform_xml import read_platform, write_platform
+from simplugin.formats.platform_xml import write_platform
 from simplugin.platforms import Cluster, Platform, Zone
 
 ROOT = Path(__file__).parents[2]
@@ -27,21 +25,11 @@ def show(simplugin: Show) -> Show:
     return partial(simplugin, "platform", "show")
 
 
-def lines_of(text: str) -> list[str]:
-    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
-
-
-def test_tables() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "simplugin.cli", "platform", "show", FILES / "lille_nancy.xml"],
-        env=os.environ | {"COLUMNS": "120"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_tables(show: Show) -> None:
+    done = show(FILES / "lille_nancy.xml")
     assert (done.returncode, done.stderr) == (0, "")
-    lines = lines_of(done.stdout)
-    assert lines[0] == "lille_nancy.xml"
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert "lille_nancy.xml" in lines
     # 53 + 20 + 26 + 47 + 120 hosts of Table 1.
     assert "hosts 266" in lines
     assert "simgrid hosts 266" in lines
@@ -61,6 +49,8 @@ def test_json(show: Show) -> None:
     assert document["speed"] == document["simgrid_speed"] == 64 * 16 * 4e9 + 64 * 32 * 3e9
     assert document["file_size"] == (FILES / "two_topologies.xml").stat().st_size
     assert document["findings"] == []
+    # 64 x 63 ordered pairs in each of two, and two between them.
+    assert (document["pairs"], document["pairs_are_all"]) == (2 * 64 * 63 + 2, True)
     parts = document["listings"][0]
     assert [line[:3] for line in parts["lines"]] == [
         ["tree", "cluster", "FAT_TREE"],
@@ -99,23 +89,15 @@ def test_hosts_that_do_not_reach_each_other(show: Show) -> None:
 @pytest.mark.parametrize(
     ("pair", "message"),
     [
-        (
-            ("chti-1", "grelon-300"),
-            "there is no host 'grelon-300'; did you mean 'grelon-30' or 'grelon-100' or"
-            " 'grelon-3'?",
-        ),
-        (
-            ("x", "grelon-1"),
-            "there is no host 'x'; the hosts are 'chuque-1', 'chuque-2', 'chuque-3' ... "
-            "'grelon-120'",
-        ),
+        (("chti-1", "grelon-300"), "no host 'grelon-300'; did you mean 'grelon-30' or "),
+        (("x", "grelon-1"), "the hosts are 'chuque-1', 'chuque-2', 'chuque-3' ... 'grelon-120'"),
         (("chti-1", "chti-1"), "'chti-1' is both ends of the pair; name two hosts"),
     ],
 )
 def test_pairs_that_are_none(pair: tuple[str, str], message: str, show: Show) -> None:
     done = show(FILES / "lille_nancy.xml", "--pair", *pair)
     assert done.returncode == 1
-    assert done.stderr.endswith(f"lille_nancy.xml: {message}\n")
+    assert message in done.stderr
 
 
 def test_errors_are_those_of_check(tmp_path: Path, show: Show) -> None:
@@ -128,12 +110,8 @@ def test_errors_are_those_of_check(tmp_path: Path, show: Show) -> None:
     assert done.returncode == 1
     assert done.stdout == ""
     assert f"{file}:{line}: error:" in done.stderr
-
-
-def test_files_that_cannot_be_read(tmp_path: Path, show: Show) -> None:
-    done = show(tmp_path / "nothing.xml")
-    assert done.returncode == 2
-    assert "nothing.xml" in done.stderr
+    missing = show(tmp_path / "nothing.xml")
+    assert (missing.returncode, "nothing.xml" in missing.stderr) == (2, True)
 
 
 def test_a_deployment_has_no_hosts(show: Show) -> None:
@@ -142,28 +120,12 @@ def test_a_deployment_has_no_hosts(show: Show) -> None:
     assert "the file has no hosts; name a platform" in done.stderr
 
 
-def test_pairs_of_few_hosts_are_listed(show: Show) -> None:
-    done = show(FILES / "five_hosts.xml", "--pair", "x", "y")
-    names = [*read_platform(FILES / "five_hosts.xml").host_names()]
-    assert done.returncode == 1
-    for name in (*names[:3], names[-1]):
-        assert repr(name) in done.stderr
-
-
 def test_a_sample_is_said_to_be_one(tmp_path: Path, show: Show) -> None:
     file = tmp_path / "torus.xml"
-    torus = Cluster(
-        "torus", "0-399", 1e9, 1e8, 1e-4, "h", topology="TORUS", topology_parameters="20,20"
-    )
+    shape = {"topology": "TORUS", "topology_parameters": "20,20"}
+    torus = Cluster("torus", "0-399", 1e9, 1e8, 1e-4, "h", **shape)
     write_platform(Platform(Zone("all", "Full", (torus,))), file)
     document = json.loads(show(file, "--json").stdout)
     assert document["pairs_are_all"] is False
     assert 1000 <= document["pairs"] < 400 * 399
     assert document["all_hosts_reach_each_other"].endswith("pairs, a sample")
-
-
-def test_all_pairs_of_small_topologies_are_asked_for(show: Show) -> None:
-    document = json.loads(show(FILES / "two_topologies.xml", "--json").stdout)
-    # 64 x 63 ordered pairs in each of two, and two between them.
-    assert document["pairs"] == 2 * 64 * 63 + 2
-    assert document["pairs_are_all"] is True
