@@ -95,6 +95,10 @@ def test_status_tells_how_far_it_is_and_what_failed(simplugin, store):
     assert "run 4: platform.seed = 2, scheduler.name = 'bags.fcfs'" in told.stdout
     assert "campaign 1: 1 run failed (wall limit):\n  took longer than 2 s" in told.stdout
     assert "killed by signal 9" not in told.stdout  # it was tried again
+    # Its file stands for the store.
+    file = store.with_name("campaign.toml")
+    file.write_text(CAMPAIGN)
+    assert simplugin("campaign", "status", file).stdout == told.stdout
     document = json.loads(simplugin("campaign", "status", store, "--json").stdout)
     (campaign,) = document["campaigns"]
     counts = {name: campaign[name] for name in ("total", "done", "failed", "missing")}
@@ -103,14 +107,6 @@ def test_status_tells_how_far_it_is_and_what_failed(simplugin, store):
     assert campaign["last"] == "2026-11-22T05:00:08+00:00"
     assert campaign["mean_duration"] == 0.5
     assert [group["count"] for group in campaign["failures"]] == [2, 1]
-
-
-def test_a_campaign_file_stands_for_its_store(simplugin, store):
-    file = store.with_name("campaign.toml")
-    file.write_text(CAMPAIGN)
-    by_file, by_store = (simplugin("campaign", "status", place) for place in (file, store))
-    assert by_file.returncode == 0, by_file.stderr
-    assert by_file.stdout == by_store.stdout
 
 
 def test_which_campaign_is_shown(simplugin, store, tmp_path):
@@ -155,8 +151,6 @@ def test_which_campaign_is_shown(simplugin, store, tmp_path):
         assert bool(told.stderr) == bool(said)
     assert (len(results(path)), len(results(path, 1)), len(results(path, "all"))) == (1, 8, 11)
     file.write_text(file.read_text() + "[sweep]\nnowhere.at.all = 1\n")
-    told = simplugin("campaign", "status", file)
-    assert (told.returncode, "Last" in told.stdout) == (0, True)
     told = simplugin("campaign", "query", file, *asked[2:], "--campaign", "1")
     assert told.stdout == heading + "1,8\n"
     for words, message in (
@@ -165,17 +159,6 @@ def test_which_campaign_is_shown(simplugin, store, tmp_path):
     ):
         told = simplugin("campaign", "query", words[0], *asked[2:], *words[1:])
         assert message in told.stderr
-
-
-def test_lines_are_not_folded_where_there_is_no_terminal(simplugin, tmp_path):
-    path = tmp_path / f"{'long ' * 30}.sqlite"
-    with Store.open(path) as opened:
-        failure = Failure("error", "many words " * 25)
-        opened.append(opened.begin(Source()), record(0, failure=failure))
-    told = simplugin("campaign", "status", path)
-    assert f"  {failure.text.strip()}\n" in told.stdout
-    told = simplugin("campaign", "query", path, "SELECT error, error AS again, 7 FROM results")
-    assert [len(line.split()) for line in told.stdout.splitlines()] == [3, 101]
 
 
 def test_ctrl_c_ends_a_query(simplugin, store, monkeypatch):
@@ -247,18 +230,17 @@ def test_parquet_is_the_table(simplugin, store, tmp_path):
     assert pd.read_parquet(file)["makespan"].iloc[1] == AWKWARD
 
 
-@pytest.mark.parametrize("failed", [(), (record(4, failure=Failure("error", "no")),)])
-def test_parquet_has_integers_beyond_64_bits_as_texts(tmp_path, failed):
+def test_parquet_has_integers_beyond_64_bits_as_texts(tmp_path):
     store, file = tmp_path / "results.sqlite", tmp_path / "runs.parquet"
     with Store.open(store) as opened:
         campaign = opened.begin(Source)
-        for each in (record(0, 2**70), record(2, 3), *failed):
+        for each in (record(0, 2**70), record(2, 3), RECORDS[4]):
             opened.append(campaign, each)
-    assert export(store, file)[0] == 2 + len(failed)
+    assert export(store, file)[0] == 3
     found = pd.read_parquet(file)
     assert list(found["makespan"])[:2] == [str(2**70), "3"]
-    assert found["makespan"].isna().tolist() == [False, False, *(True for _ in failed)]
-    assert list(found["position"])[:2] == [0, 2]
+    assert found["makespan"].isna().tolist() == [False, False, True]
+    assert list(found["position"]) == [0, 2, 4]
 
 
 def test_parquet_without_pyarrow(simplugin, store, tmp_path, monkeypatch):
@@ -306,17 +288,10 @@ def test_a_query_as_csv_and_of_the_tables_themselves(simplugin, store):
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
-        (
-            "SELECT makspan FROM results",
-            r"no such column: makspan (did you mean 'makespan'?); columns of",
-        ),
+        ("SELECT makspan FROM results", "makspan (did you mean 'makespan'?); columns of"),
         ("SELECT * FROM result", "no such table: result (did you mean 'results'"),
-        (
-            "SELECT FROM",
-            'syntax error; columns of results are campaign, position, key, status, "plat',
-        ),
+        ("SELECT FROM", "syntax error; columns of results are campaign, position, key, status"),
         ("DELETE FROM runs", "a query can only read"),
-        ("INSERT INTO texts VALUES (9, 'a', 'b')", "a query can only read"),
         ("VACUUM INTO 'copy.sqlite'", "a query can only read"),
         ("ATTACH 'other.sqlite' AS other", "a query can only read"),
         ("PRAGMA user_version = 7", "a query can only read"),
@@ -337,11 +312,9 @@ def test_queries_that_are_refused(simplugin, store, tmp_path, sql, message):
     ("words", "message"),
     [
         (["status", "no.sqlite"], "no.sqlite: there is no such store; 'simplugin campaign run"),
-        (["export", "no.sqlite", "-o", "runs.csv"], "no.sqlite: there is no such store"),
         (["export", "{store}", "-o", "runs.xls"], "runs.xls: tables are written as .csv or .parq"),
         (["export", "{store}", "-o", "runs.csv", "--campaign", "2"], "there is no campaign 2"),
         (["query", "{store}", "SELECT 1", "--csv", "--json"], "--csv and --json exclude"),
-        (["export", "{store}", "-o", "/proc/runs.csv"], "/proc/runs.csv: cannot be written"),
     ],
 )
 def test_what_cannot_be_done_is_told(simplugin, store, tmp_path, words, message):

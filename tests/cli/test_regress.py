@@ -12,7 +12,6 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-import yaml
 from rich.console import Console
 
 from simplugin.cli.regress import _print_table
@@ -256,7 +255,6 @@ def test_a_report_that_cannot_be_written_loses_nothing(simplugin, tmp_path):
     done = simplugin("regress", tmp_path, "--junit", tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "Is a directory; name another file with --junit" in done.stderr
-    # It can be opened, and is full.
     done = simplugin("regress", tmp_path, "--junit", "/dev/full")
     assert done.returncode == 2
     assert "1 failed" in done.stdout
@@ -305,10 +303,6 @@ def own(simplugin, tmp_path_factory):
     return told(simplugin("regress", place / "scenarios", "--json", "--jobs", 2))
 
 
-def test_there_are_scenarios():
-    assert len(OWN) >= 16
-
-
 @pytest.mark.parametrize("path", OWN, ids=lambda path: path.stem)
 def test_scenario_is_as_recorded(own, path):
     found = own[path.name]
@@ -322,23 +316,13 @@ def test_scenario_is_as_recorded(own, path):
 
 def test_no_recorded_result_is_left_over(own):
     assert set(own) == {path.name for path in OWN}
-    size = sum(path.stat().st_size for path in (ROOT / "scenarios" / "recorded").rglob("*"))
-    assert size < 1_000_000
 
 
-def test_examples_for_continuous_integration_are_what_their_systems_read():
+def test_examples_for_continuous_integration_call_the_command():
     page = (ROOT / "docs" / "regression.md").read_text()
     blocks = [part.partition("```")[0] for part in page.split("```yaml\n")[1:]]
-    github, gitlab = (yaml.safe_load(block) for block in blocks)
-    # In YAML 1.1 the key `on` is a truth value.
-    assert set(github) == {"name", True, "jobs"}
-    [job] = github["jobs"].values()
-    assert {"runs-on", "steps"} <= set(job)
-    assert all(("uses" in step) != ("run" in step) for step in job["steps"])
-    [simulations] = gitlab.values()
-    assert simulations["artifacts"]["reports"]["junit"] == "reports/*.xml"
-    # Both call the command with options that it has.
-    for commands in ([step.get("run", "") for step in job["steps"]], simulations["script"]):
-        [call] = [each.split(" || ") for each in commands if each.startswith("simplugin")]
-        assert call[0] == "simplugin regress scenarios --junit reports/scenarios.xml"
-        assert any(each.startswith("python -m pytest tests --junit-xml=") for each in commands)
+    assert len(blocks) == 2
+    assert all(
+        "simplugin regress scenarios --junit reports/scenarios.xml" in each for each in blocks
+    )
+    assert all("python -m pytest tests --junit-xml=" in each for each in blocks)
