@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from told_runners import QUICK_DISK, Source, Told, job_with, rows
 
 from simplugin.campaigns.jobs import Measured, Record
 from simplugin.campaigns.running import course
@@ -16,10 +17,6 @@ from simplugin.campaigns.running.reporting import RunLog
 from simplugin.campaigns.store import Store, StoreReader
 from simplugin.errors import SetupError, StoreError
 from simplugin.rows import Metric, Row
-from simplugin.scenarios.importing import importable
-
-with importable(Path(__file__).parent):
-    from told_runners import QUICK_DISK, Source, Told, job_with, rows
 
 
 def states(store):

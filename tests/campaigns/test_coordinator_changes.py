@@ -6,16 +6,13 @@ from tempfile import TemporaryDirectory
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from told_runners import QUICK_DISK, Source, Told, job_with, record_of, rows
 
 from simplugin.campaigns.jobs import Measured
 from simplugin.campaigns.running.course import Terms, run_jobs
 from simplugin.campaigns.running.reporting import RunLog
 from simplugin.campaigns.store import StoreReader
 from simplugin.rows import Metric, Row
-from simplugin.scenarios.importing import importable
-
-with importable(Path(__file__).parent):
-    from told_runners import QUICK_DISK, Source, Told, job_with, record_of, rows
 
 
 class Versions(Source):

@@ -1,17 +1,13 @@
 """What the coordinator tells of its runs: the log, progress, and failures in groups."""
 
-from pathlib import Path
 
 import pytest
+from told_runners import Source, Told, job_with, record_of, rows
 
 from simplugin.campaigns.jobs import Failure, Record
 from simplugin.campaigns.running.course import run_jobs
 from simplugin.campaigns.running.reporting import Pace, RunLog, failure_groups
 from simplugin.errors import StoreError
-from simplugin.scenarios.importing import importable
-
-with importable(Path(__file__).parent):
-    from told_runners import Source, Told, job_with, record_of, rows
 
 
 @pytest.mark.parametrize("text", ["day,value\n1,2\n", "\n", "2026-11-22,3\n", "begun"])

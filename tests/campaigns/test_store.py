@@ -4,12 +4,12 @@ import math
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stored_runs import VERSIONS, Source, done, failed, job, key_of, records_of
 
 import simplugin.campaigns
 from simplugin.campaigns.jobs import Failure, Job, Measured, Record
@@ -17,10 +17,6 @@ from simplugin.campaigns.store import Store, StoreReader
 from simplugin.campaigns.store.documents import value_of
 from simplugin.errors import StoreError
 from simplugin.rows import Best, Metric, Row
-from simplugin.scenarios.importing import importable
-
-with importable(Path(__file__).parent):
-    from stored_runs import VERSIONS, Source, done, failed, job, key_of, records_of
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=5),

@@ -11,14 +11,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+import stored_runs
+from stored_runs import Source, done, failed, job, key_of, records_of
 
 from simplugin.campaigns.store import Store, StoreReader
 from simplugin.errors import StoreError
-from simplugin.scenarios.importing import importable
-
-with importable(Path(__file__).parent):
-    import stored_runs
-    from stored_runs import Source, done, failed, job, key_of, records_of
 
 PROGRAM = Path(stored_runs.__file__)
 BATCH = 7

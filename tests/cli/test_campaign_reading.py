@@ -12,6 +12,7 @@ from contextlib import closing
 
 import pandas as pd
 import pytest
+from stored_runs import Source
 
 from simplugin.campaigns import load_campaign, results
 from simplugin.campaigns.jobs import Failure, Job, Measured, Record
@@ -32,16 +33,8 @@ scheduler.name = "market.optimum"
 AWKWARD = 0.1 + 0.2
 
 
-class Source:
-    title = "Two schedulers"
-    identity = "1" * 64
-    file = "campaign.toml"
-    text = CAMPAIGN
-    total = 9
-    target, recipe = "lab:run", None
-
-    def again(self, job):
-        return job
+def two_schedulers(**changes):
+    return Source(**{"total": 9, "identity": "1" * 64, "title": "Two schedulers"} | changes)
 
 
 def record(number, makespan=None, failure=None, seconds=0):
@@ -80,7 +73,7 @@ RECORDS = (
 def store(tmp_path_factory):
     path = tmp_path_factory.mktemp("campaign") / "results.sqlite"
     with Store.open(path) as opened:
-        campaign = opened.begin(Source)
+        campaign = opened.begin(two_schedulers())
         for each in RECORDS:
             opened.append(campaign, each)
     return path
@@ -124,13 +117,11 @@ def test_which_campaign_is_shown(simplugin, store, tmp_path):
     told = simplugin("campaign", *asked, "--store", store)
     assert f"`simplugin campaign run {file} --store {store}` does its runs" in told.stderr
     with Store.open(path) as opened:
-        now = Source()
-        now.identity, now.title = load_campaign(file).identity, "Now"
+        now = two_schedulers(identity=load_campaign(file).identity, title="Now")
         number = opened.begin(now)
         for each in (record(0), record(1)):
             opened.note(number, each.job)
-        last = Source()
-        last.identity, last.title = "3" * 64, "Last"
+        last = two_schedulers(identity="3" * 64, title="Last")
         opened.note(opened.begin(last), record(2).job)
     heading = "campaign,count(*)\n"
     # The file needs not be right for what it names to be looked at, only for what it describes.
@@ -233,7 +224,7 @@ def test_parquet_is_the_table(simplugin, store, tmp_path):
 def test_parquet_has_integers_beyond_64_bits_as_texts(tmp_path):
     store, file = tmp_path / "results.sqlite", tmp_path / "runs.parquet"
     with Store.open(store) as opened:
-        campaign = opened.begin(Source)
+        campaign = opened.begin(two_schedulers())
         for each in (record(0, 2**70), record(2, 3), RECORDS[4]):
             opened.append(campaign, each)
     assert export(store, file)[0] == 3

@@ -4,9 +4,9 @@ import json
 import re
 import shlex
 import shutil
-from dataclasses import dataclass
 
 import pytest
+from stored_runs import Source
 
 from simplugin.campaigns.jobs import Failure, Job, Measured, Record
 from simplugin.campaigns.store import Store
@@ -15,20 +15,6 @@ from simplugin.figures import Figure
 from simplugin.papers import reproduction_runs
 from simplugin.rows import Best, Metric, Row
 from simplugin.scenarios.outputs import claim_document, figure_document
-
-
-@dataclass
-class Source:
-    title: str
-    identity: str
-    total: int
-    file: str = ""
-    text: str = ""
-    target: str = "module:function"
-    recipe: None = None
-
-    def jobs(self):
-        return iter(())
 
 
 def record(position, varied, metrics=None, contents=None, error=None, **arguments):
@@ -60,7 +46,7 @@ def store(tmp_path_factory):
     }  # fmt: skip
     kept = {"figures": [], "listings": [], "activities": activities}
     with Store.open(path) as writer:
-        grid = Source("A grid", "1" * 64, 8)
+        grid = Source(8, "1" * 64, "A grid")
         number = writer.begin(grid)
         for at in range(6):
             varied = {"scheduler.name": "ab"[at % 2], "platform.seed": at // 2}
@@ -69,7 +55,7 @@ def store(tmp_path_factory):
                 continue
             metrics = {"makespan": (20.0 + at, "s"), "tasks": (4, "")}
             writer.append(number, record(at, varied, metrics, kept if at == 2 else None))
-        claims = Source("reproduction of bags, quick", "2" * 64, 2, target=reproduction_runs.TARGET)
+        claims = Source(2, "2" * 64, "reproduction of bags, quick", target=reproduction_runs.TARGET)
         number = writer.begin(claims)
         claim = claim_document(Claim("c", 1.0, 2.0, False, "why", "Table 1"))
         figure = figure_document(Figure("f", "t", "x", "y", {"s": ([0, 1], [1, 2])}))
@@ -78,7 +64,7 @@ def store(tmp_path_factory):
         of = {"capability": "bags"}
         writer.append(number, record(20, of, metrics, {"claims": [claim]}, **about))
         writer.append(number, record(21, of, metrics, {"figures": [figure]}, **about))
-        writer.begin(Source("Nothing", "3" * 64, 5))
+        writer.begin(Source(5, "3" * 64, "Nothing"))
         writer.commit()
     return path
 
@@ -205,7 +191,7 @@ def test_a_campaign_file_is_never_reported_as_another(simplugin, tmp_path, monke
         for title, identity, name in (
             ("Trees", mine.identity, str(file)), ("Others", "4" * 64, "others.toml"),
         ):  # fmt: skip
-            number = writer.begin(Source(title, identity, 2, name))
+            number = writer.begin(Source(2, identity, title, name))
             writer.append(number, record(number, {"platform.seed": 1}, {"makespan": (2.0, "s")}))
         writer.commit()
     words = ("report", file, "-o", tmp_path / "page", "--figures", "none")
