@@ -85,16 +85,8 @@ def close_every_descriptor(_arguments):
     signal.pause()
 
 
-def recurse(arguments):
-    return recurse(arguments)
-
-
 def interrupt(_arguments):
     raise KeyboardInterrupt
-
-
-def exit_from_python(_arguments):
-    sys.exit("enough")
 
 
 def refuse(_arguments):

@@ -231,20 +231,3 @@ def test_the_arguments_of_a_recipe_are_not_stored(tmp_path):
             replace(job(number), arguments={}) for number in range(2)
         ]
         assert value_of(reader.latest().recipe) == source.recipe
-
-
-def test_memory_does_not_grow_with_what_is_written(tmp_path):
-    """The writer keeps bounded data in memory, however different documents are."""
-    with Store.open(tmp_path / "store.sqlite") as store:
-        campaign = store.begin(Source(10**6))
-        for number in range(300):
-            provenance = {f"{number} {n}": f"{number * n}" for n in range(20)}
-            measured = Measured(Row((Metric("number", number),), provenance))
-            store.append(campaign, replace(done(number), measured=measured))
-        texts = store._texts
-        assert texts._known.cache_info().currsize <= 64
-        assert len(texts._bases) <= 4
-    with StoreReader(tmp_path / "store.sqlite") as reader:
-        found = records_of(reader)
-        provenance = {f"299 {n}": f"{299 * n}" for n in range(20)}
-        assert found[299].measured.row.provenance == provenance

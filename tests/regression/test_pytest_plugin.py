@@ -361,7 +361,3 @@ assert not heavy, heavy
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-
-
-def test_help_has_its_option(session):
-    session("--help").stdout.fnmatch_lines(["simplugin:", "*--simplugin-update*"])

@@ -98,7 +98,6 @@ def test_a_diff_shows_a_metric_a_line_and_no_date(tmp_path):
         ("one.json", b"{"),
         ("one.json", b"[]"),
         ("one.json", b'{"format": 99}'),
-        ("one.json", b'{"format": 1}'),
         ("one.json", b"\xff"),
         ("one.trace.csv.gz", b"no gzip"),
         ("one.trace.csv.gz", gzip.compress(b"a,b\n", mtime=0)),
@@ -231,14 +230,10 @@ def test_a_file_of_tolerances_holds_for_all_and_for_one(tmp_path):
     [
         ("relativ = 1", 1, "did you mean 'relative'"),
         ("\nrelative = -1", 2, "greater than or equal to 0"),
-        ("relative = nan", 1, "give a finite number"),
         ("relative = true", 1, "give a number"),
-        ("activities = 1.5", 1, "give a whole number"),
-        ("[metrics]\nm = 'x'", 2, "give a number"),
         ("[metrics]\nm = { relative = 1, abs = 2 }", 2, "unknown key"),
         ("[scenarios.s]\n\nmetrics = 3", 3, "give a table"),
         ("scenarios = 3", 1, "give a table"),
-        ("[scenarios]\ns = 3", 2, "give a table"),
         ("[", 1, "not TOML"),
     ],
 )
@@ -364,12 +359,7 @@ def test_junit_has_a_case_for_each(tmp_path):
     wild = "  <x> \x1b[31m\u202e\ud800 & é"
     checked = [
         Checked("a.toml", "ok", duration=1.5),
-        Checked(
-            "b.toml",
-            "moved",
-            explanation=("1 moved", wild),
-            duration=0.25,
-        ),
+        Checked("b.toml", "moved", explanation=("1 moved", wild), duration=0.25),
         Checked("c.toml", "failed", explanation=("crash: signal 6",)),
         Checked("d.toml", "new", recorded=True),
     ]

@@ -85,10 +85,6 @@ def too_few(values, m, caps, q):
     return [0] * len(values), 1.0
 
 
-def breaks(values, m, caps, q):
-    return 1 // (m - m)
-
-
 def breaks_later(values, m, caps, q):
     if m != 10 and len(values) > 0:
         1 // 0
@@ -102,10 +98,6 @@ def priceless(values, m, caps, q):
 def priceless_later(values, m, caps, q):
     amounts, price = all_to_one(values, m, caps, q)
     return amounts, price if m == 10 else np.nan
-
-
-def halves(values, m, caps, q):
-    return np.full(len(values), m / len(values)), 1.0
 
 
 def nothing(values, m, caps, q):

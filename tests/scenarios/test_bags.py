@@ -112,21 +112,6 @@ def test_restricted_hosts_and_trees(line):
     assert found.column("optimum") == pytest.approx((1e6 / 1e3, 7e6 / 2e3), rel=1e-7)
 
 
-def test_random_platform(line):
-    change(line, 'master = "a"', 'master = "h0"')
-    change(line, 'master = "c"', 'master = "h1"')
-    keys = 'generator = "random_graph"\nparameters = {{ shape = "star", n_hosts = 4 }}\nseed = {}'
-    path = change(line, 'file = "line.xml"', keys.format(3))
-    row = run(path).row
-    # Equal hosts of 5e8 flop/s, links as wide.
-    x, y = 4 * 5e8 / 4 / 1e3, 4 * 5e8 * 3 / 4 / 2e3
-    assert row.best.value == pytest.approx(math.log(x) + 3 * math.log(y), rel=1e-6)
-    change(path, "n_hosts = 4", "n_hosts = 4, decades = 2.0")
-    drawn = [run(path).row.best.value]
-    drawn.append(run(change(path, "seed = 3", "seed = 4")).row.best.value)
-    assert len({row.best.value, *drawn}) == 3
-
-
 def test_method_of_ones_own(line):
     (line.parent / "mine.py").write_text(
         "from simplugin.pricing.policies.gradient import Gradient, Steps\n\n\n"

@@ -7,7 +7,6 @@ from changed_scenarios import change, cut, refused, run
 from simplugin.market.policies.negotiation import own_generator
 from simplugin.market.policies.shipped import RANDOM
 from simplugin.market.scenario import KIND
-from simplugin.optimum.bundle_benefit import largest_benefit
 
 
 def test_three_tasks_by_hand(three):
@@ -137,18 +136,6 @@ def test_counters_go_on_or_start_anew(three, counters, values):
     assert bundles.column("gap") == pytest.approx((0.0, 0.0), abs=1e-9)
 
 
-def test_bundles_queue_at_a_site(three):
-    change(three, "count = 3", "count = 3\ncopies = 3\nperiod = 1.0")
-    outcome = run(three)
-    [bundles, peers] = outcome.listings
-    assert bundles.column("until") == pytest.approx((4.0, 8.0, 12.0), rel=1e-5)
-    assert bundles.column("took") == pytest.approx((4.0, 7.0, 10.0), rel=1e-5)
-    assert outcome.row["mean_wait"] == pytest.approx(3.0, rel=1e-5)
-    assert outcome.row["mean_response"] == pytest.approx(7.0, rel=1e-5)
-    assert peers.column("tasks") == (6, 3)
-    assert [each.name for each in outcome.figures] == ["allocation", "queue", "responses", "paid"]
-
-
 def test_two_tiers(two_sites):
     outcome = run(two_sites)
     [bundles, peers] = outcome.listings
@@ -178,13 +165,3 @@ def test_rates_of_peers_of_several_sites(two_sites):
     tasks = dict(zip(peers.column("peer"), peers.column("tasks"), strict=True))
     # After its first task the one at 0.9 asks for nothing.
     assert tasks["peer-2-1"] < tasks["peer-2-2"]
-
-
-def test_optimum_is_that_of_the_printed_values(three):
-    change(three, "count = 3", "count = 30")
-    change(three, "alpha = 0.5", "alpha = 0.1")
-    outcome = run(change(three, "market.optimum", "market.proportional_share"))
-    [peers] = outcome.listings
-    best = largest_benefit(peers.column("base price"), 30, 30, 0.9)
-    assert outcome.row.best.value == pytest.approx(best.benefit)
-    assert peers.column("best") == tuple(best.amounts)
