@@ -14,32 +14,25 @@ from simplugin.errors import ScenarioError
 
 CAMPAIGN = """\
 title = "Trees"
-
 [campaign]
 store = "out/trees.sqlite"
 wall_limit = 60.0
 memory_limit = "2GB"
 retries = 3
 keep = 4
-
 [platform]
 generator = "random_tree"
 parameters = { n_hosts = 5, max_degree = 2 }
-
 [workload]
 kind = "bags"
-
 [[workload.applications]]
 name = "one"
 master = "n0"
 flop = "1Gf"
-
 [scheduler]
 name = "bags.fcfs"
-
 [output]
 directory = "somewhere"
-
 [sweep]
 platform.seed = { from = 1, to = 10 }
 scheduler.name = ["bags.fcfs", "bags.lag"]

@@ -1,6 +1,7 @@
 """Runs of campaigns: the same as of the scenario itself, and what is kept of them."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -21,20 +22,16 @@ BAGS = """
 [platform]
 generator = "star"
 parameters = { workers = 2 }
-
 [workload]
 kind = "bags"
-
 [[workload.applications]]
 name = "one"
 master = "master"
 flop = "1Gf"
 byte = "1MB"
 count = 5
-
 [scheduler]
 name = "bags.fcfs"
-
 [simulation]
 trace = true
 """
@@ -124,12 +121,15 @@ def test_errors_have_the_line_of_their_variation(tmp_path):
         assert failure(job).startswith(f"{path}:{at}: ")
 
 
-def test_a_process_that_goes_on_sees_modules_that_changed(tmp_path):
+def test_a_process_that_goes_on_sees_modules_that_changed(tmp_path, monkeypatch):
+    # As most users have it, so that there could be byte code.
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     # Directories without __init__.py are packages too, and give other keys when they change.
     (tmp_path / "plain" / "deep").mkdir(parents=True)
     module = tmp_path / "plain" / "deep" / "own.py"
-    for value in ("first", "a second one"):
-        module.write_text(f"def one():\n    return {value!r}\n")
+    for value in (2, 3):
+        module.write_text(f"def one():\n    return {value}\n")
+        os.utime(module, (1.7e9, 1.7e9))  # within a second, or with the dates of an archive
         with importable(tmp_path):
             assert resolve("plain.deep.own:one")() == value
     assert not [name for name in sys.modules if name.partition(".")[0] == "plain"]

@@ -25,10 +25,8 @@ from simplugin.platforms import Host, Platform, Zone
 HERE = Path(__file__).parent
 hoard = []
 
-
 def platform(number):
     return Platform((Zone("site", "Full", (Host("alone", 1e9 + number),)),))
-
 
 async def work(me):
     number = round(me.host.speed - 1e9)
@@ -51,19 +49,15 @@ DEPLOYMENT = """<?xml version="1.0"?>
 """
 CAMPAIGN = """
 title = "Survivors"
-
 [platform]
 generator = "mine:platform"
-
 [workload]
 kind = "actors"
 deployment = "deployment.xml"
 functions = {{ work = "mine:work" }}
-
 [campaign]
 wall_limit = {wall_limit}
 memory_limit = "500MB"
-
 [sweep]
 platform.parameters.number = {{ from = {first}, to = {last} }}
 """

@@ -34,7 +34,6 @@ from pathlib import Path
 
 from simplugin.platforms import Host, Platform, Zone
 
-
 def platform(number, seed):
     broken = (Path(__file__).parent / "broken.txt").read_text().split()
     if str(number) in broken:
@@ -43,7 +42,6 @@ def platform(number, seed):
         while True:
             pass
     return Platform((Zone("site", "Full", (Host("alone", 1e9 * number),)),))
-
 
 async def work(me):
     await me.execute(6e9)
@@ -54,15 +52,12 @@ DEPLOYMENT = """<?xml version="1.0"?>
 """
 CAMPAIGN = """
 title = "Three speeds"
-
 [platform]
 generator = "mine:platform"
-
 [workload]
 kind = "actors"
 deployment = "deployment.xml"
 functions = { work = "mine:work" }
-
 [sweep]
 platform.parameters.number = [1, 2, 3]
 platform.seed = { from = 1, to = 2 }

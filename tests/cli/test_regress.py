@@ -25,16 +25,13 @@ HOSTILE = """
 import os
 import signal
 
-
 async def kill(me, *size):
     os.kill(os.getppid(), signal.SIGKILL)
     os.kill(os.getpid(), signal.SIGKILL)
 
-
 async def spin(me, *size):
     while True:
         pass
-
 
 async def fail(me, *size):
     raise ValueError("what a pity")

@@ -6,99 +6,80 @@ import pytest
 # each further one half as much. Of 5, 4, 2.5, 2, 1.25, 1 three are sold.
 SCENARIO = """
 title = "Three tasks"
-
 [platform]
 generator = "peer_site"
 parameters = { speed = ["1Gf", "2Gf"], bandwidth = ["100MBps", "50MBps"] }
-
 [workload]
 kind = "bundles"
 alpha = 0.5
 price_unit = 10.0
 setup = 0.0
-
 [[workload.bundles]]
 flop = "1Gf"
 byte = "100MB"
 count = 3
-
 [scheduler]
 name = "market.optimum"
-
 [simulation.options]
 network_model = "CM02"
 crosstraffic = false
 tcp_gamma = 0.0
-
 [output]
 curves = "curves.svg"
 """
 GRID = """
 title = "Two sites"
-
 [platform]
 generator = "peer_grid"
-
 [platform.parameters]
 latency = "1ms"
 sites = [
     { speed = ["1Gf"], bandwidth = ["100MBps"] },
     { speed = ["2Gf", "2Gf"], bandwidth = ["50MBps", "50MBps"] },
 ]
-
 [workload]
 kind = "bundles"
 global_scheduler = "global-scheduler"
 sites = [{ name = "one", scheduler = "scheduler-1" }, { name = "two", scheduler = "scheduler-2" }]
 setup = "10ms"
-
 [[workload.bundles]]
 name = "first"
 flop = "1Gf"
 count = 10
 copies = 2
 period = "1s"
-
 [[workload.bundles]]
 name = "later"
 byte = "50MB"
 count = 3
 release = "1m"
-
 [scheduler]
 name = "market.optimum"
 """
 POLICY = """
 import numpy as np
 
-
 def all_to_one(values, m, caps, q, *, peer=0):
     return np.where(np.arange(len(values)) == peer, m, 0), 1.0
-
 
 def anywhere(values, m, caps, q, seed):
     draws = np.random.default_rng(seed).integers(0, len(values), m)
     return np.bincount(draws, minlength=len(values)), 0.0
 
-
 def too_few(values, m, caps, q):
     return [0] * len(values), 1.0
-
 
 def breaks_later(values, m, caps, q):
     if m != 10 and len(values) > 0:
         1 // 0
     return all_to_one(values, m, caps, q)
 
-
 def priceless(values, m, caps, q):
     return all_to_one(values, m, caps, q)[0], np.nan
-
 
 def priceless_later(values, m, caps, q):
     amounts, price = all_to_one(values, m, caps, q)
     return amounts, price if m == 10 else np.nan
-
 
 def nothing(values, m, caps, q):
     return None
@@ -133,21 +114,16 @@ TASK = 'digraph one { only [size="8e9", alpha="0"] }\n'
 # Two equal ones on four processors of 1 Gflop/s.
 TWO_TASKS = """
 title = "Two tasks"
-
 [platform]
 generator = "multi_cluster"
 parameters = { clusters = [{ name = "c", processors = 4, speed = "1Gf" }], name = "here" }
-
 [workload]
 kind = "taskgraphs"
-
 [[workload.graphs]]
 file = "one.dot"
 count = 2
-
 [scheduler]
 name = "taskgraphs.es"
-
 [output]
 gantt = "gantt.svg"
 graphs = "graphs.svg"
@@ -155,24 +131,19 @@ graphs = "graphs.svg"
 SHARES = """
 import numpy as np
 
-
 def thrifty(graphs, site, *, part=0.5):
     return np.full(len(graphs), part)
 
-
 def nonsense(graphs, site):
     return [0.5]
-
 
 def whole(graphs, site):
     from simplugin.taskgraphs import heft
 
     return heft(graphs, site)
 
-
 def side_by_side(graphs, site, *, count: int = 1):
     return Mapper(count)
-
 
 class Mapper:
     def __init__(self, count):

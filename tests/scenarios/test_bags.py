@@ -1,7 +1,6 @@
 """Scenarios whose applications negotiate prices, in rounds or while hosts and links change."""
 
 import math
-import re
 
 import numpy as np
 import pytest
@@ -13,30 +12,24 @@ from simplugin.platforms.graphs import Graph
 
 SCENARIO = """
 title = "Two share a line"
-
 [platform]
 file = "line.xml"
-
 [workload]
 kind = "bags"
-
 [[workload.applications]]
 name = "x"
 master = "a"
 flop = "1kf"
 byte = 10
-
 [[workload.applications]]
 name = "y"
 master = "c"
 flop = 2000.0
 byte = "20B"
 weight = 3.0
-
 [scheduler]
 name = "pricing.market"
 parameters = { rounds = 40 }
-
 [simulation.options]
 network_model = "CM02"
 crosstraffic = false
@@ -161,7 +154,8 @@ def test_wrong_applications_are_refused(line, old, new, key, told):
 def test_wrong_parameters_are_refused(line, name, given, told):
     change(line, "pricing.market", f"pricing.{name}")
     error = refused(change(line, "rounds = 40", given))
-    assert re.search(rf"line.toml:25: .*{told}", str(error))
+    assert told in str(error)
+    assert error.key.startswith("scheduler.parameters")
 
 
 @pytest.mark.parametrize("name", ["b", "a-&gt;b"])
@@ -183,12 +177,10 @@ CHANGES = """[[workload.changes]]
 date = 8
 resource = "b"
 capacity = "2Mf"
-
 [[workload.changes]]
 date = "12s"
 resource = "b"
 capacity = 0
-
 """
 PERIODS = 'period = "20ms", until = 16'
 # x has all hosts, 8 Mflop/s; then x and y share by their weights, 1 to 3; then b has 2 Mflop/s

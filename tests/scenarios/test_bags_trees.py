@@ -11,20 +11,16 @@ from simplugin.platforms.graphs import Graph
 
 SCENARIO = """
 title = "Two bags on a line"
-
 [platform]
 file = "line.xml"
-
 [workload]
 kind = "bags"
-
 [[workload.applications]]
 name = "x"
 master = "a"
 flop = "1Mf"
 byte = 10
 count = 60
-
 [[workload.applications]]
 name = "y"
 master = "a"
@@ -32,16 +28,13 @@ flop = 2e6
 byte = "20B"
 count = 180
 weight = 3.0
-
 [scheduler]
 name = "bags.lp"
 parameters = { buffer = 6 }
-
 [simulation.options]
 network_model = "CM02"
 crosstraffic = false
 tcp_gamma = 0.0
-
 [output]
 gantt = "gantt.png"
 """
@@ -51,16 +44,13 @@ FAIR = SPEED.sum() / (1e6 + 3 * 2e6)
 POLICY = """
 from simplugin.bags import Policy, servable
 
-
 def smallest(state):
     return min(servable(state), key=lambda pair: state.known.flop[pair[1]], default=None)
-
 
 def smallest_first(tree, bags, name="smallest"):
     if not name:
         raise ValueError("name is empty")
     return Policy(name, smallest)
-
 
 def nothing(tree, bags):
     return 3

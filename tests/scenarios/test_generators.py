@@ -266,7 +266,6 @@ def test_generators_may_return_graphs(tmp_path, monkeypatch):
 
 GRID = """generator = "grid"
 seed = 3
-
 [platform.parameters]
 rows = 3
 columns = 4

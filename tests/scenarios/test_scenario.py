@@ -198,11 +198,9 @@ def test_modules_import_each_other_and_lazily(lab, file):
 GENERATOR = """
 from simplugin import Host, Link, Platform, Route, Zone
 
-
 def lab(speed, seed=0):
     hosts = [Host("alice", 1e9), Host("bob", speed + seed)]
     return Platform(Zone("z", "Full", [*hosts, Link("l", 1e8)], [Route("alice", "bob", ["l"])]))
-
 
 def nothing():
     return None

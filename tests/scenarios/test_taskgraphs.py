@@ -13,32 +13,26 @@ from simplugin.taskgraphs.scenario import KIND
 
 MIXED = """
 title = "Mixed"
-
 [platform]
 generator = "multi_cluster"
-
 [platform.parameters]
 clusters = [
     { name = "slow", processors = 5, speed = 2e9 }, { name = "fast", processors = 3, speed = 3e9 },
 ]
 one_switch = false
 switch_bandwidth = "500MBps"
-
 [workload]
 kind = "taskgraphs"
-
 [[workload.graphs]]
 generator = "daggen"
 parameters = { n_tasks = 6, width = 0.6, scenario = "linear" }
 count = 2
-
 [[workload.graphs]]
 generator = "fork_join"
 parameters = { width = 3, max_alpha = 0.1 }
 seed = 5
 name = "fork"
 release = "20s"
-
 [scheduler]
 name = "taskgraphs.wps_width"
 """
