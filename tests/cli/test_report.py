@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-import shutil
 
 import pytest
 from stored_runs import Source
@@ -201,30 +200,14 @@ def test_a_campaign_file_is_never_reported_as_another(simplugin, tmp_path, monke
     assert document["files"] == []
     again = "simplugin campaign run trees.toml"
     assert dict(document["facts"])["resumed or run again by"] == again
-    # A store that the file does not name.
-    shutil.copy("store.sqlite", "my store.sqlite")
-    assert simplugin("report", "my store.sqlite", *words[2:], "--campaign", 1).returncode == 0
-    again += " --store 'my store.sqlite'"
-    facts = dict(data_of(tmp_path / "page" / "index.html")[1]["facts"])
-    assert facts["resumed or run again by"] == again
     # The file has changed: neither the latest campaign nor the one that it was.
     file.write_text(CAMPAIGN.format(title="Trees", count=5))
     changed = simplugin(*words)
     assert changed.returncode == 1
-    assert "there is no campaign as trees.toml describes it now" in changed.stderr.replace(
-        str(file), "trees.toml"
-    )
-    assert "campaign 1 (Trees, 1 of 2 runs done, begun 20" in changed.stderr
+    assert f"there is no campaign as {file} describes it now" in changed.stderr
     assert "--campaign 1 takes that one" in changed.stderr
     assert "Others" not in changed.stderr
     assert simplugin(*words, "--campaign", 1).returncode == 0
-    # Nothing of this name: all that there is.
-    file = file.rename(tmp_path / "new.toml")
-    file.write_text(CAMPAIGN.format(title="New", count=5))
-    foreign = simplugin("report", file, "-o", tmp_path / "page")
-    assert foreign.returncode == 1
-    assert "there is campaign 1 (Trees, " in foreign.stderr
-    assert "campaign 2 (Others, " in foreign.stderr
     # A store alone is its latest campaign.
     assert simplugin("report", tmp_path / "store.sqlite", *words[2:]).returncode == 0
     assert "<title>Others</title>" in (tmp_path / "page" / "index.html").read_text()

@@ -208,7 +208,7 @@ def test_time_can_be_limited(line):
     [
         ("count = 60", "count = 0", "applications.0", "count of application 'x' is 0"),
         ('name = "y"\nmaster = "a"', 'name = "y"\nmaster = "b"', "applications.1", "at the root"),
-        ('name = "y"', 'name = "x"', "applications", "two applications are called 'x'"),
+        ('name = "y"', 'name = "x"', "applications.0", "two applications are called 'x'"),
         ("weight = 3.0", 'hosts = ["a"]', "applications.1.hosts", "remove it: it is for endless"),
         ("weight = 3.0", "end = 5.0", "applications.1.end", "has the key 'end'"),
         ('"bags"', '"bags"\nalpha = 1.0', "alpha", "workload.alpha is given"),
