@@ -135,10 +135,8 @@ TWO = "[[variations]]\nname = '2'\n[[variations]]\nsimulation.seed = 2\n"
     ("old", "new", "words", "at"),
     [
         ("from = 1, to = 10", "from = -1, to = 10", "sweep.platform.seed: -1", "from = -1"),
-        ("from = 1, to = 10", "from = 1, until = 10", "unknown key 'until'", "until"),
         ("applications.0", "applications.1", "no '1'", "applications.1"),
         ("scheduler.name = [", "scheduler.nam = [", "unknown key 'scheduler.nam'", ".nam = ["),
-        ('["bags.fcfs", "bags.lag"]', "[]", "no values", "[]"),
         ("retries = 3", "retries = -3", "retries is -3", "-3"),
         ("retries = 3", "retry = 3", "unknown key 'campaign.retry'; did you mean", "retry ="),
         ('"2GB"', '"2 apples"', "apples", "apples"),

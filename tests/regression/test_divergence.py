@@ -270,7 +270,7 @@ def dated(needs, actors, lengths):
     return rows
 
 
-@settings(max_examples=50)
+@settings(max_examples=40)
 @given(networks())
 def test_of_one_longer_activity_and_all_that_wait_for_it_the_one_is_named(network):
     needs, actors, lengths, at, more = network
@@ -297,7 +297,7 @@ def events(rows):
     return starts + Counter((row.end, row[:4], row.amount, "end", row.start) for row in rows)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(networks(), st.integers(0, 5), st.booleans(), st.sampled_from(["", "drop", "add", "label"]))
 def test_the_first_difference_is_none_that_is_not_there(network, kept, overlap, change):
     needs, actors, lengths, at, more = network

@@ -267,7 +267,6 @@ def test_what_no_test_uses_is_told_and_deleted_by_whole_files_only(pytester, ses
     (pytester.path / "drops.py").write_text(drops)
     for words in (
         ("checks/test_old.py::test_kept",),
-        ("link/test_old.py::test_kept",),
         ("--pyargs", "checks.test_old::test_kept"),
         ("-k", "kept", "link/test_old.py"),
         ("--deselect", "checks/test_old.py::test_x", "checks/test_old.py"),
