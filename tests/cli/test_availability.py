@@ -175,11 +175,8 @@ def test_links_of_clusters_need_these_written_out(tmp_path: Path, call: Call) ->
     write_platform(cluster, tmp_path / "out.xml", expand=True)
     result = call(tmp_path / "out.xml", *words, "-o", tmp_path / "made.xml")
     assert result.returncode == 0, result.stdout
-    uses = [
-        p.element
-        for p, _ in read_platform(tmp_path / "made.xml").walk()
-        if isinstance(p, ProfileUse)
-    ]
+    parts = [part for part, _ in read_platform(tmp_path / "made.xml").walk()]
+    uses = [part.element for part in parts if isinstance(part, ProfileUse)]
     assert uses == [f"c_link_{number}_{way}" for number in range(4) for way in ("UP", "DOWN")]
     # The option does the same at once.
     result = call(tmp_path / "c.xml", *words, "--expand", "-o", tmp_path / "at_once.xml")

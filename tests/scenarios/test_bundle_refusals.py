@@ -4,9 +4,7 @@ import pytest
 from changed_scenarios import change, refused, run
 
 from simplugin.errors import WorkloadFileError
-from simplugin.market import scenario as adapter
 from simplugin.market import sections
-from simplugin.scenarios import load_scenario
 
 SIZES = 'flop = "1Gf"\nbyte = "100MB"\ncount = 3'
 
@@ -182,13 +180,6 @@ def test_a_bundle_that_no_site_takes_is_refused(two_sites):
 
 
 def test_a_bundle_that_one_site_takes_is_not_refused(two_sites):
-    scenario = load_scenario(change(two_sites, 'setup = "10ms"', "n_max = 5"))
-    site = adapter.site_in(scenario, scenario.make_platform())
-    bundles = sections.bundles_of(scenario)
-    terms = adapter.terms_of(scenario, site, bundles)
-    counts = [
-        [market.n_peers for market in adapter.markets_of(site.sites, terms, bundle)]
-        for bundle in bundles
-    ]
-    # Two bundles of 10 tasks for the two peers of the second site, and one of 3 for either.
-    assert counts == [[2], [2], [1, 2]]
+    bundles = run(change(two_sites, 'setup = "10ms"', "n_max = 5")).listings[0]
+    # Ten tasks fit on the two peers of the second site only.
+    assert bundles.column("site")[:2] == ("two", "two")

@@ -46,21 +46,6 @@ def test_negotiation_comes_back_to_each_optimum():
     )
 
 
-def test_task_graphs_on_a_federation_of_three_sites():
-    outcome = run(SCENARIOS / "taskgraphs_federation.toml")
-    graphs, clusters = outcome.listings
-    # The hosts and speeds that scenarios/federations/three_sites.toml gives; those of c are drawn.
-    described = {"old": (20, 2.5e9), "new": (26, 4.5e9), "fast": (12, 6e9), "slow": (48, 2e9)}
-    found = {name: (count, speed) for name, count, speed, *_ in clusters.lines}
-    assert {**found, **described} == found
-    assert {*found} == {*described, "c1", "c2", "c3"}
-    assert all(16 <= found[name][0] <= 64 for name in ("c1", "c2", "c3"))
-    # Each task ran on one of them, and no graph ended before its bound.
-    assert sum(clusters.column("tasks")) == outcome.row["tasks"] == sum(graphs.column("tasks"))
-    pairs = zip(graphs.column("own"), graphs.column("bound"), strict=True)
-    assert all(own >= bound for own, bound in pairs)
-
-
 def test_a_bundle_is_sold_at_the_largest_benefit():
     outcome = run(SCENARIOS / "market.toml")
     assert outcome.row.gap == pytest.approx(0.0, abs=1e-9)
