@@ -9,7 +9,7 @@ import pytest
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 # Of each kind, and of each family of schedulers.
-NAMES = ("bags_failures", "demo", "market_arrivals", "pricing_scaled", "taskgraphs")
+NAMES = ("bags_failures", "demo", "market_arrivals", "pricing", "taskgraphs")
 PROGRAM = """
 import sys
 from typer.testing import CliRunner
