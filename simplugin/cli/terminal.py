@@ -112,7 +112,7 @@ def _word(argument: str) -> str:
 
 
 def put(platform: Platform, output: Path | None) -> None:
-    """Write a platform to a file, or print it; the command stands in its first comment."""
+    """Write a platform to a file, or print it; its first comment is the command."""
     from simplugin.formats.platform_xml import platform_text, write_platform
     from simplugin.platforms.consistency import require_consistent
 

@@ -22,7 +22,7 @@ _ROUTES = (Route, ZoneRoute, BypassRoute, BypassZoneRoute)
 
 
 class PlatformReader:
-    """Builds the parts of a platform, remembering where each stands.
+    """Builds the parts of a platform, and keeps the place of each.
 
     Parameters
     ----------

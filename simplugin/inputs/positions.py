@@ -1,4 +1,4 @@
-"""Lines of the values in JSON and TOML documents, which the standard parsers do not tell."""
+"""Lines of the values in JSON and TOML documents, which the standard parsers do not give."""
 
 from __future__ import annotations
 

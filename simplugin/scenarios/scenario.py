@@ -153,7 +153,7 @@ def load_scenario(path: str | os.PathLike[str]) -> Scenario:
     ------
     ScenarioError
         It cannot be read, has an unknown key or a value out of range; everything that is wrong
-        is told with key and line, and `key` is the first one concerned.
+        has key and line, and `key` is the first one concerned.
     """
     file = Path(path)
     document, text = read_toml(file)

@@ -107,7 +107,7 @@ def network_file_system(path: Path, mounts: str | None = None) -> str | None:
     Returns
     -------
     str or None
-        For instance ``"nfs4"``; none for a disk of this host, and where nobody can tell.
+        For instance ``"nfs4"``; empty for a disk of this host, or if unknown.
     """
     if mounts is None:
         try:

@@ -175,7 +175,7 @@ def _sync(directory: Path) -> None:
 def read_only(path: Path) -> sqlite3.Connection:
     """Open a store for reading.
 
-    What a killed writer committed is there: it stands in ``STORE-wal``. Where SQLite cannot keep
+    What a killed writer committed is there: it is in ``STORE-wal``. Where SQLite cannot keep
     the index of that file, ``STORE-shm``, because the directory cannot be written, a store that
     was closed in an orderly way is read as it is.
 
@@ -198,7 +198,7 @@ def read_only(path: Path) -> sqlite3.Connection:
     log = path.resolve().with_name(f"{path.resolve().name}-wal")
     if log.exists() and log.stat().st_size > 0:
         raise StoreError(
-            f"the store cannot be read here: its latest rows stand in {log.name}, and SQLite needs"
+            f"the store cannot be read here: its latest rows are in {log.name}, and SQLite needs"
             " to write beside it to read them",
             file=path,
             remedy=f"copy both files to a directory that you can write to, and read {path.name}",

@@ -81,7 +81,7 @@ def all_places(sites: Places, links: Iterable[BackboneLink]) -> tuple[Place, ...
     return tuple(places[name] for name in sorted(places))
 
 
-# Where nothing tells a rate. An assumption: that of every link which the reference of 2026 has.
+# The rate where none is known. An assumption: that of every link which the reference of 2026 has.
 ASSUMED_RATE = 10e9
 HUB = "renater-paris"
 
@@ -91,9 +91,9 @@ def backbone(
 ) -> tuple[BackboneLink, ...]:
     """Return the links between points of presence, and from these to sites.
 
-    A link has the lower of the rates that its two ends tell, and is there if only one end tells it;
+    A link has the lower of the rates that its two ends give, and exists if only one end gives it;
     both give a remark. A site to which no point of presence leads is joined to the nearest one by
-    the way of the crow (a point of presence stands where the site does that it leads to), to
+    the way of the crow (a point of presence is at the site that it leads to), to
     `HUB` or the first where positions are missing; the rate is the one of the router's port to
     Renater, else `ASSUMED_RATE`. Points of presence that are not joined to the others are joined
     to `HUB` at `ASSUMED_RATE`.

@@ -178,7 +178,7 @@ def _archive_files(data: bytes, path: str | os.PathLike[str]) -> Iterable[tuple[
 
 
 def _archive_root(names: Iterable[str]) -> str:
-    """Return what stands before ``sites/`` in the names of members."""
+    """Return the prefix of ``sites/`` in the names of members."""
     roots = {
         match[1]
         for match in (re.match(r"((?:.*?/)??)sites/[^/]+/.*\.json", name) for name in names)
