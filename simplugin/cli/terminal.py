@@ -79,7 +79,7 @@ def stop_signals() -> Iterator[list[int]]:
 
 def short(path: Path) -> str:
     """Return a path as seen from here, if it is below."""
-    resolved = path.resolve()
+    resolved = Path(os.path.realpath(path))  # also in circles of links
     here = Path.cwd()
     return str(resolved.relative_to(here) if resolved.is_relative_to(here) else resolved)
 
