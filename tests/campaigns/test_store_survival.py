@@ -155,7 +155,7 @@ def test_a_killed_writers_store_is_read_where_nothing_can_be_written(tmp_path):
     # Copied without the index of the log, SQLite would have to make one.
     with (
         unwritable(path, leave_out="store.sqlite-shm") as there,
-        pytest.raises(StoreError, match=r"stand in store\.sqlite-wal.*copy both files"),
+        pytest.raises(StoreError, match=r"are in store\.sqlite-wal.*copy both files"),
     ):
         StoreReader(there)
     Store.open(path).close()
