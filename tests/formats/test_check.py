@@ -409,17 +409,3 @@ def test_a_profile_file_that_another_replaces_is_loaded_all_the_same(
     with simgrid_verdicts() as verdict_on:
         assert verdict_on(path)[0] == ("loads" if line is None else "refused")
     assert [finding.line for finding in check([path])] == ([] if line is None else [line])
-
-
-def test_more_hosts_than_simgrid_holds_are_refused_at_once(tmp_path: Path) -> None:
-    clusters = "".join(
-        f'<cluster id="c{i}" prefix="c{i}-" suffix="" radical="0-999999" speed="1Gf" bw="1GBps"'
-        ' lat="0"/>'
-        for i in range(3)
-    )
-    file = tmp_path / "many.xml"
-    file.write_text(
-        f'<platform version="4.1">\n<zone id="z" routing="Full">{clusters}</zone></platform>'
-    )
-    (found,) = check([file])
-    assert "3,000,000 hosts" in str(found)

@@ -168,6 +168,10 @@ def _archive_files(data: bytes, path: str | os.PathLike[str]) -> Iterable[tuple[
                 rest = name.removeprefix(root)
                 if not name.startswith(root) or not _ENTRY.fullmatch(rest):
                     continue
+                if members[name].size > len(data):  # a sparse file, perhaps of terabytes
+                    raise PlatformError(
+                        f"{name} is larger than the archive", file=path, remedy="fetch it again"
+                    )
                 stream = archive.extractfile(members[name])
                 if stream is not None:
                     yield rest, stream.read()
