@@ -68,7 +68,10 @@ class Child:
             self.pace = 1 / (flop * self.rate)
         # The port left it this time; less than a tenth of all counts as if it had starved.
         left = max(now - sum(times) + times[target - 1], times[target - 1])
-        self.appetite, self.supply = self.rate * max(LEFT * now / left, 1) if left else 0, self.stock
+        self.appetite, self.supply = (
+            self.rate * max(LEFT * now / left, 1) if left else 0,
+            self.stock,
+        )
         if total and not self.rate:
             self.appetite = max(known.speed / max(known.flop), 2 / now if now else 0)
             self.supply = node.capacity
@@ -216,11 +219,14 @@ def test_a_child_that_starved_does_not_starve_for_ever(root, late):
     assert done.completion[0][-1] < 1.2 * (600 + late)
 
 
-@pytest.mark.parametrize(("length", "inner"), [(3, 0.0), (20, 0.02), (60, 0.0)])
+@pytest.mark.parametrize(("length", "inner"), [(3, 0.0), (20, 0.02), (40, 0.0)])
 def test_long_chains_serve_all_applications_alike(length, inner):
     # Between them, the nodes of a long chain hold more tasks than an application has.
     speed = [0.0] + [inner * 1e8] * (length - 2) + [1e8]
-    tree, bags = tree_of(range(-1, length - 1), speed, 1e8), bags_of([1e8] * 3, [1e6, 2e6, 4e6], 100)
+    tree, bags = (
+        tree_of(range(-1, length - 1), speed, 1e8),
+        bags_of([1e8] * 3, [1e6, 2e6, 4e6], 100),
+    )
     rate = experimental(execute(tree, bags, lag(tree, bags)))
     assert rate.min() > 0.85 * rate.mean()
     if not inner:
