@@ -191,6 +191,15 @@ class TestModel:
             assert all(np.all(np.diff(dates) >= 0) for dates in done.completion)
             assert np.all(done.most[1:] <= buffer)
 
+    def test_full_buffers_and_overlaps_are_seen(self):
+        where, work = tree_of([-1, 0], [0.0, 1e6], 1e6), bags_of([4e6] * 2, [1e6] * 2, 15)
+        done = execute(where, work, FCFS, buffer=7, trace=True)
+        assert violations(done, 6) == ["the buffer of host 'h1' holds 7 tasks, not 6"]
+        assert "flop" in violations(replace(done, computed=done.computed + 1), 7)[0]
+        found = violations(execute(where, work, BCS, trace=True), 10)
+        assert any("sends two" in each for each in found)
+        assert any("computes two" in each for each in found)
+
     def test_threads_agree_with_coroutines(self):
         where = random_tree(6, 2, np.random.default_rng(5), latency=1e-3)
         work = bags_of([1e9, 1e9], [1e6, 1e7], [8, 8])
