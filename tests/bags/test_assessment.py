@@ -1,48 +1,41 @@
 """Metrics, tables and curves of executions made up by hand."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from small_trees import bags_of, tree_of
 
 from simplugin.bags.assessment import Assessment
 from simplugin.bags.execution import Execution, execute
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.optimum.steady_state import steady_state
-from simplugin.platforms.graphs import Tree
 from simplugin.simulation.result import HostTotals, LinkTotals, Result
 from simplugin.simulation.trace import Trace
 from simplugin.workloads.applications import Bags
 
 # The root distributes only; "fast" and "slow" compute 4 and 1 Gflop/s behind wide links.
-TREE = Tree(
-    ("root", "fast", "slow", "idle"),
-    np.array([-1, 0, 0, 1]),
-    np.array([0.0, 4e9, 1e9, 0.0]),
-    np.array([math.inf, 1e9, 1e9, 1e6]),
-    np.zeros(4),
+TREE = replace(
+    tree_of([-1, 0, 0, 1], [0.0, 4e9, 1e9, 0.0], [1e9, 1e9, 1e6]),
+    hosts=("root", "fast", "slow", "idle"),
 )
 BAGS = Bags(("x", "y"), [1e9, 2e9], [1e6, 0.0], [1.0, 2.0], [10, 20])
 # CPUs bound it: f * (1e9 * 1 + 2e9 * 2) = 5e9.
 FAIR = 1.0
 
 
-def executed(x, y, computed, busy=(0.0, 8.0, 10.0, 0.0)):
-    totals = HostTotals(
-        ("fast", "idle", "root", "slow"), np.zeros(4), np.array(busy)[[1, 3, 0, 2]], np.zeros(4)
-    )
+def executed(x, y, computed):
+    busy = np.array([8.0, 0.0, 0.0, 10.0])
+    totals = HostTotals(("fast", "idle", "root", "slow"), np.zeros(4), busy, np.zeros(4))
     links = LinkTotals((), np.zeros(0), np.zeros(0))
-    result = Result(25.0, (), totals, links, Trace.from_columns({}), {})
-    fields = dict.fromkeys(Execution.__dataclass_fields__)
-    fields |= {
+    fields = dict.fromkeys(Execution.__dataclass_fields__) | {
         "tree": TREE,
         "bags": BAGS,
         "completion": (np.array(x, dtype=float), np.array(y, dtype=float)),
         "computed": np.array(computed),
         "lost": 3,
         "port_busy": np.array([5.0, 0.0, 0.0, 0.0]),
-        "result": result,
+        "result": Result(25.0, (), totals, links, Trace.from_columns({}), {}),
     }
     return Execution(**fields)
 
@@ -63,12 +56,16 @@ def told(optimum):
     return Assessment(done, optimum, theory=0.9)
 
 
+def metrics(told):
+    return {metric.name: metric.value for metric in told.metrics()}
+
+
 def columns(listing):
     return {name: listing.column(name) for name, _ in listing.columns}
 
 
 def test_metrics(told):
-    found = {metric.name: metric.value for metric in told.metrics()}
+    found = metrics(told)
     # x: 4, 6, ..., 18; y: 3, 4, ..., 18, per unit of weight; both over 16 s.
     assert found["fair_throughput"] == pytest.approx(8 / 16)
     # x: from the first to the ninth; y: from the second to the eighteenth, of weight 2.
@@ -139,7 +136,7 @@ def test_change_leaves_no_optimum(told):
 
 def test_nothing_done(optimum):
     told = Assessment(executed([], [], np.zeros((4, 2), dtype=int)), optimum)
-    found = {metric.name: metric.value for metric in told.metrics()}
+    found = metrics(told)
     assert (found["fair_throughput"], found["fair_slope"], found["makespan"]) == (None, 0, 0)
     assert found["theory"] is None
     undone, ended = told.warnings
@@ -154,7 +151,7 @@ def test_too_few_tasks_are_not_measured(optimum):
     # The first application to end sets the time: from 2 s exclusive to 18 s.
     done = executed(np.arange(1.0, 21.0), [20.0], [[0, 0], [16, 1], [4, 0], [0, 0]])
     told = Assessment(replace(done, bags=bags), optimum)
-    found = {metric.name: metric.value for metric in told.metrics()}
+    found = metrics(told)
     assert found["fair_throughput"] is None
     assert found["fair_slope"] is None
     applications = told.listings()[0]
@@ -168,14 +165,14 @@ def test_too_few_tasks_are_not_measured(optimum):
 @pytest.mark.parametrize("latency", [0.0, 0.01])
 def test_tasks_so_small_that_requests_dominate_give_a_warning(latency):
     # At the optimum a child gets as many tasks as it computes; a request is 48 bytes long.
-    tree = Tree(("root", "far"), [-1, 0], [0.0, 1e9], [math.inf, 1e6], [0.0, latency])
+    tree = tree_of([-1, 0], [0.0, 1e9], 1e6, latency)
     lasts = latency + 48 / 1e6
     for share in (0.9, 1.1):
         flop = 1e9 * lasts / share
-        bags = Bags(("x",), [flop], [1e-3 * flop * 0.5], 1.0, 100)
+        bags = bags_of([flop], [1e-3 * flop * 0.5], 100)
         done = execute(tree, bags, POLICIES["lag"](tree, bags))
         told = Assessment(done, steady_state(tree, bags))
         assert bool(told.warnings) == (share > 1)
         if told.warnings:
             assert "requests dominate" in told.listings()[0].note
-            assert "'far'" in told.listings()[0].note
+            assert "'h1'" in told.listings()[0].note

@@ -48,48 +48,12 @@ def test_a_host_alone_trades_until_throughputs_per_weight_are_equal():
     assert found.operations["root"] == found.rounds - 1
 
 
-def test_the_start_is_the_bandwidth_centric_solution_of_the_highest_ratio():
-    tree = tree_of([-1, 0, 0, 0], [4.0, 3.0, 9.0, 9.0], [2.0, 8.0, 1.0])
-    work = bags_of([1.0, 1.0], [1.0, 2.0])
-    found = trade(tree, work, limit=1)
-    # By bandwidth: the root 4, the second worker 8 / 2 = 4 with the whole port.
-    assert found.compute[:, 1] == pytest.approx([4.0, 0.0, 4.0, 0.0])
-    assert not found.throughput[0]
-
-
-def test_communication_trading_has_the_papers_amount():
-    # The port is full of type 0, and the worker's CPU half idle.
-    tree = tree_of([-1, 0], [0.0, 10.0], 20.0)
-    work = bags_of([1.0, 3.0], [4.0, 1.0])
-    found = trade(tree, work, limit=2)
-    rate, cpu = 5.0, 0.5
-    equal = (rate - 0.0) / (1 + 4.0 / 1.0)
-    fits = (1 - cpu) / (1.0 * 3.0 / (1.0 * 10.0) * (4.0 / 1.0 - 1.0 / 3.0))
-    less = min(equal, fits)
-    assert fits < equal
-    assert found.throughput == pytest.approx([rate - less, less * 4.0])
-    assert found.operations["trade"] == 1
-
-
 def test_communication_trading_takes_no_more_than_the_node_has():
     known = Known([1.0, 0.3], [4.0, 1.0], [1.0, 1.0], 10.0, [])
     rates = Rates(known, is_root=False)
     rates.compute = [0.5, 0.0]
     # The printed minimum would let go of 9.5 / (0.3 / 1 - 1 / 4) / 4 = 47.5 tasks/s.
     assert tradable(rates, 0, 1) == 0.5 * 4.0
-
-
-def test_gap_filling_is_limited_by_the_path():
-    # Two links in a row; all of them half full with type 0, of which there is no more room.
-    tree = tree_of([-1, 0, 1], [2.0, 0.0, 100.0], [8.0, 4.0])
-    found = trade(tree, bags_of([1.0], [2.0]), limit=1)
-    assert found.sent[:, 0] == pytest.approx([4.0, 2.0, 2.0])
-
-
-def test_root_trading_has_the_papers_amount():
-    found = trade(tree_of([-1], 10.0), bags_of([1.0, 4.0], [2.0, 1.0]), limit=2)
-    less = min(10.0, (10.0 - 0.0) / (1 + 1.0 / 4.0))
-    assert found.throughput == pytest.approx([10.0 - less, less / 4.0])
 
 
 def choice_of(sent, throughput_of_root=(0.0, 0.0)):
