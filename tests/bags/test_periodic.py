@@ -152,7 +152,7 @@ def test_what_makes_no_sense_is_refused():
     for name in ("period", "max_period"):
         with pytest.raises(InfeasibleError, match=rf"^{name} is -1; give a number of seconds"):
             periodic_schedule(TREE, BAGS, **{name: -1})
-    with pytest.raises(InfeasibleError, match=r"task of 'x' in a period of 0\.1 s; give a longer"):
+    with pytest.raises(InfeasibleError, match=r"task of 'a' in a period of 0\.1 s; give a longer"):
         periodic_schedule(TREE, BAGS, period=0.1)
     with pytest.raises(WorkloadError, match=r"tasks, more than 1e\+07; give periodic_schedule"):
         execute_periodic(periodic_schedule(tree, bags), 1)
