@@ -12,7 +12,7 @@ from simplugin.workloads.graph_generators import graph_named
 from simplugin.workloads.task_graphs import TaskGraph
 
 
-def dataless(n_tasks, edges):
+def without_data(n_tasks, edges):
     count = len(edges)
     ones = np.ones(n_tasks)
     tasks = [f"t{task}" for task in range(n_tasks)]
@@ -25,7 +25,7 @@ def graphs(draw):
     n_tasks = draw(st.integers(1, 14))
     pairs = list(combinations(range(n_tasks), 2))
     edges = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=25)) if pairs else []
-    return dataless(n_tasks, edges)
+    return without_data(n_tasks, edges)
 
 
 def ways(graph, places):
@@ -46,7 +46,7 @@ def crossings(graph, places):
 
 @settings(max_examples=60, derandomize=True)
 @given(graphs())
-def test_levels_are_rows_and_nothing_stands_on_anything(graph):
+def test_levels_are_rows_and_nothing_stands_on_anything():
     places = layered_layout(graph)
     assert np.array_equal(places.y, graph.level)
     assert places.x.min() >= -1e-9
@@ -62,9 +62,9 @@ def test_levels_are_rows_and_nothing_stands_on_anything(graph):
 
 def test_crossings_are_removed_where_they_can_be():
     # Numbered against their predecessors.
-    upset = dataless(8, [(0, 7), (1, 6), (2, 5), (3, 4)])
+    upset = without_data(8, [(0, 7), (1, 6), (2, 5), (3, 4)])
     assert crossings(upset, layered_layout(upset)) == 0
-    tree = dataless(7, [(0, 1), (0, 2), (1, 4), (1, 6), (2, 3), (2, 5)])
+    tree = without_data(7, [(0, 1), (0, 2), (1, 4), (1, 6), (2, 3), (2, 5)])
     assert crossings(tree, layered_layout(tree)) == 0
 
 
@@ -74,7 +74,7 @@ def test_crossings_are_few():
         pairs = [(a, 5 + b) for a in range(5) for b in range(5) if generator.random() < 0.4]
         # With an edge each, all lower ones are of level 1.
         pairs += [(0, 5 + b) for b in range(5) if not any(t == 5 + b for _, t in pairs)]
-        graph = dataless(10, pairs)
+        graph = without_data(10, pairs)
         fewest = min(
             sum((up.index(a) - up.index(c)) * (low.index(b) - low.index(d)) < 0
                 for (a, b), (c, d) in combinations(pairs, 2))
@@ -91,13 +91,13 @@ def test_a_chain_is_a_line():
 
 
 def test_a_father_stands_above_the_middle_of_his_children():
-    fork = dataless(6, [(0, task) for task in range(1, 6)])
+    fork = without_data(6, [(0, task) for task in range(1, 6)])
     x = layered_layout(fork).x
     assert x[0] == pytest.approx(x[1:].mean())
 
 
 def test_parts_that_nothing_joins_stay_together():
-    places = layered_layout(dataless(9, [(0, 1), (2, 3), (4, 5), (4, 6)]))
+    places = layered_layout(without_data(9, [(0, 1), (2, 3), (4, 5), (4, 6)]))
     assert np.all(np.diff(np.sort(places.x)) <= 1 + 1e-9)
 
 

@@ -31,7 +31,7 @@ def test_jain_index():
 
 
 @pytest.fixture
-def schedule(graph_of, site_of):
+def schedule():
     """Return two graphs on two hosts of 1 flop/s and one of 2 flop/s; dates 0 to 10."""
     site = site_of([2, 1], [1.0, 2.0])
     graphs = GraphSet((graph_of("a", [8.0, 2.0]), graph_of("b", [6.0])))
@@ -52,7 +52,7 @@ def test_efficiency(schedule):
     assert metrics.efficiency(schedule) == pytest.approx(0.4)
 
 
-def test_nothing_to_do_is_done_efficiently(graph_of, site_of):
+def test_nothing_to_do_is_done_efficiently():
     site, graphs = site_of([1], [1.0]), GraphSet((graph_of("a", [0.0]),))
     zero, one = np.array([0]), np.array([0, 1])
     nothing = Schedule(site, graphs, zero, np.zeros(1), np.zeros(1), one, zero, zero)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from small_graphs import graph_of, run_on, star
 
 from simplugin.errors import WorkloadError
 from simplugin.platforms.sites import SUBSETS
@@ -137,19 +138,11 @@ def test_executions_that_say_something_else_are_seen(done):
 
 
 @pytest.mark.parametrize("back_end", ["coroutines", "threads"])
-def test_a_trace_has_tasks_and_redistributions_alone(graph, star, allocated, capfd, back_end):
+def test_a_trace_has_tasks_and_redistributions_alone(capfd, back_end):
     # Two tasks run, and one ends: the conductor waits a moment for the other. It also waits for
     # the graph that is submitted last.
-    graphs = GraphSet(
-        (graph("a", [1e8, 2e8], [(0, 1, 1e6)]), graph("b", [3e8]), graph("c", [1e8])),
-        np.array([0.0, 0.0, 9.0]),
-    )
-    allocations = [allocated(each, 1) for each in graphs.graphs]
-    multi = star(3)
-    done = execute(
-        graphs, multi.site(), platform=multi.platform(), allocations=allocations,
-        trace=True, back_end=back_end,
-    )  # fmt: skip
+    graphs = graph_of("a", [1e8, 2e8], [(0, 1, 1e6)]), graph_of("b", [3e8]), graph_of("c", [1e8])
+    done = run_on(star(3), graphs, release=[0.0, 0.0, 9.0], counts=1, trace=True, back_end=back_end)
     assert sorted(done.result.trace.label.tolist()) == ["a:t0", "a:t0->t1", "a:t1", "b:t0", "c:t0"]
     assert "numerical accuracy" not in capfd.readouterr().err
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_graphs import allocated, followed, graph_of, random_scene, site_of
 
 from simplugin.taskgraphs.policies.mapping import Mapper, plan
 from simplugin.taskgraphs.readings import PAPER
@@ -193,10 +194,10 @@ def plain_plan(graphs, allocations, site, readings, transfers):
     return plain, plain.dates(0.0)[0]
 
 
-@settings(max_examples=300, derandomize=True)
+@settings(max_examples=120, derandomize=True)
 @given(seed=SEEDS, readings=READINGS, transfers=st.booleans())
-def test_plans_are_those_of_the_plain_version(instance, seed, readings, transfers):
-    graphs, allocations, site = instance(seed)
+def test_plans_are_those_of_the_plain_version(seed, readings, transfers):
+    graphs, allocations, site = random_scene(seed)
     schedule = plan(graphs, allocations, site, readings=readings, transfers=transfers)
     plain, dates = plain_plan(graphs, allocations, site, readings, transfers)
     assert schedule.order.tolist() == list(plain.mapped)
@@ -206,12 +207,10 @@ def test_plans_are_those_of_the_plain_version(instance, seed, readings, transfer
         assert (schedule.start[task], schedule.finish[task]) == dates[task]
 
 
-@settings(max_examples=150, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(seed=SEEDS, readings=READINGS, transfers=st.booleans())
-def test_what_happens_as_estimated_is_mapped_as_planned(
-    instance, followed, seed, readings, transfers
-):
-    graphs, allocations, site = instance(seed)
+def test_what_happens_as_estimated_is_mapped_as_planned(seed, readings, transfers):
+    graphs, allocations, site = random_scene(seed)
     schedule = plan(graphs, allocations, site, readings=readings, transfers=transfers)
     mapper = Mapper(graphs, allocations, site, readings, transfers)
     mapped, _ = followed(graphs, mapper)
@@ -223,12 +222,10 @@ def test_what_happens_as_estimated_is_mapped_as_planned(
         assert each.finish == schedule.finish[each.task]
 
 
-@settings(max_examples=300, derandomize=True)
+@settings(max_examples=120, derandomize=True)
 @given(seed=SEEDS, readings=READINGS, transfers=st.booleans())
-def test_what_happens_otherwise_is_mapped_as_the_plain_version_does(
-    instance, followed, seed, readings, transfers
-):
-    graphs, allocations, site = instance(seed)
+def test_what_happens_otherwise_is_mapped_as_the_plain_version_does(seed, readings, transfers):
+    graphs, allocations, site = random_scene(seed)
     rng = np.random.default_rng(seed)
     mapper = Mapper(graphs, allocations, site, readings, transfers)
     plain = Plain(graphs, allocations, site, readings, transfers)
@@ -258,9 +255,7 @@ def replace_allocation(rng, old, site):
     ("packing", "expected"),
     [("earliest", (1, 0.0, 4.0)), ("largest", (2, 5.0, 9.0)), ("off", (4, 10.0, 14.0))],
 )
-def test_packing_takes_fewer_processors_that_start_earlier(
-    graph_of, site_of, allocated, packing, expected
-):
+def test_packing_takes_fewer_processors_that_start_earlier(packing, expected):
     # Three tasks leave the four processors free at 0, 5, 10 and 10; the last one takes 4 s
     # anywhere, so that 3 and 4 processors start at 10, 2 at 5, and 1 at once.
     site = site_of([4], [1.0])
@@ -271,7 +266,7 @@ def test_packing_takes_fewer_processors_that_start_earlier(
     assert (schedule.allocation[3], schedule.start[3], schedule.finish[3]) == expected
 
 
-def test_packing_counts_the_time_of_data(graph_of, site_of, allocated):
+def test_packing_counts_the_time_of_data():
     # From 4 s on both processors of the second cluster get free, at 5 and 9 s. The data
     # are there at 4 + 6 / 2 = 7 s on both, or at 4 + 6 / 1 = 10 s on one: later than the 9 s at
     # which both are free, so that there is nothing to pack although one is free from 5 s on.
@@ -289,7 +284,7 @@ def test_packing_counts_the_time_of_data(graph_of, site_of, allocated):
     assert schedule.processors_of(3).tolist() == [1, 2]
 
 
-def test_who_waits_is_estimated_from_what_really_happened(graph_of, site_of, allocated):
+def test_who_waits_is_estimated_from_what_really_happened():
     site = site_of([1], [1.0])
     graphs = GraphSet(
         tuple(graph_of(name, [flop]) for name, flop in (("a", 3), ("b", 2), ("c", 1)))
@@ -312,7 +307,7 @@ def test_who_waits_is_estimated_from_what_really_happened(graph_of, site_of, all
     assert mapper.schedule().finish.tolist() == [4.5, 5.0, 6.0]
 
 
-def test_a_late_task_keeps_others_from_starting(graph_of, site_of, allocated):
+def test_a_late_task_keeps_others_from_starting():
     site = site_of([1], [1.0])
     graphs = GraphSet((graph_of("a", [3.0]), graph_of("b", [2.0])))
     mapper = Mapper(graphs, allocated(graphs, site, 1), site, replace(PAPER, fixing="start"))
@@ -325,7 +320,7 @@ def test_a_late_task_keeps_others_from_starting(graph_of, site_of, allocated):
     assert (second.task, second.start, second.finish) == (1, 6.0, 8.0)
 
 
-def test_revised_allocations_leave_mapped_tasks_alone(graph_of, site_of, allocated):
+def test_revised_allocations_leave_mapped_tasks_alone():
     site = site_of([4], [1.0])
     graphs = GraphSet((graph_of("a", [8.0, 8.0], [(0, 1)]),))
     mapper = Mapper(graphs, allocated(graphs, site, 2), site)
