@@ -50,7 +50,8 @@ class TestConformance:
     def test_equal_graphs_have_equal_shares(self, name):
         # For widths equal shapes will do, as the paper says of Strassen's graphs.
         scale = 2.0 if "width" in name else 1.0
-        alike = [graph_of(str(k), [scale**k * 1e9, scale**k * 3e9], [(0, 1)]) for k in range(3)]
+        flop = np.array([1e9, 3e9])
+        alike = [graph_of(str(k), scale**k * flop, [(0, 1)], alpha=0.1) for k in range(3)]
         shares = POLICIES[name](alike, SITE).tolist()
         assert shares == pytest.approx([shares[0]] * 3)
 
