@@ -64,16 +64,6 @@ def test_redistributions_share_the_switch():
     assert done.schedule.completion.tolist() == pytest.approx([5.0, 9.0])
 
 
-def test_equal_redistributions_over_one_switch_take_all_bytes_over_its_bandwidth():
-    # Five at a time, from two hosts to two others each.
-    graphs = tuple(graph_of(f"g{n}", [0.0, 0.0], [(0, 1, 3e9)]) for n in range(5))
-    places = [
-        (2 * n + end, (4 * n + 2 * end, 4 * n + 2 * end + 1)) for n in range(5) for end in (0, 1)
-    ]
-    done = run_on(star(20), graphs, places=places)
-    assert done.arrived.tolist() == pytest.approx([5 * 3e9 / 1e9] * 5)
-
-
 def test_switches_of_their_own_do_not_disturb_each_other():
     site = star(2, 2, one_switch=False)
     two = tuple(graph_of(f"g{n}", [0.0, 0.0], [(0, 1, 2e9)]) for n in range(2))

@@ -182,18 +182,6 @@ def test_heft_schedules_grahams_tasks_in_the_least_time():
     assert schedule.start.tolist() == [0.0, 0.0, 10.0, 0.0, 2.0, 2.0, 6.0, 6.0, 3.0]
 
 
-def test_mheft_takes_whole_clusters_unless_it_is_limited():
-    # Two tasks of 8 flop that scale perfectly, on 4 processors: one after the other on all of
-    # them, or side by side.
-    graphs, site = GraphSet((graph_of("a", [8.0, 8.0]),)), site_of([4], [1.0])
-    whole, half = (mheft(graphs, site, limit=limit) for limit in (1.0, 0.5))
-    assert whole.allocation.tolist() == [4, 4]
-    assert whole.finish.tolist() == [2.0, 4.0]
-    assert half.allocation.tolist() == [2, 2]
-    assert half.finish.tolist() == [4.0, 4.0]
-    assert mheft(graphs, site, limit=0.01).allocation.tolist() == [1, 1]
-
-
 @pytest.mark.parametrize("limit", [0.0, 1.5])
 def test_a_limit_is_a_part(limit):
     with pytest.raises(WorkloadError, match="give the part of a cluster"):

@@ -1,4 +1,4 @@
-"""Planned and step by step mapping, against a plain version that estimates all anew every time."""
+"""Mapping step by step, against a plain version that estimates all anew every time, and plans."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -167,46 +167,6 @@ def late_or_early(rng):
     return world
 
 
-def plain_plan(graphs, allocations, site, readings, transfers):
-    plain = Plain(graphs, allocations, site, readings, transfers)
-    undone = set(range(graphs.n_tasks))
-    arrived = set()
-    while undone:
-        dates, _ = plain.dates(0.0)
-        events = [dates[task][1] for task in plain.mapped if task not in plain.ended]
-        entries = [
-            task for task in undone - arrived
-            if not len(graphs.predecessors.of(task))
-        ]  # fmt: skip
-        events += [graphs.release[graphs.graph_of[task]] for task in entries]
-        now = max(date for date in events if date <= min(events) * (1 + 1e-9))
-        for task in plain.mapped:
-            if task not in plain.ended and dates[task][1] <= now:
-                plain.ended[task] = dates[task][1]
-        ready = [
-            task for task in undone - arrived
-            if graphs.release[graphs.graph_of[task]] <= now
-            and all(each in plain.ended for each in graphs.predecessors.of(task))
-        ]  # fmt: skip
-        arrived |= set(ready)
-        undone -= set(plain.map_ready(now, ready))
-        plain.begun = {task: start for task, (start, _) in plain.dates(now)[0].items()}
-    return plain, plain.dates(0.0)[0]
-
-
-@settings(max_examples=120, derandomize=True)
-@given(seed=SEEDS, readings=READINGS, transfers=st.booleans())
-def test_plans_are_those_of_the_plain_version(seed, readings, transfers):
-    graphs, allocations, site = random_scene(seed)
-    schedule = plan(graphs, allocations, site, readings=readings, transfers=transfers)
-    plain, dates = plain_plan(graphs, allocations, site, readings, transfers)
-    assert schedule.order.tolist() == list(plain.mapped)
-    for task, (cluster, processors, _) in plain.mapped.items():
-        assert schedule.cluster[task] == cluster
-        assert schedule.processors_of(task).tolist() == processors
-        assert (schedule.start[task], schedule.finish[task]) == dates[task]
-
-
 @settings(max_examples=60, derandomize=True)
 @given(seed=SEEDS, readings=READINGS, transfers=st.booleans())
 def test_what_happens_as_estimated_is_mapped_as_planned(seed, readings, transfers):
@@ -266,24 +226,6 @@ def test_packing_takes_fewer_processors_that_start_earlier(packing, expected):
     assert (schedule.allocation[3], schedule.start[3], schedule.finish[3]) == expected
 
 
-def test_packing_counts_the_time_of_data():
-    # From 4 s on both processors of the second cluster get free, at 5 and 9 s. The data
-    # are there at 4 + 6 / 2 = 7 s on both, or at 4 + 6 / 1 = 10 s on one: later than the 9 s at
-    # which both are free, so that there is nothing to pack although one is free from 5 s on.
-    # The first cluster would have them after 20 s only.
-    site = site_of([1, 2], [1.0, 1.0], bandwidth=[9.0, 1.0], latency=[[20.0, 0.0], [0.0, 0.0]])
-    graphs = GraphSet(
-        (graph_of("a", [5.0, 9.0]), graph_of("b", [4.0, 8.0], [(0, 1)], 6.0, alpha=1.0))
-    )
-    first, second = allocated(graphs, site, 1)
-    second.processors[:] = [[1, 1], [1, 2]]
-    second.time = np.array([30.0, 8.0])
-    schedule = plan(graphs, [first, second], site)
-    assert schedule.cluster.tolist()[:3] == [1, 1, 0]
-    assert schedule.finish[3] == min(9.0 + 8.0, 4.0 + 6.0 + 8.0) == 17.0
-    assert schedule.processors_of(3).tolist() == [1, 2]
-
-
 def test_who_waits_is_estimated_from_what_really_happened():
     site = site_of([1], [1.0])
     graphs = GraphSet(
@@ -305,30 +247,3 @@ def test_who_waits_is_estimated_from_what_really_happened():
     mapper.finished(1, 5.0)
     mapper.map_ready(5.0, [])
     assert mapper.schedule().finish.tolist() == [4.5, 5.0, 6.0]
-
-
-def test_a_late_task_keeps_others_from_starting():
-    site = site_of([1], [1.0])
-    graphs = GraphSet((graph_of("a", [3.0]), graph_of("b", [2.0])))
-    mapper = Mapper(graphs, allocated(graphs, site, 1), site, replace(PAPER, fixing="start"))
-    [first] = mapper.map_ready(0.0, [0, 1])
-    assert first.task == 0
-    mapper.started(0, 0.0)
-    assert mapper.map_ready(5.0, []) == []
-    mapper.finished(0, 6.0)
-    [second] = mapper.map_ready(6.0, [])
-    assert (second.task, second.start, second.finish) == (1, 6.0, 8.0)
-
-
-def test_revised_allocations_leave_mapped_tasks_alone():
-    site = site_of([4], [1.0])
-    graphs = GraphSet((graph_of("a", [8.0, 8.0], [(0, 1)]),))
-    mapper = Mapper(graphs, allocated(graphs, site, 2), site)
-    [first] = mapper.map_ready(0.0, [0])
-    mapper.set_allocation(0, *allocated(graphs, site, 4))
-    mapper.started(0, 0.0)
-    assert mapper.map_ready(1.0, []) == []
-    mapper.finished(0, 4.0)
-    [second] = mapper.map_ready(4.0, [1])
-    assert (len(first.processors), len(second.processors)) == (2, 4)
-    assert mapper.schedule().finish.tolist() == [4.0, 6.0]
