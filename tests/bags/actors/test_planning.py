@@ -30,26 +30,19 @@ MAKERS = {
 }
 
 
-async def agree(me, make, place, each):
-    """Negotiate once for each knowledge, again and again."""
-    found = []
-    for known in each:
-        found.append(await negotiate(me, place, make(known, is_root=place.parent is None)))
-        if place.parent is None:
-            # What the root ends with is the last message: wait for it to arrive everywhere.
-            await me.sleep_for(10.0)
-    return found
+async def agree(me, make, place, known):
+    """Negotiate once."""
+    return await negotiate(me, place, make(known, is_root=place.parent is None))
 
 
-def negotiated(make, work, *trees):
-    """Return the results of the nodes after each negotiation, and that of the simulation."""
-    first = trees[0]
+def negotiated(make, work, tree):
+    """Return the results of the nodes, and that of the simulation."""
     actors = [
-        (name, agree, make, Place.of(first, host), [Known.of(tree, work, host) for tree in trees])
-        for host, name in enumerate(first.hosts)
+        (name, agree, make, Place.of(tree, host), Known.of(tree, work, host))
+        for host, name in enumerate(tree.hosts)
     ]
-    result = simulate(first.platform(), actors, options=SimGridOptions.linear())
-    return list(zip(*(each.value for each in result.returned), strict=True)), result
+    result = simulate(tree.platform(), actors, options=SimGridOptions.linear())
+    return [each.value for each in result.returned], result
 
 
 def assert_same(nodes, plans):
@@ -72,7 +65,7 @@ def assert_same(nodes, plans):
 )
 def test_prices_on_simgrid_give_the_rates_of_the_pure_negotiation(reading, number, sieve, again):
     tree, work = instance(reading, 2008, number)
-    (nodes,), result = negotiated(partial(negotiator, sieve=sieve), work, tree)
+    nodes, result = negotiated(partial(negotiator, sieve=sieve), work, tree)
     found = negotiate_prices(tree, work, sieve=sieve)
     assert (found.negotiations > 1) == again
     assert_same(nodes, found.rates)
@@ -92,7 +85,7 @@ def test_prices_on_simgrid_give_the_rates_of_the_pure_negotiation(reading, numbe
 )
 def test_trading_on_simgrid_gives_the_rates_of_the_pure_iteration(reading, number, order):
     tree, work = instance(reading, 2008, number)
-    (nodes,), result = negotiated(partial(trader, order=order), work, tree)
+    nodes, result = negotiated(partial(trader, order=order), work, tree)
     traded = trade(tree, work, order=order)
     assert traded.rounds > 1
     assert_same(nodes, [each.rates for each in traded.plans])
@@ -103,7 +96,7 @@ def test_trading_on_simgrid_gives_the_rates_of_the_pure_iteration(reading, numbe
 
 def test_a_message_takes_as_long_as_its_link_says():
     tree, work = tree_of([-1, 0], 1.0, 100.0, 0.5), bags_of([1.0], [1.0], 1)
-    ((root, leaf),), _ = negotiated(negotiator, work, tree)
+    (root, leaf), _ = negotiated(negotiator, work, tree)
     # A round down: 5 numbers; up: idleness and the busy CPU, 3 numbers each, and a loss. At the
     # end: a share of each of them that counts, of 3 numbers; 2 of the type, and if it is all.
     rounds = root.node.sweeps
@@ -113,29 +106,6 @@ def test_a_message_takes_as_long_as_its_link_says():
     assert shares == 1
     lasts = (2 * rounds + 1) * 0.5 + (root.bytes + leaf.bytes) / 100
     assert root.duration == pytest.approx(lasts)
-
-
-@pytest.mark.parametrize("name", MAKERS)
-def test_nodes_negotiate_anew_with_new_measurements(name):
-    tree, work = instance("A", 2008, 7)
-    generator = np.random.default_rng(1)
-    others = [
-        replace(
-            tree,
-            speed=tree.speed * generator.uniform(0.3, 1, tree.n_hosts),
-            bandwidth=tree.bandwidth * generator.uniform(0.3, 1, tree.n_hosts),
-        )
-        for _ in range(2)
-    ]
-    trees = [tree, *others, tree]
-    rounds, _ = negotiated(MAKERS[name], work, *trees)
-    if name == "prices":
-        found = [negotiate_prices(each, work, sieve=SIEVE).rates for each in trees]
-    else:
-        found = [[plan.rates for plan in trade(each, work).plans] for each in trees]
-    assert found[0] == found[3] != found[1]
-    for nodes, rates in zip(rounds, found, strict=True):
-        assert_same(nodes, rates)
 
 
 # ---- knowledge of nodes ----
