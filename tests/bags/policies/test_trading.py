@@ -72,24 +72,6 @@ def test_bus_desaturation_scales_the_slowest_branch_that_has_the_leading_type():
     assert choice_of([0.0, 0.0, 0.0], (1.0, 0.0)) == (Operation.ROOT, (1.0 - 0.03) / 2, 0)
 
 
-def test_bus_desaturation_does_not_turn_the_imbalance_around():
-    # H leads by 0.033 - 0.03 only: at most half of it goes.
-    choice = choice_of([0.0, 0.033, 0.0])
-    assert choice.amount == pytest.approx(1 - 0.5 * 0.003 / 0.033)
-
-
-def test_operations_come_in_the_papers_precedence():
-    known = Known([1.0, 1.0], [2.0, 1.0], [1.0, 1.0], 10.0, [1.0])
-    rates = Rates(known, is_root=True)
-    rates.compute, rates.sent = [1.0, 0.0], [[1.0, 0.1]]
-    some = Offer(0, 0.1)
-    kinds = [
-        choose(rates, Question(0, 1), *offers).operation
-        for offers in ((some, some), (NO_OFFER, some), (NO_OFFER, NO_OFFER))
-    ]
-    assert kinds == [Operation.TRADE, Operation.FILL, Operation.SCALE]
-
-
 def test_the_tunable_balance():
     known = Known([1.0, 1.0], [2.0, 1.0], [1.0, 2.0], 10.0, [])
     assert next_question(known, [1.04, 2.0], 0.05) is None
