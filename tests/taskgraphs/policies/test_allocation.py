@@ -60,19 +60,6 @@ class TestClosedForms:
         assert passed.reference.tolist() == [4, 3, 1]
         assert stopped.reference.tolist() == [4, 1, 1]
 
-    def test_first_of_equals(self):
-        # Two equal branches: the edge to the second stands first, so it is the critical one. One
-        # more processor makes the other critical, and three in their level are too many.
-        graph = graph_of("graph", [1.0, 9e9, 9e9], [(0, 2), (0, 1)])
-        assert scrap_max(graph, ONE_CLUSTER, 0.075).reference.tolist()[1:] == [1, 2]
-
-    def test_sequential_tasks_never_grow(self):
-        # One after the other on two processors, the path is twice the areas: CPA would go on.
-        chain = graph_of("graph", [1e10] * 2, [(0, 1)], alpha=1.0)
-        assert cpa(chain, 2, 1e9).tolist() == [1, 1]
-        for allocation in (hcpa(chain, RENNES), scrap(chain, RENNES, 1.0)):
-            assert allocation.reference.tolist() == [1, 1]
-
     def test_published_area(self, shared_data):
         # biCPA's own run of CPA on 20 hosts of 1 Gflop/s: 3241.080 processors x s.
         text = (shared_data / "workflows/dot/daggen_ptg.dot").read_text()
@@ -100,14 +87,6 @@ class TestPartlyExecuted:
         assert allocation.processors.tolist() == [[1, 1, 8]]
         assert allocation.time.tolist() == [0.0, 0.0, pytest.approx(1e11 / 8 / 3.3e9)]
 
-    def test_nothing_and_everything(self):
-        graph = in_levels(1, 20, 4)
-        nothing = scrap_max(graph, RENNES, 0.3, done=np.zeros(20, dtype=bool))
-        assert np.array_equal(nothing.processors, scrap_max(graph, RENNES, 0.3).processors)
-        everything = scrap_max(graph, RENNES, 0.3, done=np.ones(20, dtype=bool))
-        assert everything.reference.tolist() == [1] * 20
-        assert not np.any(everything.time)
-
     @pytest.mark.parametrize("done", [[True], [1, 0, 1]])
     def test_refused(self, done):
         graph = graph_of("graph", [1e9] * 3)
@@ -126,17 +105,6 @@ class TestAllocator:
                 fresh = {"scrap": scrap, "scrap_max": scrap_max}[rule](graph, RENNES, beta)
                 assert np.array_equal(again, fresh.reference)
         assert np.array_equal(allocator.hcpa().reference, hcpa(graph, RENNES).reference)
-
-    def test_tasks_without_work(self):
-        graph = graph_of("graph", [0.0, 1e10, 0.0], [(0, 1), (1, 2)])
-        for rule in (scrap, scrap_max):
-            allocation = rule(graph, ONE_CLUSTER, 0.5)
-            assert allocation.reference.tolist() == [1, 20, 1]
-            assert allocation.time[[0, 2]].tolist() == [0.0, 0.0]
-        idle = graph_of("graph", [0.0] * 3, [(0, 1)], alpha=0.5)
-        for allocation in (hcpa(idle, RENNES), scrap(idle, RENNES, 0.5)):
-            assert allocation.reference.tolist() == [1, 1, 1]
-            assert allocation.processors.tolist() == [[1, 1, 1]] * 3
 
     @pytest.mark.parametrize("rule", [scrap, scrap_max])
     @pytest.mark.parametrize("beta", [0.0, 1.5, float("nan")])
