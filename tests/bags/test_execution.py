@@ -139,24 +139,6 @@ class TestClosedForms:
         assert_allclose(second[-1], 240.0, rtol=1e-3)
         assert_allclose(done.port_busy[0], 240.0, rtol=1e-3)
 
-    def test_delays_decide_who_asks_first(self):
-        where = tree_of([-1, 0, 0], [0.0, 1e6, 1e6], [1e6, 1e6])
-        work = bags_of([1e6, 1e6], [1e6, 1e6], [1, 1])
-        early = execute(where, work, FCFS, delays=np.array([0, 0.0, 0.1]))
-        late = execute(where, work, FCFS, delays=np.array([0, 0.1, 0.0]))
-        # The first to ask has ten requests in the queue before the other's first.
-        assert early.computed[1].tolist() == [1, 1]
-        assert late.computed[2].tolist() == [1, 1]
-
-    def test_balanced_follows_rates(self):
-        # The port, which always has requests of both, has the choice.
-        where = tree_of([-1, 0, 0], [1e6, 1e9, 1e9], [1e6, 1e6])
-        plan = NodePlan(((3.0, 0.0), (0.0, 2.0), (0.0, 1.0)))
-        leaf = NodePlan(((1.0, 1.0),))
-        policy = Policy("lp", balanced, plans=(plan, leaf, leaf))
-        done = execute(where, bags_of([1e6, 1e6], [1.0, 1e6], [300, 300]), policy)
-        assert done.computed.tolist() == [[300, 0], [0, 200], [0, 100]]
-
 
 POLICIES = {
     "fcfs": FCFS,

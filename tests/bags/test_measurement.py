@@ -11,7 +11,7 @@ from simplugin.bags.execution import execute
 from simplugin.bags.measurement import measure, with_errors
 from simplugin.bags.policies.classics import first_come_first_served
 from simplugin.bags.policy import Policy
-from simplugin.errors import ActorError, PlatformError
+from simplugin.errors import PlatformError
 from simplugin.platforms.topologies.random_trees import random_tree
 from simplugin.simulation import SimGridOptions
 
@@ -68,20 +68,6 @@ class TestErrors:
         assert measured.bandwidth[0] == np.inf
         again, _ = with_errors(tree, 0.2, np.random.default_rng(3))
         assert np.array_equal(again.speed, measured.speed)
-
-    def test_nodes_measure_with_their_bias(self):
-        # What nodes measure later is off by the same factors as what they knew before.
-        def decide(state):
-            if state.is_root and state.now > 3.5:
-                raise LookupError(state.known.speed, *state.known.bandwidth)
-            return first_come_first_served(state)
-
-        bias = np.array([[0.9, 1.0], [1.1, 0.8]])
-        work = bags_of([1e8], [1e6], 9)
-        with pytest.raises(ActorError) as caught:
-            execute(pair(1e6, 0.0), work, Policy("fcfs", decide), bias=bias)
-        assert isinstance(caught.value.__cause__, LookupError)
-        assert_allclose(caught.value.__cause__.args, [0.9e8, 0.8e6], rtol=1e-6)
 
     @pytest.mark.parametrize("spread", [-0.1, 1.0, float("nan")])
     def test_spread(self, spread):

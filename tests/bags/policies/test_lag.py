@@ -163,10 +163,6 @@ def test_choices_are_those_of_the_plain_version(seed):
         assert lagging(steering, node) == plain(steering, node)
 
 
-def test_ties_go_to_the_first():
-    assert lagging(STEERING, state([0, 10, 10], [[0, 0]] * 3)) == (1, 0)
-
-
 @pytest.mark.parametrize("speed", [0.0, 1e6])
 def test_a_child_of_unknown_speed_counts_as_the_clock_allows(speed):
     # Two tasks in 4 s are the most that child 1 can have taken, and it counts as full.
