@@ -26,8 +26,8 @@ def mapper_of(graphs=CHAIN):
         (allocated(CHAIN, SITE, 0), r"'a' has a task on no processor.*most \[4\]"),
         (allocated(CHAIN, SITE, 5), r"'a' has a task on no processor.*most \[4\]"),
         (allocated(CHAIN, SITE, 1, np.zeros(1)), r"shape \(1, 2\), and times of shape \(1,\)"),
-        (allocated(CHAIN, SITE, 1, np.array([1.0, np.nan])), "'a' says that task 't1' takes nan s"),
-        (allocated(CHAIN, SITE, 1, np.array([1.0, -1.0])), "'a' says that task 't1' takes -1.0 s"),
+        (allocated(CHAIN, SITE, 1, np.array([0.5, np.nan])), "'a' says that task 't1' takes nan s"),
+        (allocated(CHAIN, SITE, 1, np.array([0.5, -1.0])), "'a' says that task 't1' takes -1.0 s"),
     ],
 )
 def test_allocations_that_do_not_fit_are_refused(allocations, match):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from small_graphs import run_on
 
 from simplugin.platforms.sites import LILLE
-from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.metrics import slowdown
 from simplugin.taskgraphs.policies.allocation import scrap_max
 from simplugin.taskgraphs.policies.balanced import alone
@@ -81,13 +81,8 @@ def test_graphs_without_work_are_executed():
         for number, graph in enumerate(GRAPHS[2:])
     ]
     graphs = GraphSet((*GRAPHS[:2], *idle), [0.0, 0.0, 0.0, 0.3])
-    done = execute(
-        graphs,
-        SITE,
-        platform=LILLE.platform(),
-        allocations=fixed(graphs, np.ones(4)),
-        revise=Rebalanced(graphs, SITE),
-    )
+    how = {"allocations": fixed(graphs, np.ones(4)), "revise": Rebalanced(graphs, SITE)}
+    done = run_on(LILLE, graphs.graphs, release=graphs.release, **how)
     own = [alone(graph, scrap_max(graph, SITE, 1.0), SITE) for graph in graphs.graphs]
     assert own[2:] == [0.0, 0.0]
     assert slowdown(own, done.schedule.makespans)[2:].tolist() == [1.0, 1.0]

@@ -7,11 +7,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from small_graphs import graph_of
+from small_graphs import graph_of, run_on
 
 from simplugin.errors import WorkloadError
 from simplugin.platforms.sites import LILLE
-from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.policies.allocation import scrap_max
 from simplugin.taskgraphs.policies.revisions import Rebalanced, Revised, competing
 from simplugin.taskgraphs.policies.shipped import POLICIES
@@ -19,7 +18,7 @@ from simplugin.taskgraphs.readings import PAPER, Readings
 from simplugin.workloads.graph_generators import combination
 from simplugin.workloads.graph_sets import GraphSet
 
-SITE, PLATFORM = LILLE.site(), LILLE.platform()
+SITE = LILLE.site()
 GRAPHS = combination("random", 4, 1)
 MAKERS = {
     "arrival": lambda graphs, policy, readings: Revised(graphs, SITE, policy, "arrival", readings),
@@ -31,21 +30,16 @@ TOGETHER = Readings(redistribution="together")
 
 def run(graphs, release=(), *, revise=None, beta=None, policy="wps_width", readings=PAPER):
     """Execute; who has no share yet starts with least, which nobody may notice."""
-    joint = GraphSet(tuple(graphs), np.array(release, dtype=float))
     beta = np.full(len(graphs), 1e-9) if beta is None else beta
     allocations = [
         scrap_max(graph, SITE, share, readings)
         for graph, share in zip(graphs, beta.tolist(), strict=True)
     ]
-    done = execute(
-        joint,
-        SITE,
-        platform=PLATFORM,
-        allocations=allocations,
-        readings=readings,
-        revise=None if revise is None else MAKERS[revise](joint, POLICIES[policy], readings),
-    )
-    return done.schedule
+    how = {"release": release, "allocations": allocations, "readings": readings}
+    if revise is not None:
+        joint = GraphSet(tuple(graphs), np.array(release, dtype=float))
+        how["revise"] = MAKERS[revise](joint, POLICIES[policy], readings)
+    return run_on(LILLE, tuple(graphs), **how).schedule
 
 
 @cache
