@@ -72,9 +72,9 @@ class TestOnce:
     @pytest.mark.parametrize("back_end", ["coroutines", "threads"])
     def test_known_is_what_was_measured(self, back_end):
         known = replace(FORK, speed=[0, 1e8, 3e8])
-        work = bags_of([1.0], [1e6], 400)
+        work = bags_of([1.0], [1e6], 80)
         done = execute(FORK, work, BY_SPEED, known=known, back_end=back_end)
-        assert done.computed[:, 0].tolist() == [0, 100, 300]
+        assert done.computed[:, 0].tolist() == [0, 20, 60]
 
 
 class TestAgain:

@@ -56,7 +56,7 @@ def assert_same(nodes, plans):
 @pytest.mark.parametrize(
     ("reading", "number", "sieve", "again"),
     [
-        ("A", 36, None, False),
+        ("A", 7, None, False),
         ("A", 36, SIEVE, True),
         ("C", 12, None, False),
         ("D", 8, SIEVE, False),

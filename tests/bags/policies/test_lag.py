@@ -215,7 +215,7 @@ def test_a_child_that_starved_does_not_starve_for_ever(root, late):
     assert done.completion[0][-1] < 1.2 * (600 + late)
 
 
-@pytest.mark.parametrize(("length", "inner"), [(3, 0.0), (20, 0.02), (40, 0.0)])
+@pytest.mark.parametrize(("length", "inner"), [(3, 0.0), (20, 0.0), (20, 0.02)])
 def test_long_chains_serve_all_applications_alike(length, inner):
     # Between them, the nodes of a long chain hold more tasks than an application has.
     speed = [0.0] + [inner * 1e8] * (length - 2) + [1e8]

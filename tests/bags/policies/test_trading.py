@@ -142,7 +142,7 @@ def test_rates_are_feasible_after_each_operation_and_it_ends(scene, order, limit
 def shortfalls(order, readings):
     """Return the optimum over the fair throughput of each of some instances."""
     found = []
-    for reading, number in product(readings, range(0, 30, 3)):
+    for reading, number in product(readings, range(0, 30, 4)):
         tree, work = instance(reading, 2008, number)
         traded = trade(tree, work, order=order)
         assert traded.is_balanced
