@@ -67,12 +67,8 @@ class TestClosedForms:
         done = execute(where, bags_of([flop], [1e5], [40]), FCFS)
         send, compute = 1.0 + late, flop / 1e6
         start = late + REQUEST / 1e5
-        number = np.arange(40)
-        assert_allclose(
-            done.completion[0],
-            start + send + compute + number * max(send, compute),
-            rtol=1e-9,
-        )
+        dates = start + send + compute + np.arange(40) * max(send, compute)
+        assert_allclose(done.completion[0], dates, rtol=1e-9)
         assert done.most[1] == (10 if compute > send else 1)
         assert_allclose(done.port_busy[0], 40 * send, rtol=1e-9)
         assert_allclose(done.first, start, rtol=1e-9)
@@ -90,9 +86,7 @@ class TestClosedForms:
         done = execute(where, bags_of([0.2e6], [1e5], [30]), FCFS)
         # The node between asks only once it has been asked.
         start = REQUEST / 2e5 + REQUEST / 1e5
-        assert_allclose(
-            done.completion[0], start + 1.0 + 0.5 + 0.2 + np.arange(30) * 1.0, rtol=1e-9
-        )
+        assert_allclose(done.completion[0], start + 1.0 + 0.5 + 0.2 + np.arange(30), rtol=1e-9)
         assert_allclose(done.port_busy, [30.0, 15.0, 0.0], rtol=1e-9)
 
     def test_hosts_where_nobody_computes_get_nothing(self):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -17,24 +18,15 @@ from simplugin.bags.policies.shipped import POLICIES
 from simplugin.errors import InfeasibleError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.platforms.graphs import Tree
-from simplugin.workloads.applications import Bags
 
 # Two levels, speeds and bandwidths without ties.
-TREE = Tree(
-    tuple("abcdefg"),
-    np.array([-1, 0, 0, 1, 1, 2, 2]),
+TREE = tree_of(
+    [-1, 0, 0, 1, 1, 2, 2],
     np.array([0.7, 1.1, 0.4, 1.6, 0.9, 0.5, 1.3]) * 1e8,
-    np.array([math.inf, 2.1e6, 4.3e6, 1.2e6, 3.1e6, 0.8e6, 5.2e6]),
-    np.zeros(7),
+    [2.1e6, 4.3e6, 1.2e6, 3.1e6, 0.8e6, 5.2e6],
 )
 # As many tasks as weight, so that the makespan bounds the fair throughput; 0.5 to 5 s each.
-BAGS = Bags(
-    tuple("xyz"),
-    np.array([1.0, 3.0, 0.5]) * 1e8,
-    np.array([0.3, 0.9, 2.0]) * 1e6,
-    np.array([1.0, 1.0, 2.0]),
-    np.array([60, 60, 120]),
-)
+BAGS = bags_of([1e8, 3e8, 0.5e8], [0.3e6, 0.9e6, 2e6], [60, 60, 120], [1.0, 1.0, 2.0])
 
 
 @cache
@@ -115,7 +107,7 @@ class TestPlanned:
             assert sum(rate > 0 for (rate,) in rates[1:]) == children
 
     def test_nobody_computes(self) -> None:
-        idle = Tree(TREE.hosts, TREE.parent, 0 * TREE.speed, TREE.bandwidth, TREE.latency)
+        idle = replace(TREE, speed=0 * TREE.speed)
         for make in (lp, cgbc):
             with pytest.raises(InfeasibleError):
                 make(idle, BAGS)
@@ -127,7 +119,7 @@ class TestBundles:
         best = steady_state(TREE, bags_of([5e8], [5.2e6]))
         assert cgbc(TREE, BAGS).theory == pytest.approx(best.fair, rel=1e-9)
         # All weights a tenth: as many bundles, and ten times the throughput per weight.
-        light = Bags(BAGS.names, BAGS.flop, BAGS.byte, BAGS.weight / 10, BAGS.count)
+        light = replace(BAGS, weight=BAGS.weight / 10)
         assert cgbc(TREE, light).theory == pytest.approx(10 * best.fair, rel=1e-9)
 
 
@@ -141,7 +133,7 @@ class TestFirstRequests:
         assert delays.max() < 0.01
 
     def test_latency_counts(self) -> None:
-        late = Tree(TREE.hosts, TREE.parent, TREE.speed, TREE.bandwidth, np.r_[0.0, np.full(6, 2)])
+        late = replace(TREE, latency=[0.0] + [2.0] * 6)
         delays = first_request_delays(late, np.random.default_rng(0))
         assert delays.max() > SPREAD
 
