@@ -1,18 +1,22 @@
-"""Allocations: closed forms, graphs that are partly executed, and what is refused."""
+"""Allocations: closed forms, an obvious version, and what is refused."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from itertools import combinations
 from math import floor, inf
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from small_graphs import graph_of, in_levels
 
 from simplugin.errors import WorkloadError
 from simplugin.platforms.sites import SUBSETS, MultiCluster
 from simplugin.taskgraphs.policies.allocation import Allocator, cpa, hcpa, scrap, scrap_max
-from simplugin.taskgraphs.readings import Readings
+from simplugin.taskgraphs.readings import PAPER, Readings
 
 RENNES = SUBSETS["rennes"].site()
 ONE_CLUSTER = MultiCluster("one", (("only", 40, 3.3e9),)).site()
@@ -116,3 +120,234 @@ class TestAllocator:
     def test_refused_clusters(self, processors, speed):
         with pytest.raises(WorkloadError, match=rf"'graph' is to run on {processors} processors"):
             cpa(graph_of("graph", [1e9]), processors, speed)
+
+
+SITES = {name: site.site() for name, site in SUBSETS.items()}
+TINY = MultiCluster("tiny", (("a", 1, 1e9), ("b", 3, 2.5e9))).site()
+
+
+@st.composite
+def graphs(draw):
+    """Return a graph of up to twelve tasks, often with ties, some without work."""
+    count = draw(st.integers(1, 12))
+    flop = st.sampled_from([0.0, 1e9, 1e9, 7e9, 3e11]) | st.floats(1e8, 1e12)
+    alpha = st.sampled_from([0.0, 0.0, 0.1, 1.0]) | st.floats(0, 0.25)
+    number = draw(st.permutations(range(count)))
+    pairs = list(combinations(number, 2))
+    edges = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    some = {"min_size": count, "max_size": count}
+    flop, alpha = (draw(st.lists(each, **some)) for each in (flop, alpha))
+    return graph_of("graph", flop, edges, alpha=alpha)
+
+
+SHARES = st.sampled_from([1.0, 0.5, 0.1, 0.02]) | st.floats(0.001, 1.0)
+PLACES = st.sampled_from([*SITES.values(), ONE_CLUSTER, TINY])
+READINGS = st.builds(
+    Readings,
+    reference_speed=st.sampled_from(["slowest", "mean", "fastest"]),
+    translation=st.sampled_from(["time", "power"]),
+    full_level=st.sampled_from(["pass", "stop"]),
+)
+
+
+def seconds(graph, task, count, speed):
+    """Return how long a task takes."""
+    alpha, flop = float(graph.alpha[task]), float(graph.flop[task])
+    return (alpha + (1 - alpha) / count) * flop / speed
+
+
+def longest_path(graph, time):
+    """Return the first critical path and its length."""
+    below = [0.0] * graph.n_tasks
+    for task in graph.order.tolist()[::-1]:
+        after = graph.successors.of(task).tolist()
+        below[task] = time[task] + max((below[each] for each in after), default=0.0)
+    path = [max(graph.entries.tolist(), key=below.__getitem__)]
+    while len(after := graph.successors.of(path[-1])):
+        path.append(max(after.tolist(), key=below.__getitem__))
+    return path, below[path[0]]
+
+
+def area(count, time):
+    """Return processors times time, added up from the first task on."""
+    total = 0.0
+    for number, each in zip(count, time, strict=True):
+        total += each * number
+    return total
+
+
+def speed_of(site, readings):
+    """Return the speed of the reference cluster."""
+    speeds = [float(speed) for speed in site.speed]
+    if readings.reference_speed == "mean":
+        return site.power / sum(map(len, site.hosts))
+    return min(speeds) if readings.reference_speed == "slowest" else max(speeds)
+
+
+def ceilings(graph, site, speed):
+    """Return how far each task may grow on the reference cluster, by trial."""
+    everyone = floor(site.power / speed * (1 + 1e-12))
+    best = [
+        min(
+            seconds(graph, task, len(hosts), float(fast))
+            for hosts, fast in zip(site.hosts, site.speed, strict=True)
+        )
+        for task in range(graph.n_tasks)
+    ]
+    return [
+        max(
+            (
+                count
+                for count in range(1, everyone + 1)
+                if seconds(graph, task, count, speed) * (1 + 1e-12) >= best[task]
+            ),
+            default=1,
+        )
+        for task in range(graph.n_tasks)
+    ]
+
+
+def grown(
+    graph,
+    speed,
+    ceiling,
+    goes_on=lambda *_: True,
+    may_grow=lambda *_: True,
+    *,
+    stops=False,
+):
+    """Return the counts after each step, computing everything anew at each."""
+    steps = [[1] * graph.n_tasks]
+    while True:
+        count = steps[-1]
+        time = [seconds(graph, task, count[task], speed) for task in range(graph.n_tasks)]
+        path, length = longest_path(graph, time)
+        if not goes_on(count, time, length):
+            return steps
+        gain = {
+            task: time[task] / count[task]
+            - seconds(graph, task, count[task] + 1, speed) / (count[task] + 1)
+            for task in path
+            if count[task] < ceiling[task]
+            and seconds(graph, task, count[task] + 1, speed) < time[task]
+        }
+        gain = {task: worth for task, worth in gain.items() if worth > 0}
+        if not stops:
+            gain = {task: worth for task, worth in gain.items() if may_grow(task, count)}
+        task = max(gain, key=gain.__getitem__, default=-1)
+        if task < 0 or not may_grow(task, count):
+            return steps
+        steps.append([number + (each == task) for each, number in enumerate(count)])
+
+
+def plain_cpa(graph, processors, speed, ceiling):
+    def goes_on(count, time, length):
+        return length > area(count, time) / processors
+
+    return grown(graph, speed, ceiling, goes_on)[-1]
+
+
+def plain_scrap(graph, site, beta, readings):
+    speed = speed_of(site, readings)
+
+    def fits(count, time, length):
+        return area(count, time) <= beta * (site.power / speed) * (1 + 1e-9) * length
+
+    steps = grown(graph, speed, ceilings(graph, site, speed), fits)
+    count = steps[-1]
+    time = [seconds(graph, task, count[task], speed) for task in range(graph.n_tasks)]
+    broken = not fits(count, time, longest_path(graph, time)[1])
+    return steps[-2] if broken and len(steps) > 1 else count
+
+
+def plain_scrap_max(graph, site, beta, readings, done=None):
+    speed = speed_of(site, readings)
+    limit = beta * (site.power / speed) * (1 + 1e-9)
+    level = graph.level.tolist()
+    over = [False] * graph.n_tasks if done is None else list(done)
+    ceiling = ceilings(graph, site, speed)
+
+    def may_grow(task, count):
+        alike = [
+            number
+            for each, number in enumerate(count)
+            if level[each] == level[task] and not over[each]
+        ]
+        return sum(alike) + 1 <= limit
+
+    left = replace(graph, flop=np.where(over, 0.0, graph.flop))
+    stops = readings.full_level == "stop"
+    return grown(left, speed, ceiling, may_grow=may_grow, stops=stops)[-1]
+
+
+class TestObviousVersion:
+    """The compiled procedures take the same steps as plain Python that keeps nothing."""
+
+    @settings(max_examples=40, derandomize=True)
+    @given(graphs(), st.integers(1, 60), st.sampled_from([1e9, 3.3e9]))
+    def test_cpa(self, graph, processors, speed):
+        plain = plain_cpa(graph, processors, speed, [processors] * graph.n_tasks)
+        assert cpa(graph, processors, speed).tolist() == plain
+
+    @settings(max_examples=40, derandomize=True)
+    @given(graphs(), PLACES, READINGS)
+    def test_hcpa(self, graph, site, readings):
+        speed = speed_of(site, readings)
+        everyone = floor(site.power / speed * (1 + 1e-12))
+        plain = plain_cpa(graph, everyone, speed, ceilings(graph, site, speed))
+        assert hcpa(graph, site, readings).reference.tolist() == plain
+
+    @settings(max_examples=40, derandomize=True)
+    @given(graphs(), PLACES, SHARES, READINGS)
+    def test_scrap(self, graph, site, beta, readings):
+        plain = plain_scrap(graph, site, beta, readings)
+        assert scrap(graph, site, beta, readings).reference.tolist() == plain
+
+    @settings(max_examples=60, derandomize=True)
+    @given(graphs(), PLACES, SHARES, READINGS, st.data())
+    def test_scrap_max(self, graph, site, beta, readings, data):
+        some = st.lists(st.booleans(), min_size=graph.n_tasks, max_size=graph.n_tasks)
+        done = data.draw(st.none() | some)
+        mask = None if done is None else np.array(done)
+        allocation = scrap_max(graph, site, beta, readings, done=mask)
+        assert allocation.reference.tolist() == plain_scrap_max(graph, site, beta, readings, done)
+
+    @pytest.mark.parametrize(("n_tasks", "n_levels"), [(70, 8), (140, 12)])
+    def test_larger_graphs(self, n_tasks, n_levels):
+        # More than 64 tasks, and more than 128: sets of tasks take several words.
+        graph = in_levels(n_levels, n_tasks, n_levels)
+        for rule, plain in ((scrap_max, plain_scrap_max), (scrap, plain_scrap)):
+            expected = plain(graph, RENNES, 0.2, PAPER)
+            assert rule(graph, RENNES, 0.2).reference.tolist() == expected
+
+
+class TestConstraints:
+    @pytest.mark.parametrize("seed", range(4))
+    def test_scrap_is_cpa_without_its_last_step(self, seed):
+        # On one cluster under the share 1, where CPA ends because areas and path are balanced.
+        graph = in_levels(seed, 40, 6)
+        balanced = cpa(graph, 40, 3.3e9).tolist()
+        assert hcpa(graph, ONE_CLUSTER).reference.tolist() == balanced
+        time = [seconds(graph, task, balanced[task], 3.3e9) for task in range(40)]
+        assert longest_path(graph, time)[1] < area(balanced, time) / 40
+        steps = grown(graph, 3.3e9, [40] * 40)
+        before = steps[steps.index(balanced) - 1]
+        assert scrap(graph, ONE_CLUSTER, 1.0).reference.tolist() == before
+
+    def test_scrap_is_cpa_where_no_task_can_grow(self):
+        # A parallel task fills the cluster without ever being too large.
+        graph = graph_of("graph", [1e12, 1e6], [(0, 1)])
+        assert cpa(graph, 40, 3.3e9).tolist() == [40, 40]
+        assert scrap(graph, ONE_CLUSTER, 1.0).reference.tolist() == [40, 40]
+
+    @pytest.mark.parametrize("name", SITES)
+    def test_an_allocation_fits_its_clusters(self, name):
+        site = SITES[name]
+        graph = in_levels(5, 40, 5)
+        for beta in (0.05, 0.4, 1.0):
+            allocation = scrap_max(graph, site, beta)
+            assert allocation.processors.shape == (site.n_clusters, 40)
+            assert np.all(allocation.processors >= 1)
+            assert np.all(allocation.processors <= site.processors[:, np.newaxis])
+            for task, count in enumerate(allocation.reference.tolist()):
+                assert allocation.time[task] == seconds(graph, task, count, min(site.speed))
