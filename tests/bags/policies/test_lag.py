@@ -152,7 +152,7 @@ def drawn(rng):
     ), node
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(st.integers(0, 2**32 - 1))
 def test_choices_are_those_of_the_plain_version(seed):
     rng = np.random.default_rng(seed)
@@ -213,7 +213,7 @@ def test_a_child_that_starved_does_not_starve_for_ever(root, late):
     assert done.completion[0][-1] < 1.2 * (600 + late)
 
 
-@pytest.mark.parametrize(("length", "inner"), [(3, 0.0), (20, 0.0), (20, 0.02)])
+@pytest.mark.parametrize(("length", "inner"), [(3, 0.02), (20, 0.0)])
 def test_long_chains_serve_all_applications_alike(length, inner):
     # Between them, the nodes of a long chain hold more tasks than an application has.
     speed = [0.0] + [inner * 1e8] * (length - 2) + [1e8]

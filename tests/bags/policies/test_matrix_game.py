@@ -22,7 +22,7 @@ def test_a_row_that_gets_nothing_has_the_whole_price():
     assert value == pytest.approx(0.0, abs=1e-15)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.integers(0, 10**6))
 def test_games_have_the_value_of_their_linear_program(seed):
     generator = np.random.default_rng(seed)

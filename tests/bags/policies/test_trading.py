@@ -117,7 +117,7 @@ def scenes(draw):
     return tree, bags_of(flop, byte, weight=generator.integers(1, 4, types).astype(float))
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(scenes(), st.sampled_from(ORDERS), st.integers(1, 40))
 def test_rates_are_feasible_after_each_operation_and_it_ends(scene, order, limit):
     tree, work = scene

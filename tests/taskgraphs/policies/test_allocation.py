@@ -303,7 +303,7 @@ class TestObviousVersion:
         plain = plain_scrap(graph, site, beta, readings)
         assert scrap(graph, site, beta, readings).reference.tolist() == plain
 
-    @settings(max_examples=60, derandomize=True)
+    @settings(max_examples=40, derandomize=True)
     @given(graphs(), PLACES, SHARES, READINGS, st.data())
     def test_scrap_max(self, graph, site, beta, readings, data):
         some = st.lists(st.booleans(), min_size=graph.n_tasks, max_size=graph.n_tasks)
