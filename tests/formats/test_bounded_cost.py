@@ -21,8 +21,7 @@ def test_more_hosts_than_simgrid_can_hold(tmp_path: Path) -> None:
     file = tmp_path / "many.xml"
     zone = f'<zone id="z" routing="Full">{clusters}</zone>'
     file.write_text(f'<platform version="4.1">\n{zone}</platform>')
-    (message,) = (each.message for each in check([file]) if each.severity == "error")
-    assert "3,000,000 hosts" in message
+    assert any("3,000,000 hosts" in str(found) for found in check([file]))
 
 
 def test_sparse_member_of_an_archive(tmp_path: Path) -> None:
