@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.bags.assessment import experimental, fair, slope
-from simplugin.bags.execution import execute
+from simplugin.bags.execution import Execution, execute
 from simplugin.bags.measurement import measure, with_errors
 from simplugin.bags.policies.classics import first_request_delays
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import BUFFER
 from simplugin.optimum.steady_state import steady_state
-from simplugin.papers.beaumont.conditions import arguments
+from simplugin.papers.beaumont.conditions import Arguments, arguments
 from simplugin.papers.beaumont.instances import TASKS, instance
 from simplugin.platforms import ProfileUse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
-
-    from simplugin.bags.execution import Execution
-    from simplugin.papers.beaumont.conditions import Arguments
-    from simplugin.platforms.graphs import Tree
+from simplugin.platforms.graphs import Tree
 
 # Draws of an instance beyond those of its tree and applications.
 _ERRORS, _ORDERS, _CONDITIONS = 3, 4, 5

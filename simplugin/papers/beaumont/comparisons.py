@@ -5,20 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.elementary import exp, log, log1p
 from simplugin.errors import WorkloadError
-from simplugin.papers.beaumont.campaign import Setting, measurements
+from simplugin.papers.beaumont.campaign import Measurement, Setting, measurements
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+Floats = NDArray[np.float64]
 
-    from simplugin.papers.beaumont.campaign import Measurement
-
-    Floats = NDArray[np.float64]
 
 # Least number of nodes of the trees that section 6.2.2 calls large.
 LARGE = 50

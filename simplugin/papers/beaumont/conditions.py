@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.elementary import exp, log
 from simplugin.errors import WorkloadError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.instances import FLOP, LEAST_RATIO, TASKS
-from simplugin.platforms import Profile, ProfileUse
+from simplugin.platforms import Platform, Profile, ProfileUse
+from simplugin.platforms.graphs import Tree
 from simplugin.simulation import SimGridOptions
+from simplugin.simulation.api import Actor
 from simplugin.simulation.placement import Placement
 from simplugin.workloads.applications import Bags
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from numpy.typing import NDArray
-
-    from simplugin.platforms import Platform
-    from simplugin.platforms.graphs import Tree
-    from simplugin.simulation.api import Actor
 
 # Speeds and bandwidths that vary are drawn anew so many times in a run, from their means times
 # 1 - SPREAD to 1 + SPREAD.

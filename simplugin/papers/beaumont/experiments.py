@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
+from simplugin.figures import Figure
 from simplugin.papers.beaumont import heuristics, own_policies, periodic_schedules
 from simplugin.papers.beaumont.figures import figure5, figure6
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from simplugin.figures import Figure
-    from simplugin.papers.statements import Quantity
+from simplugin.papers.statements import Quantity
 
 # Each returns the quantities of its statements; `quick` measures less.
 EXPERIMENTS: dict[str, Callable[[bool], Mapping[str, Quantity]]] = {

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.figures import Figure
-from simplugin.papers.beaumont.campaign import FEW, ORDERS, QUICK_ORDERS, Setting, measurements
+from simplugin.papers.beaumont.campaign import (
+    FEW,
+    ORDERS,
+    QUICK_ORDERS,
+    Measurement,
+    Setting,
+    measurements,
+)
 from simplugin.papers.beaumont.comparisons import deviations, ratios
 from simplugin.papers.beaumont.instances import MAIN, SEEDS, TREES
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+Floats = NDArray[np.float64]
 
-    from numpy.typing import NDArray
-
-    from simplugin.papers.beaumont.campaign import Measurement
-
-    Floats = NDArray[np.float64]
 
 SEED = SEEDS[0]
 # The bins of Figure 5, and of Figure 6, in which 8 stands for all above.

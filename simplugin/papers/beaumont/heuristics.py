@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.elementary import log
-from simplugin.papers.beaumont.campaign import FEW, ORDERS, QUICK_ORDERS, Setting, measurements
+from simplugin.papers.beaumont.campaign import (
+    FEW,
+    ORDERS,
+    QUICK_ORDERS,
+    Measurement,
+    Setting,
+    measurements,
+)
 from simplugin.papers.beaumont.comparisons import Ratios, best, deviations, ratios
 from simplugin.papers.beaumont.instances import MAIN, READINGS, SEEDS, TASKS, TREES
 from simplugin.papers.statements import Quantity, Statement, statements
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+Found = Mapping[str, Sequence[Measurement]]
 
-    from numpy.typing import NDArray
-
-    from simplugin.papers.beaumont.campaign import Measurement
-
-    Found = Mapping[str, Sequence[Measurement]]
 
 PAPER = "simplugin.papers.beaumont"
 SEED = SEEDS[0]

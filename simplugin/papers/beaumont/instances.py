@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from simplugin.elementary import exp, log
 from simplugin.errors import WorkloadError
+from simplugin.platforms.graphs import Tree
 from simplugin.platforms.topologies.random_trees import BANDWIDTHS, random_tree
 from simplugin.workloads.applications import Bags
-
-if TYPE_CHECKING:
-    from simplugin.platforms.graphs import Tree
 
 # The campaign's seed; and another, on which nothing was tuned and no choice of ours depends.
 SEEDS = (2008, 4711)

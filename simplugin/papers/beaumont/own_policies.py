@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -31,12 +31,10 @@ from simplugin.papers.beaumont.heuristics import listed
 from simplugin.papers.beaumont.instances import MAIN, SEEDS, TASKS, TREES, instance
 from simplugin.papers.beaumont.trace_check import violations
 from simplugin.papers.statements import Quantity
+from simplugin.platforms.graphs import Tree
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.placement import Placement
-
-if TYPE_CHECKING:
-    from simplugin.platforms.graphs import Tree
-    from simplugin.workloads.applications import Bags
+from simplugin.workloads.applications import Bags
 
 SEED = SEEDS[0]
 OURS = ("prices", "lag")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.bags.execution import execute_periodic
 from simplugin.bags.periodic import periodic_schedule
@@ -26,11 +28,6 @@ from simplugin.papers.statements import Quantity
 from simplugin.platforms.graphs import Tree
 from simplugin.platforms.topologies.random_trees import BANDWIDTHS, SPEEDS
 from simplugin.workloads.applications import Bags
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
 
 SEED = SEEDS[0]
 STARS, QUICK_STARS = 200, 40

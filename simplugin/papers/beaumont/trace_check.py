@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from simplugin.bags.execution import Execution
 from simplugin.errors import WorkloadError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from simplugin.bags.execution import Execution
 
 # Relative tolerance of dates, to the end of the simulation, and of amounts.
 SAME = 1e-9

@@ -8,15 +8,18 @@ sweeps.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import SimpluginError
-from simplugin.optimum.fair_sharing import fair_sharing
+from simplugin.optimum.fair_sharing import FairShare, fair_sharing
+from simplugin.platforms.graphs import Graph
 from simplugin.pricing.execution import negotiate
-from simplugin.pricing.iteration import iterate, settled, throughput_error
+from simplugin.pricing.iteration import Method, Trajectory, iterate, settled, throughput_error
 from simplugin.pricing.policies.acceleration import AcceleratedMarket, AcceleratedState, accelerated
 from simplugin.pricing.policies.market import (
     Market,
@@ -25,19 +28,11 @@ from simplugin.pricing.policies.market import (
     inverted,
     with_metric,
 )
+from simplugin.workloads.sharing import AlphaFair, Sharing
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
-    from numpy.typing import NDArray
-
-    from simplugin.optimum.fair_sharing import FairShare
-    from simplugin.platforms.graphs import Graph
-    from simplugin.pricing.iteration import Method, Trajectory
-    from simplugin.workloads.sharing import AlphaFair, Sharing
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 # How near every throughput is to the optimum when things change.
 CALM = 1e-6

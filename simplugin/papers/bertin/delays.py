@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.pricing.policies.acceleration import ExtendedState
 from simplugin.pricing.policies.market import (
@@ -16,13 +16,9 @@ from simplugin.pricing.policies.market import (
     plan_applications,
     remember,
 )
+from simplugin.workloads.sharing import AlphaFair, Sharing
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simplugin.workloads.sharing import AlphaFair, Sharing
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

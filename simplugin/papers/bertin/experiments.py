@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from simplugin.figures import Figure
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.papers.bertin import figures, seeded_platforms
 from simplugin.papers.bertin.five_hosts import (
@@ -38,20 +41,13 @@ from simplugin.papers.bertin.five_hosts import (
 )
 from simplugin.papers.statements import Quantity
 from simplugin.platforms.topologies.shapes import FIVE_HOSTS_TREE, five_hosts
-from simplugin.pricing.iteration import settled
+from simplugin.pricing.iteration import Trajectory, settled
 from simplugin.pricing.policies.gradient import Gradient, Reading, Steps
 from simplugin.pricing.policies.market import Market
 from simplugin.pricing.task_dispatch import dispatch
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+Quantities = Mapping[str, Quantity | float]
 
-    from numpy.typing import NDArray
-
-    from simplugin.figures import Figure
-    from simplugin.pricing.iteration import Trajectory
-
-    Quantities = Mapping[str, Quantity | float]
 
 # The figures of the unscaled version show so many rounds.
 _SHOWN = 400

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.figures import Figure
-from simplugin.optimum.fair_sharing import fair_sharing
+from simplugin.optimum.fair_sharing import FairShare, fair_sharing
 from simplugin.papers.bertin.five_hosts import (
     PERIOD,
     PROPORTIONAL,
@@ -24,22 +25,15 @@ from simplugin.papers.bertin.five_hosts import (
 )
 from simplugin.papers.bertin.seeded_platforms import runs
 from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_SPEED
-from simplugin.pricing.iteration import settled, throughput_error
+from simplugin.pricing.iteration import Trajectory, settled, throughput_error
 from simplugin.pricing.policies.gradient import Gradient, task_price
 from simplugin.pricing.policies.market import Market
 from simplugin.pricing.policies.shipped import POLICIES
+from simplugin.pricing.seeded_instances import Instance
 from simplugin.workloads.applications import FIVE_HOSTS_APPLICATIONS
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+Floats = NDArray[np.float64]
 
-    from numpy.typing import NDArray
-
-    from simplugin.optimum.fair_sharing import FairShare
-    from simplugin.pricing.iteration import Trajectory
-    from simplugin.pricing.seeded_instances import Instance
-
-    Floats = NDArray[np.float64]
 
 _SHOWN = 400
 _OBJECTIVE = "sum of log throughput"

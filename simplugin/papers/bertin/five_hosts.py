@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_TREE, five_hosts
-from simplugin.pricing.changes import Change, intervals
+from simplugin.pricing.changes import Change, Interval, intervals
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.execution import keep_up, negotiate
-from simplugin.pricing.iteration import iterate, objective_error, settled
+from simplugin.pricing.execution import Upkeep, keep_up, negotiate
+from simplugin.pricing.iteration import Method, Trajectory, iterate, objective_error, settled
 from simplugin.pricing.policies.gradient import Gradient, Reading, Steps
 from simplugin.workloads import AlphaFair
 from simplugin.workloads.applications import FIVE_HOSTS_APPLICATIONS
 from simplugin.workloads.sharing import Sharing
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
-    from numpy.typing import NDArray
-
-    from simplugin.pricing.changes import Interval
-    from simplugin.pricing.execution import Upkeep
-    from simplugin.pricing.iteration import Method, Trajectory
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 PROPORTIONAL = AlphaFair(1.0)
 # Of every link [s]; the report gives none.

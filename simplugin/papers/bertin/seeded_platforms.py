@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from simplugin.optimum.fair_sharing import fair_sharing
-from simplugin.papers.bertin.churn import begun_from, calm_down, recover
+from simplugin.optimum.fair_sharing import FairShare, fair_sharing
+from simplugin.papers.bertin.churn import Calm, Comeback, begun_from, calm_down, recover
 from simplugin.papers.bertin.delays import DelayedMarket
 from simplugin.papers.bertin.five_hosts import PROPORTIONAL
 from simplugin.papers.statements import Quantity
 from simplugin.pricing.changes import reachable
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.execution import negotiate
-from simplugin.pricing.iteration import iterate, settled, throughput_error
+from simplugin.pricing.iteration import (
+    Method,
+    State,
+    Trajectory,
+    iterate,
+    settled,
+    throughput_error,
+)
 from simplugin.pricing.policies.acceleration import AcceleratedMarket, accelerated
 from simplugin.pricing.policies.gradient import Gradient, Steps
+from simplugin.pricing.policies.market import MarketState
 from simplugin.pricing.policies.shipped import POLICIES
-from simplugin.pricing.seeded_instances import SEED, SPREADS, instance, random_applications
+from simplugin.pricing.seeded_instances import (
+    SEED,
+    SPREADS,
+    Instance,
+    instance,
+    random_applications,
+)
+from simplugin.workloads.sharing import Sharing
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+Quantities = Mapping[str, Quantity | float]
 
-    from simplugin.optimum.fair_sharing import FairShare
-    from simplugin.papers.bertin.churn import Calm, Comeback
-    from simplugin.pricing.iteration import Method, State, Trajectory
-    from simplugin.pricing.policies.market import MarketState
-    from simplugin.pricing.seeded_instances import Instance
-    from simplugin.workloads.sharing import Sharing
-
-    Quantities = Mapping[str, Quantity | float]
 
 # How near every throughput is to be: within 1 %, and as good as exact.
 NEAR, EXACT = 0.01, 1e-6

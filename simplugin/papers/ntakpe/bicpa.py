@@ -17,27 +17,19 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simplugin.platforms.sites import MultiCluster
-from simplugin.taskgraphs.execution import execute
+from simplugin.platforms.sites import MultiCluster, Site
+from simplugin.taskgraphs.execution import Execution, execute
 from simplugin.taskgraphs.policies.allocation import cpa
 from simplugin.taskgraphs.schedule import Schedule
-from simplugin.taskgraphs.timing import redistribution_time, task_times
+from simplugin.taskgraphs.timing import Local, redistribution_time, task_times
 from simplugin.workloads.graph_sets import GraphSet
 from simplugin.workloads.task_graphs import TaskGraph
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from numpy.typing import NDArray
-
-    from simplugin.platforms.sites import Site
-    from simplugin.taskgraphs.execution import Execution
-    from simplugin.taskgraphs.timing import Local
 
 # As printed: seconds, processor seconds, processors.
 MAKESPAN, AREA, PEAK = 218.630, 3241.080, 20

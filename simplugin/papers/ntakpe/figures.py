@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,9 +26,7 @@ from simplugin.papers.ntakpe.campaign import (
     REBALANCED,
     STRATEGIES,
 )
-
-if TYPE_CHECKING:
-    from simplugin.workloads.graph_generators import Family
+from simplugin.workloads.graph_generators import Family
 
 # The strategies' names in the paper.
 NAMES = dict(
