@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from simplugin.elementary import exp, log, log1p
 from simplugin.errors import WorkloadError
 from simplugin.papers.beaumont.campaign import Measurement, Setting, measurements
+from simplugin.papers.beaumont.instances import SEEDS
 
 Floats = NDArray[np.float64]
 
@@ -102,7 +103,7 @@ def ratios(
     high: Sequence[Measurement],
     low: Sequence[Measurement],
     *,
-    by: Literal["fair", "slope", "theory", "lowest"] = "fair",
+    by: Literal["fair", "slope", "theory"] = "fair",
 ) -> Ratios:
     """Compare two settings tree by tree.
 
@@ -110,7 +111,7 @@ def ratios(
     ----------
     high, low : sequence of Measurement
         Measurements on the same instances, in the same order.
-    by : {"fair", "slope", "theory", "lowest"}
+    by : {"fair", "slope", "theory"}
         The field of `Measurement` to compare.
 
     Raises
@@ -207,7 +208,7 @@ class Loss:
         return words + f", tasks undone on {self.undone} trees" * bool(self.undone)
 
 
-PLAIN, REFERENCE = "plain", "lp"
+PLAIN = "plain"
 _ONCE = (("period", math.inf),)
 
 # Policies by the way in which they come to their plans in the plain model.
@@ -223,20 +224,12 @@ PLANNED: Mapping[str, Setting] = {
 
 
 def losses(
-    reading: str,
-    seed: int,
-    numbers: Sequence[int],
-    policies: Iterable[str],
-    conditions: Iterable[str],
+    numbers: Sequence[int], policies: Iterable[str], conditions: Iterable[str]
 ) -> list[Loss]:
-    """Return the loss of each policy under each of some conditions.
+    """Return the loss of each policy under each of some conditions, in reading A.
 
     Parameters
     ----------
-    reading : str
-        A key of `simplugin.papers.beaumont.instances.READINGS`.
-    seed : int
-        Seed of the instances.
     numbers : sequence of int
         Numbers of the instances.
     policies : iterable of str
@@ -247,14 +240,14 @@ def losses(
 
     def found(condition: str, policy: str) -> list[Measurement]:
         met = "" if condition == PLAIN else condition
-        return measurements(reading, seed, numbers, replace(PLANNED[policy], conditions=met))
+        return measurements("A", SEEDS[0], numbers, replace(PLANNED[policy], conditions=met))
 
     return [
         Loss(
             condition,
             policy,
             ratios(found(PLAIN, policy), found(condition, policy)),
-            ratios(found(condition, REFERENCE), found(condition, policy)),
+            ratios(found(condition, "lp"), found(condition, policy)),
             sum(not each.all_done for each in found(condition, policy)),
         )
         for condition in conditions

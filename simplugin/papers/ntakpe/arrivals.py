@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
-from simplugin.papers.ntakpe.campaign import (
-    REBALANCED,
-    TOGETHER,
-    Scope,
-    Setting,
-    bound,
-    measured,
-)
+from simplugin.papers.ntakpe.campaign import REBALANCED, TOGETHER, Scope, Setting, bound, measured
 from simplugin.papers.statements import Quantity
 from simplugin.taskgraphs.readings import PAPER, Readings
 
@@ -25,8 +19,7 @@ RHOS, QUICK_RHO = (0.1, 0.3, 1.0), 0.3
 ARRIVING, QUICK_ARRIVING = Scope((10,), 8), Scope((10,), 1, ("lille", "sophia"))
 
 
-@dataclass(frozen=True)
-class Means:
+class Means(NamedTuple):
     """Means over runs of one setting.
 
     Attributes

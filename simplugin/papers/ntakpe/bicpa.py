@@ -18,7 +18,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +30,6 @@ from simplugin.taskgraphs.schedule import Schedule
 from simplugin.taskgraphs.timing import Local, redistribution_time, task_times
 from simplugin.workloads.graph_sets import GraphSet
 from simplugin.workloads.task_graphs import TaskGraph
-
-# As printed: seconds, processor seconds, processors.
-MAKESPAN, AREA, PEAK = 218.630, 3241.080, 20
 
 CLUSTER = MultiCluster(
     "bicpa",
@@ -61,8 +58,7 @@ GRAPH = TaskGraph(
 )
 
 
-@dataclass(frozen=True)
-class Believed:
+class Believed(NamedTuple):
     """Schedule of CPA for a cluster that it believes to have some size.
 
     Attributes

@@ -216,7 +216,7 @@ def executed(case: Case, setting: Setting, *, trace: bool = False) -> Execution:
         graphs,
         cluster_of(case).site(),
         allocations=_allocations(case, setting),
-        platform=platform_of(case),
+        platform=platform_of(cluster_of(case)),
         mode=setting.mode,
         readings=setting.readings,
         revise=_revision(case, setting, graphs),
@@ -268,7 +268,7 @@ def _alone(case: Case, graph: TaskGraph, allocation: Allocation, setting: Settin
         GraphSet((graph,)),
         cluster_of(case).site(),
         allocations=(allocation,),
-        platform=platform_of(case),
+        platform=platform_of(cluster_of(case)),
         mode=setting.mode,
         readings=setting.readings,
     ).makespan
@@ -286,14 +286,9 @@ def cluster_of(case: Case) -> MultiCluster:
     return replace(SUBSETS[case.site], **NETWORKS.get(case.variant, {}))
 
 
-def platform_of(case: Case) -> Platform:
-    """Return the platform of a case."""
-    return _platform(cluster_of(case))
-
-
 @cache
-def _platform(site: MultiCluster) -> Platform:
-    """Return the platform of a site."""
+def platform_of(site: MultiCluster) -> Platform:
+    """Return the platform of a site, the same for each run."""
     return site.platform()
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,16 +18,8 @@ from simplugin.market.discount_rates import (
 from simplugin.market.model import HOUR, Outcome
 from simplugin.market.trade_offs import least_completion
 from simplugin.optimum.bundle_benefit import identical_benefit, mixed_benefit, scaled_benefit
-from simplugin.papers.statements import Quantity
-from simplugin.papers.zheng.settings import (
-    ALPHA,
-    EQUAL,
-    ON_SITE,
-    SETTINGS,
-    Quantities,
-    Setting,
-    best_of,
-)
+from simplugin.papers.statements import Quantity, determined_by
+from simplugin.papers.zheng.settings import ALPHA, EQUAL, ON_SITE, SETTINGS, Setting, best_of
 from simplugin.platforms.twelve_peers import SEED, chosen_site, consistent_site
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
 from simplugin.workloads.bundles import MEGA, drawn_sizes, lcg_bundles
@@ -45,8 +37,7 @@ MIXED_TASKS, QUICK_TASKS = 400, 105
 REFERENCE_SPEED = 25 * MEGA
 
 
-@dataclass(frozen=True, eq=False)
-class Balanced:
+class Balanced(NamedTuple):
     """The optimum under a common rate and under rates of each peer with the same benefit.
 
     Attributes
@@ -104,12 +95,11 @@ def on_site(setting: Setting, seed: int = SEED) -> Balanced:
     return balanced(*setting.market(consistent_site(seed)))
 
 
-def rates(quick: bool) -> Quantities:
+def rates(quick: bool) -> dict[str, Quantity]:
     """Measure fairness, completion and benefit under rates of each peer."""
     sites = QUICK_SITES if quick else SITES
     here = {each.kind: on_site(each) for each in SETTINGS}
     many = [on_site(each, seed) for seed in range(sites) for each in SETTINGS]
-    fairer = sum(each.own.fairness > each.common.fairness for each in many)
     known = ON_SITE | {"site": f"{sites} consistent ones", "times": "estimated"}
     changes = "; ".join(
         f"{kind}: FI {each.common.fairness:.3f} becomes {each.own.fairness:.3f}, rates"
@@ -117,21 +107,20 @@ def rates(quick: bool) -> Quantities:
         f" {each.alpha[each.own.amounts > 0].max():.3g}"
         for kind, each in here.items()
     )
-    return {
+    fairer = sum(each.own.fairness > each.common.fairness for each in many)
+    found = {
         "own_rates.fairer": Quantity(
             fairer / len(many),
             note=f"FI rises in {fairer} of {len(many)} settings; chosen site, {changes}",
-            provenance=known,
         ),
-        "own_rates.completion": _completion(here, many, known),
+        "own_rates.completion": _completion(here, many),
         "own_rates.exist": _everywhere(many, QUICK_MARKETS if quick else MARKETS),
         "identical.kept": _mixed_sizes(QUICK_TASKS if quick else MIXED_TASKS),
     }
+    return determined_by(known, found)
 
 
-def _completion(
-    here: dict[str, Balanced], many: list[Balanced], known: dict[str, object]
-) -> Quantity:
+def _completion(here: dict[str, Balanced], many: list[Balanced]) -> Quantity:
     """Return the completion time under own rates over the bound, worst of the classes."""
     own, common = (
         np.array([getattr(each, name).completion / each.bound for each in many])
@@ -147,7 +136,6 @@ def _completion(
         note=f"{words}; on all sites {common.mean():.3f} times the bound becomes {own.mean():.3f},"
         f" at most {own.max():.3f}, earlier in {np.sum(own < common)} of {len(many)} settings",
         optimum=float(np.mean([each.least for each in many])),
-        provenance=known,
     )
 
 
