@@ -53,8 +53,6 @@ class Calm(NamedTuple):
         The optimum until then.
     state : MarketState or AcceleratedState
         After the last round.
-    rounds : int
-        Number of rounds.
     apart : float
         Largest difference of a rate between actors and the pure iteration, relative to the
         largest rate of the round; NaN without actors.
@@ -63,7 +61,6 @@ class Calm(NamedTuple):
     sharing: Sharing
     best: FairShare
     state: MarketState | AcceleratedState
-    rounds: int
     apart: float
 
 
@@ -124,7 +121,7 @@ def calm_down(
         done = negotiate(graph, sharing, method, len(rates) - 1, PROPORTIONAL).trajectory
         assert done.rates is not None
         apart = _apart(done.rates, np.array(rates))
-    return Calm(sharing, best, state, len(rates) - 1, apart)
+    return Calm(sharing, best, state, apart)
 
 
 def recover(

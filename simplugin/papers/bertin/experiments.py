@@ -37,15 +37,10 @@ from simplugin.papers.bertin.five_hosts import (
     run,
     sharing,
     spread,
-    throughputs_on,
 )
 from simplugin.papers.bertin.seeded_platforms import runs
 from simplugin.papers.statements import Quantity
-from simplugin.platforms.topologies.shapes import (
-    FIVE_HOSTS,
-    FIVE_HOSTS_SPEED,
-    five_hosts,
-)
+from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_SPEED, five_hosts
 from simplugin.pricing.iteration import Trajectory, settled, throughput_error
 from simplugin.pricing.policies.gradient import Gradient, Reading, Steps, task_price
 from simplugin.pricing.policies.market import Market
@@ -73,7 +68,6 @@ def unscaled(quick: bool) -> Quantities:
     shown = throughput[2 : _SHOWN + 1]
     idle = int(np.flatnonzero((shown == 0).any(axis=1)).max(initial=-2)) + 2
     after = throughput[_SHOWN:]
-    trees = throughputs_on(all_trees(), REPORTED, _SHOWN, scaled=False)[2:].max(axis=(0, 2))
     of = _provenance(rounds=rounds)
     return {
         "late_falls": Quantity(int(np.sum(late > rounds // 2)), provenance=of),
@@ -81,9 +75,7 @@ def unscaled(quick: bool) -> Quantities:
         "lowest": Quantity(float(shown.min()), note=f"the last throughput of 0 is in round {idle}"),
         "highest": Quantity(
             float(shown.max()),
-            note=f"from round {_SHOWN} on throughputs are {after.min():.2g} to {after.max():.3g};"
-            f" on the 125 trees the highest is {trees.min():.2g} to {trees.max():.2g}, above 5e5"
-            f" on {np.sum(trees > 5e5)} of them",
+            note=f"from round {_SHOWN} on throughputs are {after.min():.2g} to {after.max():.3g}",
         ),
         "factor_five": _factor_five(shown),
         **_unscaled_prices(),
@@ -154,8 +146,6 @@ def scaled(quick: bool) -> Quantities:
     levels = [float(np.mean(off[max(end - 200, 0) : end + 1])) for end in at]
     trajectory = run(ROUNDS)
     last = trajectory.throughput[-1] / optimum()[1] - 1
-    best = np.array([optimum(edges)[1] for edges in all_trees()])
-    trees = np.abs(throughputs_on(all_trees(), REPORTED, ROUNDS)[-1] / best - 1).max(axis=1)
     seidel = run(ROUNDS, reading=Reading(seidel=True)).throughput
     shares = {
         name: float(np.mean(run(ROUNDS, reading=reading).host_price[100:] > 0))
@@ -175,8 +165,7 @@ def scaled(quick: bool) -> Quantities:
         "error_ratio": max(levels[1] / levels[0], levels[2] / levels[1]),
         "throughput_error": Quantity(
             float(np.abs(last).max()),
-            note=", ".join(f"{value:+.0%}" for value in last)
-            + f"; on the 125 trees {trees.min():.0%} to {trees.max():.0%}",
+            note=", ".join(f"{value:+.0%}" for value in last),
             provenance=of,
         ),
         "calm": Quantity(

@@ -168,9 +168,7 @@ def _tree(code: tuple[int, ...]) -> tuple[str, ...]:
     return tuple("".join(FIVE_HOSTS[end] for end in sorted(edge)) for edge in edges)
 
 
-def throughputs_on(
-    platforms: Sequence[Sequence[str]], reading: Reading, rounds: int, *, scaled: bool = True
-) -> Floats:
+def throughputs_on(platforms: Sequence[Sequence[str]], reading: Reading, rounds: int) -> Floats:
     """Return the throughputs of an iteration on several platforms, given by their edges.
 
     Returns
@@ -179,8 +177,7 @@ def throughputs_on(
         [tasks/s].
     """
     together = _side_by_side([sharing(tuple(edges)) for edges in platforms])
-    method = Gradient(scaled, Steps(), reading)
-    trajectory = iterate(method, together, PROPORTIONAL, rounds, prices=False)
+    trajectory = iterate(Gradient(reading=reading), together, PROPORTIONAL, rounds, prices=False)
     return trajectory.throughput.reshape(rounds + 1, len(platforms), -1)
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise, product
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from simplugin.elementary import exp, log
 from simplugin.figures import Figure
@@ -72,6 +73,7 @@ from simplugin.workloads.graph_sets import GraphSet
 from simplugin.workloads.task_graphs import TaskGraph
 
 Quantities = dict[str, Quantity]
+Series = Mapping[str, tuple[ArrayLike, ArrayLike]]
 # Dates and power may be off by this part, for rounding.
 _ROUNDING = 1e-9
 
@@ -411,7 +413,7 @@ def _sequential(name: str, flop: list[float], edges: list[tuple[int, int]]) -> T
 
 def traces(quick: bool) -> Quantities:
     """Count the activities in traces of the campaign that violate the model."""
-    strategies = ("s", "es", RIVAL) if quick else (*STRATEGIES, "balanced")
+    strategies = ("s", "es", RIVAL) if quick else (*EIGHT, "balanced")
     runs = (
         ((4, "sophia"),) if quick else ((2, "lille"), (6, "nancy"), (10, "rennes"), (10, "sophia"))
     )
@@ -461,29 +463,30 @@ NAMES = dict(
 _NUMBERS: dict[Family, int] = {"random": 3, "fft": 4, "strassen": 5}
 _WORDS = {"random": "random graphs", "fft": "FFT graphs", "strassen": "Strassen graphs"}
 _WEIGHTED = ("wps_cp", "wps_width", "wps_work")
-_GRAPHS, _UNFAIRNESS, _LENGTH = "graphs", "unfairness", "mean relative makespan"
+_UNFAIRNESS, _LENGTH = "unfairness", "mean relative makespan"
 
 
 def figure2(quick: bool) -> list[Figure]:
     """Return unfairness and makespan of WPS-work over mu, for each number of random graphs."""
     scope = QUICK["random"] if quick else FULL
     found = averages("random", scope, weighted("wps_work", quick=quick))
-    panels = (
-        ("figure2-unfairness", _UNFAIRNESS, found.unfairness),
-        ("figure2-makespan", "mean makespan [s]", found.makespan),
+    mus = [float(mu) for mu in found.names]
+    unfairness, makespan = (
+        {f"{count} graphs": (mus, values[:, n]) for n, count in enumerate(found.counts)}
+        for values in (found.unfairness, found.makespan)
     )
+    title = "WPS-work by the weight of equal shares, random graphs"
+    return _panels(2, title, "mu", unfairness, makespan, "mean makespan [s]")
+
+
+def _panels(
+    number: int, title: str, label: str, unfairness: Series, makespan: Series, length: str
+) -> list[Figure]:
+    """Return the panels of unfairness and of makespans of a figure of the paper."""
+    panels = (("unfairness", _UNFAIRNESS, unfairness), ("makespan", length, makespan))
     return [
-        Figure(
-            name,
-            "Figure 2: WPS-work by the weight of equal shares, random graphs",
-            "mu",
-            label,
-            {
-                f"{count} graphs": ([float(mu) for mu in found.names], values[:, n])
-                for n, count in enumerate(found.counts)
-            },
-        )
-        for name, label, values in panels
+        Figure(f"figure{number}-{name}", f"Figure {number}: {title}", label, y_label, series)
+        for name, y_label, series in panels
     ]
 
 
@@ -491,24 +494,15 @@ def curves(quick: bool, *, family: Family) -> list[Figure]:
     """Return unfairness and relative makespan over the number of graphs, for each strategy."""
     scope = QUICK[family] if quick else FULL
     found, own = averages(family, scope), beside(family, scope, {"balanced": BALANCED})
-    number = _NUMBERS[family]
-    panels = (
-        (f"figure{number}-unfairness", _UNFAIRNESS, Averages.unfair),
-        (f"figure{number}-makespan", _LENGTH, Averages.length),
+    unfairness, makespan = (
+        {
+            **{NAMES[key]: (found.counts, values(found, key)) for key in found.names},
+            "balanced (ours)": (own.counts, values(own, "balanced")),
+        }
+        for values in (Averages.unfair, Averages.length)
     )
-    return [
-        Figure(
-            name,
-            f"Figure {number}: {_WORDS[family]}, {scope.runs} runs of each number",
-            _GRAPHS,
-            label,
-            {
-                **{NAMES[key]: (found.counts, values(found, key)) for key in found.names},
-                "balanced (ours)": (own.counts, values(own, "balanced")),
-            },
-        )
-        for name, label, values in panels
-    ]
+    title = f"{_WORDS[family]}, {scope.runs} runs of each number"
+    return _panels(_NUMBERS[family], title, "graphs", unfairness, makespan, _LENGTH)
 
 
 def trade_off(quick: bool, *, family: Family) -> list[Figure]:

@@ -18,7 +18,7 @@ from simplugin.elementary import exp
 from simplugin.figures import Figure
 from simplugin.market.model import HOUR, Outcome
 from simplugin.market.policies.shipped import POLICIES, RANDOM
-from simplugin.market.trade_offs import front, least_completion
+from simplugin.market.trade_offs import front
 from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
 from simplugin.papers.statements import Quantity, share
 from simplugin.papers.zheng.settings import (
@@ -125,21 +125,6 @@ def row(
     return Row(*means.tolist())
 
 
-@cache
-def best(setting: Setting) -> Row:
-    """Return the best of each metric by itself on the chosen site, each exact."""
-    market, times = setting.market()
-    # The total time is least if each task goes to the fastest peer that still takes one.
-    fastest = np.argsort(times, kind="stable")
-    before = np.cumsum(market.caps[fastest]) - market.caps[fastest]
-    amounts = np.clip(market.m - before, 0, market.caps[fastest])
-    return Row(
-        best_of(market).benefit,
-        least_completion(times, market.m, market.caps),
-        float(np.sum(amounts * times[fastest])),
-    )
-
-
 def table1(quick: bool) -> dict[str, Quantity]:
     """Measure the metrics of the four algorithms, and their orders."""
     runs = QUICK_RUNS if quick else RUNS
@@ -153,7 +138,7 @@ def table1(quick: bool) -> dict[str, Quantity]:
         "commodity.worst": share(worst, " settings", provenance=known),
         "auction.dear": _dear_peers(sites // 2 if quick else sites, known),
         "runs.varied": _varied_runs(runs),
-        **printed_figures(quick),
+        **printed_figures(),
         **figure4(quick),
     }
     for number, metric in enumerate(ORDERS):
@@ -323,9 +308,8 @@ def spread_needed(row: Row, unit: float) -> float:
     return 2 * product - 1 + 2 * float(np.sqrt(product * (product - 1))) if product > 1 else 1.0
 
 
-def printed_figures(quick: bool) -> dict[str, Quantity]:
+def printed_figures() -> dict[str, Quantity]:
     """Measure which of the figures that the paper prints fit each other."""
-    del quick
     sums = {name: each.total / (N_PEERS * each.completion) for name, each in PAPER.items()}
     hours, seconds = (
         [spread_needed(each, unit) for each in PAPER.values()] for unit in (HOUR, 1.0)
