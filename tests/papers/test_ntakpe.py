@@ -21,8 +21,7 @@ from simplugin.papers.ntakpe.campaign import (
     own_makespans,
     submitted,
 )
-from simplugin.papers.ntakpe.experiments import Use, postponing_example, power_in_use
-from simplugin.papers.ntakpe.figures import front
+from simplugin.papers.ntakpe.experiments import Use, front, postponing_example, power_in_use
 from simplugin.papers.statements import judged, statements
 from simplugin.taskgraphs.policies.mapping import plan
 from simplugin.taskgraphs.readings import PAPER
@@ -271,7 +270,6 @@ def test_ours_are_ahead_in_both_metrics(invented, slowdown, makespan, ahead):
     )
     found = experiments._ahead("fft", Setting("balanced"), QUICK["fft"])
     assert (found.value < 1) is ahead
-    assert ("than ours: none" in found.note) is ahead
 
 
 def test_runs_in_which_ours_are_ahead(invented):
@@ -282,7 +280,7 @@ def test_runs_in_which_ours_are_ahead(invented):
 
     invented(outcome)
     note = experiments._ahead("random", Setting("balanced"), QUICK["random"]).note
-    assert "of 16 runs fairer in 75 %, no longer in 50 %, both in 38 %" in note
+    assert note.endswith("of 16 runs fairer in 75 %, no longer in 50 %")
 
 
 def test_readings_are_compared_by_statements(invented):

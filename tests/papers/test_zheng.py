@@ -19,46 +19,57 @@ from simplugin.market.policies.shipped import NEGOTIATIONS
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.papers.statements import judged, statements
 from simplugin.papers.zheng import fairness, policies, table1, theorems
+from simplugin.papers.zheng.drawn_markets import drawn_markets
 from simplugin.papers.zheng.experiments import EXPERIMENTS, FIGURES
-from simplugin.papers.zheng.negotiations import counting, effort
+from simplugin.papers.zheng.negotiations import counting
 from simplugin.papers.zheng.rates import balanced, kept
 from simplugin.papers.zheng.reports import largest_gain, simulated_lie, survey, telling_reports
-from simplugin.papers.zheng.settings import SETTINGS, Setting, drawn_markets
+from simplugin.papers.zheng.settings import SETTINGS, Setting
 from simplugin.platforms.twelve_peers import DEGREES, chosen_site, consistent_site, scaled_site
 from simplugin.workloads.bundle_markets import BundleMarket
+from simplugin.workloads.bundles import lcg_bundles
 from simplugin.workloads.random_markets import random_market
 
 PAPER = "simplugin.papers.zheng"
 SIZES = {"computation": (1000, 1), "neutral": (500, 500), "communication": (1, 1000)}
+# Of the trace, the smallest bundles.
+FEW_BUNDLES = sorted(lcg_bundles(), key=lambda row: row.count)[:10]
+FEW_BUNDLES.sort(key=lambda row: row.release)
 # How little each experiment can do.
 SMALLEST = {
-    "arrivals": {"QUICK_PIECES": (1, 2), "QUICK_INSTANCES": 5},
+    "arrivals": {
+        "QUICK_PIECES": (1, 2), "QUICK_INSTANCES": 5, "lcg_bundles": lambda: FEW_BUNDLES,
+    },
     "reports": {"QUICK_MARKETS": 3, "QUICK_TRIED": 1, "QUICK_GAMES": 1},
     "table1": {"QUICK_SITES": 2, "QUICK_RUNS": 2},
     "fairness": {"QUICK_SITES": 1},
     "negotiations": {"QUICK_INSTANCES": 4},
-    "policies": {"QUICK_INSTANCES": 35, "QUICK_SOLVED": 1},
-    "times": {"QUICK_UPLINKS": (0.5,), "QUICK_DRAWS": 2},
-    "rates": {"QUICK_SITES": 1, "QUICK_MARKETS": 3, "QUICK_TASKS": 100},
-    "theorems": {"QUICK_DRAWS": 5, "QUICK_CHARGED": 3, "QUICK_SMALL": 3},
-}
+    # The loop as printed ends in the last of these markets.
+    "policies": {
+        "QUICK_INSTANCES": 8, "drawn_markets": lambda count: drawn_markets(35)[35 - count :],
+    },
+    "times": {"QUICK_UPLINKS": (0.5,), "QUICK_DRAWS": 2, "SETTINGS": SETTINGS[:1]},
+    "rates": {
+        "QUICK_SITES": 1, "QUICK_MARKETS": 3, "QUICK_TASKS": 105,
+        "lcg_bundles": lambda: FEW_BUNDLES,
+    },
+    "theorems": {"QUICK_DRAWS": 5, "QUICK_SMALL": 3, "FAST": (2.0, 10.0), "SLOW": 1000},
+}  # fmt: skip
 
 
 @pytest.fixture
 def smallest(monkeypatch):
-    for name, counts in SMALLEST.items():
-        module = importlib.import_module(f"{PAPER}.{name}")
-        for constant, value in counts.items():
+    modules = [importlib.import_module(f"{PAPER}.{name}") for name in SMALLEST]
+    cached = [each for module in modules for each in vars(module).values()
+              if hasattr(each, "cache_clear")]  # fmt: skip
+    for module, constants in zip(modules, SMALLEST.values(), strict=True):
+        for constant, value in constants.items():
             monkeypatch.setattr(module, constant, value)
-    for cached in (policies.trials, policies.gaps, effort, *_cached_theorems()):
-        cached.cache_clear()
+    for each in cached:
+        each.cache_clear()
     yield
-    for cached in (policies.trials, policies.gaps, effort, *_cached_theorems()):
-        cached.cache_clear()
-
-
-def _cached_theorems():
-    return theorems.drawn_states, theorems.made_states, theorems.small_markets
+    for each in cached:
+        each.cache_clear()
 
 
 @pytest.mark.usefixtures("smallest")
@@ -148,19 +159,6 @@ def test_proportional_share_is_within_a_task_of_the_shortest_time(kind):
     ideal = 1000 / np.sum(1 / times)
     found = table1.row(Setting(kind), "proportional_share", 1)
     assert ideal <= found.completion <= ideal + times.max()
-
-
-@pytest.mark.parametrize(("kind", "factor"), [("neutral", None), ("communication", 1.5)])
-def test_the_best_of_each_metric_by_itself(kind, factor):
-    times = times_of(chosen_site(), kind)
-    cap = 1000 if factor is None else int(factor * 84)
-    found = table1.best(Setting(kind, 0.02, factor))
-    assert found.benefit == pytest.approx(greedy(3600 / times, 0.98, 1000, cap)[1], rel=1e-9)
-    ends = np.sort((times[:, None] * np.arange(1, cap + 1)).ravel())
-    assert found.completion == pytest.approx(ends[999], rel=1e-12)
-    # Every task by itself to where it takes least.
-    each = np.sort(np.repeat(times, cap))
-    assert found.total == pytest.approx(each[:1000].sum(), rel=1e-12)
 
 
 def test_the_auction_is_averaged_over_its_seeds():
@@ -285,7 +283,7 @@ def test_the_least_example():
     assert best.benefit == max(worth.values()) == worth[2, 2]
 
 
-@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("number", range(4))
 def test_small_markets_by_plain_loops(number):
     market = theorems.small_market(number)
     values, m, q = market.values.tolist(), market.m, float(market.q[0])
@@ -302,9 +300,6 @@ def test_small_markets_by_plain_loops(number):
     means = {
         s: [v * (1 - q**k) / (1 - q) / k for v, k in zip(values, s, strict=True)] for s in busy
     }
-    near = min(busy, key=lambda s: np.var(means[s]))
-    loss = 1 - worth[near] / max(worth[s] for s in busy)
-    assert found.near_loss == pytest.approx(loss, abs=1e-12)
     moves = losing = 0
     for state in busy:
         for source, target in itertools.permutations(range(n), 2):
@@ -318,7 +313,7 @@ def test_small_markets_by_plain_loops(number):
     assert (found.moves, found.losing) == (moves, losing)
 
 
-@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("number", range(3))
 def test_made_states_are_balanced_and_moves_change_them(number):
     market, amounts = theorems.made_state(number)
     assert market.mean_prices(amounts) == pytest.approx(np.ones(market.n_peers), rel=1e-9)
@@ -380,8 +375,8 @@ def test_failures_are_called_what_they_are():
 @pytest.mark.usefixtures("smallest")
 def test_gaps_are_those_to_dynamic_programming():
     found, placed = policies.gaps(True)
-    assert placed == 35 * len(found)
-    for seed, (market, _) in enumerate(drawn_markets(5)):
+    assert placed == 8 * len(found)
+    for seed, (market, _) in enumerate(policies.drawn_markets(8)[:4]):
         best = dynamic_programming(*market.arguments)
         for name in ("commodity", "proportional_share", "double_auction_mean"):
             amounts, _ = policies.POLICIES[name](*market.arguments)
