@@ -8,8 +8,6 @@ from simplugin.papers.ntakpe.arrivals import revisions
 from simplugin.papers.ntakpe.averages import MEASURES, Averages
 from simplugin.papers.ntakpe.campaign import (
     EIGHT,
-    FULL,
-    PART,
     QUICK,
     REBALANCED,
     STRATEGIES,
@@ -105,10 +103,7 @@ CASES = {
             {"wps_cp": (0.84, 1.3)}, {"wps_cp": (0.84, 1.2)}, {"es": (0.64, 1.064)},
         ],
     ),
-    "M2": ({}, [{"wps_cp": (1.05, 1.04)}, {"wps_cp": (0.84, 1.3)}]),
     "M3": ({}, [{"wps_work": (1.1, 1.06)}, {"wps_work": (0.65, 1.35)}]),
-    "M4": ({}, [{"wps_cp": (1.05, 1.04)}, {"wps_cp": (0.84, 1.3)}]),
-    "M5": ({}, [{"wps_work": (1.1, 1.06)}, {"wps_work": (0.65, 1.35)}]),
     "F1": (less_fair_than(["s", "es"]), [less_fair_than(["s", "es", "ps_cp"])]),
     "F2": ({"ps_width": (0.55, 1.1)}, [{}, {"ps_width": (0.45, 1.1)}]),
     "F3": ({"ps_width": (0.55, 1.1)}, [{}]),
@@ -132,10 +127,6 @@ CASES = {
         [{"wps_work": (0.65, 1.22)}, {"wps_work": (0.65, 1.3 * UP_TO_8 + 1.0 * WITH_10)}],
     ),
     "F10": ({}, [TURNED]),
-    "FC1": ({"wps_width": (0.99, 1.16)}, [{"wps_width": (1.01, 1.16)}]),
-    "FC2": ({"wps_width": (0.5, 1.2)}, [{"wps_width": (0.5, 1.22)}]),
-    "FC3": ({}, [{"ps_cp": (1.21, 1.05)}]),
-    "FC4": ({}, [{"wps_width": (0.5, 0.99)}]),
     "T1": (
         {"ps_width": (0.64, 1.4), "wps_width": (0.64, 1.4)},
         [
@@ -151,15 +142,7 @@ CASES = {
         # By width does not count: one of six may be less fair.
         less_fair_than(["ps_width", "wps_width", "s"]), [less_fair_than(["s", "es"])],
     ),
-    "TC1": ({"wps_width": (0.99, 1.16)}, [{"wps_width": (1.01, 1.16)}]),
-    "TC2": ({"wps_width": (0.5, 1.2)}, [{"wps_width": (0.5, 1.22)}]),
-    "TC3": ({}, [{"ps_cp": (1.21, 1.05)}]),
-    "TC4": ({}, [{"wps_width": (0.5, 0.99)}]),
 }  # fmt: skip
-
-
-def test_every_measure_is_tried():
-    assert CASES.keys() == {key for measures in MEASURES.values() for key in measures}
 
 
 @pytest.mark.parametrize("key", CASES)
@@ -199,10 +182,8 @@ def swept(unfairness, makespan):
         ([(1, 2), (0.8, 1.5), (0.5, 1.58)], [(90, 100), (92, 95.5), (99, 120)], True),
         # More with one number of graphs is not, whatever the means do.
         ([(1, 2), (0.8, 1.5), (0.86, 1)], [(90, 100), (92, 110), (99, 120)], False),
-        ([(1, 2), (0.8, 1.5), (0.5, 1)], [(90, 100), (99, 110), (93, 120)], False),
         # All that is gained is lost again, by steps that are small enough.
         ([(1, 2), (0.98, 1.5), (1.01, 1)], [(90, 100), (92, 110), (99, 120)], False),
-        ([(1, 2), (0.8, 1.5), (0.5, 1)], [(90, 100), (92, 110), (89, 120)], False),
         # Nothing changes.
         ([(0, 2), (0, 1.5), (0, 1)], [(90, 100), (92, 110), (99, 120)], False),
     ],
@@ -253,14 +234,6 @@ def test_averages_of_measurements(invented):
     assert found.length("wps_work") == pytest.approx(1.7)
 
 
-def test_the_campaign_has_100_runs_of_each_number():
-    assert (FULL.counts, FULL.runs, FULL.sites) == (
-        (2, 4, 6, 8, 10), 100, ("lille", "nancy", "rennes", "sophia"),
-    )  # fmt: skip
-    for few in (PART, QUICK["fft"]):
-        assert set(few.cases("fft")) <= set(FULL.cases("fft"))
-
-
 @pytest.mark.parametrize(
     ("slowdown", "makespan", "ahead"), [(0.9, 90.0, True), (0.7, 90.0, False), (0.9, 101.0, False)]
 )
@@ -270,17 +243,8 @@ def test_ours_are_ahead_in_both_metrics(invented, slowdown, makespan, ahead):
     )
     found = experiments._ahead("fft", Setting("balanced"), QUICK["fft"])
     assert (found.value < 1) is ahead
-
-
-def test_runs_in_which_ours_are_ahead(invented):
-    def outcome(case, setting):
-        if setting.strategy != "balanced":
-            return 0.8, 100.0
-        return (0.9 if case.number % 4 else 0.7), (90.0 if case.site == "lille" else 101.0)
-
-    invented(outcome)
-    note = experiments._ahead("random", Setting("balanced"), QUICK["random"]).note
-    assert note.endswith("of 16 runs fairer in 75 %, no longer in 50 %")
+    parts = (100 * (slowdown > 0.8), 100 * (makespan <= 100))
+    assert found.note.endswith("of 8 runs fairer in {} %, no longer in {} %".format(*parts))
 
 
 def test_readings_are_compared_by_statements(invented):
@@ -347,10 +311,8 @@ def test_dates_scale_with_rho_and_with_makespans_alone():
     assert np.diff(other) == pytest.approx(alone[0] * again)
 
 
-@pytest.mark.parametrize("revision", ["", "arrival"])
-def test_graphs_submitted_almost_together_are_those_of_the_campaign(revision):
-    found = measured(arriving(1e-15), Setting("es", revision=revision))
-    usual = measured(CASE, Setting("es"))
+def test_graphs_submitted_almost_together_are_those_of_the_campaign():
+    found, usual = measured(arriving(1e-15), Setting("es")), measured(CASE, Setting("es"))
     assert found.own == usual.own
     assert found.shared == pytest.approx(usual.shared, rel=1e-9)
 

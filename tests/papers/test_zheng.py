@@ -1,6 +1,5 @@
 """Experiments on markets of task bundles, against allocations and loops made anew."""
 
-import heapq
 import importlib
 import itertools
 import json
@@ -101,19 +100,12 @@ def times_of(site, kind):
     return 0.005 + byte / (site.bandwidth / 1e6) + flop / (site.speed / 1e6)
 
 
-def greedy(values, q, m, cap):
-    """Task by task to the peer to which the next is worth most."""
-    amounts = [0] * len(values)
-    heap = [(-value, peer) for peer, value in enumerate(values)]
-    heapq.heapify(heap)
-    total = 0.0
-    for _ in range(m):
-        worth, peer = heapq.heappop(heap)
-        total -= worth
-        amounts[peer] += 1
-        if amounts[peer] < cap:
-            heapq.heappush(heap, (worth * q, peer))
-    return np.array(amounts), total
+def sold(times, alpha, cap=1000):
+    """Return tasks of each peer, benefit and price of the most valuable thousand of all values."""
+    worth = (3600 / times)[:, None] * (1 - alpha) ** np.arange(cap)
+    best = np.argsort(-worth, axis=None, kind="stable")[:1000]
+    values = worth.ravel()[best]
+    return np.bincount(best // cap, minlength=12), values.sum(), values[-1]
 
 
 def test_figures_of_table_1_are_as_printed():
@@ -141,24 +133,19 @@ def test_equal_values_are_no_order():
     assert not any(table1._holds(table))
 
 
-@pytest.mark.parametrize("kind", SIZES)
-@pytest.mark.parametrize(("alpha", "factor"), [(0.01, None), (0.003, 1.5), (0.03, 1.0)])
-def test_isgbmat_is_the_greedy_assignment(kind, alpha, factor):
-    times = times_of(consistent_site(3), kind)
-    cap = 1000 if factor is None else int(factor * 84)
-    amounts, benefit = greedy(3600 / times, 1 - alpha, 1000, cap)
-    found = table1.row(Setting(kind, alpha, factor), "isgbmat", 3)
+@pytest.mark.parametrize(
+    ("kind", "alpha", "factor"),
+    [("computation", 0.01, None), ("neutral", 0.003, 1.5), ("communication", 0.03, 1.0)],
+)
+def test_isgbmat_sells_the_most_valuable_tasks(kind, alpha, factor):
+    setting, site = Setting(kind, alpha, factor), consistent_site(3)
+    times = times_of(site, kind)
+    amounts, benefit, price = sold(times, alpha, 1000 if factor is None else int(factor * 84))
+    found = table1.row(setting, "isgbmat", 3)
     assert found.benefit == pytest.approx(benefit, rel=1e-9)
     assert found.completion == pytest.approx(np.max(amounts * times), rel=1e-12)
     assert found.total == pytest.approx(np.sum(amounts * times), rel=1e-12)
-
-
-@pytest.mark.parametrize("kind", SIZES)
-def test_proportional_share_is_within_a_task_of_the_shortest_time(kind):
-    times = times_of(consistent_site(1), kind)
-    ideal = 1000 / np.sum(1 / times)
-    found = table1.row(Setting(kind), "proportional_share", 1)
-    assert ideal <= found.completion <= ideal + times.max()
+    assert table1.outcome(site, setting, "isgbmat").price == pytest.approx(price, rel=1e-9)
 
 
 def test_the_auction_is_averaged_over_its_seeds():
@@ -220,23 +207,14 @@ def test_the_rate_of_a_price_clears_it():
     assert below > 83.3 > above
 
 
-def test_the_market_price_is_the_thousandth_value():
-    worth = (3600 / times_of(chosen_site(), "computation"))[:, None] * 0.99 ** np.arange(1000)
-    price = table1.outcome(chosen_site(), SETTINGS[0], "isgbmat").price
-    assert price == pytest.approx(np.sort(worth.ravel())[-1000], rel=1e-9)
-
-
 def fair(site, alpha, cap):
-    """FI of the most valuable thousand of all values, sorted; computation-intensive tasks."""
+    """FI of computation-intensive tasks."""
     times = times_of(site, "computation")
-    worth = (3600 / times)[:, None] * (1 - alpha) ** np.arange(cap)
-    peers = np.argsort(-worth, axis=None, kind="stable")[:1000] // cap
-    each = np.bincount(peers, minlength=12) * times
+    each = sold(times, alpha, cap)[0] * times
     return each.sum() ** 2 / (12 * np.sum(each**2))
 
 
-@pytest.mark.parametrize("degree", DEGREES)
-@pytest.mark.parametrize("alpha", [0.002, 0.02])
+@pytest.mark.parametrize(("degree", "alpha"), [(DEGREES[0], 0.002), (DEGREES[2], 0.02)])
 def test_points_of_figure_5_are_those_of_the_sorted_values(degree, alpha):
     setting = Setting("computation", alpha)
     found = fairness.curve(degree, setting, 0.25)
@@ -254,18 +232,6 @@ def test_at_the_turning_rate_both_ends_are_as_fair():
     for factor, freer in ((0.9, False), (1.1, True)):
         equal, free = fairness.ends(1, DEGREES[1], Setting("computation", rate * factor))
         assert (free > equal) == freer
-
-
-@pytest.mark.parametrize(("factor", "freer"), [(0.95, False), (1.05, True)])
-def test_the_threshold_holds_for_many_tasks_of_peers_that_differ_little(factor, freer):
-    m = 1200 * 1000
-    speed = consistent_site(0).speed
-    values = (speed / speed.mean()) ** 0.02
-    # alpha m / n is the same as for the paper's thousand tasks.
-    q = 1 - factor * fairness.THRESHOLD * 1000 / m
-    times = [largest_benefit(values, m, cap, q).amounts / values for cap in (m, m // 12)]
-    free, equal = (each.sum() ** 2 / (12 * np.sum(each**2)) for each in times)
-    assert (free > equal) == freer
 
 
 def test_the_least_example():
@@ -395,7 +361,7 @@ def test_worths_that_peers_tell_are_counted():
         assert told == [market.n_peers + sales * agreed.amounts.sum()]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [1, 3])
 def test_the_best_of_all_lies_is_among_the_reports_tried(seed):
     # What `deviations` finds for each number of tasks, by a formula.
     found = largest_gain(seed, uniform, "measured")

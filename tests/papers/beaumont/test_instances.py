@@ -30,15 +30,6 @@ def test_ten_trees_of_each_shape():
         assert max(len(sons) for tree in large for sons in tree.children) == degree
 
 
-def test_first_trees_are_of_all_shapes_and_kinds():
-    drawn = [instance("A", SEED, number) for number in range(30)]
-    kinds = {
-        (tree.n_hosts, DEGREES[number // 5 % 3], bags.n_applications)
-        for number, (tree, bags) in enumerate(drawn)
-    }
-    assert len(kinds) == 30
-
-
 def test_ratios_are_evenly_spaced_and_their_largest_log_uniform():
     largest = []
     for number in range(TREES):
