@@ -108,22 +108,12 @@ def sold(times, alpha, cap=1000):
     return np.bincount(best // cap, minlength=12), values.sum(), values[-1]
 
 
-def test_figures_of_table_1_are_as_printed():
-    printed = {
-        "commodity": (60424, (2, 0, 37), (18, 21, 3)),
-        "double_auction": (61976, (1, 49, 51), (17, 43, 27)),
-        "proportional_share": (60790, (1, 23, 46), (16, 56, 31)),
-        "isgbmat": (62765, (1, 37, 50), (16, 48, 25)),
-    }
-    for name, (benefit, *clocks) in printed.items():
-        row = table1.PAPER[name]
-        assert row.benefit == benefit
-        assert [row.completion, row.total] == [3600 * h + 60 * m + s for h, m, s in clocks]
-        texts = [f"{h}:{m:02}:{s:02}" for h, m, s in clocks]
-        assert str(row) == ", ".join([f"{benefit} G$", *texts])
+def test_the_printed_table_1_has_its_orders_and_one_impossible_row():
     assert table1._holds(table1.PAPER) == [True] * 9
-    # Proportional Share's row alone is impossible: 16:56:31 is more than 12 times 1:23:46.
-    assert [12 * row.completion < row.total for row in table1.PAPER.values()].count(True) == 1
+    assert str(table1.PAPER["isgbmat"]) == "62765 G$, 1:37:50, 16:48:25"
+    # Proportional Share's 16:56:31 is more than 12 times 1:23:46.
+    rows = table1.PAPER.items()
+    assert [name for name, row in rows if 12 * row.completion < row.total] == ["proportional_share"]
 
 
 def test_equal_values_are_no_order():
@@ -168,26 +158,12 @@ def test_other_readings_change_the_orders_that_they_must():
     assert not held["double_auction_dearest"][..., 7].any()
 
 
-@given(
-    st.lists(st.tuples(st.floats(1, 100), st.integers(0, 50)), min_size=2, max_size=8).filter(
-        lambda peers: sum(amount for _, amount in peers) > 0
-    ),
-    st.floats(0.01, 1),
-)
-def test_no_peers_are_more_alike_than_benefit_and_total_time_allow(peers, discount):
-    values, amounts = (np.array(each, dtype=float) for each in zip(*peers, strict=True))
-    scale = 1000 / amounts.sum()
-    benefit = discount * scale * np.sum(amounts * values)
-    total = scale * np.sum(amounts * 3600 / values)
-    used = values[amounts > 0]
-    needed = table1.spread_needed(table1.Row(benefit, total, total), 3600.0)
-    assert needed <= used.max() / used.min() * (1 + 1e-6)
-
-
-def test_two_halves_reach_the_spread_that_is_needed():
+@given(st.floats(1, 100))
+def test_two_halves_reach_the_spread_that_is_needed(spread):
     # Kantorovich's inequality is tight for half of the tasks at either end.
-    benefit, total = 500 * 1.0 + 500 * 9.0, 3600 * (500 / 1.0 + 500 / 9.0)
-    assert table1.spread_needed(table1.Row(benefit, total, total), 3600.0) == pytest.approx(9)
+    benefit, total = 500 * 1.0 + 500 * spread, 3600 * (500 / 1.0 + 500 / spread)
+    needed = table1.spread_needed(table1.Row(benefit, total, total), 3600.0)
+    assert needed == pytest.approx(spread, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", [0, 5])

@@ -7,7 +7,6 @@ import pytest
 
 from simplugin.bags.execution import execute
 from simplugin.bags.policies.classics import fcfs
-from simplugin.bags.policies.load_balancing import lp
 from simplugin.papers.beaumont.conditions import (
     CONDITIONS,
     FAILING,
@@ -53,16 +52,6 @@ def profiles(platform) -> dict[tuple[str, str], np.ndarray]:
     }
 
 
-def date_of(amount: float, points: np.ndarray, scale: float) -> float:
-    """Return when a resource whose rate is scale times the points has done an amount."""
-    dates, rates = points[:, 0], points[:, 1] * scale
-    for start, end, rate in zip(dates, [*dates[1:], np.inf], rates, strict=True):
-        if amount <= rate * (end - start):
-            return start + amount / rate
-        amount -= rate * (end - start)
-    raise AssertionError
-
-
 @pytest.mark.parametrize(
     ("name", "seconds"),
     [
@@ -81,26 +70,15 @@ def test_time_of_a_transfer(name, seconds):
     assert draw(name, PAIR)["options"].crosstraffic is traffic
 
 
-def test_the_window_of_the_default_model_bounds_bandwidths():
+def test_latencies_are_in_their_range_and_the_default_model_bounds_bandwidths():
     late = run(PAIR, SLOW, "latency 6 ms to 10 s", 1.0)
-    bound = run(PAIR, SLOW, "default model, latency 6 ms to 10 s", 1.0)
     latency = late.port_busy[0] / TASKS - BYTE / BANDWIDTH
     assert 6e-3 <= latency <= 10.0
+    bound = run(PAIR, SLOW, "default model, latency 6 ms to 10 s", 1.0)
     # SimGrid multiplies latencies by 13.01, though not for its window of 4 MiB, there and back.
     window = 4194304 / (2 * latency)
-    assert window < BANDWIDTH
     expected = TASKS * (BYTE / (0.97 * window) + 13.01 * latency)
     assert bound.port_busy[0] == pytest.approx(expected, rel=1e-5)
-
-
-def test_varying_speeds_compute_what_their_integral_says():
-    horizon = TASKS * FLOP / SPEED
-    points = profiles(draw("speeds vary", ALONE, horizon)["platform"])["root", "SPEED"]
-    done = run(ALONE, BAGS, "speeds vary", horizon)
-    # The profile gives parts of a peak of 1 + SPREAD times the speed of the tree.
-    peak = SPEED * (1 + SPREAD)
-    assert done.completion[0][-1] == pytest.approx(date_of(TASKS * FLOP, points, peak), rel=1e-9)
-    assert np.sum(points[:, 0] < horizon) > 10
 
 
 def test_factors_are_spread_around_one():
@@ -132,35 +110,19 @@ def test_load_comes_for_good():
     assert done.completion[0][-1] == pytest.approx(horizon * (ONSET + (1 - ONSET) / LEFT))
 
 
-def test_the_host_with_most_work_slows():
-    # The port feeds the first child, whose link is fast, as much as it computes.
-    star = Tree(("root", "a", "b"), [-1, 0, 0], [0.0, 2e9, 3e8], [np.inf, 1e9, 1e9], [0.0] * 3)
-    found = profiles(draw("one host slows", star, 100.0)["platform"])
-    slowed = {key: points for key, points in found.items() if not np.all(points[:, 1] == 1)}
-    assert list(slowed) == [("a", "SPEED")]
-    assert slowed["a", "SPEED"].tolist() == [[0.0, 1.0], [ONSET * 100.0, LEFT]]
-
-
 def test_transfers_of_others_share_the_link():
     horizon = TASKS * BYTE / BANDWIDTH
-    for seed in range(20):
-        further = draw("others transfer", PAIR, horizon, seed)
-        done = execute(PAIR, SLOW, fcfs(PAIR, SLOW), trace=True, **further)
-        if not further["others"]:
-            assert done.port_busy[0] == pytest.approx(horizon)
-            continue
-        trace = done.result.trace
-        label = trace.label_names.index("of others")
-        rows = trace.label_code == label
-        busy = sum(
-            min(end, done.completion[0][-1]) - start
-            for start, end in zip(trace.start[rows], trace.end[rows], strict=True)
-        )
-        # Each gets half of the bandwidth while both transfer.
-        assert done.port_busy[0] == pytest.approx(horizon + busy / 2, rel=0.05)
-        assert done.port_busy[0] > 1.05 * horizon
-        return
-    raise AssertionError("no link was shared in 20 draws")
+    drawn = [draw("others transfer", PAIR, horizon, seed) for seed in range(20)]
+    assert {len(each["others"]) for each in drawn} == {0, 2}
+    further = next(each for each in drawn if each["others"])
+    done = execute(PAIR, SLOW, fcfs(PAIR, SLOW), trace=True, **further)
+    trace = done.result.trace
+    rows = trace.label_code == trace.label_names.index("of others")
+    end = np.minimum(trace.end[rows], done.completion[0][-1])
+    # Each gets half of the bandwidth while both transfer.
+    busy = float(np.sum(end - trace.start[rows]))
+    assert done.port_busy[0] == pytest.approx(horizon + busy / 2, rel=0.05)
+    assert done.port_busy[0] > 1.05 * horizon
 
 
 def test_some_hosts_fail_once_but_never_the_root():
@@ -191,21 +153,11 @@ def test_draws_decide_and_all_tasks_are_done(name):
 
 
 @pytest.mark.parametrize(("byte", "slowed"), [(1.0, "far"), (1e6, "near")])
-def test_the_host_that_slows_depends_on_the_applications(byte, slowed):
+def test_the_host_with_most_work_slows(byte, slowed):
     # A fast host behind a slow link, and a slow one behind a fast link.
     tree = Tree(("root", "far", "near"), [-1, 0, 0], [0.0, 4e8, 2e8], [np.inf, 1e6, 1e9], [0.0] * 3)
-
-    def bags(byte):
-        return Bags(("a",), 1e8, byte, 1.0, 400)
-
-    platform = draw("one host slows", tree, 100.0, 0, bags(byte))["platform"]
-    plain = draw("one host slows", tree, 100.0, 0, bags(1.0))["platform"]
-    done = [
-        execute(tree, bags(byte), lp(tree, bags(byte)), platform=each).computed.sum(axis=1)
-        for each in (None, platform)
-    ]
-    host = tree.hosts.index(slowed)
-    # Half of its speed for most of the run costs it tasks, which the others get.
-    assert done[1][host] < 0.9 * done[0][host]
-    assert done[1].sum() == done[0].sum() == 400
-    assert (platform.elements == plain.elements) == (slowed == "far")
+    bags = Bags(("a",), 1e8, byte, 1.0, 400)
+    found = profiles(draw("one host slows", tree, 100.0, 0, bags)["platform"])
+    changed = {key: points for key, points in found.items() if not np.all(points[:, 1] == 1)}
+    assert list(changed) == [(slowed, "SPEED")]
+    assert changed[slowed, "SPEED"].tolist() == [[0.0, 1.0], [ONSET * 100.0, LEFT]]

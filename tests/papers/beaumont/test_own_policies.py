@@ -7,7 +7,6 @@ from simplugin.bags.policies.price_negotiation import Terms
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont import own_policies
 from simplugin.papers.beaumont.comparisons import Loss, Ratios
-from simplugin.papers.beaumont.conditions import CONDITIONS
 from simplugin.papers.beaumont.instances import instance
 
 SEED = 2008
@@ -107,12 +106,6 @@ def test_parts_that_are_worth_nothing_disagree(fake, verdicts):
     assert {each.value for each in found.values()} == {math.inf}
 
 
-def test_conditions_are_all_judged_once():
-    judged = [*own_policies.NETWORK, *own_policies.CHANGING, *own_policies.FAILING]
-    assert judged == [name for name in CONDITIONS if name != "plain"]
-    assert set(own_policies.QUICK_CONDITIONS) < set(judged)
-
-
 def test_conditions_hold_ours_against_lp(give):
     give({"prices": (1.25, 0.99), "hosts fail: lag": (0.8, 1.16)})
     found = own_policies.conditions(own_policies.FAILING, quick=True)
@@ -156,9 +149,8 @@ def test_replanning_must_gain_more_than_where_nothing_changes(give, verdicts, ca
     assert found["prices"].value == pytest.approx(1 / loaded - 1 - max(1 / calm - 1, 0))
 
 
-@pytest.mark.parametrize(("reading", "number"), [("A", 1), ("B", 2), ("C", 0)])
-def test_actors_negotiate_the_optimum(reading, number):
-    tree, bags = instance(reading, SEED, number)
+def test_actors_negotiate_the_optimum():
+    tree, bags = instance("B", SEED, 2)
     found = own_policies.negotiated(tree, bags, Terms(rent=0.0))
     assert found.fair == pytest.approx(steady_state(tree, bags).fair, rel=1e-9)
     # Each round has a message down and one up for each link, of more than its headers.
