@@ -194,16 +194,19 @@ def test_trends_at_each_number_of_graphs(unfairness, makespan, verdict):
 
 
 def test_bend_and_best_weight_of_a_sweep():
-    mus = averages.MUS
-    unfair = np.abs(np.array(mus) - 0.4) + 0.1
-    length = 100 + 10 * np.array(mus) + 50 * np.maximum(np.array(mus) - 0.7, 0)
-    values = np.stack([np.minimum(1.1 - np.array(mus), 0.5), length, length])
-    found = Averages(tuple(map(str, mus)), (4,), values[:, np.newaxis, np.newaxis], 1)
+    mus = np.array(averages.MUS)
+    length = 100 + 10 * mus + 50 * np.maximum(mus - 0.7, 0)
+
+    def sweep(unfairness):
+        values = np.stack([unfairness, length, length])[:, np.newaxis, np.newaxis]
+        return Averages(tuple(map(str, averages.MUS)), (4,), values, 1)
+
+    # Unfairness falls as quickly beyond 0.7.
+    found = sweep(np.minimum(1.1 - mus, 0.5))
     agrees, note = averages.bend_of_sweep(found, found)
-    assert agrees is False  # unfairness falls as quickly beyond 0.7
+    assert agrees is False
     assert note.endswith("makespan +10 s, then +60 s")
-    values[0] = unfair
-    found = Averages(tuple(map(str, mus)), (4,), values[:, np.newaxis, np.newaxis], 1)
+    found = sweep(np.abs(mus - 0.4) + 0.1)
     assert averages.fairest_mu(found, found)[0] == 0.4
 
 
@@ -250,18 +253,20 @@ def test_ours_are_ahead_in_both_metrics(invented, slowdown, makespan, ahead):
 def test_readings_are_compared_by_statements(invented):
     unfair = dict(zip(STRATEGIES, (5, 3, 6, 4, 7, 4, 2, 3), strict=True))
 
-    def outcome(_case, setting, *, chosen=True):
-        off = (setting.readings.packing == "off") is chosen
-        return 1 - 0.1 * (1 if off else unfair[setting.strategy]), 100.0
+    def without_packing_all_are_alike(_case, setting):
+        alike = setting.readings.packing == "off"
+        return 1 - 0.1 * (1 if alike else unfair[setting.strategy]), 100.0
 
-    invented(outcome)
+    def only_without_packing_they_differ(_case, setting):
+        alike = setting.readings.packing != "off"
+        return 1 - 0.1 * (1 if alike else unfair[setting.strategy]), 100.0
+
+    invented(without_packing_all_are_alike)
     found = alternatives.readings(False)["gained"]
     assert found.value == 0
     assert "first come, ready tasks in the order of graphs: random" in found.note
     assert [len(alternatives.numbered(each)) for each in MEASURES] == [20, 10, 5]
-    # The other way round the alternative fits better.
-    invented(lambda case, setting: outcome(case, setting, chosen=setting.readings != PAPER
-                                           and setting.readings.packing != "off"))  # fmt: skip
+    invented(only_without_packing_they_differ)
     assert alternatives.readings(False)["gained"].value > 0
 
 

@@ -21,7 +21,7 @@ from simplugin.papers.zheng import fairness, policies, table1, theorems
 from simplugin.papers.zheng.drawn_markets import drawn_markets
 from simplugin.papers.zheng.experiments import EXPERIMENTS, FIGURES
 from simplugin.papers.zheng.negotiations import counting
-from simplugin.papers.zheng.rates import balanced, kept
+from simplugin.papers.zheng.rates import balanced
 from simplugin.papers.zheng.reports import largest_gain, simulated_lie, survey, telling_reports
 from simplugin.papers.zheng.settings import SETTINGS, Setting
 from simplugin.platforms.twelve_peers import DEGREES, chosen_site, consistent_site, scaled_site
@@ -386,9 +386,3 @@ def test_rates_of_two_peers():
     assert found.own.benefit == pytest.approx(found.common.benefit)
     assert found.own.fairness == pytest.approx(1)
     assert found.least == pytest.approx(1)
-
-
-def test_a_bundle_of_the_trace_loses_by_being_dealt_as_identical():
-    part, variation = kept(0, False)
-    assert 0.5 < part < 1
-    assert variation > 0

@@ -184,11 +184,9 @@ def test_failures_of_data_centric_by_order(fake, verdicts):
     assert agrees == [False, False]
 
 
-def test_histograms(column):
+def test_values_out_of_range_are_in_the_first_and_last_bin(column):
     edges = np.array([0.0, 1.0, 2.0])
-    across, heights = histogram(np.array([-5.0, 0.5, 1.5, 1.6, 9.0]), edges)
-    assert np.array_equal(across, edges)
-    assert list(heights) == [2, 3]
+    assert histogram(np.array([-5.0, 0.5, 1.5, 1.6, 9.0]), edges)[1].tolist() == [2, 3]
     found = logarithms(column(1.0, 1.0, math.e, 0.0), column(0.0, 1e-9, 1.0, 0.0))
     assert found == pytest.approx([8.0, 8.0, 1.0, 0.0])
 
