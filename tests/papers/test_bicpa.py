@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 
@@ -51,17 +49,6 @@ def test_the_mapping_of_this_package_meets_it_too_without_packing(mode):
     ).schedule
     assert done.makespan == pytest.approx(MAKESPAN, abs=5e-4)
     assert done.area == pytest.approx(AREA, abs=5e-4)
-
-
-def test_the_graph_is_that_of_the_file(shared_data):
-    text = (shared_data / "workflows/dot/daggen_ptg.dot").read_text()
-    tasks = re.findall(r'(\d+)\s*\[size="(\d+)", alpha="([\d.]+)"\]', text)
-    assert [name for name, _, _ in tasks] == list(GRAPH.tasks)
-    assert [float(flop) for _, flop, _ in tasks] == GRAPH.flop.tolist()
-    assert [float(alpha) for _, _, alpha in tasks] == GRAPH.alpha.tolist()
-    edges = re.findall(r'(\d+) -> (\d+) \[size ="(\d+)"\]', text)
-    assert [(int(a) - 1, int(b) - 1) for a, b, _ in edges] == [tuple(e) for e in GRAPH.edges]
-    assert [float(byte) for _, _, byte in edges] == GRAPH.edge_byte.tolist()
 
 
 def test_the_more_it_believes_in_the_more_it_takes():

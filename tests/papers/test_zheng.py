@@ -3,7 +3,6 @@
 import importlib
 import itertools
 import json
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -208,21 +207,6 @@ def test_at_the_turning_rate_both_ends_are_as_fair():
     for factor, freer in ((0.9, False), (1.1, True)):
         equal, free = fairness.ends(1, DEGREES[1], Setting("computation", rate * factor))
         assert (free > equal) == freer
-
-
-def test_the_least_example():
-    half = Fraction(1, 2)
-    worth = {
-        amounts: sum(
-            value * half**k
-            for value, number in zip((7, 12), amounts, strict=True)
-            for k in range(number)
-        )
-        for amounts in ((0, 4), (1, 3), (2, 2), (3, 1), (4, 0))
-    }
-    assert theorems.EXAMPLE.benefit(theorems.BALANCED) == worth[1, 3]
-    best = largest_benefit(*theorems.EXAMPLE.arguments)
-    assert best.benefit == max(worth.values()) == worth[2, 2]
 
 
 @pytest.mark.parametrize("number", range(4))

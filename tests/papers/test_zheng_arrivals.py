@@ -38,19 +38,6 @@ def test_the_load_is_as_wanted() -> None:
     assert not np.allclose(lcg_grid(4).sites[0].speed, lcg_grid(3).sites[0].speed)
 
 
-def test_sizes_change_nothing_but_sizes() -> None:
-    alike, drawn, again = lcg_workload(), lcg_workload(5), lcg_workload(5)
-    spreads = []
-    for one, other, third, row in zip(alike, drawn, again, lcg_bundles(), strict=True):
-        assert one.work is None
-        assert other.work is not None
-        assert (one.count, one.flop, one.release) == (other.count, other.flop, other.release)
-        assert other.work.tolist() == third.work.tolist()
-        assert other.work.sum() == pytest.approx(one.flop * one.count)
-        spreads.append(other.work.std() / one.flop / row.variation)
-    assert np.median(spreads) == pytest.approx(1, abs=0.1)
-
-
 def peer_times(site: PeerSite, bundle: Bundle, amounts: list[int]) -> list[float]:
     """How long each peer takes for its tasks, which are dealt in order."""
     work = [bundle.flop] * bundle.count if bundle.work is None else bundle.work.tolist()

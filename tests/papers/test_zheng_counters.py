@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.papers.zheng.counters import best_in_hindsight, compositions, kept_parts, serve
+from simplugin.papers.zheng.counters import best_in_hindsight, kept_parts, serve
 
 VALUES = st.lists(st.floats(0.1, 10), min_size=1, max_size=5)
 COUNTS = st.lists(st.integers(1, 40), min_size=1, max_size=6)
@@ -74,12 +74,6 @@ def test_ends_of_fading() -> None:
     for tau, counters in ((1e-3, "reset"), (1e12, "kept")):
         fading = benefit_of(values, counts, 0.95, tau, dates)
         assert fading == pytest.approx(benefit_of(values, counts, 0.95, counters))
-
-
-def test_ways_to_deal() -> None:
-    expected = [each for each in product(range(5), repeat=3) if sum(each) == 4]
-    assert sorted(map(tuple, compositions(4, 3).tolist())) == expected
-    assert compositions(3, 1).tolist() == [[3]]
 
 
 def brute(values: list[float], counts: list[int], q: float, keep: list[float]) -> float:
