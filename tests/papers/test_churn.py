@@ -177,7 +177,18 @@ def test_nothing_is_lost_when_nothing_changes(small):
     sharing = small[2]
     state = calm_down(*small[::2], AcceleratedMarket(), 60, simulated=False).state.market
     kept = carried_over(sharing, state, sharing)
-    for name in ("wish", "metric", "offer", "plan", "paid", "price", "reached", "slack", "share"):
+    for name in (
+        "wish",
+        "metric",
+        "offer",
+        "plan",
+        "paid",
+        "price",
+        "balance",
+        "reached",
+        "slack",
+        "share",
+    ):
         assert getattr(kept, name) == pytest.approx(getattr(state, name), rel=1e-12, abs=1e-300)
 
 
