@@ -2,10 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from simplugin.formats.platform_xml import platform_text, write_platform
 from simplugin.platforms import Cluster
 from simplugin.platforms.federations.federation import Federation
 from simplugin.platforms.federations.parts import ClusterGroup, SiteBackbone, SiteGroup, Wire
@@ -59,37 +56,21 @@ def test_neither_more_clusters_nor_other_laws_change_the_draws_of_the_rest():
             assert (new.latency, new.host_count) == (1e-5, 7)
 
 
-@settings(max_examples=20)
-@given(st.integers(0, 2**63), st.integers(0, 2**63))
-def test_the_seed_decides(one, other):
-    def text(seed):
-        sites = (SiteGroup("s", (_drawn_cluster("c"),)),)
-        return platform_text(Federation("f", sites, None, seed).platform())
-
-    assert text(one) == text(one)
-    assert (text(one) == text(other)) is (one == other)
+def test_the_seed_decides():
+    one, again, other = (_drawn(_drawn_cluster("c"), seed=seed) for seed in (1, 1, 2**63))
+    assert one == again
+    assert one.keys() == other.keys()
+    assert all(one[name] != other[name] for name in one if ".s" in name)
 
 
 def test_draws_follow_their_law():
-    group = ClusterGroup("c", 1, LAW, 1e8, 1e-4, repeat=2000)
-    clusters = _drawn(group)
+    clusters = _drawn(ClusterGroup("c", 1, LAW, 1e8, 1e-4, repeat=500))
     speeds = np.array([cluster.speed for cluster in clusters.values() if ".t" not in cluster.id])
-    assert len(speeds) == 4000
-    assert speeds.mean() == pytest.approx(3e9, rel=0.05)
-    assert speeds.std() / speeds.mean() == pytest.approx(0.5, rel=0.1)
+    assert len(speeds) == 1000
+    assert speeds.mean() == pytest.approx(3e9, rel=0.07)
+    assert speeds.std() / speeds.mean() == pytest.approx(0.5, rel=0.15)
 
 
 def test_a_draw_of_less_than_one_host_is_one():
     tiny = Law("constant", (0.2,))
     assert _drawn(_drawn_cluster("c", hosts=tiny, cores=tiny))["c1.s1"].host_count == 1
-
-
-def test_a_large_federation_stays_small_on_file(tmp_path):
-    clusters = (_drawn_cluster("c", hosts=100, repeat=10),)
-    federation = Federation(
-        "f", (SiteGroup("s", clusters, repeat=100),), SiteBackbone("star", WIRE)
-    )
-    platform = federation.platform()
-    assert platform.host_count == 100_000
-    write_platform(platform, tmp_path / "large.xml")
-    assert (tmp_path / "large.xml").stat().st_size < 1_000_000
