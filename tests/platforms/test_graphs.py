@@ -7,10 +7,9 @@ import pytest
 from scipy import stats
 
 from simplugin.errors import PlatformError
-from simplugin.platforms import Zone
 from simplugin.platforms.graphs import NO_SPEED, Graph, Tree
 from simplugin.platforms.topologies.random_trees import BANDWIDTHS, LATENCIES, SPEEDS, random_tree
-from simplugin.simulation import Placement, SimGridOptions, simulate
+from simplugin.simulation.resolve import resolve
 
 FORK: dict[str, Any] = {
     "hosts": ("a", "b", "c"),
@@ -22,154 +21,82 @@ FORK: dict[str, Any] = {
 }
 
 
-async def ask(me: Any, name: str, size: float) -> None:
-    """Send something over a link."""
-    await me.mailbox(name).put("", size)
-
-
-async def answer(me: Any, name: str) -> None:
-    """Receive it."""
-    await me.mailbox(name).get()
-
-
-def test_links_are_named_after_their_ends() -> None:
-    graph = Graph(**FORK)
-    assert graph.links == ("a->b", "b->a", "b->c")
-    assert graph.links[2] == "b->c"
-    assert (graph.n_hosts, graph.n_links) == (3, 3)
-
-
 def test_an_edge_becomes_a_link_a_direction() -> None:
-    graph = Graph.duplex(
-        ["a", "b", "c"],
-        np.ones(3),
-        np.array([[0, 1], [2, 1]]),
-        np.array([[1.0, 2.0], [3.0, 4.0]]),
-        np.array([0.1, 0.2]),
-    )
+    edges = np.array([[0, 1], [2, 1]])
+    both = np.array([[1.0, 2.0], [3.0, 4.0]])
+    graph = Graph.duplex(["a", "b", "c"], np.ones(3), edges, both, np.array([0.1, 0.2]))
     assert graph.links == ("a->b", "b->a", "c->b", "b->c")
     assert graph.bandwidth.tolist() == [1, 2, 3, 4]
     assert graph.latency.tolist() == [0.1, 0.1, 0.2, 0.2]
+    same = Graph.duplex("abc", np.ones(3), edges, np.array([5.0, 6.0]))
+    assert same.bandwidth.tolist() == [5, 5, 6, 6]
+    assert same.latency.tolist() == [1e-3] * 4
+    single = Graph.duplex(["a"], np.ones(1), np.zeros((0, 2), dtype=int), np.zeros(0))
+    assert (single.n_hosts, single.n_links, single.links) == (1, 0, ())
 
 
-def test_both_directions_may_have_one_bandwidth() -> None:
-    graph = Graph.duplex("abc", np.ones(3), np.array([[0, 1], [2, 1]]), np.array([5.0, 6.0]))
-    assert graph.bandwidth.tolist() == [5, 5, 6, 6]
-    assert graph.latency.tolist() == [1e-3] * 4
-
-
-def test_a_single_host_has_no_links() -> None:
-    graph = Graph.duplex(["a"], np.ones(1), np.zeros((0, 2), dtype=int), np.zeros(0))
-    assert (graph.n_links, graph.links) == (0, ())
-
-
-def test_the_platform_has_the_hosts_and_links() -> None:
-    (zone,) = Graph(**FORK).platform().elements
-    assert isinstance(zone, Zone)
-    assert [(host.id, host.speed) for host in zone.hosts] == [
-        ("a", 1e9),
-        ("b", NO_SPEED),
-        ("c", 2e9),
-    ]
-    assert [(link.id, link.bandwidth, link.latency) for link in zone.links] == [
-        ("a->b", 1e6, 0.0),
-        ("b->a", 2e6, 0.5),
-        ("b->c", 3e6, 0.25),
-    ]
+def test_simgrid_has_the_hosts_and_links_and_routes_between_neighbours() -> None:
+    found = resolve(Graph(**FORK).platform(), 9)
+    assert {host.name: host.speed for host in found.hosts} == {"a": 1e9, "b": NO_SPEED, "c": 2e9}
+    widths = {link.name: link.bandwidth for link in found.links}
+    assert widths == {"a->b": 1e6, "b->a": 2e6, "b->c": 3e6}
+    latencies = {route.links: route.latency for route in found.routes}
+    assert latencies == {("a->b",): 0.0, ("b->a",): 0.5, ("b->c",): 0.25}
 
 
 def test_a_link_without_bandwidth_is_not_in_the_platform() -> None:
     one_way = Graph.duplex("ab", np.ones(2), np.array([[0, 1]]), np.array([[1e6, 0.0]]))
-    (zone,) = one_way.platform().elements
-    assert isinstance(zone, Zone)
-    assert [link.id for link in zone.links] == ["a->b"]
-    assert [(route.source, route.destination) for route in zone.routes] == [("a", "b")]
+    found = resolve(one_way.platform(), 9)
+    assert [link.name for link in found.links] == ["a->b"]
+    assert [(route.source, route.destination) for route in found.routes] == [("a", "b")]
 
 
-@pytest.mark.parametrize(("start", "stop", "date"), [("b", "a", 0.5 + 2), ("b", "c", 0.25 + 4 / 3)])
-def test_simgrid_routes_between_neighbours(start: str, stop: str, date: float) -> None:
-    result = simulate(
-        Graph(**FORK).platform(),
-        [
-            Placement(start, ask, ("box", 4e6)),
-            Placement(stop, answer, ("box",)),
-        ],
-        options=SimGridOptions.linear(),
-    )
-    assert result.clock == pytest.approx(date, rel=1e-9)
+TREE: dict[str, Any] = {
+    "hosts": ("r", "a", "b", "c"),
+    "parent": [-1, 0, 0, 1],
+    "speed": [1.0, 2.0, 0.0, 4.0],
+    "bandwidth": [np.inf, 5.0, 6.0, 7.0],
+    "latency": [0.0, 0.1, 0.2, 0.3],
+}
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("kind", "changes", "message"),
     [
-        ({"speed": np.ones(2)}, r"speed has shape \(2,\); give \(3,\)"),
-        ({"latency": np.ones(2)}, r"latency has shape \(2,\); give \(3,\)"),
-        ({"speed": np.array([1, -1, 1])}, "speed has a value out of its range"),
-        ({"bandwidth": np.array([1, np.inf, 1])}, "bandwidth has a value out of its range"),
-        ({"latency": np.array([0, np.nan, 1])}, "latency has a value out of its range"),
-        ({"source": np.array([0, 3, 1])}, r"an end of a link is not in 0\.\.2"),
-        ({"destination": np.array([1, -1, 2])}, r"an end of a link is not in 0\.\.2"),
-        ({"hosts": ("a", "b", "b")}, "two hosts are called 'b'"),
-        ({"destination": np.array([1, 1, 2])}, "a link joins a host to itself"),
-        (
-            {"source": np.array([0, 1, 1]), "destination": np.array([1, 2, 2])},
-            "two links join the same hosts in the same direction",
-        ),
+        (Graph, {"speed": np.ones(2)}, r"speed has shape \(2,\); give \(3,\)"),
+        (Graph, {"latency": np.ones(2)}, r"latency has shape \(2,\); give \(3,\)"),
+        (Graph, {"speed": [1, -1, 1]}, "speed has a value out of its range"),
+        (Graph, {"bandwidth": [1, np.inf, 1]}, "bandwidth has a value out of its range"),
+        (Graph, {"latency": [0, np.nan, 1]}, "latency has a value out of its range"),
+        (Graph, {"source": np.array([0, 3, 1])}, r"an end of a link is not in 0\.\.2"),
+        (Graph, {"destination": np.array([1, -1, 2])}, r"an end of a link is not in 0\.\.2"),
+        (Graph, {"hosts": ("a", "b", "b")}, "two hosts are called 'b'"),
+        (Graph, {"destination": np.array([1, 1, 2])}, "a link joins a host to itself"),
+        (Graph, {"source": [0, 1, 1], "destination": [1, 2, 2]}, "two links join the same hosts"),
+        (Tree, {"parent": [-1, 0, 3, 1]}, "'b' comes before its parent"),
+        (Tree, {"parent": [-1, 0, -1, 1]}, "no other, must have the parent -1"),
+        (Tree, {"parent": [-1, 0, 0]}, r"parent has shape \(3,\)"),
+        (Tree, {"speed": [1.0, -2.0, 0.0, 4.0]}, "speed has a value out of its range"),
+        (Tree, {"bandwidth": [np.inf, 0.0, 6.0, 7.0]}, "bandwidth has a value out of its range"),
+        (Tree, {"bandwidth": [9.0, 1.0, 6.0, 7.0]}, "the root has no link"),
+        (Tree, {"hosts": ("r", "a", "b", "a")}, "two hosts are called 'a'"),
+        (Tree, dict.fromkeys(TREE, ()), "no host"),
     ],
 )
-def test_what_makes_no_sense_is_refused(changes: dict[str, Any], message: str) -> None:
+def test_invalid_graphs_are_refused(kind: Any, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(PlatformError, match=message):
-        Graph(**(FORK | changes))
+        kind(**((FORK if kind is Graph else TREE) | changes))
 
 
-INF = np.inf
-
-
-def tree(**changed):
-    fields = {
-        "hosts": ("r", "a", "b", "c"),
-        "parent": [-1, 0, 0, 1],
-        "speed": [1.0, 2.0, 0.0, 4.0],
-        "bandwidth": [INF, 5.0, 6.0, 7.0],
-        "latency": [0.0, 0.1, 0.2, 0.3],
-    }
-    return Tree(**(fields | changed))
-
-
-def test_children_and_depth():
-    assert tree().children == ((1, 2), (3,), (), ())
-    assert tree().depth.tolist() == [0, 1, 1, 2]
-
-
-def test_graph_has_a_link_in_each_direction():
-    graph = tree().graph()
-    ends = set(zip(graph.source.tolist(), graph.destination.tolist(), strict=True))
-    assert ends == {(0, 1), (1, 0), (0, 2), (2, 0), (1, 3), (3, 1)}
-    widths = {graph.links[i]: graph.bandwidth[i] for i in range(graph.n_links)}
-    assert widths["a->c"] == widths["c->a"] == 7.0
-    assert graph.latency.tolist() == [0.1, 0.1, 0.2, 0.2, 0.3, 0.3]
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"parent": [-1, 0, 3, 1]}, "'b' comes before its parent"),
-        ({"parent": [-1, 0, -1, 1]}, "no other, must have the parent -1"),
-        ({"parent": [-1, 0, 0]}, r"parent has shape \(3,\)"),
-        ({"speed": [1.0, -2.0, 0.0, 4.0]}, "speed has a value out of its range"),
-        ({"bandwidth": [INF, 0.0, 6.0, 7.0]}, "bandwidth has a value out of its range"),
-        ({"bandwidth": [9.0, 1.0, 6.0, 7.0]}, "the root has no link"),
-        ({"hosts": ("r", "a", "b", "a")}, "two hosts are called 'a'"),
-    ],
-)
-def test_refused(changed, message):
-    with pytest.raises(PlatformError, match=message):
-        tree(**changed)
-
-
-def test_no_host():
-    with pytest.raises(PlatformError, match="no host"):
-        Tree((), [], [], [], [])
+def test_a_tree_has_children_depths_and_a_graph() -> None:
+    tree = Tree(**TREE)
+    assert tree.children == ((1, 2), (3,), (), ())
+    assert tree.depth.tolist() == [0, 1, 1, 2]
+    graph = tree.graph()
+    found = zip(graph.links, graph.bandwidth.tolist(), graph.latency.tolist(), strict=True)
+    known = {"r->a": (5.0, 0.1), "r->b": (6.0, 0.2), "a->c": (7.0, 0.3)}
+    back = {"->".join(link.split("->")[::-1]): numbers for link, numbers in known.items()}
+    assert {link: tuple(numbers) for link, *numbers in found} == known | back
 
 
 @pytest.mark.parametrize("law", ["uniform", "log-uniform"])
@@ -236,20 +163,15 @@ def test_trees_of_old_seeds_stay_as_they_were():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("changes", "message"),
     [
-        ((0, 2), "hosts of a tree is 0; give a whole number from 1"),
-        ((3, 0), "largest number of children is 0; give a whole number from 1"),
+        ({"n_hosts": 0}, "hosts of a tree is 0; give a whole number from 1"),
+        ({"max_degree": 0}, "largest number of children is 0; give a whole number from 1"),
+        ({"speeds": (2.0, 1.0)}, "speeds is"),
+        ({"bandwidth_law": "normal"}, "bandwidth_law is 'normal'"),
     ],
 )
-def test_random_tree_refuses(arguments, message):
+def test_invalid_random_trees_are_refused(changes: dict[str, Any], message: str) -> None:
+    given = {"n_hosts": 3, "max_degree": 2, "generator": np.random.default_rng(0)} | changes
     with pytest.raises(PlatformError, match=message):
-        random_tree(*arguments, np.random.default_rng(0))
-
-
-def test_random_tree_refuses_ranges_and_laws():
-    generator = np.random.default_rng(0)
-    with pytest.raises(PlatformError, match="speeds is"):
-        random_tree(3, 2, generator, speeds=(2.0, 1.0))
-    with pytest.raises(PlatformError, match="bandwidth_law is 'normal'"):
-        random_tree(3, 2, generator, bandwidth_law="normal")
+        random_tree(**given)
