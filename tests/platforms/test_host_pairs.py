@@ -14,32 +14,9 @@ from simplugin.platforms.census import HostPairs, telling_pairs
 Sampled = Callable[[Platform, int], HostPairs]
 
 
-def cluster(name: str, count: int) -> Cluster:
-    return Cluster(name, f"1-{count}", 1e9, 1e8, 1e-4, prefix=name)
-
-
-def torus(name: str, sizes: str, radical: str) -> Cluster:
-    return Cluster(
-        name,
-        radical,
-        1e9,
-        1e8,
-        1e-4,
-        prefix=name,
-        topology="TORUS",
-        topology_parameters=sizes,
-    )
-
-
-TOPOLOGIES = {
-    "torus": torus("c", "3,4", "1-12"),
-    "fat tree": Cluster(
-        "c", "1-12", 1e9, 1e8, 1e-4, "c", topology="FAT_TREE", topology_parameters="2;4,3;1,2;1,1"
-    ),
-    "dragonfly": Cluster(
-        "c", "1-12", 1e9, 1e8, 1e-4, "c", topology="DRAGONFLY", topology_parameters="2,1;3,1;2,1;1"
-    ),
-}
+def cluster(name: str, numbers: str, topology: str = "FLAT", sizes: str = "") -> Cluster:
+    fields = {"topology": topology, "topology_parameters": sizes}
+    return Cluster(name, numbers, 1e9, 1e8, 1e-4, prefix=name, **fields)
 
 
 def hosts(count: int) -> Platform:
@@ -60,7 +37,7 @@ def sampled(monkeypatch: pytest.MonkeyPatch) -> Sampled:
 def test_a_host_stands_for_its_cluster() -> None:
     office = Zone("office", "Full", (Host("x", 1e9), Host("y", 1e9)))
     chosen = telling_pairs(
-        Platform(Zone("all", "Full", (cluster("a", 30), cluster("b", 1), office)))
+        Platform(Zone("all", "Full", (cluster("a", "1-30"), cluster("b", "1"), office)))
     )
     assert chosen.complete
     wanted = {*permutations(("a2", "b1", "x", "y"), 2), ("a1", "a2"), ("a2", "a1")}
@@ -76,21 +53,14 @@ def test_every_host_is_in_a_sample(sampled: Sampled) -> None:
     for end in range(2):
         assert Counter(pair[end] for pair in chosen.pairs) == {f"h{at}": 4 for at in range(50)}
     assert sampled(hosts(50), 200) == chosen
-
-
-def test_too_many_hosts_even_for_one_pair_each(sampled: Sampled) -> None:
-    chosen = sampled(hosts(50), 20)
-    assert not chosen.complete
-    assert len(chosen.pairs) == 20
-    assert all(source != destination for source, destination in chosen.pairs)
-
-
-def test_as_many_as_allowed_is_all(sampled: Sampled) -> None:
+    # Too many hosts even for one pair each.
+    few = sampled(hosts(50), 20)
+    assert not few.complete
+    assert len(few.pairs) == 20
+    assert all(source != destination for source, destination in few.pairs)
+    # As many as allowed is all.
     assert sampled(hosts(5), 20).complete
     assert not sampled(hosts(5), 19).complete
-
-
-def test_one_host_has_no_pair() -> None:
     assert telling_pairs(hosts(1)).pairs == ()
 
 
@@ -102,9 +72,12 @@ def test_the_first_of_many_pairs_are_a_sample() -> None:
     assert len({source for source, _ in chosen.pairs[:78]}) > 20
 
 
-@pytest.mark.parametrize("topology", TOPOLOGIES)
-def test_hosts_of_other_topologies_stand_for_themselves(topology: str) -> None:
-    place = Zone("all", "Floyd", (TOPOLOGIES[topology], cluster("flat", 30)))
+@pytest.mark.parametrize(
+    ("topology", "sizes"),
+    [("TORUS", "3,4"), ("FAT_TREE", "2;4,3;1,2;1,1"), ("DRAGONFLY", "2,1;3,1;2,1;1")],
+)
+def test_hosts_of_other_topologies_stand_for_themselves(topology: str, sizes: str) -> None:
+    place = Zone("all", "Floyd", (cluster("c", "1-12", topology, sizes), cluster("flat", "1-30")))
     chosen = telling_pairs(Platform(place))
     assert chosen.complete
     wanted = {
@@ -116,19 +89,15 @@ def test_hosts_of_other_topologies_stand_for_themselves(topology: str) -> None:
     assert len(chosen.pairs) == len(wanted)
 
 
-def test_a_large_torus_has_a_sample() -> None:
-    chosen = telling_pairs(Platform(torus("t", "100,100", "1-10000")))
-    assert not chosen.complete
-    # Some thousand: routes of a torus are long.
-    assert 1000 <= len(chosen.pairs) < 10_000
-    names = {f"t{at}" for at in range(1, 10_001)}
-    assert {name for pair in chosen.pairs for name in pair} <= names
-    assert all(source != destination for source, destination in chosen.pairs)
-
-
 def test_tori_share_the_pairs(sampled: Sampled) -> None:
     # 12 x 11 pairs each, and 2 between them.
-    two = Platform(Zone("all", "Full", (torus("a", "12", "1-12"), torus("b", "3,4", "7-12,1-6"))))
+    two = Platform(
+        Zone(
+            "all",
+            "Full",
+            (cluster("a", "1-12", "TORUS", "12"), cluster("b", "7-12,1-6", "TORUS", "3,4")),
+        )
+    )
     assert len(sampled(two, 264).pairs) == 266
     assert sampled(two, 264).complete
     less = sampled(two, 263)
@@ -142,8 +111,12 @@ def test_tori_share_the_pairs(sampled: Sampled) -> None:
 
 
 def test_a_torus_too_large_to_be_listed() -> None:
-    chosen = telling_pairs(Platform(torus("t", "46340,46340", f"5-9,20-{20 + 46340**2 - 6}")))
+    numbers = f"5-9,20-{20 + 46340**2 - 6}"
+    chosen = telling_pairs(Platform(cluster("t", numbers, "TORUS", "46340,46340")))
     assert not chosen.complete
-    numbers = {int(name[1:]) for pair in chosen.pairs for name in pair}
-    assert all(at in range(5, 10) or at in range(20, 20 + 46340**2 - 5) for at in numbers)
-    assert max(numbers) > 10**9
+    # Some thousand: routes of a torus are long.
+    assert 1000 <= len(chosen.pairs) < 10_000
+    assert all(source != destination for source, destination in chosen.pairs)
+    found = {int(name[1:]) for pair in chosen.pairs for name in pair}
+    assert all(at in range(5, 10) or at in range(20, 20 + 46340**2 - 5) for at in found)
+    assert max(found) > 10**9

@@ -129,7 +129,7 @@ def test_links_that_limit_nothing_follow_only_by_name() -> None:
     ):
         with_availability(site.platform(), 1e3, 1, link_states=OUTAGES)
     for links in ("nancy", "*nancy*"):
-        found = profiles(with_availability(GRID5000, 1e3, 1, links=links, bandwidths=LOAD))
+        found = profiles(with_availability(GRID5000, 1e3, 1, links=links, link_states=OUTAGES))
         assert found
         assert not [link for link, _ in found if link.startswith("patch.")]
     with pytest.raises(PlatformError, match=r"'patch\.\*' fits only links that limit nothing"):
