@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from simplugin.platforms import Cluster, Host, Link, Platform, Router, Zone, ZoneRoute
 from simplugin.platforms.census import Computing, Part, census_of
 

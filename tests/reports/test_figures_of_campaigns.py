@@ -14,7 +14,7 @@ from simplugin.figures import Figure
 from simplugin.listings import Listing
 from simplugin.reports.campaign_figures import write_figures
 from simplugin.reports.comparisons import paired
-from simplugin.reports.distributions import box_plot, draw_boxes, draw_ecdfs
+from simplugin.reports.distributions import draw_boxes, draw_ecdfs
 from simplugin.reports.groups import compared, pairing_columns, values_by_group
 from simplugin.reports.page.contents import CampaignReport, Column, KeptRun
 from simplugin.reports.paper_sheet import ink, text_width, wrapped
@@ -90,14 +90,11 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_covers_or_is_cut(kind):
-    one = {"all runs": GROUPS["wps_width"]}
-    sizes = (
-        (one, "column", 3.4),
+    for groups, width, inches in (
         (GROUPS, "column", 3.4),
         (GROUPS, "page", 7.0),
         (MANY, "column", 3.4),
-    )
-    for groups, width, inches in sizes:
+    ):
         figure = KINDS[kind](groups, width)
         assert figure.get_figwidth() == inches
         assert overlapping(figure) == []
@@ -233,10 +230,6 @@ def test_long_names_are_broken_and_whole():
     assert all(text_width(line, 7.0) <= 1.0 for line in lines)
 
 
-def stems_of(written):
-    return {path.stem for path in written}
-
-
 def campaign():
     """Two schedulers on two sizes and three seeds; one run failed, one was kept."""
     runs = [(s, hosts, seed) for seed in range(3) for hosts in (4, 8) for s in ("fcfs", "wps")]
@@ -264,8 +257,6 @@ def test_runs_of_a_campaign_are_paired_by_what_else_was_varied():
     # The label goes with the scheduler, so that it does not distinguish pairs.
     assert [column.name for column in pairing_columns(report)] == ["hosts", "workload.seed"]
     values = values_by_group(report, report.column("makespan"))
-    assert list(values["fcfs"].values())[-1] == pytest.approx(20.75)
-    assert list(values["wps"].values())[-1] is None
     found = paired(values["wps"], values["fcfs"])
     assert compared(report, report.column("makespan"), "fcfs") == {"wps": found}
     assert (found.n, found.missing, found.wins) == (5, 1, 5)
@@ -278,48 +269,19 @@ def test_files_of_a_campaign(tmp_path):
     kinds = ["box", "ecdf", "profile", "over-hosts"]
     stems = [*(f"makespan-{kind}" for kind in kinds), "run-7-rounds-s", "run-7-gantt"]
     assert written.warnings == []
-    assert {path.name for path in written} == {
-        f"{s}.{end}" for s in stems for end in ("png", "pdf")
-    }
+    names = {f"{stem}.{suffix}" for stem in stems for suffix in ("png", "pdf")}
+    assert {path.name for path in written} == names
     listed = tmp_path / "figures" / "figures.sha256"
     assert sorted([*written, listed]) == sorted((tmp_path / "figures").iterdir())
-    for path in written:
-        content = path.read_bytes()
-        if path.suffix == ".png":
-            assert content.startswith(b"\x89PNG")
-            continue
-        # Letters as TrueType outlines, not as pictures of them; and no date.
-        assert b"/FontFile2" in content
-        assert b"/Type3" not in content
-        assert b"CreationDate" not in content
     box = (tmp_path / "figures" / "makespan-box.pdf").read_bytes()
+    # Letters as TrueType outlines, not as pictures of them; and no date.
+    assert b"/FontFile2" in box
+    assert not any(each in box for each in (b"/Type3", b"CreationDate", b"/Subtype /Image"))
     [wide] = re.findall(rb"/MediaBox \[ *0 0 ([\d.]+)", box)
     assert float(wide) == pytest.approx(3.4 * 72, abs=0.01)
-    assert b"/Subtype /Image" not in box
-
-
-def test_the_same_figure_has_the_same_bytes(tmp_path):
-    for name in ("x.png", "x.pdf"):
-        for directory in ("one", "two"):
-            (tmp_path / directory).mkdir(exist_ok=True)
-            box_plot(GROUPS, tmp_path / directory / name, label="makespan", unit="s")
-        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
-    with pytest.raises(SimpluginError, match="end the name with"):
-        box_plot(GROUPS, tmp_path / "x.gif", label="makespan")
-    with pytest.raises(SimpluginError, match="cannot be written: No such file"):
-        box_plot(GROUPS, tmp_path / "absent" / "x.png", label="makespan")
+    (tmp_path / "file").write_text("")
     with pytest.raises(SimpluginError, match="cannot be made"):
-        write_figures(campaign(), tmp_path / "one" / "x.png")
-
-
-def test_a_campaign_in_which_nothing_is_compared(tmp_path, report_of):
-    report = report_of(
-        Column("makespan", [1.0, 2.0, 4.0], "s", sense="min"), Column("gap", [None] * 3)
-    )
-    written = write_figures(report, tmp_path)
-    assert {path.name for path in written} == {
-        f"makespan-{kind}.{end}" for kind in ("box", "ecdf") for end in ("png", "pdf")
-    }
+        write_figures(campaign(), tmp_path / "file")
 
 
 def test_main_figures_and_what_a_former_report_left(tmp_path, report_of):
@@ -329,7 +291,7 @@ def test_main_figures_and_what_a_former_report_left(tmp_path, report_of):
     kept = tuple(KeptRun("x", position, (rounds("error"),)) for position in range(3))
     # The makespan is always the same, so that it has no figures.
     makespan = Column("makespan", [2.0, 2.0], "s", sense="min")
-    report = report_of(makespan, Column("tasks", [3, 4]), kept=kept)
+    report = report_of(makespan, Column("tasks", [3, 4]), Column("gap", [None] * 2), kept=kept)
 
     def stems():
         return {path.stem for path in tmp_path.iterdir() if path.suffix in (".png", ".pdf")}
@@ -364,7 +326,7 @@ def test_what_no_axis_shows_is_left_out_and_told(tmp_path, report_of):
     written = write_figures(report, tmp_path, "all")
     # Of tiny values the ratios are of a usual size.
     near = {"near-box", "near-ecdf", "near-over-hosts"}
-    assert stems_of(written) == near | {"tiny-profile"}
+    assert {path.stem for path in written} == near | {"tiny-profile"}
     assert any(
         each.startswith("no figure huge-box: values of size 1e-200 to 1e+290 have no axis")
         for each in written.warnings
