@@ -235,18 +235,11 @@ def test_the_wheel_has_all_parts_of_the_page(wheel):
     assert names >= {"page.html", "page.css", *SCRIPTS}
 
 
-def test_values_that_look_alike_are_groups_of_their_own():
-    column = Column(
-        "k", ["1", 1, 1.0, True, "true", None, "(none)", math.nan, math.nan], role="varied"
-    )
-    report = report_of(column, group="k", baseline="1")
-    document = report_document(report)
-    found = next(each for each in document["columns"] if each["name"] == "k")
-    assert found["texts"] == ['"1"', "1", "true", '"true"', '"(none)"', "NaN"]
-    assert found["codes"] == [0, 1, 1, 2, 3, -1, 4, 5, 5]
-    assert document["baseline"] == 0
-    for value, place in ((1, 1), (True, 2), ("(none)", 4)):
-        assert report_document(replace(report, baseline=value))["baseline"] == place
+def test_baselines_are_found_among_values_that_look_alike():
+    column = Column("k", ["1", 1, 1.0, True, "true", None, "(none)"], role="varied")
+    for value, place in (("1", 0), (1, 1), (True, 2), ("(none)", 4)):
+        report = report_of(column, group="k", baseline=value)
+        assert report_document(report)["baseline"] == place
     numbers = Column("n", [5.0, 0.5, None], role="varied")
     for value, place in ((5, 1), (0.5, 0), ("(none)", 2)):
         given = report_of(numbers, group="n", baseline=value)

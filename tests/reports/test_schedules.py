@@ -8,7 +8,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from simplugin.charts import Bar, ScheduleChart
 from simplugin.errors import SimpluginError
-from simplugin.reports.colours import PALETTE, group_colour, reads_dark
 from simplugin.reports.schedules import schedule_figure
 
 CLUSTERS = (("left", 4), ("right", 6))
@@ -98,15 +97,6 @@ def test_long_texts_are_whole_and_inside():
         assert box.y0 >= 0
         assert box.x1 <= figure.bbox.x1 + 1
         assert box.y1 <= figure.bbox.y1 + 1
-
-
-def test_groups_keep_their_colours():
-    colours = [group_colour(number) for number in range(16)]
-    assert tuple(colours[:8]) == PALETTE
-    assert len(set(colours)) == 16
-    assert group_colour(16) == group_colour(0)
-    assert reads_dark("#ffffff")
-    assert not reads_dark("#000000")
 
 
 def test_what_is_not_there_is_refused():

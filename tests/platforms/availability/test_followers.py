@@ -323,19 +323,3 @@ def test_a_transfer_fails_with_its_link(policy: str) -> None:
     first = profiles(platform)[name, "LINK_AVAIL"][0][0]
     result = simulate(platform, [("ada", put, 1e9), ("bob", get)])
     assert result.value_of("get") == ("NetworkFailureException", first)
-
-
-def test_a_transfer_begins_when_its_latency_is_paid_though_the_bandwidth_changed_before() -> None:
-    levels = Levels(Law("constant", (0.5,)), Law("constant", (0.5,)))
-    ends = (Host("a", SPEED), Host("b", SPEED), Link("far", BANDWIDTH, 2.0))
-    far = Platform(Zone("z", "Full", ends, (Route("a", "b", ["far"]),)))
-    changing = with_availability(far, 0.9, 1, bandwidths=levels)
-    assert [date for date, _ in profiles(changing)["far", "BANDWIDTH"]] == [0.0, 0.5]
-    actors = [("a", put, BANDWIDTH), ("b", get)]
-    for options, latency_factor, bandwidth_factor in (
-        (SimGridOptions.linear(), 1.0, 1.0),
-        (SimGridOptions(tcp_gamma=0, crosstraffic=False), 13.01, 0.97),
-    ):
-        result = simulate(changing, actors, options=options)
-        known = latency_factor * 2.0 + 1 / (bandwidth_factor * 0.5)
-        assert result.value_of("get") == ("arrived", pytest.approx(known, rel=1e-9))

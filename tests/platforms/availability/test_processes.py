@@ -55,25 +55,6 @@ def test_durations_follow_the_laws(start: str) -> None:
         assert stats.kstest(times(points, value), law.cdf).pvalue > 0.01
 
 
-def test_the_mean_availability_is_that_of_the_means() -> None:
-    up, down = Law("gamma", (5000.0, 1.5)), Law("exponential", (1500.0,))
-    outages = Outages(up, down)
-    assert outages.availability == 5000.0 / 6500.0
-    horizon = 1e8
-    points = [(0.0, 1.0), *outages.points(np.random.default_rng(7), horizon)]
-    ends = [date for date, _ in points[1:]] + [horizon]
-    measured = sum(
-        min(end, horizon) - date
-        for (date, value), end in zip(points, ends, strict=True)
-        if value and date < horizon
-    )
-    # The variance of the time up in T is T (sd_up^2 down^2 + sd_down^2 up^2) / (up + down)^3
-    # in the limit (central limit theorem of renewal processes).
-    variance = ((7500.0 * 1500) ** 2 + (1500.0 * 5000) ** 2) / 6500.0**3
-    tolerance = FOUR * math.sqrt(variance / horizon)
-    assert measured / horizon == pytest.approx(outages.availability, abs=tolerance)
-
-
 def up_at(outages: Outages, dates: list[float], count: int) -> np.ndarray:
     """The fraction of hosts that are up at each date."""
     up = np.zeros(len(dates))

@@ -10,7 +10,6 @@ from simplugin.errors import PlatformError
 from simplugin.platforms.grid5000.facts import Adapter, BackboneLink, Place
 from simplugin.platforms.grid5000.latencies import (
     ADAPTERS,
-    CITIES,
     EARTH_RADIUS,
     Latencies,
     distance,
@@ -65,14 +64,6 @@ def test_distance_is_the_angle_between_two_vectors(one, other):
         2 * EARTH_RADIUS * math.asin(min(1.0, chord / 2)), rel=1e-6, abs=1e-6
     )
     assert distance(one, other) == distance(other, one)
-
-
-def test_towns_are_where_they_are():
-    # All between the Atlantic and the Rhine, the Channel and the Mediterranean.
-    for name, (latitude, longitude) in CITIES.items():
-        assert 43 < latitude < 51, name
-        assert -2 < longitude < 8, name
-    assert distance(CITIES["lille"], CITIES["sophia"]) == pytest.approx(835e3, rel=0.02)
 
 
 @pytest.mark.parametrize(

@@ -86,16 +86,6 @@ def test_parallel_links_of_a_dragonfly_are_one_wide_link() -> None:
     assert set(width) == {("local", 1e8), ("green", 2e8), ("blue", 4e8)}
 
 
-def test_simgrid_forgets_the_chassis_within_a_group() -> None:
-    made = clusters.dragonfly(2, 3, 1, chassis=2)
-    # Hosts 3 to 5 are in the second chassis of the first group.
-    pairs = [("dragonfly-0", "dragonfly-4"), ("dragonfly-3", "dragonfly-1")]
-    right, wrong = resolve(made, [*pairs]).routes
-    kinds = [[link.split("_")[0] for link in route.links] for route in (right, wrong)]
-    assert kinds[0] == ["local", "green", "black", "local"]
-    assert kinds[1] == ["local", "green", "local"]  # as documented: the black one is missing
-
-
 def test_a_flat_cluster_is_one_element() -> None:
     made = clusters.flat_cluster(40, Parts(speed=2e9, cores=8, latency=1e-4))
     assert len(platform_text(made)) < 500

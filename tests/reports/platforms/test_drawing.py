@@ -8,13 +8,10 @@ import pytest
 
 from simplugin import Cluster, Host, Link, Platform, Zone
 from simplugin.errors import SimpluginError
-from simplugin.formats.grid5000.catalogue import shipped_catalogue
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms import BypassZoneRoute, LinkUse, Route, Router, ZoneRoute
-from simplugin.platforms.grid5000.platform import grid5000_platform
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.reports.platforms.drawing import platform_figure
-from simplugin.reports.platforms.items import Detail, Part, Survey
 
 ROOT = Path(__file__).parents[3]
 
@@ -126,44 +123,7 @@ def test_lines_are_wider_for_more_bandwidth():
     assert widths[1] - widths[0] == pytest.approx(widths[2] - widths[1])
 
 
-def test_the_backbone_of_grid5000_is_found_from_its_routes():
-    facts, _ = shipped_catalogue()
-    platform = grid5000_platform(facts)
-    survey = Survey(platform)
-    item = survey.item(Detail(hosts=False, sites=True))
-    part = Part(item, range(len(item.inner)), survey)
-    names = [each.name.removeprefix("renater-") for each in part.items]
-    found = {
-        frozenset(
-            (names[i], "site" if part.items[i].is_box else "point") for i in edge
-        ): part.bandwidth(line)
-        for edge, line in zip(part.edges, part.lines, strict=True)
-    }
-    sites = {site.uid for site in facts.sites}
-    expected = {}
-    for link in facts.backbone:
-        ends = [
-            (end, "site") if end in sites else (end.removeprefix("renater-"), "point")
-            for end in link.ends
-        ]
-        # Points that lead to no site with nodes are on no route.
-        expected[frozenset(ends)] = link.rate / 8
-    assert set(found) <= set(expected)
-    assert all(rate == expected[ends] for ends, rate in found.items())
-    assert {names[i] for i, each in enumerate(part.items) if each.is_box} == sites
-    # Sites hang together by as few lines as a tree has, or more.
-    assert len(found) >= len(part.items) - 1
-
-
-def test_all_sites_of_grid5000_are_named(texts_of, covered):
-    facts, _ = shipped_catalogue()
-    figure = platform_figure(grid5000_platform(facts))
-    words = {text.get_text() for text in texts_of(figure)}
-    assert {site.uid for site in facts.sites} <= words
-    assert covered(figure) == []
-
-
-def test_very_many_hosts_are_dots(tmp_path):
+def test_very_many_hosts_are_dots():
     n = 2600
     hosts = [Host(f"h{i}", 1e9 + i) for i in range(n)]
     links = [Link(f"l{i}", 1e8) for i in range(1, n)]

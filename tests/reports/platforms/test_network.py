@@ -72,20 +72,6 @@ def test_graphs_of_duplex_links_come_back(n, density, seed):
     assert alike(found, graph, {i: f"t{i}" for i in graph})
 
 
-def test_points_of_presence_of_three_sites():
-    # Sites a and b each hang from a point; so does c, from that of b.
-    ways = [
-        Way("a", "b", (("la", 0), ("bb", 0), ("lb", 1))),
-        Way("b", "c", (("lb", 0), ("lc", 1))),
-        Way("c", "a", (("lc", 0), ("bb", 1), ("la", 1))),
-    ]
-    found = network("abc", ways)
-    assert found.points == ("a", "b", "c", "", "")
-    assert set(found.lines) == {
-        Line(0, 3, ("la",)), Line(3, 4, ("bb",)), Line(1, 4, ("lb",)), Line(2, 4, ("lc",))
-    }  # fmt: skip
-
-
 def test_a_link_between_more_than_two_is_a_bus():
     ways = [
         Way(a, b, ((f"l{a}", -1), ("switch", -1), (f"l{b}", -1))) for a, b in ("xy", "xz", "yz")
