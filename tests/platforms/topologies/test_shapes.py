@@ -89,15 +89,6 @@ def test_all_hosts_reach_each_other_by_shortest_ways(name: str, routing: str) ->
         assert [route.source, *stops] == [*starts, route.destination]
 
 
-def test_simgrid_counts_links_not_latencies() -> None:
-    ends = np.array([[0, 1], [1, 2], [0, 2]])
-    late = np.array([1e-3, 1e-3, 5.0])
-    triangle = Graph.duplex("abc", np.ones(3), ends, np.ones(3), late)
-    for routing in JOINING:
-        [route] = resolve(triangle.platform(routing), [("a", "c")]).routes
-        assert route.links == ("a->c",)
-
-
 def test_full_routing_joins_neighbours_only() -> None:
     resolved = resolve(shapes.chain(4, draws()).platform("Full"), EVERY)
     assert {len(route.links) for route in resolved.routes} == {1}

@@ -67,7 +67,7 @@ def test_every_platform_of_simgrid_is_drawn(simgrid_prefix, tmp_path, covered):
             platform = read_platform(path)
         except PlatformError:
             continue
-        if platform.host_count:
+        if 0 < platform.host_count <= 100:
             drawn += 1
             assert covered(platform_figure(platform)) == [], path.name
     assert drawn > 30
