@@ -79,7 +79,7 @@ def test_labels_are_written_where_they_fit():
     assert axes.texts[0].get_position()[0] == 5
 
 
-def test_long_texts_are_whole_and_inside():
+def test_long_texts_are_whole_and_inside(illegible):
     title = "scheduler.name = wps_width, platform.parameters.site = rennes, " * 5 + "$x"
     names = tuple(f"_group with a name that is long, number {number}" for number in range(9))
     facts = "12 tasks of some kind, " * 12
@@ -91,12 +91,7 @@ def test_long_texts_are_whole_and_inside():
     above = figure.axes[0].title, figure.axes[0]._left_title
     texts = [figure._suptitle, *(text for text in above if text.get_text()), *key]
     assert figure.get_suptitle().replace("\n", " ") == title
-    for text in texts:
-        box = text.get_window_extent()
-        assert box.x0 >= 0
-        assert box.y0 >= 0
-        assert box.x1 <= figure.bbox.x1 + 1
-        assert box.y1 <= figure.bbox.y1 + 1
+    assert illegible(texts) == []
 
 
 def test_what_is_not_there_is_refused():
