@@ -215,13 +215,10 @@ def campaign(report_of):
     rounds = Figure("Rounds / s", "", "round", "error", {"a": ([1, 2], [2, 1])})
     kept = KeptRun("x", 7, (rounds,), activities=Listing("a", tuple((n, "") for n in names), ran))
     # The label goes with the scheduler, so that it does not distinguish pairs.
-    varied = [(*run, {"wps": "a", "fcfs": "b"}[run[0]]) for run in runs]
+    values = zip(*((*run, {"wps": "a", "fcfs": "b"}[run[0]]) for run in runs), strict=True)
     columns = ("scheduler.name", "hosts", "workload.seed", "scheduler.label")
     return report_of(
-        *(
-            Column(n, v, role="varied")
-            for n, v in zip(columns, zip(*varied, strict=True), strict=True)
-        ),
+        *(Column(name, v, role="varied") for name, v in zip(columns, values, strict=True)),
         Column("makespan", [*spans[:-1], None], "s", sense="min"),
         Column("tasks", [50] * 12),
         kept=(kept,),
