@@ -123,7 +123,7 @@ def _graph(federation):
     return graph
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(_federations())
 def test_any_description_loads_and_its_routes_are_the_shortest(
     tmp_path_factory, turned, federation

@@ -10,6 +10,7 @@ from simplugin.errors import PlatformError
 from simplugin.platforms.grid5000.facts import Adapter, BackboneLink, Place
 from simplugin.platforms.grid5000.latencies import (
     ADAPTERS,
+    CITIES,
     EARTH_RADIUS,
     Latencies,
     distance,
@@ -82,6 +83,14 @@ def test_distance_is_the_angle_between_two_vectors(one, other):
 def test_refusals(fields, message):
     with pytest.raises(PlatformError, match=message):
         Latencies(**fields)
+
+
+def test_towns_are_where_they_are():
+    # All between the Atlantic and the Rhine, the Channel and the Mediterranean.
+    for name, (latitude, longitude) in CITIES.items():
+        assert 43 < latitude < 51, name
+        assert -2 < longitude < 8, name
+    assert distance(CITIES["lille"], CITIES["sophia"]) == pytest.approx(835e3, rel=0.02)
 
 
 def test_places_of_the_reference_are_taken_where_the_table_has_none():

@@ -48,7 +48,7 @@ def alike(found, graph, names):
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.integers(3, 14), st.integers(0, 10**6), st.booleans())
 def test_trees_between_leaves_come_back(n, seed, directed):
     graph = nx.random_labeled_tree(n, seed=seed)
@@ -59,7 +59,7 @@ def test_trees_between_leaves_come_back(n, seed, directed):
     assert alike(found, graph, {leaf: f"t{leaf}" for leaf in leaves})
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.integers(3, 12), st.floats(0.2, 1.0), st.integers(0, 10**6))
 def test_graphs_of_duplex_links_come_back(n, density, seed):
     graph = nx.gnp_random_graph(n, density, seed=seed)
