@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from simplugin.errors import ActorError, DeadlockError, SimulationError
+from worlds import PLAIN
+
+from simplugin.errors import ActivityError, ActorError, DeadlockError, SimulationError
 from simplugin.simulation import Placement, SimGridOptions, simulate
 
 RELATIVE = 1e-9
@@ -50,6 +53,72 @@ class Scenario:
     energy: bool = False
     until: float | None = None
     only: str = ""
+
+
+SCENARIOS: list[Scenario] = []
+"""Those of the modules that were imported."""
+
+
+def scenario(
+    name: str,
+    *roles: tuple[Placement, Any],
+    platform: str = PLAIN,
+    wrong: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> None:
+    """Add a scenario of actors and what each must return, or of what must be wrong."""
+    actors = tuple(placement for placement, _ in roles)
+    gives = {placement.actor_name: value for placement, value in roles}
+    assert len(gives) == len(actors), "each actor has a name of its own"
+    SCENARIOS.append(Scenario(name, platform, actors, wrong or gives, **more))
+
+
+def _on(
+    host: str, function: Any, *args: Any, gives: Any = None, **placement: Any
+) -> tuple[Placement, Any]:
+    """Return an actor of a scenario and what it must return."""
+    return Placement(host, function, args, **placement), gives
+
+
+ada, bob, cyd = (functools.partial(_on, host) for host in ("ada", "bob", "cyd"))
+
+
+def alone(gives: Any, *args: Any, on: Any = ada, **more: Any) -> Callable[[Any], Any]:
+    """Return a decorator that makes a scenario of an actor function and what it must return."""
+
+    def add(function: Any) -> Any:
+        scenario(function.__name__, on(function, *args, gives=gives), **more)
+        return function
+
+    return add
+
+
+async def tried(me: Any, operation: Any) -> tuple[Any, float]:
+    """Return what an operation gives, or the name of its error, and the date [s]."""
+    try:
+        return await operation, me.now
+    except ActivityError as error:
+        return type(error).__name__, me.now
+
+
+async def send(me: Any, size: float = 1e6, delay: float = 0.0, box: str = "box") -> Any:
+    await me.sleep_for(delay)
+    return await tried(me, me.mailbox(box).put(me.name, size))
+
+
+async def receive(me: Any, delay: float = 0.0, box: str = "box") -> Any:
+    await me.sleep_for(delay)
+    return await tried(me, me.mailbox(box).get())
+
+
+async def sleep(me: Any, duration: float) -> float:
+    await me.sleep_for(duration)
+    return float(me.now)
+
+
+async def work(me: Any, flops: float) -> float:
+    await me.execute(flops)
+    return float(me.now)
 
 
 @dataclass(frozen=True)

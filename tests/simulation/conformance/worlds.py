@@ -48,6 +48,12 @@ DUPLEX = platform("""
 """)
 """Each direction has the whole bandwidth."""
 
+NO_LATENCY = platform("""
+    <host id="ada" speed="1Gf"/><host id="bob" speed="1Gf"/>
+    <link id="ab" bandwidth="1MBps" latency="0s"/>
+    <route src="ada" dst="bob"><link_ctn id="ab"/></route>
+""")
+
 
 def ab(size: float) -> float:
     """Return how long `size` bytes take alone from ada to bob [s]."""
