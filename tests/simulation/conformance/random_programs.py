@@ -56,16 +56,17 @@ class Step(NamedTuple):
     inner: list[Any]
 
 
-def program(draw: np.random.Generator, words: tuple[str, ...], depth: int = 0) -> list[Step]:
+def program(draw: np.random.Generator, kind: str, depth: int = 0) -> list[Step]:
     """Return random steps."""
     steps = []
-    for _ in range(draw.integers(3, 9 if words is not KINDS["everything"] else 13)):
+    words = KINDS[kind]
+    for _ in range(draw.integers(3, 9 if kind != "everything" else 13)):
         word = str(draw.choice(words))
-        numbers = float(draw.uniform(1e-3, 5e-2)), float(draw.random())
+        pause, part = float(draw.uniform(1e-3, 5e-2)), float(draw.random())
         limit = None if draw.random() < 0.3 else float(draw.uniform(0.1, 3))
         name, host, other = (str(draw.choice(some)) for some in (list("xyz"), PLACES, PLACES))
-        inner = program(draw, words, depth + 1) if word == "spawn" and depth < 2 else []
-        steps.append(Step(word, numbers[0], name, host, other, numbers[1], limit, inner))
+        inner = program(draw, kind, depth + 1) if word == "spawn" and depth < 2 else []
+        steps.append(Step(word, pause, name, host, other, part, limit, inner))
     return steps
 
 
@@ -74,7 +75,7 @@ def placements(kind: str, seed: int) -> tuple[Placement, ...]:
     draw = np.random.default_rng((seed, list(KINDS).index(kind)))
     actors = [Placement("safe", keep)]
     for number in range(draw.integers(2, 6)):
-        steps = program(draw, KINDS[kind])
+        steps = program(draw, kind)
         start, host = float(draw.uniform(0, 1)), str(draw.choice(PLACES))
         again, end = bool(draw.random() < 0.2), float(draw.uniform(1, 9))
         actors.append(
@@ -89,6 +90,37 @@ def placements(kind: str, seed: int) -> tuple[Placement, ...]:
             )
         )
     return tuple(actors)
+
+
+def crowd(seed: int) -> tuple[Placement, ...]:
+    """Return the keeper and many actors that do everything, much of it at the very same date."""
+    draw = np.random.default_rng(seed)
+    actors = [Placement("safe", keep)]
+    for number in range(20):
+        steps = [step for _ in range(2) for step in at_once(program(draw, "everything"))]
+        actors.append(
+            Placement(
+                str(draw.choice(PLACES)),
+                follow,
+                (steps,),
+                name=f"actor{number}",
+                start_time=float(draw.choice([0.0, 0.0, 0.5])),
+                kill_time=3.0 if draw.random() < 0.2 else None,
+                restart=bool(draw.random() < 0.1),
+                daemon=bool(draw.random() < 0.1),
+            )
+        )
+    return tuple(actors)
+
+
+def at_once(steps: list[Step]) -> list[Step]:
+    """Return the steps without pauses, and a few only of those that end or stop actors."""
+    ends = ("fail_host", "kill", "leave", "meet", "nap", "stop")
+    return [
+        step._replace(pause=0.0, inner=at_once(step.inner))
+        for step in steps
+        if step.word not in ends or step.part < 0.15
+    ]
 
 
 async def keep(me: Any) -> dict[Any, Any]:
@@ -282,7 +314,8 @@ class Follower:
             self.handles[int(step.part * len(self.handles))].resume()
 
     async def spawn(self, step: Step) -> None:
-        child = self.me.spawn(follow, step.inner, host=step.host, daemon=step.part < 0.3)
+        daemon, restart = step.part < 0.3, step.part > 0.8
+        child = self.me.spawn(follow, step.inner, host=step.host, daemon=daemon, restart=restart)
         self.children.append(child)
 
     async def join(self, step: Step) -> Any:
