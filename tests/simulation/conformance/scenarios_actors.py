@@ -45,7 +45,7 @@ async def chain(me: Any, depth: int) -> int:
     if depth == 0:
         await me.sleep_for(1)
         return 0
-    return 1 + await me.spawn(chain, depth - 1, name=f"link {depth}").join()
+    return 1 + int(await me.spawn(chain, depth - 1, name=f"link {depth}").join())
 
 
 async def who(me: Any) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance import ada, alone, bob, cyd, receive, scenario, send, sleep, tried
+from conformance import ada, alone, bob, cyd, receive, scenario, send, sleep, tried, work
 from worlds import AB, AB_LATENCY, ADA, PLAIN, ab
 
 from simplugin.errors import HostFailureException
@@ -97,7 +97,7 @@ scenario("direct_transfer_fails", cyd(transfer_direct, gives=FAILED), cyd(switch
 
 
 async def send_stubbornly(me: Any) -> list[Any]:
-    attempts = []
+    attempts: list[Any] = []
     while not attempts or attempts[-1][0]:
         attempts.append(await send(me))
         await me.sleep_for(1)
@@ -294,3 +294,12 @@ scenario(
     bob(receive, gives=("NetworkFailureException", 2.0)),
     platform=profiled("LINK_AVAIL", "ab", "0.0 1\n2.0 0\n4.0 1"),
 )
+# A limit of simulated time changes nothing: the profile goes on after the end.
+for until in (None, 22.0, 500.0):
+    scenario(
+        f"end_before_{until}_by_a_failing_host",
+        ada(work, 1e11, restart=True),
+        platform=profiled("HOST_AVAIL", "ada", "20 0\n25 1"),
+        clock=20.0,
+        until=until,
+    )

@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 from conformance import SCENARIOS, Outcome, Scenario, differences, run
 
-for part in ("actors", "ends", "execution", "failures", "mailbox", "platform", "plugins"):
-    import_module(f"scenarios_{part}")
-for part in ("synchro", "waiting"):
-    import_module(f"scenarios_{part}")
+for file in sorted(Path(__file__).parent.glob("scenarios_*.py")):
+    import_module(file.stem)
 
 
 def disagreements(scenario: Scenario, outcome: Outcome) -> list[str]:
