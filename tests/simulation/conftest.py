@@ -7,27 +7,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from xml_zones import zone_xml
 
 from simplugin.simulation import servers
 
-PLATFORM = """<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
-  <zone id="world" routing="Full">
+TWO_HOSTS = zone_xml("""
     <host id="ada" speed="1Gf"/>
     <host id="bob" speed="2Gf"/>
     <link id="wire" bandwidth="1MBps" latency="0s"/>
     <route src="ada" dst="bob"><link_ctn id="wire"/></route>
-  </zone>
-</platform>
-"""
+""")
 
 
 @pytest.fixture(scope="session")
 def two_hosts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a platform file: ada (1 Gflop/s) and bob (2 Gflop/s), 1 MB/s without latency."""
     file = tmp_path_factory.mktemp("platform") / "two_hosts.xml"
-    file.write_text(PLATFORM)
+    file.write_text(TWO_HOSTS)
     return file
 
 

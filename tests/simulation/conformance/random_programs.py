@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from worlds import HOSTS, LINKS, ROUTES, platform
+from worlds import HOSTS, LINKS, ROUTES
+from xml_zones import zone_xml
 
 from simplugin.errors import ActivityError, TimeoutException
 from simplugin.simulation import Placement
 
-PLATFORM = platform(
+PLATFORM = zone_xml(
     f"""{HOSTS}<host id="safe" speed="1Gf"/>{LINKS}<link id="s" bandwidth="4MBps" latency="110ms"/>
     {ROUTES}"""
     + "".join(

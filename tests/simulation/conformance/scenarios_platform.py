@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from conformance import ada, alone, bob, cyd, scenario, sleep, tried
-from worlds import AB, AB_LATENCY, ADA, BC_LATENCY, BOB, CYD, CYD_CORES, ab, platform
+from worlds import AB, AB_LATENCY, ADA, BC_LATENCY, BOB, CYD, CYD_CORES, ab
+from xml_zones import zone_xml
 
 from simplugin.errors import SimpluginError
 
@@ -13,7 +14,7 @@ IDLE, FULL, OFF = 95.0, 200.0, 10.0  # W
 LINK_IDLE, LINK_FULL = 10.0, 50.0  # W
 HOST_WATTS = """<prop id="wattage_per_state" value="95.0:95.0:200.0"/>
       <prop id="wattage_off" value="10"/>"""
-WATTS = platform(f"""
+WATTS = zone_xml(f"""
     <host id="ada" speed="1Gf">{HOST_WATTS}</host>
     <host id="bob" speed="1Gf">{HOST_WATTS}</host>
     <link id="ab" bandwidth="1MBps" latency="125ms">

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance import ada, alone, bob, scenario
-from worlds import platform
+from xml_zones import zone_xml
 
 from simplugin.simulation import SimGridOptions
 
@@ -13,11 +13,11 @@ IDLE, BUSY = 10.0, 100.0  # W
 FAST, SLOW = 1e9, 2.5e8  # flop/s
 WORK, START = 2e9, 1.05  # flop, s
 
-THROTTLED = platform('<host id="ada" speed="1Gf,500Mf,250Mf"/>')
-WATTS = platform(
+THROTTLED = zone_xml('<host id="ada" speed="1Gf,500Mf,250Mf"/>')
+WATTS = zone_xml(
     f'<host id="ada" speed="1Gf"><prop id="wattage_per_state" value="{IDLE}:{IDLE}:{BUSY}"/></host>'
 )
-LINK = platform(f"""
+LINK = zone_xml(f"""
     <host id="ada" speed="1Gf"><prop id="wattage_per_state" value="0:0:0"/></host>
     <host id="bob" speed="1Gf"><prop id="wattage_per_state" value="0:0:0"/></host>
     <link id="ab" bandwidth="1MBps" latency="0">

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from conformance import work
-from worlds import platform
+from xml_zones import zone_xml
 
 from simplugin.simulation import simulate
 
@@ -19,7 +19,7 @@ HOST = f"""<host id="ada" speed="1Gf">
 @pytest.mark.parametrize("back_end", ["threads", "coroutines"])
 @pytest.mark.parametrize("until", [None, 20.0, 5000.0])
 def test_energy_up_to_the_end(back_end: Any, until: Any, tmp_path: Path) -> None:
-    (tmp_path / "platform.xml").write_text(platform(HOST))
+    (tmp_path / "platform.xml").write_text(zone_xml(HOST))
     result = simulate(
         tmp_path / "platform.xml",
         [("ada", work, 20e9)],
