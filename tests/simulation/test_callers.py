@@ -15,13 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import is_alive, wait_until
 
 from simplugin.errors import CrashError
 from simplugin.simulation import servers, simulate
-
-with pytest.MonkeyPatch.context() as patch:
-    patch.syspath_prepend(Path(__file__).parent)
-    from processes import is_alive, wait_until
 
 PROJECT = Path(__file__).parents[2]
 

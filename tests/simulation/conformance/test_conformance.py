@@ -6,7 +6,8 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from conformance import SCENARIOS, Outcome, Scenario, differences, run
+from conformance import SCENARIOS, Outcome, Scenario, run
+from differences import differences
 
 for file in sorted(Path(__file__).parent.glob("scenarios_*.py")):
     import_module(file.stem)

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conformance import Outcome, Scenario, differences, run
+from conformance import Outcome, Scenario, run
+from differences import differences
 from random_programs import KINDS, PLATFORM, crowd, placements
 
 from simplugin.simulation import Result, simulate
