@@ -11,37 +11,52 @@ import pytest
 
 import simplugin
 
-HEAVY = {
-    "cloudpickle",
-    "cvxpy",
-    "lxml",
-    "matplotlib",
-    "networkx",
-    "numpy",
-    "pandas",
-    "pydantic",
-    "rich",
-    "scipy",
-    "simgrid",
-    "typer",
-}
+HEAVY = set(
+    [
+        "cloudpickle",
+        "cvxpy",
+        "lxml",
+        "matplotlib",
+        "networkx",
+        "numpy",
+        "pandas",
+        "pydantic",
+        "rich",
+        "scipy",
+        "simgrid",
+        "typer",
+    ]
+)
 
 
-def test_importing_the_package_imports_nothing_heavy() -> None:
-    code = "import simplugin, json, sys; print(json.dumps(sorted(sys.modules)))"
+def modules_after(code: str) -> set[str]:
+    """Return the modules that are loaded when a new Python has run some code."""
+    code += "; import json, sys; print(json.dumps(sorted(sys.modules)))"
     answer = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    modules = set(json.loads(answer.stdout))
+    return set(json.loads(answer.stdout))
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    modules = modules_after("import simplugin")
     assert "simplugin" in modules
     assert not modules & HEAVY
     assert not {name for name in modules if name.startswith("simplugin.")}
 
 
-@pytest.mark.parametrize("name", simplugin.__all__)
-def test_every_public_name_is_there(name: str) -> None:
-    assert getattr(simplugin, name) is not None
-    assert name in dir(simplugin)
+def test_importing_simulate_imports_numpy_only() -> None:
+    modules = modules_after(
+        "from simplugin.simulation import simulate, Placement, SimGridOptions; "
+        "import simplugin.simulation.simulate; assert callable(simplugin.simulation.simulate)"
+    )
+    assert not modules & (HEAVY - {"numpy"})
+
+
+def test_every_public_name_is_there() -> None:
+    for name in simplugin.__all__:
+        assert getattr(simplugin, name) is not None
+    assert set(simplugin.__all__) <= set(dir(simplugin))
 
 
 def test_another_name_is_an_attribute_error() -> None:

@@ -31,16 +31,13 @@ XML = zone_xml("""
     <route src="m" dst="a"><link_ctn id="wide" direction="UP"/></route>
     <route src="m" dst="b"><link_ctn id="narrow"/></route>
     <route src="a" dst="b"><link_ctn id="narrow"/></route>
-""").replace(
-    "</zone>",
-    """</zone>
-  <trace id="cut" periodicity="3">1 0
+    <trace id="cut" periodicity="3">1 0
 2 1</trace>
-  <trace_connect trace="cut" element="wide_UP" kind="LINK_AVAIL"/>
-  <trace_connect trace="cut" element="narrow" kind="BANDWIDTH"/>
-  <trace_connect trace="cut" element="m" kind="SPEED"/>
-  <trace_connect trace="cut" element="a" kind="SPEED"/>""",
-)
+    <trace_connect trace="cut" element="wide_UP" kind="LINK_AVAIL"/>
+    <trace_connect trace="cut" element="narrow" kind="BANDWIDTH"/>
+    <trace_connect trace="cut" element="m" kind="SPEED"/>
+    <trace_connect trace="cut" element="a" kind="SPEED"/>
+""")
 FILES = {
     "speed.profile": "0 0.5\n2 1.0\n4 0.7\n8 4\nLOOPAFTER 10\n",
     "state.profile": "0 0\n1 1\n2.5 0\nLOOPAFTER 2\n",
