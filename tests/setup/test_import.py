@@ -11,22 +11,8 @@ import pytest
 
 import simplugin
 
-HEAVY = set(
-    [
-        "cloudpickle",
-        "cvxpy",
-        "lxml",
-        "matplotlib",
-        "networkx",
-        "numpy",
-        "pandas",
-        "pydantic",
-        "rich",
-        "scipy",
-        "simgrid",
-        "typer",
-    ]
-)
+DOCUMENTS = {"lxml", "matplotlib", "networkx", "pydantic", "rich", "typer"}
+HEAVY = {"cloudpickle", "cvxpy", "numpy", "pandas", "scipy", "simgrid"} | DOCUMENTS
 
 
 def modules_after(code: str) -> set[str]:
