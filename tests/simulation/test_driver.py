@@ -142,15 +142,6 @@ def test_parallel_tasks_take_any_array(flops, sizes):
     assert result.links.bytes.sum() == pytest.approx(2 * 250e6)
 
 
-def test_parallel_tasks_without_work_or_without_messages():
-    sending = simulate(STAR, [("h4", all_to_next, None, SIZES)], options=PTASKS)
-    assert sending.clock == pytest.approx(2.0)
-    assert sending.hosts.flops.sum() == 0.0
-    computing = simulate(STAR, [("h4", all_to_next, FLOPS, None)], options=PTASKS)
-    assert computing.clock == pytest.approx(1.0)
-    assert computing.links.bytes.sum() == 0.0
-
-
 @pytest.mark.parametrize(
     ("flops", "sizes", "message"),
     [

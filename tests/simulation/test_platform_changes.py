@@ -257,26 +257,4 @@ def test_simgrids_example_of_failures(shared_data):
     for change in own_changes(file, sharing, 60.0):
         found.setdefault(change.resource, []).append((change.date, change.capacity))
     assert found == FAILURES
-    _, parts = followed(file, applications, sharing, 60.0)
-    assert len(parts) == 12
-
-
-def test_profiles_of_examples(shared_data):
-    directory = shared_data / "platforms/profiles"
-    if not directory.is_dir():
-        pytest.skip(f"{directory} is not there")
-    lines = {path.name: path.read_text() for path in directory.iterdir()}
-    uses = {"a": ("SPEED", "jupiter_speed.profile"), "b": ("HOST_AVAIL", "trace_A_failure.txt")}
-    extra = []
-    for host, (kind, name) in uses.items():
-        extra += [Profile(name, lines[name]), ProfileUse(name, host, kind)]
-    name = "link1_bandwidth.profile"
-    extra += [Profile(name, lines[name]), ProfileUse(name, "a_link", "BANDWIDTH")]
-    changes = own_changes(flat(*extra), sharing_of(flat(), [APPLICATION]), 19.0)
-    told = [(each.resource, each.date, each.capacity) for each in changes]
-    fractions = ((0, 0.5), (2, 1.0), (4, 0.7), (6, 0.1), (8, 4), (18, 0.5))
-    assert told == [
-        *[("a", date, fraction * 1e6) for date, fraction in fractions],
-        *[("b", date, on * 1e6) for date, on in ((1, 0), (2, 1), (11, 0), (12, 1))],
-        *[("a_link", date, value) for date, value in ((2, 2e6), (4, 3e6), (12, 2e6), (14, 3e6))],
-    ]
+    assert len(intervals(sharing, applications, [], 60.0, file)) == 12

@@ -6,6 +6,7 @@ events may differ.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -143,7 +144,7 @@ async def follow(me: Any, steps: list[Step]) -> None:
     for step in steps:
         await me.sleep_for(step.pause)
         try:
-            done = await getattr(follower, step.word)(step)
+            done = await follower.take(step)
         except ActivityError as error:
             done = type(error).__name__
         diary.append((step.word, done, me.now))
@@ -164,6 +165,28 @@ class _Handles(list[Any]):
         HANDLES.sort(key=lambda each: each[0])
 
 
+# What an actor waits for, and what it starts and keeps a handle of.
+WAITED: dict[str, Callable[[Any, Step], Any]] = {
+    "execute": lambda me, step: me.execute(1e8 + 3e9 * step.part, host=step.host),
+    "sleep": lambda me, step: me.sleep_for(2 * step.part),
+    "put": lambda me, step: me.mailbox(step.name).put(me.pid, 3e6 * step.part, timeout=step.limit),
+    "get": lambda me, step: me.mailbox(step.name).get(timeout=step.limit),
+    "say": lambda me, step: me.message_queue(step.name).put(me.pid, timeout=step.limit),
+    "hear": lambda me, step: me.message_queue(step.name).get(timeout=step.limit),
+    "meet": lambda me, step: me.barrier(2, step.name).wait(),
+    "nap": lambda me, _step: me.suspend(),
+    "transfer": lambda me, step: me.sendto(step.host, step.other, 3e6 * step.part),
+}
+STARTED: dict[str, Callable[[Any, Step], Any]] = {
+    "work": lambda me, step: me.exec_async(1e8 + 3e9 * step.part, host=step.host),
+    "put_async": lambda me, step: me.mailbox(step.name).put_async(me.pid, 3e6 * step.part),
+    "get_async": lambda me, step: me.mailbox(step.name).get_async(),
+    "say_async": lambda me, step: me.message_queue(step.name).put_async(me.pid),
+    "hear_async": lambda me, step: me.message_queue(step.name).get_async(),
+    "transfer_async": lambda me, step: me.sendto_async(step.host, step.other, 3e6 * step.part),
+}
+
+
 class Follower:
     """The interpreter of programs."""
 
@@ -172,31 +195,15 @@ class Follower:
         self.handles: list[Any] = _Handles(me.pid)
         self.children: list[Any] = []
 
-    async def execute(self, step: Step) -> None:
-        await self.me.execute(1e8 + 3e9 * step.part, host=step.host)
-
-    async def sleep(self, step: Step) -> None:
-        await self.me.sleep_for(2 * step.part)
-
-    async def put(self, step: Step) -> None:
-        box = self.me.mailbox(step.name)
-        await box.put(self.me.pid, 3e6 * step.part, timeout=step.limit)
-
-    async def get(self, step: Step) -> Any:
-        return await self.me.mailbox(step.name).get(timeout=step.limit)
-
-    async def put_async(self, step: Step) -> None:
-        box = self.me.mailbox(step.name)
-        self.handles.append(box.put_async(self.me.pid, 3e6 * step.part))
-
-    async def get_async(self, step: Step) -> None:
-        self.handles.append(self.me.mailbox(step.name).get_async())
+    async def take(self, step: Step) -> Any:
+        if step.word in WAITED:
+            return await WAITED[step.word](self.me, step)
+        if step.word in STARTED:
+            return self.handles.append(STARTED[step.word](self.me, step))
+        return await getattr(self, step.word)(step)
 
     async def detach(self, step: Step) -> None:
         self.me.mailbox(step.name).put_detached(self.me.pid, 3e6 * step.part)
-
-    async def work(self, step: Step) -> None:
-        self.handles.append(self.me.exec_async(1e8 + 3e9 * step.part, host=step.host))
 
     async def wait_any(self, step: Step) -> Any:
         if not self.handles:
@@ -224,18 +231,6 @@ class Follower:
     async def cancel(self, step: Step) -> None:
         if self.handles:
             self.handles[int(step.part * len(self.handles))].cancel()
-
-    async def say(self, step: Step) -> None:
-        await self.me.message_queue(step.name).put(self.me.pid, timeout=step.limit)
-
-    async def hear(self, step: Step) -> Any:
-        return await self.me.message_queue(step.name).get(timeout=step.limit)
-
-    async def say_async(self, step: Step) -> None:
-        self.handles.append(self.me.message_queue(step.name).put_async(self.me.pid))
-
-    async def hear_async(self, step: Step) -> None:
-        self.handles.append(self.me.message_queue(step.name).get_async())
 
     async def lock(self, step: Step) -> None:
         async with self.me.mutex(step.name):
@@ -281,9 +276,6 @@ class Follower:
         if step.part < 0.3:
             self.me.exit()
 
-    async def meet(self, step: Step) -> Any:
-        return await self.me.barrier(2, step.name).wait()
-
     def _other(self, step: Step) -> Any:
         others = [actor for actor in self.me.actors if actor.pid not in (1, self.me.pid)]
         return others[int(step.part * len(others))] if others else None
@@ -301,10 +293,6 @@ class Follower:
             other.resume()
             return other.pid, other.is_suspended
         return None
-
-    async def nap(self, step: Step) -> float:
-        await self.me.suspend()
-        return step.part
 
     async def pause(self, step: Step) -> None:
         if self.handles:
@@ -341,12 +329,6 @@ class Follower:
         # Two that turn it on at the same date start restartable actors twice in SimGrid.
         await self.me.sleep_for(0.1 + part + 1e-4 * self.me.pid)
         resource.turn_on()
-
-    async def transfer(self, step: Step) -> None:
-        await self.me.sendto(step.host, step.other, 3e6 * step.part)
-
-    async def transfer_async(self, step: Step) -> None:
-        self.handles.append(self.me.sendto_async(step.host, step.other, 3e6 * step.part))
 
     async def change(self, step: Step) -> None:
         self.me.link_by_name("ab").bandwidth = 5e5 + 4e6 * step.part

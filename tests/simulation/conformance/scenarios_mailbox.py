@@ -147,11 +147,6 @@ def flows(name: str, *each: tuple[Any, Any, float, float], **more: Any) -> None:
 
 
 flows(
-    "share_a_link_alike",
-    (ada, bob, 1e6, AB_LATENCY + 2e6 / AB),
-    (ada, bob, 1e6, AB_LATENCY + 2e6 / AB),
-)
-flows(
     "share_a_link",
     (ada, bob, 1e6, AB_LATENCY + 2e6 / AB),
     (ada, bob, 3e6, AB_LATENCY + 4e6 / AB),
