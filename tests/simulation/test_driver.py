@@ -140,23 +140,3 @@ def test_parallel_tasks_take_any_array(flops, sizes):
     assert result.returned[0].value == pytest.approx(2.0)
     assert result.hosts.flops[:3].tolist() == FLOPS.tolist()
     assert result.links.bytes.sum() == pytest.approx(2 * 250e6)
-
-
-@pytest.mark.parametrize(
-    ("flops", "sizes", "message"),
-    [
-        (np.ones(2), SIZES, "flops must have one entry a host: 3, not 2"),
-        (FLOPS, np.zeros((2, 3)), "sizes must have a row for each of the 3 hosts"),
-        (FLOPS, np.zeros((3, 2)), "each row of sizes must have one entry a host: 3, not 2"),
-        (FLOPS, -SIZES, r"each row of sizes must be a finite number >= 0, not -250000000.0"),
-        (np.full(3, np.nan), SIZES, "flops must be a finite number >= 0, not nan"),
-    ],
-)
-@pytest.mark.parametrize("form", [np.asarray, np.ndarray.tolist], ids=["array", "list"])
-def test_arrays_and_lists_are_refused_alike(form, flops, sizes, message):
-    async def refused(me):
-        with pytest.raises(ValueError, match=message):
-            me.parallel_async(["h0", "h1", "h2"], form(flops), form(sizes))
-        return me.now
-
-    assert value(("h0", refused), options=PTASKS) == 0.0

@@ -90,14 +90,6 @@ def crash_abort() -> None:
     os.abort()
 
 
-def crash_kill() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def crash_exit() -> None:
-    os._exit(3)
-
-
 async def crashing(me: Any, crash: Callable[[], None]) -> None:
     await me.sleep_for(1)
     crash()
@@ -185,8 +177,8 @@ def test_deadlock_lists_who_waits_for_what(two_hosts: Path, back_end: Any) -> No
     [
         (crash_segv, signal.SIGSEGV, None, "in crash_segv"),
         (crash_abort, signal.SIGABRT, None, r"what I was about to do(.|\n)*in crash_abort"),
-        (crash_kill, signal.SIGKILL, None, "SIGKILL"),
-        (crash_exit, None, 3, "3"),
+        (lambda: os.kill(os.getpid(), signal.SIGKILL), signal.SIGKILL, None, "SIGKILL"),
+        (lambda: os._exit(3), None, 3, "3"),
     ],
 )
 def test_crash_is_an_error_and_the_next_simulation_works(

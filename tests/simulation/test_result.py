@@ -18,12 +18,12 @@ import pytest
 from xml_zones import zone_xml
 
 from simplugin.errors import SimpluginError
-from simplugin.simulation import Placement, Result, Trace, simulate
+from simplugin.simulation import Placement, Result, simulate
 from simplugin.simulation.digests import canonical_bytes
 
 
 async def worker(me: Any, flops: float) -> Any:
-    await me.execute(flops, label="work")
+    await me.execute(flops, label="work, of the day")
     await me.sleep_for(1)
     return {"at": me.now, "array": np.arange(3), "nan": math.nan, "random": me.random.random()}
 
@@ -143,8 +143,8 @@ def test_trace_columns(result: Result) -> None:
     trace = result.trace
     rows = sorted(trace.rows())
     assert [row[:4] for row in rows if row[2] == "exec"] == [
-        ("worker", "ada", "exec", "work"),
-        ("worker", "bob", "exec", "work"),
+        ("worker", "ada", "exec", "work, of the day"),
+        ("worker", "bob", "exec", "work, of the day"),
     ]
     executions = trace.kind == "exec"
     np.testing.assert_allclose(trace.end[executions], 1.0)
@@ -160,32 +160,18 @@ def test_no_trace(two_hosts: Path) -> None:
     assert found.hosts.row("ada")["flops"] == pytest.approx(1e9)
 
 
-def test_export(tmp_path: Path) -> None:
-    trace = Trace.from_columns(
-        {
-            "actor_code": [0, 1],
-            "actor_names": ["a", "a"],
-            "resource_code": [0, 1],
-            "resource_names": ["ada", "ada->bob"],
-            "kind": [0, 2],
-            "label_code": [-1, 0],
-            "label_names": ["data, of the day"],
-            "start": [0.0, 0.1],
-            "end": [1 / 3, 2.0],
-            "amount": [1e9, 5.0],
-            "state": [0, 2],
-        }
-    )
+def test_export(result: Result, tmp_path: Path) -> None:
+    trace = result.trace
+    rows = [tuple(row) for row in trace.rows()]
     trace.to_csv(tmp_path / "trace.csv")
     with (tmp_path / "trace.csv").open(newline="") as file:
-        rows = list(csv.reader(file))
-    assert rows[0] == ["actor", "resource", "kind", "label", "start", "end", "amount", "state"]
-    assert rows[1][:4] == ["a", "ada", "exec", ""]
-    assert float(rows[1][5]) == 1 / 3
-    assert rows[2][3] == "data, of the day"
+        head, *lines = csv.reader(file)
+    assert head == ["actor", "resource", "kind", "label", "start", "end", "amount", "state"]
+    assert [tuple(line[:4]) for line in lines] == [(*row[:3], row[3] or "") for row in rows]
+    assert [tuple(map(float, line[4:7])) for line in lines] == [row[4:7] for row in rows]
     frame = trace.to_pandas()
-    assert frame["actor"].tolist() == ["a", "a"]
-    assert frame["label"].isna().tolist() == [True, False]
+    assert frame["actor"].tolist() == ["worker"] * len(rows)
+    assert frame["label"].isna().tolist() == [not row[3] for row in rows]
     pytest.importorskip("pyarrow")
     trace.to_parquet(tmp_path / "trace.parquet")
     read = pd.read_parquet(tmp_path / "trace.parquet")

@@ -121,25 +121,25 @@ async def parallel_tasks(me: Any) -> list[float]:
     return durations
 
 
-@parallel([["ValueError"] * 9, 0.0], on=cyd)
+@parallel([["ValueError"] * 16, 0.0], on=cyd)
 async def bad_parallel_tasks(me: Any) -> list[Any]:
-    none, zeros, hosts = np.zeros((0, 0)), np.zeros((2, 2)), ["ada", "bob"]
+    ones, zeros = np.ones(2), np.zeros((2, 2))
     wrong = []
     for flops, sizes in (
         (np.ones(3), zeros),
-        (np.ones(2), np.zeros((3, 2))),
-        (np.ones(2), np.zeros((2, 3))),
-        (np.ones(2), none),
+        (ones, np.zeros((3, 2))),
+        (ones, np.zeros((2, 3))),
+        (ones, np.zeros((0, 0))),
         (np.array([1.0, -1.0]), zeros),
         (np.array([1.0, np.nan]), zeros),
         (np.array([1.0, np.inf]), zeros),
-        (np.ones(2), np.array([[0.0, -1.0], [0.0, 0.0]])),
-        ([1.0, 1.0, 1.0], [[0.0, 0.0], [0.0, 0.0]]),
+        (ones, np.array([[0.0, -1.0], [0.0, 0.0]])),
     ):
-        try:
-            me.parallel_async(hosts, flops, sizes)
-        except ValueError as error:
-            wrong.append(type(error).__name__)
+        for given in ((flops, sizes), (flops.tolist(), sizes.tolist())):
+            try:
+                me.parallel_async(["ada", "bob"], *given)
+            except ValueError as error:
+                wrong.append(type(error).__name__)
     return [wrong, me.now]
 
 
