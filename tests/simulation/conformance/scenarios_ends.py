@@ -55,25 +55,10 @@ for until in (None, 10.0):
         },
         until=until,
     )
-scenario(
-    "deadlock_after_the_limit",
-    ada(get_for_ever, 1.5),
-    bob(sleep, 20.0),
-    wrong={"error": "SimulatedTimeLimitError", "clock": 10.0},
-    until=10.0,
-)
 
 
 async def wait_as_daemon(me: Any) -> None:
     await me.mailbox("requests").get()
-
-
-scenario(
-    "waiting_daemon_is_no_deadlock",
-    ada(wait_as_daemon, daemon=True),
-    bob(sleep, 2, gives=2.0),
-    clock=2.0,
-)
 
 
 async def clean_up_at_the_end(me: Any) -> None:
@@ -87,6 +72,7 @@ scenario(
     "several_daemons",
     ada(clean_up_at_the_end, name="first", daemon=True),
     bob(clean_up_at_the_end, name="second", daemon=True),
+    bob(wait_as_daemon, daemon=True),
     cyd(sleep, 2, gives=2.0),
     clock=2.0,
 )
@@ -132,10 +118,15 @@ async def handled(me: Any) -> list[Any]:
 
 # ---- limits -------------------------------------------------------------------------------------
 
-for start in (0.0, 20.0):
+for name, late in (
+    ("sleep", ada(sleep, 100)),
+    ("start", ada(sleep, 1, start_time=20.0)),
+    ("deadlock", ada(get_for_ever, 1.5)),
+):
     scenario(
-        f"limit_of_simulated_time_{start}",
-        ada(sleep, 100, start_time=start),
+        f"limit_before_{name}",
+        late,
+        bob(sleep, 30.0, name="other"),
         wrong={"error": "SimulatedTimeLimitError", "clock": 4.5},
         until=4.5,
     )

@@ -69,24 +69,17 @@ async def kill_by_host(me: Any) -> list[Any]:
 
 
 FAILED = ("NetworkFailureException", 2.5)
-scenario(
-    "sender_off_under_a_transfer",
-    ada(send, 5e6),
-    bob(receive, gives=FAILED),
-    cyd(switch, "ada", 2.5),
-)
-scenario(
-    "receiver_off_under_a_transfer",
-    ada(send, 5e6, gives=FAILED),
-    bob(receive),
-    cyd(switch, "bob", 2.5),
-)
-scenario(
-    "link_off_under_a_transfer",
-    ada(send, 5e6, gives=FAILED),
-    bob(receive, gives=FAILED),
-    cyd(switch, "ab", 2.5),
-)
+for victim, sent, received in (
+    ("ada", None, FAILED),
+    ("bob", FAILED, None),
+    ("ab", FAILED, FAILED),
+):
+    scenario(
+        f"{victim}_off_under_a_transfer",
+        ada(send, 5e6, gives=sent),
+        bob(receive, gives=received),
+        cyd(switch, victim, 2.5),
+    )
 
 
 async def transfer_direct(me: Any) -> Any:
