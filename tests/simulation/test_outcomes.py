@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import children
 from xml_zones import zone_xml
 
 from simplugin.errors import (
@@ -287,8 +288,8 @@ def test_child_killed_from_outside(two_hosts: Path) -> None:
     def kill_soon(_clock: float, _active: int) -> None:
         # Called from within the conversation, so the process is alive.
         (server,) = servers.server_processes()
-        (child,) = Path(f"/proc/{server}/task/{server}/children").read_text().split()
-        os.kill(int(child), signal.SIGKILL)
+        (child,) = children(server)
+        os.kill(child, signal.SIGKILL)
 
     with pytest.raises(CrashError, match="SIGKILL"):
         simulate(two_hosts, [("ada", for_ever)], progress=kill_soon)

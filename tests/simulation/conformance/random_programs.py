@@ -153,18 +153,6 @@ async def follow(me: Any, steps: list[Step]) -> None:
     )  # the actor that it resumed last goes first
 
 
-class _Handles(list[Any]):
-    """The activities that one actor started, for all to find."""
-
-    def __init__(self, pid: int) -> None:
-        self._pid = pid
-
-    def append(self, handle: Any) -> None:
-        super().append(handle)
-        HANDLES.append((self._pid, handle))
-        HANDLES.sort(key=lambda each: each[0])
-
-
 # What an actor waits for, and what it starts and keeps a handle of.
 WAITED: dict[str, Callable[[Any, Step], Any]] = {
     "execute": lambda me, step: me.execute(1e8 + 3e9 * step.part, host=step.host),
@@ -192,14 +180,18 @@ class Follower:
 
     def __init__(self, me: Any) -> None:
         self.me = me
-        self.handles: list[Any] = _Handles(me.pid)
+        self.handles: list[Any] = []
         self.children: list[Any] = []
 
     async def take(self, step: Step) -> Any:
         if step.word in WAITED:
             return await WAITED[step.word](self.me, step)
         if step.word in STARTED:
-            return self.handles.append(STARTED[step.word](self.me, step))
+            handle = STARTED[step.word](self.me, step)
+            self.handles.append(handle)
+            HANDLES.append((self.me.pid, handle))
+            HANDLES.sort(key=lambda each: each[0])
+            return None
         return await getattr(self, step.word)(step)
 
     async def detach(self, step: Step) -> None:
