@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from simgrid_texts import meaning
 
 from simplugin.errors import SimpluginError, SimulationError
 from simplugin.platforms import Host, Link, Platform, Route, Zone
@@ -81,15 +82,6 @@ def test_what_simgrid_makes_of_them(
     for name, value in options.items().items():
         if name in result.provenance["options"]:
             assert meaning(result.provenance["options"][name]) == meaning(value)
-
-
-def meaning(text: str) -> float | str:
-    """Read a number or a truth value."""
-    truths = {"yes": 1.0, "no": 0.0, "True": 1.0, "False": 0.0}
-    try:
-        return truths[text] if text in truths else float(text)
-    except ValueError:
-        return text
 
 
 def test_option_that_simgrid_does_not_know(two_hosts: Path) -> None:

@@ -26,7 +26,6 @@ from simplugin.errors import (
     DeploymentError,
     PlatformError,
     SetupError,
-    SimulatedTimeLimitError,
     SimulationError,
     WallClockLimitError,
 )
@@ -203,13 +202,6 @@ def test_wall_clock_limit_kills_and_says_how_far_it_got(two_hosts: Path, back_en
         if named or back_end == "threads":
             return
     pytest.fail("the error does not name the actor")
-
-
-@on_both
-def test_simulated_limit(two_hosts: Path, back_end: Any) -> None:
-    with pytest.raises(SimulatedTimeLimitError) as caught:
-        simulate(two_hosts, [("ada", for_ever)], until=10.5, back_end=back_end)
-    assert caught.value.limit == caught.value.clock == 10.5
 
 
 def test_memory_limit(two_hosts: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from differences import differences
+from simgrid_texts import meaning
 from xml_zones import zone_xml
 
 from simplugin.errors import PlatformError, SimpluginError, SimulationError
@@ -112,18 +113,10 @@ def options_of(extra: Mapping[str, str]) -> SimGridOptions:
     from simplugin.simulation.options import _FIELD_OF_ITEM
 
     texts = {_FIELD_OF_ITEM[name]: value for name, value in extra.items() if name in _FIELD_OF_ITEM}
-    fields = {name: number_or_text(value) for name, value in texts.items()}
+    fields: dict[str, Any] = {name: meaning(value) for name, value in texts.items()}
     return SimGridOptions(
         **fields, extra={name: extra[name] for name in extra if name not in _FIELD_OF_ITEM}
     )
-
-
-def number_or_text(text: str) -> Any:
-    truths = {"yes": True, "no": False}
-    try:
-        return truths[text] if text in truths else float(text)
-    except ValueError:
-        return text
 
 
 def figures(result: Result) -> list[Any]:

@@ -10,7 +10,13 @@ from typing import Any
 
 from worlds import PLAIN
 
-from simplugin.errors import ActivityError, ActorError, DeadlockError, SimulationError
+from simplugin.errors import (
+    ActivityError,
+    ActorError,
+    DeadlockError,
+    SimulatedTimeLimitError,
+    SimulationError,
+)
 from simplugin.simulation import Placement, SimGridOptions, simulate
 
 
@@ -33,8 +39,8 @@ class Scenario:
         Date of the end [s].
     options : SimGridOptions
         The linear model unless something else is tested.
-    energy : bool
-        Measure energy.
+    energy : list of float, optional
+        The energy that each host must have used at the end [J]; not measured if None.
     until : float, optional
         Limit of simulated time [s].
     only : str
@@ -47,7 +53,7 @@ class Scenario:
     expected: Mapping[str, Any]
     clock: float | None = None
     options: SimGridOptions = field(default_factory=SimGridOptions.linear)
-    energy: bool = False
+    energy: list[float] | None = None
     until: float | None = None
     only: str = ""
 
@@ -154,12 +160,15 @@ def run(scenario: Scenario, back_end: Any, directory: Path) -> Outcome:
             options=scenario.options,
             back_end=back_end,
             until=scenario.until,
-            energy=scenario.energy,
+            energy=scenario.energy is not None,
             seed=42,
             wall_limit=20,
         )
     except SimulationError as error:
         return Outcome(_wrong(error), error.clock or 0.0, {}, [], {})
+    values = {each.name: each.value for each in result.returned}
+    if scenario.energy is not None:
+        values["energy"] = result.hosts.energy.tolist()
     rows = [
         (row.actor, row.resource, row.kind, row.label, row.start, row.end, row.amount)
         for row in result.trace.to_pandas().itertuples(index=False)
@@ -169,7 +178,7 @@ def run(scenario: Scenario, back_end: Any, directory: Path) -> Outcome:
     # What unfinished activities had done is unknown to the bindings.
     whole = len(finished) == len(result.trace.start)
     return Outcome(
-        values={each.name: each.value for each in result.returned},
+        values=values,
         clock=result.clock,
         states={each.name: each.state for each in result.returned},
         finished=sorted(finished, key=repr),
@@ -184,6 +193,8 @@ def run(scenario: Scenario, back_end: Any, directory: Path) -> Outcome:
 def _wrong(error: SimulationError) -> dict[str, Any]:
     """Return what is to be compared of an error."""
     wrong: dict[str, Any] = {"error": type(error).__name__, "clock": error.clock}
+    if isinstance(error, SimulatedTimeLimitError):
+        wrong["limit"] = error.limit
     if isinstance(error, DeadlockError):
         wrong["blocked"] = [
             (each.name, each.host, each.since, Path(each.where.partition(":")[0]).name)

@@ -127,7 +127,7 @@ for name, late in (
         f"limit_before_{name}",
         late,
         bob(sleep, 30.0, name="other"),
-        wrong={"error": "SimulatedTimeLimitError", "clock": 4.5},
+        wrong={"error": "SimulatedTimeLimitError", "clock": 4.5, "limit": 4.5},
         until=4.5,
     )
 for limit in (4.5, 100.0):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance import ada, alone, bob, cyd, scenario, sleep, tried
+from conformance import ada, alone, bob, cyd, scenario, sleep, tried, work
 from worlds import AB, AB_LATENCY, ADA, BC_LATENCY, BOB, CYD, CYD_CORES, ab
 from xml_zones import zone_xml
 
@@ -160,7 +160,12 @@ scenario(
 # ---- energy -------------------------------------------------------------------------------------
 
 
-@alone([0.0, 2 * FULL, 2 * FULL + 3 * IDLE], platform=WATTS, energy=True, clock=5.0)
+@alone(
+    [0.0, 2 * FULL, 2 * FULL + 3 * IDLE],
+    platform=WATTS,
+    energy=[2 * FULL + 3 * IDLE, 5 * IDLE],
+    clock=5.0,
+)
 async def burn(me: Any) -> list[float]:
     seen = [me.host.energy]
     await me.execute(2e9)
@@ -169,7 +174,11 @@ async def burn(me: Any) -> list[float]:
     return [*seen, me.host.energy]
 
 
-@alone([IDLE + 4 * OFF, IDLE + 4 * OFF + FULL], platform=WATTS, energy=True)
+@alone(
+    [IDLE + 4 * OFF, IDLE + 4 * OFF + FULL],
+    platform=WATTS,
+    energy=[6 * IDLE, IDLE + 4 * OFF + FULL],
+)
 async def switch(me: Any) -> list[float]:
     bob = me.host_by_name("bob")
     await me.sleep_for(1)
@@ -185,7 +194,7 @@ async def switch(me: Any) -> list[float]:
 @alone(
     [LINK_IDLE, LINK_IDLE + LINK_FULL * (AB_LATENCY + 2), 1 + ab(2e6)],
     platform=WATTS,
-    energy=True,
+    energy=[(1 + ab(2e6)) * IDLE] * 2,
 )
 async def send_and_measure(me: Any) -> list[float]:
     link = me.link_by_name("ab")
@@ -193,3 +202,15 @@ async def send_and_measure(me: Any) -> list[float]:
     before = link.energy
     await me.sendto("ada", "bob", 2e6)
     return [before, link.energy, me.now]
+
+
+# A limit of simulated time changes nothing, neither at the end nor after it.
+for until in (None, 20.0, 5000.0):
+    scenario(
+        f"energy_before_{until}",
+        ada(work, 20e9, gives=20.0),
+        platform=WATTS,
+        energy=[20 * FULL, 20 * IDLE],
+        clock=20.0,
+        until=until,
+    )

@@ -65,7 +65,7 @@ scenario(
 )
 
 
-@alone([BUSY + IDLE, 2 * BUSY + IDLE], platform=WATTS, energy=True)
+@alone([BUSY + IDLE, 2 * BUSY + IDLE], platform=WATTS, energy=[2 * BUSY + IDLE])
 async def interrupt(me: Any) -> list[float]:
     execution = me.exec_async(2e9)
     await me.sleep_for(1.0)
@@ -92,5 +92,5 @@ scenario(
     ada(forget),
     bob(receive, gives=IDLE + BUSY),
     platform=LINK,
-    energy=True,
+    energy=[0.0, 0.0],
 )

@@ -16,8 +16,9 @@ for file in sorted(Path(__file__).parent.glob("scenarios_*.py")):
 def disagreements(scenario: Scenario, outcome: Outcome) -> list[str]:
     """Compare what a scenario gave with what it must give."""
     # Values of actors that the scenario spawns need not be given.
-    asked = {name: outcome.values.get(name) for name in {*scenario.expected, "error"}}
-    found = list(differences({"error": None, **scenario.expected}, asked))
+    expected = {"error": None, "energy": scenario.energy, **scenario.expected}
+    asked = {name: outcome.values.get(name) for name in expected}
+    found = list(differences(expected, asked))
     if scenario.clock is not None:
         found += differences(scenario.clock, outcome.clock, "clock")
     return found
