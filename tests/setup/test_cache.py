@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -94,24 +95,12 @@ with simgrid_cache.locked(pathlib.Path(sys.argv[1])):
 
 
 def test_a_lock_excludes_and_dies_with_its_process(tmp_path: Path) -> None:
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     command = [sys.executable, "-c", HOLD, str(tmp_path / "lock")]
-
-    def hold() -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            command,
-            cwd=TOOLS,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
+    hold: Any = functools.partial(subprocess.Popen, command, cwd=TOOLS, text=True, **pipes)
     with hold() as first:
-        assert first.stdout is not None
         assert first.stdout.readline() == "locked\n"
         with hold() as second:
-            assert second.stdout is not None
-            assert second.stderr is not None
             assert "waiting" in second.stderr.readline()
             assert second.poll() is None
             first.send_signal(signal.SIGKILL)

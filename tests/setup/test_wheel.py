@@ -171,13 +171,7 @@ def test_smoke(wheel: Path, tmp_path: Path) -> None:
         ["simplugin", "check", "two_hosts.xml"],
         ["simplugin", "--version"],
     ):
-        answer = subprocess.run(
-            [home / "bin" / command[0], *command[1:]],
-            cwd=work,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        words, how = [home / "bin" / command[0], *command[1:]], {"cwd": work, "env": environment}
+        answer = subprocess.run(words, **how, capture_output=True, text=True, check=False)
         assert answer.returncode == 0, f"{command}: {answer.stdout}\n{answer.stderr}"
     assert "4.1" in answer.stdout
