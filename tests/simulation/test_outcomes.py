@@ -224,10 +224,7 @@ def test_what_does_not_pickle_names_the_actor(two_hosts: Path) -> None:
 
     for actor, told in (
         (("bob", lock), r"actor 'lock' on 'bob' returned a lock"),
-        (
-            ("bob", sleeper, 1.0, threading.Lock()),
-            r"argument 2 of actor 'sleeper' on 'bob', a lock",
-        ),
+        (("bob", sleeper, threading.Lock()), r"argument 1 of actor 'sleeper' on 'bob', a lock"),
     ):
         with pytest.raises(SimulationError, match=told):
             simulate(two_hosts, [("ada", sleeper, 1.0), actor])
