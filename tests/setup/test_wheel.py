@@ -156,8 +156,8 @@ def test_smoke(wheel: Path, tmp_path: Path) -> None:
     (packages,) = home.glob("lib/python*/site-packages")
     for distribution in required(wheel):
         give(distribution, packages)
-    pip = [sys.executable, "-m", "pip", "--python", home / "bin/python"]
-    install = [*pip, "install", "-q", "--no-compile", "--no-deps", "--no-index", wheel]
+    pip = [sys.executable, "-m", "pip", "--python", str(home / "bin/python")]
+    install = [*pip, "install", "-q", "--no-compile", "--no-deps", "--no-index", str(wheel)]
     subprocess.run(install, check=True, env={**os.environ, "PYTHONWARNINGS": ""})
     subprocess.run([*pip, "check"], check=True)
     work = tmp_path / "work"
@@ -171,7 +171,9 @@ def test_smoke(wheel: Path, tmp_path: Path) -> None:
         ["simplugin", "check", "two_hosts.xml"],
         ["simplugin", "--version"],
     ):
-        words, how = [home / "bin" / command[0], *command[1:]], {"cwd": work, "env": environment}
-        answer = subprocess.run(words, **how, capture_output=True, text=True, check=False)
+        words = [str(home / "bin" / command[0]), *command[1:]]
+        answer = subprocess.run(
+            words, cwd=work, env=environment, capture_output=True, text=True, check=False
+        )
         assert answer.returncode == 0, f"{command}: {answer.stdout}\n{answer.stderr}"
     assert "4.1" in answer.stdout
