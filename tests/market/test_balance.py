@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -66,39 +65,6 @@ def test_a_balanced_state_that_is_not_a_maximum():
     assert is_supported(LEAST, [2, 2])
 
 
-def rational(values, amounts, q):
-    """Return mean prices, and the best and worst marginal values, exactly."""
-    means = [
-        sum(value * q**k for k in range(number)) / number
-        for value, number in zip(values, amounts, strict=True)
-    ]
-    following = max(value * q**number for value, number in zip(values, amounts, strict=True))
-    last = min(value * q ** (number - 1) for value, number in zip(values, amounts, strict=True))
-    return means, following, last
-
-
-@pytest.mark.parametrize("q", [Fraction(1, 2), Fraction(1, 10), Fraction(99, 100)])
-def test_no_counter_example_has_fewer_tasks(q):
-    """Values that balance amounts are unique up to a factor, so that these are all there are."""
-    for m in range(1, 6):
-        wrong = []
-        for n in range(1, m + 1):
-            for amounts in itertools.product(range(1, m + 1), repeat=n):
-                if sum(amounts) != m:
-                    continue
-                values = [number * (1 - q) / (1 - q**number) for number in amounts]
-                means, following, last = rational(values, amounts, q)
-                assert len(set(means)) == 1
-                if following > last:
-                    wrong.append(amounts)
-        assert bool(wrong) == (m >= 4)
-        if m == 4:
-            assert sorted(wrong) == [(1, 3), (3, 1)]
-    if q == Fraction(1, 2):
-        # Values of (1, 3) are as 7 to 12, thus no smaller whole numbers.
-        assert Fraction(1) / (3 * (1 - q) / (1 - q**3)) == Fraction(7, 12)
-
-
 # ---- What holds ---------------------------------------------------------------------------------
 
 
@@ -125,9 +91,9 @@ def test_maximal_if_and_only_if_some_price_makes_all_amounts_best_responses(n, m
 
 
 @given(markets(most_peers=5, most_tasks=30))
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_the_prices_of_the_maximum(market):
-    best = largest_benefit(market.values, market.m, market.caps, market.q)
+    best = largest_benefit(*market.arguments)
     low, high = clearing_interval(market, best.amounts)
     assert (low, high) == pytest.approx((best.next_price, best.price), rel=1e-12)
     assert is_supported(market, best.amounts)
@@ -157,7 +123,7 @@ def test_amounts_that_do_not_place_all_tasks_are_no_maximum():
 
 
 @given(markets())
-@settings(max_examples=200)
+@settings(max_examples=60)
 def test_the_balanced_state_is_balanced(market):
     state = balanced_state(market)
     amounts, price = state.amounts, state.price
@@ -175,18 +141,18 @@ def test_the_balanced_state_is_balanced(market):
 
 
 @given(markets())
-@settings(max_examples=200)
+@settings(max_examples=40)
 def test_half_of_the_largest_benefit_at_least(market):
     state, near = balanced_state(market), nearest_balance(market)
-    relaxed = continuous_optimum(market.values, market.m, market.caps, market.q)
+    relaxed = continuous_optimum(*market.arguments)
     assert state.benefit <= relaxed.benefit * (1 + 1e-9)
     assert relaxed.benefit <= 2 * state.benefit
-    best = largest_benefit(market.values, market.m, market.caps, market.q)
+    best = largest_benefit(*market.arguments)
     assert near.benefit <= best.benefit * (1 + 1e-9)
     assert best.benefit <= 2 * near.benefit
 
 
-@pytest.mark.parametrize("fast", [2.0, 10.0, 100.0, 1000.0])
+@pytest.mark.parametrize("fast", [2.0, 1000.0])
 def test_two_is_approached(fast):
     """One fast peer among so many of value 1 that the price is 1.
 
@@ -198,26 +164,10 @@ def test_two_is_approached(fast):
         x = fast * -np.expm1(-x)
     ratio = 1 + (fast - 1 - np.log(fast)) / x
     market = BundleMarket(np.append(fast, np.ones(20_000)), m, m, np.exp(-x / m))
-    relaxed = continuous_optimum(market.values, market.m, market.caps, market.q)
+    relaxed = continuous_optimum(*market.arguments)
     assert relaxed.benefit / balanced_state(market).benefit == pytest.approx(ratio, rel=x / 20_000)
-    # Without end it would be the ratio itself.
-    if fast == 1000.0:
-        assert ratio > 1.99
-        assert relaxed.benefit > 1.96 * balanced_state(market).benefit
-    best = largest_benefit(market.values, market.m, market.caps, market.q)
+    best = largest_benefit(*market.arguments)
     assert best.benefit / nearest_balance(market).benefit < 2
-
-
-def test_balance_is_maximal_if_all_values_are_equal_and_only_then():
-    equal = BundleMarket([3.0] * 4, 30, 30, 0.9)
-    state = balanced_state(equal)
-    assert state.amounts == pytest.approx([7.5] * 4)
-    assert state.benefit == pytest.approx(continuous_optimum([3.0] * 4, 30, 30, 0.9).benefit)
-    for other in (2.99, 2.9, 2.0):
-        values = [3.0, 3.0, 3.0, other]
-        state = balanced_state(BundleMarket(values, 30, 30, 0.9))
-        assert state.amounts[3] > 0
-        assert state.benefit < continuous_optimum(values, 30, 30, 0.9).benefit * (1 - 1e-7)
 
 
 @given(
@@ -225,7 +175,7 @@ def test_balance_is_maximal_if_all_values_are_equal_and_only_then():
     st.floats(0.3, 0.999),
     st.floats(0.01, 100),
 )
-@settings(max_examples=150)
+@settings(max_examples=50)
 def test_values_made_for_whole_amounts_are_balanced_there(amounts, q, price):
     """Also the continuous state finds them, as it is unique."""
     given_ = np.array(amounts)
@@ -242,7 +192,7 @@ def test_values_made_for_whole_amounts_are_balanced_there(amounts, q, price):
 
 
 @given(markets(most_peers=5, most_tasks=60))
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_nearest_balance_is_that_of_tasks_one_by_one(market):
     amounts = np.zeros(market.n_peers, dtype=int)
     for _ in range(market.m):
@@ -284,10 +234,9 @@ def test_a_discount_next_to_none_is_not_lost_in_rounding(alpha):
     assert state.amounts == pytest.approx(amounts, rel=max(1e-8, 1e-14 / alpha))
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_nearest_balance_of_many_tasks(seed):
+def test_nearest_balance_of_many_tasks():
     """No mean price is below that of anybody's next."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     market = BundleMarket(rng.lognormal(0, 0.3, 40), 40_000, 1500, 1 - 1e-3)
     near = nearest_balance(market)
     q, amounts = 1 - 1e-3, near.amounts
@@ -296,10 +245,3 @@ def test_nearest_balance_of_many_tasks(seed):
     means = market.values * (1 - q**amounts) / (1 - q) / np.maximum(amounts, 1)
     following = market.values * (1 - q ** (amounts + 1)) / (1 - q) / (amounts + 1)
     assert following[amounts < 1500].max() <= means[amounts > 0].min() * (1 + 1e-12)
-
-
-def test_idle_peers_have_no_profit():
-    market = BundleMarket([5.0, 1.0], 2, 2, 0.9)
-    assert is_balanced(market, [2, 0], 4.75)
-    assert not is_balanced(market, [1, 1], 4.75)
-    assert balanced_state(market).amounts == pytest.approx([2, 0])
