@@ -163,15 +163,6 @@ def test_queue_over_time(several):
         assert counts[-1] == 0
 
 
-def test_nobody_waits_for_no_time():
-    told = assessed(site("p", 3), ONE, deal([5, 4, 1], [2, 1, 0], 2.25, [17.0, 14.0, 12.0],
-                    bundle=1, submitted=12.0, called=12.0, agreed=12.0))  # fmt: skip
-    [queue] = [figure for figure in told.figures() if figure.name == "queue"]
-    dates, counts = queue.series["waiting"]
-    assert min(counts) == 0
-    assert max(counts[dates > 1.5]) == 0
-
-
 def test_panels_of_one_bundle(one):
     allocation, prices, demand = one.figures()
     edges, heights = allocation.series["sold"]

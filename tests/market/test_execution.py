@@ -6,7 +6,7 @@ import pytest
 from simplugin.errors import DeadlockError
 from simplugin.market.execution import execute
 from simplugin.market.model import Terms
-from simplugin.market.policies.negotiation import negotiate, own_generator
+from simplugin.market.policies.negotiation import negotiate
 from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, RANDOM, posted
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.platforms.peers import PeerSite
@@ -116,10 +116,6 @@ def test_later_negotiations_draw_anew(name):
     alone = negotiate(how, market.values, 60, market.caps, market.q, seed=7)
     assert alone.price == one.price
     np.testing.assert_array_equal(alone.amounts, one.amounts)
-
-
-def test_seeds_have_their_own_numbers():
-    assert own_generator(7).random() != own_generator(8).random()
 
 
 def test_the_negotiation_takes_time():

@@ -1,7 +1,5 @@
 """Agents know what they were given and what they have heard, and nothing else."""
 
-from dataclasses import fields
-
 import numpy as np
 import pytest
 
@@ -84,33 +82,6 @@ def test_a_scheduler_goes_by_what_peers_say():
         assert question == Question(("post",), True)
         assert award == Award(amount, amount * record.price)
         assert tasks == [2e9] * amount
-
-
-def test_a_peer_hears_what_it_pays():
-    payments = np.array([5.0, 7.0, 0.0])
-
-    def scheduler(*_):
-        yield Call((0, 1, 2), ("post",))
-        return Agreement(np.array([3, 9, 0]), 1.0, payments)
-
-    counter = SchedulerStation(SITE.scheduler, SITE.names, 0, 0, reports=False)
-    actors = [Placement(host, _scripted_peer, (1.0, []), name=host) for host in SITE.names]
-    one = (counter, Negotiation("paid", scheduler, _Guesser), BUNDLE)
-    actors.append(Placement(SITE.scheduler, _one_bundle, one, name="market"))
-    result = simulate(SITE.platform(), actors, options=LINEAR)
-    awards = [result.value_of(host)[2] for host in SITE.names]
-    assert awards == [Award(3, 5.0), Award(9, 7.0), Award(0, 0.0)]
-    np.testing.assert_array_equal(result.value_of("market").payments, payments)
-
-
-def test_a_scheduler_is_given_names_only():
-    assert {field.name for field in fields(SchedulerStation)} == {
-        "host",
-        "peers",
-        "site",
-        "seed",
-        "reports",
-    }
 
 
 async def _scripted_scheduler(me, host):

@@ -1,7 +1,6 @@
 """The choice of sites: rules, the account that the global scheduler keeps, and estimates."""
 
 import math
-from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from simplugin.market.actors.local_schedulers import seconds
 from simplugin.market.actors.messages import Announcement, Capacity, Estimate, Submission
 from simplugin.market.model import Terms, completion_times
 from simplugin.market.policies.dispatch import (
-    DISPATCHERS,
     Situation,
     completion_of_best,
     earliest,
@@ -109,10 +107,6 @@ def test_estimates_are_what_the_best_assignment_takes():
     assert completion_of_best(terms.market(times, 6), times) == 8.0
 
 
-def test_a_desk_is_given_names_only():
-    assert {field.name for field in fields(Directory)} == {"host", "schedulers", "dispatch"}
-
-
 @pytest.mark.parametrize(
     ("dispatch", "sites"),
     [("first_idle", [1, 2]), ("round_robin", [1, 1, 2, 1]), ("earliest", [1, 1, 2, 1])],
@@ -148,7 +142,3 @@ def test_sites_answer_by_what_peers_say(speed, m, n_max, alpha):
     else:
         times = completion_times(site, Bundle("b", m, 3e8, 2e7), 0.25)
         assert answer == completion_of_best(terms.market(times, m), times)
-
-
-def test_all_rules_have_names():
-    assert set(DISPATCHERS) == {"first_idle", "round_robin", "earliest"}
