@@ -152,24 +152,6 @@ def test_half_of_the_largest_benefit_at_least(market):
     assert best.benefit <= 2 * near.benefit
 
 
-@pytest.mark.parametrize("fast", [2.0, 1000.0])
-def test_two_is_approached(fast):
-    """One fast peer among so many of value 1 that the price is 1.
-
-    The fast one is balanced with x / -ln q tasks, (1 - exp(-x)) / x = 1 / R; the best leaves it
-    ln(R) / -ln q of them.
-    """
-    x, m = fast, 40
-    for _ in range(200):
-        x = fast * -np.expm1(-x)
-    ratio = 1 + (fast - 1 - np.log(fast)) / x
-    market = BundleMarket(np.append(fast, np.ones(20_000)), m, m, np.exp(-x / m))
-    relaxed = continuous_optimum(*market.arguments)
-    assert relaxed.benefit / balanced_state(market).benefit == pytest.approx(ratio, rel=x / 20_000)
-    best = largest_benefit(*market.arguments)
-    assert best.benefit / nearest_balance(market).benefit < 2
-
-
 @given(
     st.lists(st.integers(1, 60), min_size=1, max_size=6),
     st.floats(0.3, 0.999),
@@ -191,7 +173,7 @@ def test_values_made_for_whole_amounts_are_balanced_there(amounts, q, price):
     assert is_balanced(market, near.amounts, near.price, 1e-6)
 
 
-@given(markets(most_peers=5, most_tasks=60))
+@given(markets(most_peers=5, most_tasks=200))
 @settings(max_examples=50)
 def test_nearest_balance_is_that_of_tasks_one_by_one(market):
     amounts = np.zeros(market.n_peers, dtype=int)
@@ -232,16 +214,3 @@ def test_a_discount_next_to_none_is_not_lost_in_rounding(alpha):
     state = balanced_state(BundleMarket(values, 120, 120, 1 - alpha))
     # The sixteenth digit of 1 - alpha is all that is not known.
     assert state.amounts == pytest.approx(amounts, rel=max(1e-8, 1e-14 / alpha))
-
-
-def test_nearest_balance_of_many_tasks():
-    """No mean price is below that of anybody's next."""
-    rng = np.random.default_rng(0)
-    market = BundleMarket(rng.lognormal(0, 0.3, 40), 40_000, 1500, 1 - 1e-3)
-    near = nearest_balance(market)
-    q, amounts = 1 - 1e-3, near.amounts
-    assert amounts.sum() == 40_000
-    assert amounts.max() <= 1500
-    means = market.values * (1 - q**amounts) / (1 - q) / np.maximum(amounts, 1)
-    following = market.values * (1 - q ** (amounts + 1)) / (1 - q) / (amounts + 1)
-    assert following[amounts < 1500].max() <= means[amounts > 0].min() * (1 + 1e-12)

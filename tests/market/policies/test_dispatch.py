@@ -15,9 +15,7 @@ from simplugin.market.model import Terms, completion_times
 from simplugin.market.policies.dispatch import (
     Situation,
     completion_of_best,
-    earliest,
     first_idle,
-    round_robin,
 )
 from simplugin.platforms.peers import PeerSite
 from simplugin.workloads.bundles import Bundle
@@ -27,17 +25,6 @@ def test_first_idle_takes_the_quickest_of_the_idle():
     assert first_idle(Situation((3.0, 1.0, 2.0), (0.0,) * 3, (True, False, True), 7)) == 2
     assert first_idle(Situation((2.0, 2.0), (0.0,) * 2, (True, True), 7)) == 0
     assert first_idle(Situation((3.0, 1.0), (1.0,) * 2, (False, False), 7)) is None
-
-
-def test_round_robin_goes_round():
-    sites = [round_robin(Situation((1.0,) * 3, (9.0,) * 3, (False,) * 3, n)) for n in range(5)]
-    assert sites == [0, 1, 2, 0, 1]
-
-
-def test_earliest_counts_the_backlog():
-    assert earliest(Situation((3.0, 1.0), (0.0, 1.5), (True, False), 0)) == 1
-    assert earliest(Situation((3.0, 1.0), (0.0, 2.5), (True, False), 0)) == 0
-    assert earliest(Situation((3.0, 1.0), (0.0, 2.0), (True, False), 0)) == 0
 
 
 def _desk(dispatch, estimates):

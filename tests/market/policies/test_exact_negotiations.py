@@ -1,8 +1,5 @@
 """Negotiations that reach the maximum, against all values sorted; their bounds on rounds."""
 
-import itertools
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,7 +13,7 @@ from simplugin.market.policies.clearing import (
     secant_rounds,
     weighted_median,
 )
-from simplugin.market.policies.negotiation import AnsweringPeer, Negotiation, negotiate
+from simplugin.market.policies.negotiation import negotiate
 from simplugin.market.policies.shipped import NEGOTIATIONS
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.workloads.random_markets import random_market
@@ -70,13 +67,6 @@ def test_the_most_valuable_tasks_are_sold_for_what_the_last_of_them_is_worth(mar
 
 
 @pytest.mark.parametrize("name", CLEARING)
-def test_of_equal_tasks_those_of_the_first_peers_are_sold(name):
-    agreed = negotiate(NEGOTIATIONS[name], np.full(5, 3.0), 12, 12, 0.5)
-    assert agreed.amounts.tolist() == [3, 3, 2, 2, 2]
-    assert agreed.price == pytest.approx(3 * 0.5**2)
-
-
-@pytest.mark.parametrize("name", CLEARING)
 def test_values_of_any_size_and_tiny_discounts_need_no_more_room_than_logarithms(name):
     values = np.array([1e-300, 3e-300, 2e-300])
     agreed = negotiate(NEGOTIATIONS[name], values, 30, 30, 1 - 1e-12)
@@ -99,50 +89,6 @@ def test_rounds_stay_below_their_bounds_and_below_25(seed, own_rates):
     for name, bound in bounds.items():
         rounds = negotiate(NEGOTIATIONS[name], *market.arguments).rounds
         assert rounds <= min(bound, 25), name
-
-
-class ListedPeer(AnsweringPeer):
-    """A peer whose worths fall in any way."""
-
-    def __init__(self, worths):
-        super().__init__(1.0, len(worths), 0.5)
-        self.worths = sorted(map(math.log, worths), reverse=True)
-
-    def log_worth(self, number):
-        return self.worths[number - 1]
-
-    def above(self, log_price):
-        return sum(worth >= log_price for worth in self.worths[: self.cap])
-
-
-@pytest.mark.parametrize("name", CLEARING)
-@settings(max_examples=50)
-@given(
-    lists=st.lists(
-        st.lists(st.sampled_from([1.0, 2.0, 5.0]) | st.floats(1e-4, 1e4), min_size=1, max_size=25),
-        min_size=1,
-        max_size=6,
-    ),
-    part=st.floats(0, 1),
-)
-def test_worths_may_fall_in_any_way(name, lists, part):
-    n_peers, total = len(lists), sum(map(len, lists))
-    m = max(1, round(part * total))
-    shipped = NEGOTIATIONS[name]
-    # Peers are told apart by the numbers that they get as values.
-    listed = Negotiation(
-        "listed", shipped.scheduler, lambda value, *_: ListedPeer(lists[int(value) - 1])
-    )
-    caps = np.array([len(each) for each in lists])
-    agreed = negotiate(listed, np.arange(1.0, n_peers + 1), m, caps, 0.5)
-    sold = [sorted(each, reverse=True)[:a] for each, a in zip(lists, agreed.amounts, strict=True)]
-    best = sorted(itertools.chain(*lists), reverse=True)[:m]
-    assert sum(map(sum, sold)) == pytest.approx(sum(best), rel=1e-12)
-    assert agreed.price == pytest.approx(best[-1], rel=1e-12)
-    bounds = {"median": median_rounds, "secant": secant_rounds}
-    if name in bounds:
-        within = int(np.minimum(caps, m).sum())
-        assert agreed.rounds <= bounds[name](within, n_peers)
 
 
 @pytest.mark.parametrize("name", ["isgbmat", "commodity", "double_auction", *CLEARING])

@@ -1,6 +1,5 @@
 import dataclasses
 import math
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -109,11 +108,12 @@ def test_repaired_where_values_underflow(seed, alpha):
 
 
 @settings(max_examples=100)
-@given(st.integers(0, 10**6))
-def test_printed_is_figure_2(seed):
-    drawn = random_market(seed, most_tasks=100)
-    run = run_isgbmat(*drawn.arguments, PRINTED)
-    end, passes, A, F, price = figure_2(*drawn.arguments[:3], float(drawn.q[0]))
+@given(st.integers(0, 10**6), st.booleans())
+def test_printed_is_figure_2(seed, idle):
+    """Also with 0/0 cured, where it goes further; the figure is left to itself for 400 passes."""
+    drawn = random_market(seed, most_tasks=30)
+    run = run_isgbmat(*drawn.arguments, dataclasses.replace(PRINTED, idle_price=idle))
+    end, passes, A, F, price = figure_2(*drawn.arguments[:3], float(drawn.q[0]), 400, idle=idle)
     if run.end == "overshoot":
         # It never comes back from there, whatever becomes of the price.
         assert sum(A) + sum(F) > drawn.m
@@ -182,20 +182,6 @@ def test_printed_can_end():
     assert price == 2.0
     with pytest.raises(InfeasibleError, match="became 0/0"):
         isgbmat_printed((1.0, 2.0), 4, 4, 0.9)
-
-
-def test_how_often_it_ends_in_each_way():
-    """With 0/0 cured, against Fig. 2 peer by peer, which is left to itself for 400 passes."""
-    cured = dataclasses.replace(PRINTED, idle_price=True)
-    found, expected = Counter(), Counter()
-    for seed in range(60):
-        drawn = random_market(seed, most_tasks=30)
-        found[run_isgbmat(*drawn.arguments, cured).end] += 1
-        end, _, A, F, _ = figure_2(*drawn.arguments[:3], float(drawn.q[0]), 400, idle=True)
-        placed = sum(A) + sum(F)
-        expected[end if end == "ended" else "overshoot" if placed > drawn.m else "stuck"] += 1
-    assert found == expected
-    assert min(found[end] for end in ("ended", "overshoot", "stuck")) > 0
 
 
 def test_wrong_caps_are_refused_whatever_is_repaired():

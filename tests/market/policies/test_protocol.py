@@ -5,14 +5,11 @@ import contextlib
 import numpy as np
 import pytest
 from heard import heard
-from hypothesis import given
-from hypothesis import strategies as st
 
 from simplugin.market.policies.negotiation import (
     Agreement,
     Call,
     Negotiation,
-    OwnTasks,
     negotiate,
     own_generator,
 )
@@ -101,30 +98,6 @@ def test_in_bisection_peers_tell_counts_until_tasks_are_in_doubt(seed):
     assert set(kinds[:first]) <= COUNTS
     assert set(kinds[first:]) <= {"worths"}
     assert sum(len(answer) - 1 for answer in told) <= 2 * len(drawn.values)
-
-
-@given(seed=st.integers(0, 10**6), part=st.floats(-0.999, 0.999))
-def test_a_value_that_changes_no_answer_changes_no_call(seed, part):
-    drawn = random_market(seed % 300)
-    values, m, caps, q = drawn.arguments
-    log, changed = [], []
-    negotiate(heard(NEGOTIATIONS["bisection"], log), values, m, caps, q)
-    moved = seed % len(values)
-    own = OwnTasks(values[moved], caps[moved], q[moved])
-    least, most = -1.0, 1.0
-    for number, (kind, *numbers), answer in log:
-        if number == moved and kind == "price":
-            price, count = numbers[0], answer[1]
-            if count > 0:
-                least = max(least, price - own.log_worth(count))
-            if count < caps[moved]:
-                most = min(most, price - own.log_worth(count + 1))
-    assert least <= 0 < most
-    other = values.copy()
-    other[moved] *= np.exp(part * (most if part > 0 else -least) * 0.99)
-    negotiate(heard(NEGOTIATIONS["bisection"], changed), other, m, caps, q)
-    before = [each[:2] for each in log if each[1][0] != "worths"]
-    assert [each[:2] for each in changed if each[1][0] != "worths"] == before
 
 
 def test_peers_follow_their_own_values():
