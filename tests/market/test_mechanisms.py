@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from market_draws import bundle_markets
 
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.market.mechanisms import (
@@ -12,17 +12,6 @@ from simplugin.market.mechanisms import (
     vickrey_clarke_groves,
 )
 from simplugin.workloads.bundle_markets import BundleMarket
-
-
-@st.composite
-def markets(draw, most_peers=4, most_tasks=8):
-    n = draw(st.integers(1, most_peers))
-    m = draw(st.integers(1, most_tasks))
-    values = draw(st.lists(st.floats(0.1, 10), min_size=n, max_size=n))
-    q = draw(st.lists(st.floats(0.3, 0.99), min_size=n, max_size=n))
-    caps = draw(st.lists(st.integers(0, m), min_size=n, max_size=n))
-    caps[0] += max(0, m - sum(caps))
-    return BundleMarket(values, m, caps, q)
 
 
 def worths(market, but=None):
@@ -38,8 +27,8 @@ def worths(market, but=None):
     )
 
 
-@given(markets())
-@settings(max_examples=150)
+@given(bundle_markets(4, 8))
+@settings(max_examples=80)
 def test_vcg_is_what_the_others_lose(market):
     found = vickrey_clarke_groves(market, unsold="worthless")
     total = sum(worths(market)[: market.m])
@@ -53,7 +42,7 @@ def test_vcg_is_what_the_others_lose(market):
     assert found.revenue <= lowest_uniform(market).revenue * (1 + 1e-12)
 
 
-@given(markets())
+@given(bundle_markets(4, 8))
 @settings(max_examples=50)
 def test_uniform_prices_are_the_ends_of_the_clearing_interval(market):
     values = [*worths(market), 0.0]

@@ -11,6 +11,7 @@ import pytest
 from dynamic_programming import dynamic_programming
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from market_draws import bundle_markets
 
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum import bundle_benefit
@@ -36,24 +37,12 @@ def heap_greedy(log_value, m, caps, log_q) -> list[int]:
     return amounts
 
 
-@st.composite
-def markets(draw, most_peers=6, most_tasks=40):
-    """Draw values, m, caps and q, some of them equal."""
-    n = draw(st.integers(1, most_peers))
-    value = st.one_of(st.sampled_from([1.0, 2.0, 4.0]), st.floats(1e-3, 1e3))
-    kept = st.one_of(st.just(0.5), st.floats(1e-3, 0.999999))
-    caps = draw(st.lists(st.integers(0, most_tasks), min_size=n, max_size=n).filter(any))
-    values = draw(st.lists(value, min_size=n, max_size=n))
-    q = draw(st.one_of(kept.map(lambda each: [each] * n), st.lists(kept, min_size=n, max_size=n)))
-    return values, draw(st.integers(1, min(most_tasks, sum(caps)))), caps, q
-
-
-@given(markets())
+@given(bundle_markets())
 @settings(max_examples=150)
 def test_it_is_the_best_of_all_assignments(market):
-    values, m, caps, q = market
-    best = largest_benefit(*market)
-    assert best.benefit == pytest.approx(dynamic_programming(*market), rel=1e-12)
+    values, m, caps, q = market.arguments
+    best = largest_benefit(*market.arguments)
+    assert best.benefit == pytest.approx(dynamic_programming(*market.arguments), rel=1e-12)
     assert best.amounts.sum() == m
     assert np.all((best.amounts >= 0) & (best.amounts <= caps))
     # The benefit is that of the amounts.
@@ -65,10 +54,10 @@ def test_it_is_the_best_of_all_assignments(market):
     assert best.benefit == pytest.approx(own, rel=1e-12)
 
 
-@given(markets())
+@given(bundle_markets())
 @settings(max_examples=150)
 def test_prices_are_the_last_value_sold_and_the_first_that_is_not(market):
-    values, m, caps, q = market
+    values, m, caps, q = market.arguments
     worth = sorted(
         (
             value * kept**k
@@ -78,7 +67,7 @@ def test_prices_are_the_last_value_sold_and_the_first_that_is_not(market):
         ),
         reverse=True,
     )
-    best = largest_benefit(*market)
+    best = largest_benefit(*market.arguments)
     assert best.price == pytest.approx(worth[m - 1], rel=1e-12)
     assert best.next_price == pytest.approx(worth[m] if m < len(worth) else 0.0, rel=1e-12)
     assert best.clears(best.price)

@@ -6,6 +6,7 @@ import pytest
 from dynamic_programming import dynamic_programming
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from market_draws import bundle_markets
 
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.market.policies.isgbmat import (
@@ -17,7 +18,6 @@ from simplugin.market.policies.isgbmat import (
     run_isgbmat,
 )
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.workloads.bundle_markets import BundleMarket
 from simplugin.workloads.random_markets import random_market
 
 
@@ -54,35 +54,14 @@ def figure_2(values, m, caps, q, most_passes=5000, idle=False):
     return "ended", passes, A, F, price
 
 
-@st.composite
-def markets(draw, most_tasks=60):
-    """Markets full of ties, with and without caps."""
-    n = draw(st.integers(1, 6))
-    m = draw(st.integers(1, most_tasks))
-    values = draw(
-        st.lists(st.sampled_from([0.3, 1.0, 2.0, 4.0, 7.0, 8.0, 12.5]), min_size=n, max_size=n)
-    )
-    rates = st.sampled_from([1e-9, 0.001, 0.01, 0.1, 0.5, 0.75, 0.97])
-    alpha = draw(st.lists(rates, min_size=n, max_size=n) | rates)
-    caps = draw(st.lists(st.integers(0, m), min_size=n, max_size=n))
-    lack = max(m - sum(caps), 0)
-    caps[0] = min(caps[0] + lack, m)
-    if sum(caps) < m:
-        caps = [m] * n
-    return np.array(values), m, np.array(caps), 1 - np.array(alpha)
-
-
 @settings(max_examples=80)
-@given(markets())
+@given(bundle_markets())
 def test_repaired_reaches_the_maximum(market):
-    amounts, price = isgbmat(*market)
-    if market[3].ndim == 0:
-        best = largest_benefit(*market)
-        np.testing.assert_array_equal(amounts, best.amounts)
-        assert price == pytest.approx(best.price, rel=1e-9)
-    assert BundleMarket(*market).benefit(amounts) == pytest.approx(
-        dynamic_programming(*market), rel=1e-9
+    amounts, price = isgbmat(*market.arguments)
+    assert market.benefit(amounts) == pytest.approx(
+        dynamic_programming(*market.arguments), rel=1e-9
     )
+    assert price == pytest.approx(largest_benefit(*market.arguments).price, rel=1e-9)
 
 
 @settings(max_examples=40)
