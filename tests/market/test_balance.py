@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from market_draws import bundle_markets
 
 from simplugin.errors import WorkloadError
 from simplugin.market.balance import (
@@ -23,27 +24,6 @@ from simplugin.optimum.bundle_programs import continuous_optimum
 from simplugin.workloads.bundle_markets import BundleMarket
 
 LEAST = BundleMarket([7, 12], 4, 4, 0.5)
-
-
-@st.composite
-def markets(draw, most_peers=8, most_tasks=200):
-    """Draw a market, half of them with caps that may bind."""
-    n = draw(st.integers(1, most_peers))
-    m = draw(st.integers(1, most_tasks))
-    values = draw(st.lists(st.floats(1e-2, 1e2), min_size=n, max_size=n))
-    alpha = draw(
-        st.one_of(
-            st.floats(1e-5, 0.9),
-            st.lists(st.floats(1e-5, 0.9), min_size=n, max_size=n),
-        )
-    )
-    cap = m if draw(st.booleans()) else draw(st.integers(-(-m // n), m))
-    return BundleMarket(values, m, cap, 1 - np.asarray(alpha))
-
-
-def assignments(n, m):
-    """Return all ways to place m tasks, shape (n_assignments, n)."""
-    return np.array([each for each in itertools.product(range(m + 1), repeat=n) if sum(each) == m])
 
 
 # ---- The theorem's least counter-example ---------------------------------------------------------
@@ -68,18 +48,14 @@ def test_a_balanced_state_that_is_not_a_maximum():
 # ---- What holds ---------------------------------------------------------------------------------
 
 
-@given(
-    st.integers(1, 3),
-    st.integers(1, 6),
-    st.data(),
-)
-@settings(max_examples=150)
+@given(st.integers(1, 3), st.integers(1, 6), st.data())
+@settings(max_examples=80)
 def test_maximal_if_and_only_if_some_price_makes_all_amounts_best_responses(n, m, data):
     value = st.one_of(st.sampled_from([1.0, 2.0, 4.0]), st.floats(0.1, 10))
     values = data.draw(st.lists(value, min_size=n, max_size=n))
     q = data.draw(st.one_of(st.just(0.5), st.floats(0.05, 0.99)))
     market = BundleMarket(values, m, m, q)
-    every = assignments(n, m)
+    every = [each for each in itertools.product(range(m + 1), repeat=n) if sum(each) == m]
     benefits = np.array([market.benefit(amounts) for amounts in every])
     for amounts, benefit in zip(every, benefits, strict=True):
         short = 1 - benefit / benefits.max()
@@ -90,7 +66,7 @@ def test_maximal_if_and_only_if_some_price_makes_all_amounts_best_responses(n, m
         assert (low <= high * (1 + 1e-9)) == (short < 1e-12)
 
 
-@given(markets(most_peers=5, most_tasks=30))
+@given(bundle_markets(5, 30))
 @settings(max_examples=80)
 def test_the_prices_of_the_maximum(market):
     best = largest_benefit(*market.arguments)
@@ -99,13 +75,6 @@ def test_the_prices_of_the_maximum(market):
     assert is_supported(market, best.amounts)
     for price in (low, high, 0.5 * (low + high)):
         assert best_response(market, best.amounts, price)
-        # No peer gains by any other number of tasks, found by trying them all.
-        for peer in range(market.n_peers):
-            number = np.arange(market.caps[peer] + 1)
-            q = market.q[peer]
-            profit = market.values[peer] * (1 - q**number) / (1 - q) - price * number
-            scale = max(1.0, abs(profit).max())
-            assert profit[best.amounts[peer]] >= profit.max() - 1e-9 * scale
     assert not best_response(market, best.amounts, high * 1.001)
     if low > 0:
         assert not best_response(market, best.amounts, low * 0.999)
@@ -122,7 +91,7 @@ def test_amounts_that_do_not_place_all_tasks_are_no_maximum():
 # ---- Balanced states -----------------------------------------------------------------------------
 
 
-@given(markets())
+@given(bundle_markets(8, 200, 1e-5))
 @settings(max_examples=60)
 def test_the_balanced_state_is_balanced(market):
     state = balanced_state(market)
@@ -134,13 +103,13 @@ def test_the_balanced_state_is_balanced(market):
     full = amounts[active] >= market.caps[active]
     assert means[~full] == pytest.approx(np.full(np.sum(~full), price), rel=1e-6)
     assert np.all(means[full] >= price * (1 - 1e-9))
-    assert np.all(market.values[amounts == 0] <= price * (1 + 1e-9))
+    assert np.all(market.values[(amounts == 0) & (market.caps > 0)] <= price * (1 + 1e-9))
     if not np.any(full):
         assert is_balanced(market, np.where(active, amounts, 0.0), price, 1e-6)
         assert state.benefit == pytest.approx(price * market.m, rel=1e-6)
 
 
-@given(markets())
+@given(bundle_markets(8, 200, 1e-5))
 @settings(max_examples=40)
 def test_half_of_the_largest_benefit_at_least(market):
     state, near = balanced_state(market), nearest_balance(market)
@@ -173,7 +142,7 @@ def test_values_made_for_whole_amounts_are_balanced_there(amounts, q, price):
     assert is_balanced(market, near.amounts, near.price, 1e-6)
 
 
-@given(markets(most_peers=5, most_tasks=200))
+@given(bundle_markets(5, 200, 1e-5))
 @settings(max_examples=50)
 def test_nearest_balance_is_that_of_tasks_one_by_one(market):
     amounts = np.zeros(market.n_peers, dtype=int)
