@@ -114,15 +114,6 @@ def test_balancing_rates_keep_the_benefit(seed, n, m, alpha):
     assert ends[-1] - ends[min(1, len(ends) - 1)] <= slowest * (1 + 1e-9)
 
 
-def test_balance_of_peers_of_the_same_kind_is_the_common_rate():
-    # Alike peers share equally anyhow; the benefit then asks for the rate that there was.
-    common = largest_benefit(np.full(4, 3.0), 400, 400, 0.99)
-    rates = balancing_rates(np.full(4, 3.0), np.full(4, 1 / 3), 400, common.benefit)
-    assert rates.amounts.tolist() == [100] * 4
-    assert rates.alpha == pytest.approx(np.full(4, 0.01), rel=1e-6)
-    assert rates.price == pytest.approx(3 * 0.99**99.5, rel=1e-6)
-
-
 def test_what_cannot_be_had_is_refused():
     with pytest.raises(InfeasibleError, match=r"a benefit of 0.5: values allow from 1.5 to less"):
         balancing_rates([1.0, 0.5], [1.0, 2.0], 30, 0.5)

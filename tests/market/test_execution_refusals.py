@@ -95,14 +95,6 @@ def test_refuses_a_bundle_that_no_site_of_the_grid_can_place():
     assert execute(grid, BUNDLE, Terms(n_max=10), "optimum").deals[0].site == 0
 
 
-def test_sites_have_terms_for_all_their_peers():
-    grid = PeerGrid(
-        ("a", "b"), (SITE, PeerSite.numbered(np.ones(1), np.ones(1), "cp", scheduler="l"))
-    )
-    with pytest.raises(WorkloadError, match="q has shape"):
-        execute(grid, BUNDLE, [Terms(), Terms(alpha=[0.1, 0.2])], "optimum")
-
-
 def test_other_errors_stay_those_of_actors():
     with pytest.raises(ActorError, match=r"local scheduler on .*ZeroDivisionError") as caught:
         execute(SITE, BUNDLE, negotiation=divides)

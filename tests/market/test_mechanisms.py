@@ -51,14 +51,6 @@ def test_uniform_prices_are_the_ends_of_the_clearing_interval(market):
     assert np.all(uniform(market).profits() >= -1e-12)
 
 
-def test_with_one_task_vcg_is_the_second_price():
-    market = BundleMarket([3.0, 7.0, 5.0], 1, 1, 0.5)
-    found = vickrey_clarke_groves(market)
-    assert found.payments.tolist() == pytest.approx([0, 5, 0])
-    assert found.profits().tolist() == pytest.approx([0, 2, 0])
-    assert uniform(market).revenue == pytest.approx(7)
-
-
 def test_worked_example():
     # Tasks are worth 12, 6, 3 and 7, 3.5; three are sold. Without the first peer the second one
     # would have two more, worth 3.5 and 1.75; without the second the first one more, worth 3.

@@ -6,11 +6,9 @@ from hypothesis import strategies as st
 from simplugin.market.policies.auctions import (
     double_auction,
     double_auction_dearest,
-    double_auction_marginal,
     double_auction_mean,
     double_auction_rounds,
 )
-from simplugin.workloads.bundle_markets import BundleMarket
 from simplugin.workloads.random_markets import random_market
 
 
@@ -96,18 +94,6 @@ def test_mean_bids_take_the_largest_mean_prices(seed):
     counts = np.bincount([peer for _, peer in chosen], minlength=len(drawn.values))
     assert price == pytest.approx(-chosen[-1][0], rel=1e-9)
     np.testing.assert_array_equal(amounts, counts)
-
-
-def test_mean_bids_end_in_the_balanced_state():
-    # Of V = (7, 12) and q = 1/2, A = (1, 3) has means of 7 each and is worth 28, (2, 2) 28.5.
-    amounts, price = double_auction_mean((7.0, 12.0), 4, 4, 0.5)
-    assert amounts.tolist() == [1, 3]
-    assert price == pytest.approx(7)
-    best, marginal = double_auction_marginal((7.0, 12.0), 4, 4, 0.5)
-    assert best.tolist() == [2, 2]
-    assert marginal == pytest.approx(3.5)
-    market = BundleMarket((7.0, 12.0), 4, 4, 0.5)
-    assert [market.benefit(each) for each in (amounts, best)] == pytest.approx([28, 28.5])
 
 
 def test_dearest_first():

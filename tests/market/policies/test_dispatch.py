@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin.errors import InfeasibleError
 from simplugin.market.actors.global_schedulers import Desk, Directory
 from simplugin.market.actors.local_schedulers import seconds
 from simplugin.market.actors.messages import Announcement, Capacity, Estimate, Submission
@@ -67,12 +66,6 @@ def test_a_queue_is_first_in_first_served():
     assert (desk.done, desk.handed) == (3, 3)
 
 
-def test_earliest_knows_what_sites_still_have():
-    estimates = ((4.0, 10.0),) * 4
-    # Site 0 is done at 4, 8, then 12: the third goes to site 1, which is done at 10.
-    assert _handed(_desk("earliest", estimates), 0.0) == [(0, 0), (1, 0), (2, 1), (3, 0)]
-
-
 def test_earliest_lets_overdue_bundles_count_nothing():
     account = _desk("earliest", ((4.0, 10.0),))
     desk = account[0]
@@ -102,12 +95,6 @@ def test_a_site_that_cannot_take_a_bundle_does_not_get_it(dispatch, sites):
     # The first site is idle and would be next.
     account = _desk(dispatch, ((math.inf, 4.0, 10.0),) * 4)
     assert _handed(account, 0.0) == list(enumerate(sites))
-
-
-def test_a_desk_refuses_what_no_site_can_take():
-    account = _desk("earliest", ((math.inf, math.inf),))
-    with pytest.raises(InfeasibleError, match="no site can take bundle 'b'"):
-        _handed(account, 0.0)
 
 
 @given(

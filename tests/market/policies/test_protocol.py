@@ -100,19 +100,6 @@ def test_in_bisection_peers_tell_counts_until_tasks_are_in_doubt(seed):
     assert sum(len(answer) - 1 for answer in told) <= 2 * len(drawn.values)
 
 
-def test_peers_follow_their_own_values():
-    # One peer's side is made with another value than the market's: only it is told apart.
-    shipped = NEGOTIATIONS["secant"]
-    made = []
-
-    def peer(value, cap, q, generator):
-        made.append(value)
-        return shipped.peer(1000.0 if len(made) == 2 else value, cap, q, generator)
-
-    agreed = negotiate(Negotiation("fast", shipped.scheduler, peer), [5.0, 5.0, 5.0], 30, 30, 0.99)
-    assert agreed.amounts.tolist() == [0, 30, 0]
-
-
 def test_posted_prices_take_one_round_and_any_policy():
     def first(values, m, caps, q, share=1):
         assert q.shape == values.shape
