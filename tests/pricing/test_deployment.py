@@ -60,7 +60,6 @@ def test_an_application_goes_breadth_first_from_its_master() -> None:
     assert arcs(SQUARE, sharing, 1) == [("e", "d"), ("d", "b"), ("d", "c"), ("b", "a")]
     assert sharing.depth.tolist() == [0, 0, 1, 1, 1, 2, 2, 2, 3, 3]
     assert sharing.application.tolist() == [0, 1, 0, 0, 1, 0, 1, 1, 0, 1]
-    assert sharing.applications == ("left", "right")
     assert sharing.flop.tolist() == [1e6, 2e6]
     assert sharing.byte.tolist() == [10, 20]
     assert sharing.weight.tolist() == [1, 3]
