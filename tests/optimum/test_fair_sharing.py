@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from itertools import product
 
 import numpy as np
@@ -13,7 +14,6 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError, UncertifiedError, WorkloadError
-from simplugin.optimum import fair_sharing as module
 from simplugin.optimum.fair_sharing import FairShare, fair_sharing
 from simplugin.optimum.ways import Ways
 from simplugin.platforms.graphs import Graph
@@ -302,6 +302,8 @@ def test_what_is_not_certified_is_refused_with_a_remedy(monkeypatch: pytest.Monk
     def poor(ways: Ways, *_: object) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         yield np.ones(ways.sharing.n_agents), np.zeros(len(ways.resource))
 
+    # The package has a function of the same name.
+    module = import_module("simplugin.optimum.fair_sharing")
     monkeypatch.setattr(module, "_candidates", poor)
     with pytest.raises(UncertifiedError, match="orders of magnitude apart: check the units of"):
         fair_sharing(line((1.0, 1.0)))
