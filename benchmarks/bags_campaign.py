@@ -28,7 +28,7 @@ from simplugin.papers.beaumont.heuristics import LARGER, LONGER, POLICIES, secti
 from simplugin.papers.beaumont.instances import READINGS, SEEDS, TASKS, TREES
 from simplugin.papers.beaumont.own_policies import CHANGES, ERRORS, OURS, PARTS
 
-PAPER = tuple(Setting(name, orders=ORDERS if name == "fcfs" else 1) for name in POLICIES)
+PAPER = tuple(Setting(name, orders=ORDERS[False] if name == "fcfs" else 1) for name in POLICIES)
 GROUPS = {
     "paper": PAPER,
     "own": tuple(map(Setting, ("lp", *OURS))),

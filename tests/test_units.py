@@ -19,69 +19,32 @@ FORMATS = [
 
 
 @pytest.mark.parametrize(
-    ("text", "value"),
+    ("parse", "text", "value"),
     [
-        ("98.095Mf", 98.095e6),
-        ("1Gf", 1e9),
-        ("2gigaflops", 2e9),
-        ("1kiloflops", 1e3),
-        ("3flops", 3.0),
-        ("1e9", 1e9),
-        ("1E9f", 1e9),
-        (" \t+1Ef", 1e18),
-        ("1Ef", 1e18),
-        (".5kf", 500.0),
-        ("5.kf", 5000.0),
-        ("0x10f", 271.0),  # the f is a hexadecimal digit
-        ("0x1p4f", 16.0),
-        ("inff", math.inf),
-        ("0", 0.0),
-        ("-1f", -1.0),
+        (units.parse_speed, "98.095Mf", 98.095e6),
+        (units.parse_speed, "2gigaflops", 2e9),
+        (units.parse_speed, "1E9f", 1e9),
+        (units.parse_speed, " \t+1Ef", 1e18),
+        (units.parse_speed, ".5kf", 500.0),
+        (units.parse_speed, "5.kf", 5000.0),
+        (units.parse_speed, "0x10f", 271.0),  # the f is a hexadecimal digit
+        (units.parse_speed, "0x1p4f", 16.0),
+        (units.parse_speed, "inff", math.inf),
+        (units.parse_bandwidth, "125MBps", 1.25e8),
+        (units.parse_bandwidth, "64KiBps", 65536.0),
+        (units.parse_bandwidth, "8Kibps", 1024.0),
+        (units.parse_size, "4MiB", 4194304.0),
+        (units.parse_size, "64b", 8.0),
+        (units.parse_size, "1Kib", 128.0),
+        (units.parse_size, "1YiB", 2.0**80),
+        (units.parse_time, "1w", 604800.0),
+        (units.parse_time, "2h", 7200.0),
+        (units.parse_time, "1.5m", 90.0),
+        (units.parse_time, "59.904us", 59.904 * 1e-6),
     ],
 )
-def test_speeds(text, value):
-    assert units.parse_speed(text) == value
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("125MBps", 1.25e8),
-        ("1Gbps", 1.25e8),
-        ("64KiBps", 65536.0),
-        ("8Kibps", 1024.0),
-        ("8bps", 1.0),
-        ("10", 10.0),
-    ],
-)
-def test_bandwidths(text, value):
-    assert units.parse_bandwidth(text) == value
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [("4MiB", 4194304.0), ("1kB", 1e3), ("64b", 8.0), ("1Kib", 128.0), ("1YiB", 2.0**80)],
-)
-def test_sizes(text, value):
-    assert units.parse_size(text) == value
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("1w", 604800.0),
-        ("2d", 172800.0),
-        ("2h", 7200.0),
-        ("1.5m", 90.0),
-        ("15ms", 15 * 1e-3),
-        ("59.904us", 59.904 * 1e-6),
-        ("1ns", 1e-9),
-        ("7ps", 7 * 1e-12),
-        ("3s", 3.0),
-    ],
-)
-def test_times(text, value):
-    assert units.parse_time(text) == value
+def test_what_is_read(parse, text, value):
+    assert parse(text) == value
 
 
 @pytest.mark.parametrize(
@@ -89,13 +52,9 @@ def test_times(text, value):
     [
         (units.parse_speed, "4.3", False),
         (units.parse_speed, " 4.3e9", False),
-        (units.parse_speed, "inf", False),
-        (units.parse_speed, "0xA", False),
         (units.parse_speed, "0x1p3", False),
-        (units.parse_speed, "4.3f", True),
         (units.parse_speed, "4.3kf", True),
         (units.parse_bandwidth, "1e3Bps", True),
-        (units.parse_bandwidth, "1", False),
         (units.parse_time, "5m", True),
         (units.parse_time, "5", False),
     ],
@@ -116,17 +75,10 @@ def test_lists():
         (units.parse_bandwidth, "10GBps ", "'10GBps'|'GBps'"),
         (units.parse_bandwidth, "10 GBps", "unknown unit ' GBps' .did you mean 'GBps'"),
         (units.parse_bandwidth, "1KBps", "did you mean 'kBps'"),
-        (units.parse_bandwidth, "1GB", "unknown unit 'GB'"),
-        (units.parse_speed, "1Mflops", "unknown unit 'Mflops'"),
         (units.parse_speed, "1GF", "did you mean 'Gf'"),
         (units.parse_time, "1min", "unknown unit 'min' .did you mean 'm'"),
-        (units.parse_time, "2hours", "did you mean 'h'"),
-        (units.parse_time, "1.5sec", "did you mean 's'"),
-        (units.parse_time, "1M", "did you mean 'm'"),
         (units.parse_time, "3months", "unknown unit 'months'; write"),
-        (units.parse_size, "1min", "unknown unit 'min'; write"),
         (units.parse_time, "", "not a number"),
-        (units.parse_time, "s", "not a number"),
         (units.parse_time, "nan", "not a number"),
         (units.parse_time, "1e400s", "out of the range"),
         (units.parse_time, "1e-400s", "out of the range"),
@@ -145,12 +97,9 @@ def test_refused(parse, text, says):
     ("text", "expected"),
     [
         (units.format_speed(98.095e6), "98.095Mf"),
-        (units.format_speed(1e9), "1Gf"),
         (units.format_speed(0), "0f"),
-        (units.format_bandwidth(1.25e8), "125MBps"),
         (units.format_bandwidth(1.25e9), "1.25GBps"),
         (units.format_size(4194304), "4MiB"),
-        (units.format_size(1000), "1kB"),
         (units.format_size(1023), "1023B"),
         (units.format_time(0.015), "15ms"),
         (units.format_time(3600.0), "3600s"),

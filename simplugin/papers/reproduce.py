@@ -8,19 +8,17 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from simplugin.campaigns.jobs import Record
 from simplugin.campaigns.running.campaign_runs import Means, run_source
 from simplugin.campaigns.running.course import Terms
+from simplugin.campaigns.running.reporting import Progress, Summary
 from simplugin.campaigns.store import StoreReader
 from simplugin.claims import Claim
 from simplugin.figures import Figure
 from simplugin.papers.reproductions import ALL, ReproductionJobs
 from simplugin.scenarios.outputs import claim_from, figure_from, finite, plain
-
-if TYPE_CHECKING:
-    from simplugin.campaigns.running.reporting import Progress, Summary
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from typing import Annotated, Any
@@ -57,6 +57,28 @@ class Quantity:
     optimum: float | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     over: str = "seeds"
+
+
+def share(held: Iterable[bool], words: str = "", **further: Any) -> Quantity:
+    """Return the share of cases in which something holds, with both numbers and words as note."""
+    cases = list(held)
+    note = f"{sum(cases)} of {len(cases)}{words}"
+    return Quantity(sum(cases) / len(cases), note=note, **further)
+
+
+def determined_by(
+    provenance: Mapping[str, Any], quantities: Mapping[str, Quantity]
+) -> dict[str, Quantity]:
+    """Return quantities with what determines them, where they do not have it yet."""
+    return {
+        name: replace(each, provenance=each.provenance or provenance)
+        for name, each in quantities.items()
+    }
+
+
+def named(values: Mapping[str, float], form: str) -> str:
+    """Return values after their names as text."""
+    return ", ".join(f"{name} {value:{form}}" for name, value in values.items())
 
 
 class Criterion(BaseModel):

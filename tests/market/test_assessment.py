@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, settings
+from market_draws import bundle_markets
 
 from simplugin.market.assessment import Assessment, demand_curve
 from simplugin.market.execution import Execution
@@ -163,15 +163,6 @@ def test_queue_over_time(several):
         assert counts[-1] == 0
 
 
-def test_nobody_waits_for_no_time():
-    told = assessed(site("p", 3), ONE, deal([5, 4, 1], [2, 1, 0], 2.25, [17.0, 14.0, 12.0],
-                    bundle=1, submitted=12.0, called=12.0, agreed=12.0))  # fmt: skip
-    [queue] = [figure for figure in told.figures() if figure.name == "queue"]
-    dates, counts = queue.series["waiting"]
-    assert min(counts) == 0
-    assert max(counts[dates > 1.5]) == 0
-
-
 def test_panels_of_one_bundle(one):
     allocation, prices, demand = one.figures()
     edges, heights = allocation.series["sold"]
@@ -182,26 +173,14 @@ def test_panels_of_one_bundle(one):
     assert prices.lines == demand.lines == {"market price": 2.25}
 
 
-@given(
-    values=st.lists(st.floats(0.5, 50), min_size=1, max_size=6),
-    m=st.integers(1, 40),
-    n_max=st.integers(1, 40),
-    alpha=st.floats(0.01, 0.9),
-)
-def test_demand_is_the_number_of_tasks_worth_a_price(values, m, n_max, alpha):
-    if len(values) * min(n_max, m) < m:
-        m = len(values) * n_max
-    market = BundleMarket(values, m, n_max, 1 - alpha)
+@settings(max_examples=40)
+@given(bundle_markets())
+def test_demand_is_the_number_of_tasks_worth_a_price(market):
     prices, tasks = demand_curve(market)
     assert np.all(np.diff(prices) <= 1e-12 * prices[:-1])
     assert np.all(np.diff(tasks) >= 0)
-    each = [
-        value * (1 - alpha) ** number
-        for value, cap in zip(values, market.caps, strict=True)
-        for number in range(cap)
-    ]
+    ranks = np.arange(market.m)
+    each = (market.values[:, None] * market.q[:, None] ** ranks)[ranks < market.caps[:, None]]
     for price, bought in list(zip(prices, tasks, strict=True))[::100]:
-        above = sum(worth >= price * (1 + 1e-9) for worth in each)
-        at_least = sum(worth >= price * (1 - 1e-9) for worth in each)
-        assert above <= bought <= at_least
-    assert tasks[-1] >= min(1.5 * m, len(each)) - 1e-9
+        assert np.sum(each >= price * (1 + 1e-9)) <= bought <= np.sum(each >= price * (1 - 1e-9))
+    assert tasks[-1] >= min(1.5 * market.m, len(each)) - 1e-9

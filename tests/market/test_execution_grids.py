@@ -120,25 +120,6 @@ def test_the_desk_goes_by_what_peers_believe(dispatch):
     assert deal.estimated().completion == pytest.approx(honest[0].estimated().completion)
 
 
-@pytest.mark.parametrize("dispatch", DISPATCHERS)
-def test_a_bundle_goes_to_a_site_that_can_take_it(dispatch):
-    terms = (Terms(n_max=5), Terms(n_max=12), TERMS)
-    bundles = [Bundle.of_class("neutral", count, str(count)) for count in (40, 36, 15)]
-    deals = execute(GRID, bundles, terms, "optimum", dispatch=dispatch).deals
-    # Forty are too many for 3 times 12, 36 for 3 times 5.
-    assert deals[0].site == 2
-    assert deals[1].site in (1, 2)
-    assert {deal.market.m for deal in deals} == {40, 36, 15}
-
-
-def test_round_robin_queues_at_sites():
-    deals = _run(_bundles(6), dispatch="round_robin")
-    assert [deal.site for deal in deals] == [0, 1, 2, 0, 1, 2]
-    # The second bundle is there already.
-    for first, second in zip(deals[:3], deals[3:], strict=True):
-        assert second.called == first.finished
-
-
 def test_earliest_is_a_list_schedule():
     bundles = _bundles(9)
     deals = _run(bundles, dispatch="earliest")

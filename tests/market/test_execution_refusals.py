@@ -47,17 +47,14 @@ def divides(*_):
         ({"terms": Terms(n_max=9)}, InfeasibleError, r"20 tasks cannot be placed: 2 peers take at"),
         ({"terms": [Terms()] * 2}, WorkloadError, "there are terms for 2 sites; give one for each"),
         ({"negotiation": "haggling"}, WorkloadError, "negotiation is 'haggling'; give one of"),
-        ({"negotiation": 5}, WorkloadError, "negotiation is 5; give one of isgbmat"),
-        ({"negotiation": None}, WorkloadError, "negotiation is None; give one of"),
+        ({"negotiation": None}, WorkloadError, "negotiation is None; give one of isgbmat"),
         ({"negotiation": none_at_all}, WorkloadError, "none_at_all: 0 tasks are placed"),
         ({"negotiation": agreed([9, 9])}, WorkloadError, r"'odd' gives 2 peers \[9, 9\] tasks of"),
-        ({"negotiation": agreed([10.9, 10.9])}, WorkloadError, r"peers \[10.9, 10.9\] tasks"),
         ({"negotiation": agreed([20])}, WorkloadError, r"'odd' gives 2 peers \[20\] tasks of"),
         ({"negotiation": agreed([21, -1])}, WorkloadError, r"'odd' gives 2 peers \[21, -1\]"),
         ({"negotiation": gives_up}, InfeasibleError, "it goes round in circles"),
         ({"counters": "forgotten"}, WorkloadError, "counters is 'forgotten'"),
         ({"counters": 0.0}, WorkloadError, "counters is 0.0"),
-        ({"counters": True}, WorkloadError, "counters is True"),
         ({"dispatch": "anywhere"}, WorkloadError, "dispatch is 'anywhere'"),
         (
             {"believed": PeerSite.numbered(np.ones(2), np.ones(2), "cp")},
@@ -96,14 +93,6 @@ def test_refuses_a_bundle_that_no_site_of_the_grid_can_place():
     ):
         execute(grid, BUNDLE, Terms(n_max=9), "optimum")
     assert execute(grid, BUNDLE, Terms(n_max=10), "optimum").deals[0].site == 0
-
-
-def test_sites_have_terms_for_all_their_peers():
-    grid = PeerGrid(
-        ("a", "b"), (SITE, PeerSite.numbered(np.ones(1), np.ones(1), "cp", scheduler="l"))
-    )
-    with pytest.raises(WorkloadError, match="q has shape"):
-        execute(grid, BUNDLE, [Terms(), Terms(alpha=[0.1, 0.2])], "optimum")
 
 
 def test_other_errors_stay_those_of_actors():

@@ -47,14 +47,14 @@ def breakpoints(market, peer):
     return np.unique(found)
 
 
-@given(markets(3, 8))
-@settings(max_examples=20)
+@given(markets(3, 6))
+@settings(max_examples=8)
 def test_no_other_factor_does_better_than_the_best_report(market):
     for rule in RULES:
         for peer in range(market.n_peers):
             best = best_report(market, peer, rule)
             ties = breakpoints(market, peer)
-            tried = [*ties * (1 - 1e-7), *ties * (1 + 1e-7), *np.geomspace(0.05, 20, 60)]
+            tried = [*ties * (1 - 1e-7), *ties * (1 + 1e-7), *np.geomspace(0.05, 20, 20)]
             most = max(
                 profit(market, MECHANISMS[rule](with_factor(market, peer, x)), peer) for x in tried
             )
@@ -65,51 +65,24 @@ def test_no_other_factor_does_better_than_the_best_report(market):
             assert best.gain >= 0
 
 
-@given(markets(3, 6), st.integers(0, 10**6))
+@pytest.mark.parametrize(
+    ("mechanism", "income", "least"),
+    [
+        # Over-reporting never gains if tasks pay by measured time.
+        (uniform, "measured", 1.0),
+        # No lie gains if peers are held to it.
+        (uniform, "verified", 0.02),
+        (vickrey_clarke_groves, "measured", 0.02),
+    ],
+)
+@given(market=markets(), data=st.data())
 @settings(max_examples=40)
-def test_no_lie_of_any_shape_does_better_than_a_factor(market, seed):
-    # Any falling values may be reported, not only multiples of the true ones.
-    generator = np.random.default_rng(seed)
-    best = best_report(market, 0)
-    rivals = sorted(
-        market.values[i] * market.q[i] ** k
-        for i in range(1, market.n_peers)
-        for k in range(market.m)
-    )
-    for _ in range(50):
-        lie = np.sort(np.exp(generator.normal(0, 1, market.m)))[::-1]
-        price = sorted([*rivals, *lie], reverse=True)[market.m - 1]
-        amount = int(np.sum(lie >= price))
-        earned = market.values[0] * np.sum(market.q[0] ** np.arange(amount)) - amount * price
-        assert earned <= best.profit + 3e-6 * market.benefit(best.settlement.amounts)
-
-
-@given(markets(), st.floats(1, 50))
-@settings(max_examples=80)
-def test_over_reporting_never_gains_if_tasks_pay_by_measured_time(market, factor):
-    honest = uniform(market)
+def test_what_no_lie_gains(mechanism, income, least, market, data):
+    factor = data.draw(st.floats(least, 50))
+    honest = mechanism(market)
     for peer in range(market.n_peers):
-        lied = uniform(with_factor(market, peer, factor))
-        assert profit(market, lied, peer) <= profit(market, honest, peer) + 1e-9
-
-
-@given(markets(), st.floats(0.02, 50))
-@settings(max_examples=80)
-def test_no_lie_gains_if_peers_are_held_to_it(market, factor):
-    honest = uniform(market)
-    for peer in range(market.n_peers):
-        lied = uniform(with_factor(market, peer, factor))
-        assert profit(market, lied, peer, "verified") <= profit(market, honest, peer) + 1e-9
-
-
-@given(markets(), st.floats(0.02, 50))
-@settings(max_examples=80)
-def test_no_report_gains_under_vcg(market, factor):
-    honest = vickrey_clarke_groves(market)
-    for peer in range(market.n_peers):
-        lied = vickrey_clarke_groves(with_factor(market, peer, factor))
-        assert profit(market, lied, peer) <= profit(market, honest, peer) + 1e-9
-        assert best_report(market, peer, "vcg").gain == 0
+        lied = mechanism(with_factor(market, peer, factor))
+        assert profit(market, lied, peer, income) <= profit(market, honest, peer) + 1e-9
 
 
 def test_a_lie_that_pays_by_hand():
@@ -181,7 +154,7 @@ def test_unknown_rules_are_refused():
 
 
 @given(markets(3, 10))
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_games_end_as_they_say(market):
     game = play(market, tick=0.02, passes=60)
     best = largest_benefit(market.values, market.m, market.caps, market.q).benefit

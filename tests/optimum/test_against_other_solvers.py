@@ -12,7 +12,7 @@ from simplugin.platforms.graphs import Graph
 from simplugin.pricing.deployment import deploy
 from simplugin.workloads import Application, Sharing
 
-SEEDS = range(5)
+SEEDS = range(3)
 
 
 def instance(seed: int) -> Sharing:
@@ -74,30 +74,6 @@ def test_utilities_are_those_of_clarabel(seed: int, alpha: float) -> None:
     capacity = np.concatenate([sharing.speed, sharing.bandwidth])
     income = np.concatenate([share.host_price, share.link_price]) * capacity
     assert income == pytest.approx(factor.max() * fits.dual_value, abs=1e-4 * income.sum())
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_proportional_fairness_is_that_of_sequential_quadratic_programming(seed: int) -> None:
-    from scipy.optimize import minimize
-
-    sharing = instance(seed)
-    takes, owner, unit = dense(sharing)
-    share = fair_sharing(sharing)
-    answer = minimize(
-        lambda rate: -float(sharing.weight @ np.log(owner @ rate)),
-        np.full(sharing.n_agents, 1e-3),
-        jac=lambda rate: -(sharing.weight / (owner @ rate)) @ owner,
-        bounds=[(1e-12, None)] * sharing.n_agents,
-        constraints={
-            "type": "ineq",
-            "fun": lambda rate: 1 - takes @ rate,
-            "jac": lambda _: -takes,
-        },
-        method="SLSQP",
-        options={"maxiter": 500, "ftol": 1e-12},
-    )
-    assert answer.success
-    assert share.throughput == pytest.approx(unit * (owner @ answer.x), rel=1e-4)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

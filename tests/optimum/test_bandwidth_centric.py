@@ -55,7 +55,7 @@ def test_a_chain_passes_on_what_its_links_let_through() -> None:
     assert free.throughput == pytest.approx(11.0, rel=1e-12)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(
     seed=st.integers(0, 10**6),
     n_hosts=st.sampled_from([1, 2, 5, 20, 60]),
@@ -89,19 +89,6 @@ def test_the_program_finds_the_same(
         assert rates.sent[host] == pytest.approx(total, rel=1e-12, abs=1e-15 * state.fair)
         times = below * byte / tree.bandwidth[list(children)]
         assert (times.sum() if port == "single" else times.max(initial=0)) <= 1 + 1e-12
-
-
-def test_macro_tasks_are_a_lower_bound() -> None:
-    below = 0
-    for seed in range(20):
-        tree = random_tree(20, 5, np.random.default_rng(seed))
-        flop, byte = np.full(2, 8.575e10), np.array([1e8, 8e10])
-        bags = Bags(("a", "b"), flop, byte, np.ones(2), np.array([200, 200]))
-        macro = bandwidth_centric(tree, flop.sum(), byte.sum()).throughput
-        fair = steady_state(tree, bags).fair
-        assert macro <= fair * (1 + 1e-9)
-        below += macro < 0.99 * fair
-    assert below > 10
 
 
 def test_what_makes_no_sense_is_refused() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from dynamic_programming import dynamic_programming
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +15,7 @@ from simplugin.optimum.bundle_programs import (
     relaxation,
 )
 
-SEEDS = range(24)
+SEEDS = range(12)
 
 
 def drawn(seed: int):
@@ -28,23 +27,6 @@ def drawn(seed: int):
     return rng.lognormal(0, rng.uniform(0.1, 1.5), n), m, caps, np.broadcast_to(q, (n,))
 
 
-def test_dynamic_programming_by_hand():
-    # 12 + 6 + 7 + 3.5, and with one task fewer of the second peer 12 + 7 + 3.5 + 1.75.
-    assert dynamic_programming([7, 12], 4, 4, 0.5) == 28.5
-    assert dynamic_programming([7, 12], 4, [4, 1], 0.5) == 24.25
-    assert dynamic_programming([1.0], 3, 3, 0.1) == pytest.approx(1.11)
-
-
-def test_dynamic_programming_asks_for_no_discount_that_falls():
-    """Its own rule is a maximum over all amounts: check with an exhaustive loop of two peers."""
-    values, m, q = [3.0, 2.9], 25, [0.8, 0.95]
-    sums = [
-        value * (1 - kept ** np.arange(m + 1)) / (1 - kept)
-        for value, kept in zip(values, q, strict=True)
-    ]
-    assert dynamic_programming(values, m, m, q) == pytest.approx(max(sums[0] + sums[1][::-1]))
-
-
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_program_over_tasks_is_whole_and_its_dual_clears(seed):
     market = drawn(seed)
@@ -53,16 +35,6 @@ def test_the_program_over_tasks_is_whole_and_its_dual_clears(seed):
     assert benefit == pytest.approx(best.benefit, rel=1e-9)
     slack = 1e-9 * float(np.max(market[0]))
     assert best.next_price - slack <= price <= best.price + slack
-
-
-def test_the_program_s_dual_by_hand():
-    benefit, price = assignment_program([7, 12], 4, 4, 0.5)
-    assert benefit == pytest.approx(28.5)
-    assert 3.0 <= price <= 3.5
-    # Nothing is left to sell.
-    benefit, price = assignment_program([7, 12], 3, [1, 2], 0.5)
-    assert benefit == pytest.approx(25.0)
-    assert 0 <= price <= 6
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -96,7 +68,7 @@ def test_the_interior_point_finds_the_closed_form(seed):
     st.lists(st.floats(1e-4, 0.99), min_size=6, max_size=6),
     st.integers(1, 60),
 )
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_whole_tasks_are_worth_less_by_the_margin_at_most(values, m, alpha, cap):
     cap = max(cap, -(-m // len(values)))
     market = (values, m, cap, 1 - np.array(alpha[: len(values)]))
@@ -122,22 +94,6 @@ def test_the_margin_s_two_forms_meet():
     assert high / low == pytest.approx(1.01 / 0.99, rel=1e-3)
     # n p alpha / 8 is what is known of small rates.
     assert low == pytest.approx(2 * 0.99e-4 / 8, rel=1e-2)
-
-
-def test_large_bundles_lose_next_to_nothing():
-    """At most alpha / 8 of a task's price for each peer, of m tasks that are worth more than it."""
-    rng = np.random.default_rng(5)
-    for _ in range(20):
-        alpha = rng.uniform(0.001, 0.03)
-        market = rng.lognormal(0, 0.5, 12), 1000, 1000, 1 - alpha
-        gap = continuous_optimum(*market).benefit / largest_benefit(*market).benefit - 1
-        assert 0 <= gap < 12 * alpha * 1.02 / 8 / 1000
-
-
-def test_equal_peers_share_alike():
-    best = continuous_optimum([2.0] * 3, 10, 10, 0.9)
-    assert best.amounts == pytest.approx([10 / 3] * 3)
-    assert best.price == pytest.approx(2 * 0.9 ** (10 / 3) * -np.log(0.9) / 0.1)
 
 
 def test_a_capped_peer_sells_its_cap_and_idle_ones_nothing():
@@ -175,18 +131,7 @@ def test_equal_peers_divide_tasks_at_any_rate(alpha):
     assert best.price == pytest.approx(160 * (1 - alpha) ** (4 / 3), rel=alpha + 1e-14)
 
 
-@pytest.mark.parametrize("alpha", [1e-7, 1e-6])
-def test_the_interior_point_is_as_near_as_it_says(alpha):
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        market = rng.lognormal(0, 1, 10), 96, 96, 1 - alpha
-        closed, interior = continuous_optimum(*market), relaxation(*market)
-        assert interior.benefit == pytest.approx(closed.benefit, rel=3e-4)
-
-
-@pytest.mark.parametrize(
-    "function", [dynamic_programming, assignment_program, relaxation, continuous_optimum]
-)
+@pytest.mark.parametrize("function", [assignment_program, relaxation, continuous_optimum])
 def test_a_bundle_that_does_not_fit_is_refused(function):
     with pytest.raises(InfeasibleError, match="9 tasks cannot be placed"):
         function([1.0, 2.0], 9, 4, 0.5)

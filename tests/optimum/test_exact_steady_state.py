@@ -82,7 +82,7 @@ def check(tree: Tree, bags: Bags, state: ExactState, port: Port) -> None:
     assert income == state.fair * sum(weight[k] * min(cheapest[k]) for k in kinds)
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(seed=st.integers(0, 10**6), port=st.sampled_from(PORTS))
 def test_whole_numbers_have_exact_optima(seed: int, port: Port) -> None:
     tree, bags = whole_numbers(seed)
@@ -96,7 +96,7 @@ def test_whole_numbers_have_exact_optima(seed: int, port: Port) -> None:
         )
 
 
-@pytest.mark.parametrize("seed", range(9))
+@pytest.mark.parametrize("seed", range(3))
 def test_floats_have_exact_optima_too(seed: int) -> None:
     tree, bags = campaign(seed)
     state = exact_steady_state(tree, bags)
@@ -122,7 +122,7 @@ def test_floats_may_stand_for_fractions() -> None:
 
 def test_rounded_quantities_have_exact_optima_or_are_refused() -> None:
     refusals = []
-    for seed in range(40):
+    for seed in range(20):
         rng = np.random.default_rng(seed)
         parent = np.array([-1] + [int(rng.integers(i)) for i in range(1, 4)])
         tree = Tree(
@@ -142,7 +142,7 @@ def test_rounded_quantities_have_exact_optima_or_are_refused() -> None:
             refusals.append(str(error))
         else:
             check(whole, rounded, state, "single")
-    assert 4 <= len(refusals) <= 36
+    assert 2 <= len(refusals) <= 18
     remedy = "is optimal to a tolerance only; give a larger max_denominator, or"
     assert all(remedy in each for each in refusals)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from itertools import product
 
 import numpy as np
@@ -13,7 +14,6 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError, UncertifiedError, WorkloadError
-from simplugin.optimum import fair_sharing as module
 from simplugin.optimum.fair_sharing import FairShare, fair_sharing
 from simplugin.optimum.ways import Ways
 from simplugin.platforms.graphs import Graph
@@ -92,22 +92,6 @@ def ways(sharing: Sharing, share: FairShare) -> np.ndarray:
     return price
 
 
-@pytest.mark.parametrize("alpha", ALPHAS)
-def test_one_host_is_shared_by_the_closed_form(alpha: float) -> None:
-    flop, weight, speed = np.array([3.0, 0.5, 20.0]), np.array([1.0, 2.0, 0.3]), 7.0
-    sharing = deploy(
-        hosts(speed),
-        [Application(f"a{k}", "h0", flop[k], 1.0, weight[k]) for k in range(3)],
-    )
-    share = fair_sharing(sharing, alpha)
-    # w rho^-alpha = price f, and f @ rho is the speed.
-    root = np.sum(flop * (weight / flop) ** (1 / alpha)) / speed
-    assert share.host_price[0] == pytest.approx(root**alpha, rel=1e-9)
-    expected = (weight / flop) ** (1 / alpha) / root
-    assert share.throughput == pytest.approx(expected, rel=1e-9)
-    assert share.rate.sum() == pytest.approx(expected.sum(), rel=1e-9)
-
-
 @pytest.mark.parametrize("alpha", [0.2, 0.5, 1.0, 2.0, 20.0])
 def test_a_line_gives_less_to_who_uses_two_links(alpha: float) -> None:
     share = fair_sharing(line((1.0, 1.0)), alpha)
@@ -115,12 +99,6 @@ def test_a_line_gives_less_to_who_uses_two_links(alpha: float) -> None:
     assert share.throughput == pytest.approx([long, 1 - long, 1 - long], rel=1e-9)
     used = share.link_price[share.link_price > 0]
     assert used == pytest.approx([(1 - long) ** -alpha] * 2, rel=1e-9)
-
-
-def test_a_line_under_proportional_fairness_is_one_third_and_two_thirds() -> None:
-    share = fair_sharing(line((1.0, 1.0)))
-    assert share.throughput == pytest.approx([1 / 3, 2 / 3, 2 / 3], rel=1e-12)
-    assert share.objective == pytest.approx(math.log(4 / 27), rel=1e-12)
 
 
 def test_a_line_under_max_min_fairness_fills_its_second_link() -> None:
@@ -146,14 +124,6 @@ def test_max_min_goes_on_where_a_dual_of_the_first_stage_may_be_zero() -> None:
     assert share.throughput == pytest.approx([1.0, 2.0, 4.0, 4.0, 4.0], rel=1e-12)
 
 
-def test_max_min_counts_throughputs_per_weight() -> None:
-    sharing = deploy(
-        hosts(6.0),
-        [Application("a", "h0", 1.0, 1.0, 2.0), Application("b", "h0", 1.0, 1.0, 1.0)],
-    )
-    assert fair_sharing(sharing, math.inf).throughput == pytest.approx([4.0, 2.0])
-
-
 def test_a_line_with_the_largest_throughput_leaves_out_the_long_way() -> None:
     share = fair_sharing(line((1.0, 1.0)), 0.0)
     assert share.throughput == pytest.approx([0.0, 1.0, 1.0], abs=1e-12)
@@ -169,31 +139,6 @@ def test_the_largest_throughput_is_shared_evenly_where_it_does_not_matter() -> N
     applications[0] = Application("a0", "h0", 1.0, 1.0, 1.0, hosts=("h1",))
     share = fair_sharing(deploy(hosts(14.0, 1.0), applications), 0.0)
     assert share.throughput == pytest.approx([1.0, 2.0, 2.0], rel=1e-10)
-
-
-def test_a_star_bound_by_its_links_shares_their_sum() -> None:
-    bandwidth, byte = np.array([1.0, 2.0, 4.0]), np.array([0.5, 3.0])
-    graph = Graph.duplex(
-        ["m", "x", "y", "z"],
-        np.array([0.0, 1e6, 1e6, 1e6]),
-        np.array([[0, 1], [0, 2], [0, 3]]),
-        bandwidth,
-    )
-    sharing = deploy(graph, [Application(f"a{k}", "m", 1.0, byte[k]) for k in range(2)])
-    share = fair_sharing(sharing)
-    assert share.throughput == pytest.approx(7.0 / 2 / byte, rel=1e-10)
-    assert share.link_price[::2] == pytest.approx(np.full(3, 2 / 7), rel=1e-10)
-    assert np.all(share.host_price == 0)
-
-
-def test_two_hosts_of_which_one_application_may_use_one() -> None:
-    sharing = deploy(
-        hosts(3.0, 1.0),
-        [Application("free", "h0", 1.0, 1.0), Application("tied", "h1", 1.0, 1.0, hosts=("h1",))],
-    )
-    share = fair_sharing(sharing)
-    assert share.throughput == pytest.approx([3.0, 1.0], rel=1e-10)
-    assert share.host_price == pytest.approx([1 / 3, 1.0], rel=1e-10)
 
 
 def test_a_link_that_just_suffices_has_no_price() -> None:
@@ -268,33 +213,10 @@ def test_throughputs_may_span_nine_orders_of_magnitude(alpha: float) -> None:
         assert share.host_price == pytest.approx(share.throughput**-alpha / flop, rel=1e-8)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_the_unit_of_an_applications_tasks_does_not_matter(seed: int) -> None:
-    sharing = random_sharing(seed)
-    unit = 10 ** np.random.default_rng(seed).uniform(-5, 5, sharing.n_applications)
-    other = replace(sharing, flop=sharing.flop * unit, byte=sharing.byte * unit)
-    one, two = fair_sharing(sharing), fair_sharing(other)
-    assert two.throughput * unit == pytest.approx(one.throughput, rel=1e-8)
-
-
-@settings(max_examples=60)
-@given(st.integers(0, 10**6), st.sampled_from([0.0, *ALPHAS, math.inf]))
-def test_sharings_are_feasible_and_proven_best(seed: int, alpha: float) -> None:
-    sharing = random_sharing(seed)
-    share = fair_sharing(sharing, alpha)
-    assert np.all(share.rate >= 0)
-    assert np.all(share.rate[~sharing.computes] == 0)
-    assert sharing.overload(share.rate) < 1e-9
-    assert share.throughput == pytest.approx(sharing.throughput(share.rate), rel=1e-12)
-    assert share.gap < 1e-8
-    assert np.all(share.host_price >= 0)
-    assert np.all(share.link_price >= 0)
-
-
-@settings(max_examples=100)
+@settings(max_examples=80)
 @given(
     st.integers(0, 10**6),
-    st.sampled_from([0.0, *ALPHAS]),
+    st.sampled_from([0.0, *ALPHAS, math.inf]),
     st.sampled_from([1.0, 1.0, 1e-9, 1e-11, 1e-12]),
 )
 @example(1250, 0.1, 1.0)
@@ -315,19 +237,26 @@ def test_prices_and_rates_fulfil_the_conditions_of_optimality(
     except UncertifiedError:
         assert slow < 1
         assume(False)
+    assert np.all(share.rate >= 0)
+    assert np.all(share.rate[~sharing.computes] == 0)
+    assert sharing.overload(share.rate) < 1e-9
+    assert share.throughput == pytest.approx(sharing.throughput(share.rate), rel=1e-12)
+    assert share.gap < tolerance
+    prices = np.concatenate([share.host_price, share.link_price])
+    assert np.all(prices >= 0)
+    if math.isinf(alpha):
+        return
     worth = sharing.weight * share.throughput**-alpha if alpha else sharing.weight
     price = ways(sharing, share)[sharing.computes] / worth[sharing.application[sharing.computes]]
-    # No way is cheaper than a task is worth, and none is taken that is dearer.
+    # No way is cheaper than a task is worth, and none is used that is more expensive.
     assert price.min() > 1 - tolerance
     part = share.rate / np.where(share.throughput > 0, share.throughput, 1.0)[sharing.application]
-    taken = part[sharing.computes]
-    assert np.sum(taken * np.where(taken > 0, price - 1, 0.0)) < tolerance
-    # What has a price is used up.
+    used = part[sharing.computes]
+    assert np.sum(used * np.where(used > 0, price - 1, 0.0)) < tolerance
+    # A resource with a price is used up.
     load = np.concatenate([sharing.host_load(share.rate), sharing.link_load(share.rate)])
     capacity = np.concatenate([sharing.speed, sharing.bandwidth])
-    prices = np.concatenate([share.host_price, share.link_price])
-    income = prices * capacity
-    assert np.sum(prices * (capacity - load)) < tolerance * income.sum()
+    assert np.sum(prices * (capacity - load)) < tolerance * (prices @ capacity)
 
 
 @pytest.mark.parametrize(
@@ -373,59 +302,11 @@ def test_what_is_not_certified_is_refused_with_a_remedy(monkeypatch: pytest.Monk
     def poor(ways: Ways, *_: object) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         yield np.ones(ways.sharing.n_agents), np.zeros(len(ways.resource))
 
+    # The package has a function of the same name.
+    module = import_module("simplugin.optimum.fair_sharing")
     monkeypatch.setattr(module, "_candidates", poor)
     with pytest.raises(UncertifiedError, match="orders of magnitude apart: check the units of"):
         fair_sharing(line((1.0, 1.0)))
-
-
-@settings(max_examples=15)
-@given(st.integers(0, 10**6), st.sampled_from([0.0, 0.5, 1.0, math.inf]))
-def test_relabelling_hosts_changes_nothing(seed: int, alpha: float) -> None:
-    sharing = random_sharing(seed)
-    order = np.random.default_rng(seed).permutation(sharing.n_hosts)
-    new = np.argsort(order)
-    other = replace(
-        sharing,
-        hosts=tuple(sharing.hosts[host] for host in order),
-        speed=sharing.speed[order],
-        host=new[sharing.host],
-    )
-    one, two = fair_sharing(sharing, alpha), fair_sharing(other, alpha)
-    assert two.throughput == pytest.approx(one.throughput, rel=1e-8)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_large_alpha_comes_near_to_max_min(seed: int) -> None:
-    sharing = replace(random_sharing(seed), flop=np.full(random_sharing(seed).n_applications, 1e6))
-    best = fair_sharing(sharing, math.inf).throughput / sharing.weight
-    # Weights of max-min are those of the throughputs, w^alpha those of the utility.
-    errors = []
-    for alpha in (4.0, 16.0, 64.0):
-        weighted = replace(sharing, weight=sharing.weight**alpha)
-        level = fair_sharing(weighted, alpha).throughput / sharing.weight
-        errors.append(np.abs(np.log(level / best)).max())
-    assert errors[-1] < 0.1
-    assert errors[-1] <= errors[0] + 1e-9
-
-
-def test_a_small_alpha_comes_near_to_the_largest_throughput() -> None:
-    sharing = deploy(
-        hosts(14.0, 1.0),
-        [
-            Application("a", "h0", 1.0, 1.0, 1.0, hosts=("h1",)),
-            Application("b", "h0", 2.0, 1.0, 2.0),
-            Application("c", "h0", 5.0, 1.0, 5.0),
-            Application("d", "h0", 5.0, 1.0, 4.0),
-        ],
-    )
-    best = fair_sharing(sharing, 0.0).throughput
-    errors = [
-        float(np.abs(fair_sharing(sharing, alpha).throughput - best).max())
-        for alpha in (0.2, 0.1, 0.05, 0.02)
-    ]
-    assert best == pytest.approx([1.0, 2.0, 2.0, 0.0], abs=1e-9)
-    assert errors == sorted(errors, reverse=True)
-    assert errors[-1] < 1e-3
 
 
 def test_what_has_no_capacity_is_not_used_and_too_dear() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,11 +15,7 @@ from simplugin.optimum.exact_steady_state import exact_steady_state
 from simplugin.optimum.steady_state import Port, SteadyState, steady_state
 from simplugin.platforms.graphs import Tree
 from simplugin.platforms.topologies.random_trees import random_tree
-from simplugin.scenarios.importing import importable
 from simplugin.workloads.applications import Bags
-
-with importable(Path(__file__).parent):
-    from convex_programs import steady_state_program
 
 FLOP = 2 * 3500.0**3
 PORTS: tuple[Port, ...] = ("single", "multi")
@@ -99,62 +94,27 @@ def proven_bound(tree: Tree, bags: Bags, state: SteadyState, port: Port) -> floa
     return float(income / (bags.weight @ cheapest))
 
 
-def dense_program(
-    tree: Tree, bags: Bags, port: Port, goal: np.ndarray, least: np.ndarray
-) -> np.ndarray:
-    """Maximise ``goal @ throughput`` with throughputs of at least `least`, in one matrix."""
-    n, types = tree.n_hosts, bags.n_applications
-    below = np.zeros((n, n))
-    for host in range(n):
-        at = host
-        while at >= 0:
-            below[at, host] = 1.0
-            at = int(tree.parent[at])
-    rows, limits = [], []
-    for host in range(n):
-        row = np.zeros((n, types))
-        row[host] = bags.flop
-        if tree.speed[host] > 0:
-            rows.append(row.ravel() / tree.speed[host])
-            limits.append(1.0)
-    for group in (
-        [tree.children[u] for u in range(n)] if port == "single" else [(v,) for v in range(1, n)]
-    ):
-        row = np.zeros((n, types))
-        for child in group:
-            row += np.outer(below[child], bags.byte / tree.bandwidth[child])
-        rows.append(row.ravel())
-        limits.append(1.0)
-    for kind in range(types):
-        row = np.zeros((n, types))
-        row[:, kind] = -1.0
-        rows.append(row.ravel())
-        limits.append(-least[kind])
-    unit = np.tile(np.maximum(least, 1e-300), n)
-    scaled = np.array(rows) * unit
-    for kind in range(types):
-        scaled[-types + kind] /= least[kind]
-        limits[-types + kind] /= least[kind]
-    cost = -np.tile(goal * least, n)
-    bounds = [(0, None if tree.speed[host] > 0 else 0) for host in range(n) for _ in range(types)]
-    found = linprog(cost, A_ub=scaled, b_ub=limits, bounds=bounds, options={"presolve": False})
+def largest_throughput(tree: Tree, bags: Bags, port: Port, kind: int, least: np.ndarray) -> float:
+    """Return the largest throughput of one type if all reach a least one, by one dense program."""
+    n, types, computes = tree.n_hosts, bags.n_applications, tree.speed > 0
+    below = np.eye(n)
+    for host in range(1, n):
+        below[:, host] += below[:, tree.parent[host]]
+    # What each link or port, then each CPU takes for the least throughput of each type on a host.
+    busy = below[:, :, None] * (bags.byte * least) / tree.bandwidth[:, None, None]
+    if port == "single":
+        busy = np.array([busy[list(children)].sum(axis=0) for children in tree.children])
+    cpu = np.eye(n)[computes][:, :, None] * (bags.flop * least) / tree.speed[computes, None, None]
+    total = np.tile(np.eye(types), n)
+    found = linprog(
+        -total[kind],
+        A_ub=np.vstack([busy.reshape(n, -1), cpu.reshape(len(cpu), -1), -total]),
+        b_ub=np.concatenate([np.ones(n + len(cpu)), -np.ones(types)]),
+        bounds=[(0, None if works else 0) for works in np.repeat(computes, types)],
+        options={"presolve": False},
+    )
     assert found.status == 0
-    return np.asarray((found.x * unit).reshape(n, types).sum(axis=0))
-
-
-def test_one_host_computes_all_types_alike() -> None:
-    tree, bags = tree_of([-1], [60.0], []), bags_of([1.0, 2.0, 3.0], [9.0, 9.0, 9.0])
-    state = steady_state(tree, bags)
-    assert state.throughput == pytest.approx([10.0, 10.0, 10.0], rel=1e-12)
-    assert state.cpu_price == pytest.approx([1 / 6], rel=1e-12)
-    assert state.rates(0) == (tuple(state.throughput),)
-
-
-def test_weights_are_proportions() -> None:
-    tree, bags = tree_of([-1], [70.0], []), bags_of([1.0, 2.0], [0.0, 0.0], [3.0, 2.0])
-    state = steady_state(tree, bags)
-    assert state.throughput == pytest.approx([30.0, 20.0], rel=1e-12)
-    assert state.fair == pytest.approx(10.0, rel=1e-12)
+    return float(-found.fun * least[kind])
 
 
 def test_the_root_takes_what_is_heavy_to_send() -> None:
@@ -183,18 +143,17 @@ def test_ports_are_shared_or_not() -> None:
 @pytest.mark.parametrize("port", PORTS)
 @pytest.mark.parametrize("reading", "ABCD")
 def test_prices_prove_the_rates_of_the_papers_campaign(reading: str, port: Port) -> None:
-    for seed in range(6):
-        for n_hosts in (5, 20, 100):
-            tree, bags = instance(reading, seed, n_hosts)
-            state = steady_state(tree, bags, port=port)
-            check_rates(tree, bags, state, port)
-            bound = proven_bound(tree, bags, state, port)
-            assert state.bound == pytest.approx(bound, rel=1e-12)
-            assert bound * (1 - 1e-9) <= state.fair <= bound * (1 + 1e-12)
-            income = state.cpu_price @ tree.speed + state.port_price.sum()
-            assert income == pytest.approx(state.fair, rel=1e-9)
-            # Section 3.4: on trees the fairest throughputs are equal.
-            assert np.ptp(state.throughput) <= 1e-9 * state.fair
+    for seed, n_hosts in enumerate((5, 20, 100, 5, 20, 100)):
+        tree, bags = instance(reading, seed, n_hosts)
+        state = steady_state(tree, bags, port=port)
+        check_rates(tree, bags, state, port)
+        bound = proven_bound(tree, bags, state, port)
+        assert state.bound == pytest.approx(bound, rel=1e-12)
+        assert bound * (1 - 1e-9) <= state.fair <= bound * (1 + 1e-12)
+        income = state.cpu_price @ tree.speed + state.port_price.sum()
+        assert income == pytest.approx(state.fair, rel=1e-9)
+        # Section 3.4: on trees the fairest throughputs are equal.
+        assert np.ptp(state.throughput) <= 1e-9 * state.fair
 
 
 @settings(max_examples=40)
@@ -217,11 +176,10 @@ def test_no_application_gains_unless_one_that_has_no_more_loses(seed: int, port:
     ratio = state.throughput / bags.weight
     for kind in range(bags.n_applications):
         poorer = ratio <= ratio[kind] * (1 + 1e-7)
-        goal = (np.arange(len(ratio)) == kind) / state.throughput
-        # Whoever is richer may lose nearly everything.
+        # A richer one may lose nearly everything.
         least = np.where(poorer, 1 - 1e-9, 1e-6) * state.throughput
-        best = dense_program(tree, bags, port, goal, least)
-        assert best[kind] == pytest.approx(state.throughput[kind], rel=1e-5)
+        best = largest_throughput(tree, bags, port, kind, least)
+        assert best == pytest.approx(state.throughput[kind], rel=1e-5)
 
 
 def test_types_without_data_use_what_the_port_leaves() -> None:
@@ -232,45 +190,6 @@ def test_types_without_data_use_what_the_port_leaves() -> None:
     assert state.fair == pytest.approx(1.0, rel=1e-12)
     assert state.bound == pytest.approx(1.0, rel=1e-12)
     assert state.cpu_price == pytest.approx([0.0, 0.0], abs=1e-12)
-
-
-@pytest.mark.parametrize("port", PORTS)
-@pytest.mark.parametrize("seed", range(8))
-def test_cvxpy_finds_the_same(seed: int, port: Port) -> None:
-    tree, bags = instance("ABCD"[seed % 4], seed, 12) if seed < 4 else wild(seed)
-    state = steady_state(tree, bags, port=port)
-    other = steady_state_program(tree, bags, port=port)
-    assert other.fair == pytest.approx(state.fair, rel=1e-6)
-    income = other.cpu_price * tree.speed
-    assert income == pytest.approx(state.cpu_price * tree.speed, abs=1e-5 * state.fair)
-    assert other.port_price == pytest.approx(state.port_price, abs=1e-5 * state.fair)
-
-
-@pytest.mark.parametrize("reading", "ABCD")
-def test_prices_are_differences(reading: str) -> None:
-    tree, bags = instance(reading, 3, 10)
-    state = steady_state(tree, bags)
-    step = 1e-5
-    for host in range(tree.n_hosts):
-        up, down = tree.speed.copy(), tree.speed.copy()
-        up[host] *= 1 + step
-        down[host] *= 1 - step
-        gain = (
-            steady_state(replace(tree, speed=up), bags).fair
-            - steady_state(replace(tree, speed=down), bags).fair
-        ) / 2
-        expected = state.cpu_price[host] * tree.speed[host] * step
-        assert gain == pytest.approx(expected, rel=1e-3, abs=1e-8 * state.fair)
-        # More time at a port is more bandwidth to all children.
-        wide, narrow = tree.bandwidth.copy(), tree.bandwidth.copy()
-        wide[list(tree.children[host])] *= 1 + step
-        narrow[list(tree.children[host])] *= 1 - step
-        gain = (
-            steady_state(replace(tree, bandwidth=wide), bags).fair
-            - steady_state(replace(tree, bandwidth=narrow), bags).fair
-        ) / 2
-        expected = state.port_price[host] * step
-        assert gain == pytest.approx(expected, rel=1e-3, abs=1e-8 * state.fair)
 
 
 def port_time(tree: Tree, bags: Bags, state: SteadyState) -> float:
@@ -313,33 +232,23 @@ def test_flows_under_the_cut_are_gone_and_little_is_lost(cut: float) -> None:
     assert gone >= 12
 
 
-def stars() -> st.SearchStrategy[tuple[Tree, Bags]]:
-    """Draw stars with bandwidths and CCRs that differ."""
-
-    def build(draw: tuple[int, list[int], list[int], list[int], float, float]) -> tuple[Tree, Bags]:
-        seed, bandwidths, ratios, speeds, root, scale = draw
-        rng = np.random.default_rng(seed)
-        speed = [root, *(10.0 * s for s in speeds[: len(bandwidths)])]
-        tree = tree_of([-1] + [0] * len(bandwidths), speed, [float(b) for b in bandwidths])
-        flop = rng.uniform(1, 50, len(ratios))
-        byte = flop * np.array(ratios) * scale
-        return tree, bags_of(list(flop), list(byte), list(rng.uniform(0.3, 3, len(ratios))))
-
-    return st.tuples(
-        st.integers(0, 10**6),
-        st.lists(st.integers(1, 200), min_size=1, max_size=8, unique=True),
-        st.lists(st.integers(1, 100), min_size=1, max_size=4, unique=True),
-        st.lists(st.integers(1, 50), min_size=8, max_size=8),
-        st.sampled_from([0.0, 30.0, 400.0]),
-        # From ports that are full to ports that nearly everything fits through.
-        st.sampled_from([0.1, 1e-3, 1e-4]),
-    ).map(build)
+def star(seed: int) -> tuple[Tree, Bags]:
+    """Return a star whose bandwidths and CCRs differ, with ports from full to nearly idle."""
+    rng = np.random.default_rng(seed)
+    n, types = int(rng.integers(1, 9)), int(rng.integers(1, 5))
+    speed = [rng.choice([0.0, 30.0, 400.0]), *(10.0 * rng.integers(1, 51, n))]
+    bandwidth = 1.0 + rng.permutation(200)[:n]
+    flop = rng.uniform(1, 50, types)
+    byte = flop * (1 + rng.permutation(100)[:types]) * rng.choice([0.1, 1e-3, 1e-4])
+    return tree_of([-1] + [0] * n, speed, list(bandwidth)), bags_of(
+        list(flop), list(byte), list(rng.uniform(0.3, 3, types))
+    )
 
 
-@settings(max_examples=80)
-@given(star=stars())
-def test_proposition_1_slices_of_a_star(star: tuple[Tree, Bags]) -> None:
-    tree, bags = star
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10**6))
+def test_proposition_1_slices_of_a_star(seed: int) -> None:
+    tree, bags = star(seed)
     state = steady_state(tree, bags)
     # Fastest link first, the root before all; highest CCR first.
     hosts = np.argsort(-tree.bandwidth)

@@ -128,20 +128,6 @@ class TestClosedForms:
         assert bound.value == pytest.approx(8 * (alpha + (1 - alpha) / 4))
         assert bound.kind == "critical path"
 
-    def test_chain(self):
-        graphs = GraphSet((graph_of([1e9, 2e9, 3e9], [(0, 1), (1, 2), (0, 2)], alpha=0.2),))
-        assert makespan_bound(graphs, EVEN).value == pytest.approx(6 * (0.2 + 0.8 / 4))
-
-    def test_time_against_area(self):
-        # Two tasks of 1 s on two processors; p of them take 1/2 + 1/(2 p) s. One processor each
-        # takes 1 s; both in turn on two take 3/2 s; the area for one processor each is 1 s.
-        site = MultiCluster("pair", (("a", 2, 1e9),)).site()
-        graphs = GraphSet((graph_of([1e9, 1e9], alpha=0.5),))
-        assert relaxation_bound(graphs, site).value == pytest.approx(1.0)
-        # Three of them: any share s on two processors makes the area 3/2 + 3/4 s.
-        graphs = GraphSet((graph_of([1e9] * 3, alpha=0.5),))
-        assert relaxation_bound(graphs, site).value == pytest.approx(1.5)
-
     def test_chord_of_whole_processors(self):
         # A chain of two beside a task of their size, on two processors, all alike. Chain with a
         # share s of each task on two: 2 (1 - s/4) s; area 3 + s for two processors: both meet at
@@ -203,15 +189,6 @@ class TestSchedules:
         ):
             assert bound.value <= best * (1 + 1e-9)
 
-    @pytest.mark.parametrize("seed", range(3))
-    def test_no_schedule_of_four_tasks_is_shorter(self, seed):
-        graphs, _ = random_set(seed, 1, 4, most=3)
-        site = MultiCluster("small", (("a", 2, 1e9), ("b", 1, 1.5e9))).site()
-        best = optimum(graphs, site, True)
-        assert relaxation_bound(graphs, site, transfers=True).value <= best * (1 + 1e-9)
-        # It is no empty promise either.
-        assert relaxation_bound(graphs, site, transfers=True).value >= best / 2
-
     @pytest.mark.parametrize("transfers", [False, True])
     @settings(max_examples=20, derandomize=True)
     @given(seed=st.integers(0, 2**32 - 1))
@@ -229,14 +206,6 @@ class TestSchedules:
 
 
 class TestChanges:
-    @settings(max_examples=15, derandomize=True)
-    @given(seed=st.integers(0, 2**32 - 1), factor=st.floats(1.1, 4.0))
-    def test_faster_processors(self, seed, factor):
-        graphs, site = random_set(seed, 2, 6, most=6)
-        faster = replace(site, speed=site.speed * np.where(np.arange(site.n_clusters), 1, factor))
-        slow, fast = makespan_bound(graphs, site), makespan_bound(graphs, faster)
-        assert fast.value <= slow.value * (1 + 2e-6)
-
     @settings(max_examples=15, derandomize=True)
     @given(seed=st.integers(0, 2**32 - 1), exponent=st.integers(-12, 12))
     def test_more_of_everything(self, seed, exponent):
@@ -272,7 +241,7 @@ class TestChanges:
         assert bound.value == pytest.approx(1 + 150e-6 + 4e9 / 5e8 + 1)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(st.integers(0, 10**6), st.booleans(), st.booleans())
 def test_no_schedule_beats_the_bound_by_rounding(seed: int, chain: bool, backwards: bool) -> None:
     rng = np.random.default_rng(seed)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 from simplugin.errors import WorkloadError
 from simplugin.optimum import task_graph_bounds
+from simplugin.optimum.solvers import solve_by_clarabel
 from simplugin.optimum.task_graph_arcs import Arcs, Choices
 from simplugin.optimum.task_graph_bounds import (
     area_bound,
@@ -20,18 +20,80 @@ from simplugin.optimum.task_graph_bounds import (
     relaxation,
     relaxation_bound,
 )
-from simplugin.platforms.sites import SUBSETS, MultiCluster, Site
+from simplugin.platforms.sites import SUBSETS, Site
 from simplugin.scenarios.importing import importable
 from simplugin.workloads.graph_sets import GraphSet
 
 with importable(Path(__file__).parent):
-    from convex_programs import relaxation_program
     from small_task_graphs import EVEN, graph_of, random_set
+
+
+def relaxation_program(graphs: GraphSet, site: Site, *, transfers: bool = False) -> float:
+    """Return the least makespan of divided tasks by cvxpy and Clarabel [s], to about 1e-8 of it.
+
+    The program of `simplugin.optimum.task_graph_bounds.relaxation` in the order of its
+    description, with x_vkp as `share`.
+    """
+    import cvxpy
+
+    # Its stubs export no functions.
+    functions: Any = cvxpy
+    choices = Choices(graphs, site, transfers)
+    path = float(np.max(choices.earliest + choices.least_time + choices.rest))
+    unit = max(path, float(np.sum(graphs.flop)) / site.power) or 1.0
+    n, edges = graphs.n_tasks, graphs.edges
+    start: Any = cvxpy.Variable(n)
+    makespan: Any = cvxpy.Variable()
+    # Of each cluster the shares of all its numbers of processors.
+    share: list[Any] = [
+        cvxpy.Variable((n, processors), nonneg=True) for processors in site.processors.tolist()
+    ]
+
+    def total(values: Any, of: Any = slice(None)) -> Any:
+        """Return the sum of values over all choices of each task, or of the first of each edge."""
+        return sum(
+            functions.sum(functions.multiply(x[of], values[:, k, : x.shape[1]] / unit), axis=1)
+            for k, x in enumerate(share)
+        )
+
+    end = start + total(choices.time)
+    constraints = [
+        sum(functions.sum(x, axis=1) for x in share) == 1,
+        start >= graphs.release[graphs.graph_of] / unit,
+        end <= makespan,
+    ]
+    if len(edges):
+        source, target = edges.T
+        constraints += [
+            start[target] >= end[source] + total(choices.sending, source),
+            start[target] >= end[source] + total(choices.receiving, target),
+        ]
+    margin, member = _windows(choices)
+    for k, x in enumerate(share):
+        load = functions.sum(functions.multiply(x, choices.load[:, k, : x.shape[1]] / unit), axis=1)
+        constraints.append(margin / unit + member @ load <= makespan)
+    problem: Any = cvxpy.Problem(cvxpy.Minimize(makespan), constraints)
+    solve_by_clarabel(
+        problem, "the relaxation", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10
+    )
+    return float(makespan.value) * unit
+
+
+def _windows(choices: Choices) -> tuple[Any, Any]:
+    """Return the seconds outside of each window, and which tasks run in it, without empty ones."""
+    windows = [
+        (first + rest, (choices.earliest >= first) & (choices.rest >= rest))
+        for first in np.unique(choices.earliest)
+        for rest in np.unique(choices.rest)
+    ]
+    full = [(margin, member) for margin, member in windows if np.any(member)]
+    margins, members = zip(*full, strict=True)
+    return np.array(margins), np.array(members, dtype=np.float64)
 
 
 class TestRelaxation:
     @pytest.mark.parametrize("transfers", [False, True])
-    @settings(max_examples=15, derandomize=True)
+    @settings(max_examples=10, derandomize=True)
     @given(seed=st.integers(0, 2**32 - 1), n_graphs=st.integers(1, 3), n_tasks=st.integers(1, 6))
     def test_is_that_of_cvxpy(self, transfers, seed, n_graphs, n_tasks):
         graphs, site = random_set(seed, n_graphs, n_tasks, most=9)
@@ -40,7 +102,7 @@ class TestRelaxation:
         assert relaxed.value == pytest.approx(program, rel=1e-6)
         assert relaxed.limit == pytest.approx(program, rel=1e-6)
 
-    @settings(max_examples=20, derandomize=True)
+    @settings(max_examples=10, derandomize=True)
     @given(seed=st.integers(0, 2**32 - 1))
     def test_is_as_good_as_the_simple_bounds(self, seed):
         graphs, site = random_set(seed, 3, 10, most=20)
@@ -50,25 +112,6 @@ class TestRelaxation:
         assert relaxed >= max(area, path) * (1 - 1e-6)
         assert relaxation_bound(graphs, site, transfers=True).value >= max(area, path)
         assert relaxed >= relaxation(graphs, site).value * (1 - 1e-6)
-
-    @settings(max_examples=15, derandomize=True)
-    @given(seed=st.integers(0, 2**32 - 1))
-    def test_is_above_that_of_any_numbers_of_processors(self, seed):
-        graphs, site = random_set(seed, 2, 5, most=6)
-        graphs = replace(graphs, release=np.zeros(2))
-        curve = program_of_curves(graphs, site)
-        assert relaxation(graphs, site).value >= curve * (1 - 1e-6)
-
-    def test_approaches_that_of_any_numbers_of_processors(self):
-        # Where clusters are large, whole numbers hardly matter; there are no windows to help.
-        rng = np.random.default_rng(3)
-        graph = graph_of(list(1e9 * rng.uniform(1, 9, 12)), alpha=0.05)
-        graphs = GraphSet((graph, graph_of([2e9] * 3, [(0, 1), (1, 2)], alpha=0.2, name="chain")))
-        site = MultiCluster("large", (("a", 30, 1e9), ("b", 20, 1.3e9))).site()
-        curve = program_of_curves(graphs, site)
-        path = critical_path_bound(graphs, site).value
-        assert curve > 1.05 * max(path, area_bound(graphs, site).value)
-        assert relaxation(graphs, site).value == pytest.approx(curve, rel=5e-3)
 
     def test_prices_and_relaxed_schedule(self):
         graphs, site = random_set(7, 3, 10, most=20)
@@ -108,41 +151,6 @@ class TestRelaxation:
     def test_tolerance_out_of_range(self, tolerance):
         with pytest.raises(WorkloadError, match="give a share from 1e-9"):
             relaxation(GraphSet((graph_of([1e9]),)), EVEN, tolerance=tolerance)
-
-
-def program_of_curves(graphs: GraphSet, site: Site) -> float:
-    """Minimise the makespan if processors need not be whole, with Amdahl's curve as a cone.
-
-    A share y of a task that takes t of all t' = y T has an area of (1 - alpha) (y + alpha y² /
-    (t s / w - alpha y)) w / s.
-    """
-    import cvxpy as cp
-
-    n, unit = graphs.n_tasks, float(graphs.flop.sum()) / site.power + 1e-9
-    start, makespan = cp.Variable(n), cp.Variable()
-    share = cp.Variable((n, site.n_clusters), nonneg=True)
-    part = cp.Variable((n, site.n_clusters), nonneg=True)
-    rules = [cp.sum(share, axis=1) == 1, start >= 0]
-    loads = [0.0] * site.n_clusters
-    for v, k in product(range(n), range(site.n_clusters)):
-        alpha, time = graphs.alpha[v], graphs.flop[v] / site.speed[k] / unit
-        y, u = share[v, k], part[v, k]
-        rules += [u <= y, u >= (alpha + (1 - alpha) / site.processors[k]) * y]
-        curve = cp.quad_over_lin(y, u - alpha * y) if 0 < alpha < 1 else 0.0
-        loads[k] += time * ((1 - alpha) * (y + alpha * curve) + (y if alpha == 1 else 0.0))
-    end = [
-        start[v] + sum(part[v, k] * (graphs.flop[v] / site.speed[k] / unit)
-                       for k in range(site.n_clusters))
-        for v in range(n)
-    ]  # fmt: skip
-    rules += [date <= makespan for date in end]
-    rules += [start[v] >= end[u] for u, v in graphs.edges.tolist()]
-    rules += [
-        load <= makespan * int(count) for load, count in zip(loads, site.processors, strict=True)
-    ]
-    problem = cp.Problem(cp.Minimize(makespan), rules)
-    problem.solve(solver=cp.CLARABEL)
-    return float(makespan.value) * unit
 
 
 def test_paper_site_in_one_go():

@@ -1,4 +1,3 @@
-import json
 import sys
 
 import pytest
@@ -7,7 +6,6 @@ from simplugin.errors import SimpluginError
 from simplugin.papers import reproductions as module
 from simplugin.papers.reproduce import reproduce
 from simplugin.papers.statements import statements
-from simplugin.scenarios.outputs import plain
 
 STATEMENTS = """
 [[statement]]
@@ -73,21 +71,15 @@ def capabilities(tmp_path, monkeypatch):
 def test_claims_come_in_the_order_of_their_experiments(capsys):
     told = []
     found = reproduce("one", jobs=1, progress=told.append)
-    assert [claim.claim for claim in found.claims["one"]] == ["slow", "fast one"]
-    assert found.figures == {}
-    assert (told[-1].done, told[-1].total) == (2, 2)
-    assert capsys.readouterr().out == ""
-
-
-@pytest.mark.usefixtures("capabilities")
-def test_document():
-    [slow, fast] = reproduce("one", jobs=1).document()["claims"]
+    [slow, fast] = found.document()["claims"]
     assert slow == {
         "claim": "slow", "paper": 1, "measured": 2.5, "agrees": False,
         "why": "Agrees if at most 2", "source": "sec. 1", "kind": "paper", "id": "slow",
     }  # fmt: skip
     assert (fast["optimum"], fast["provenance"]) == (4.0, {"seed": 1})
-    json.dumps(plain([slow, fast]), allow_nan=False)
+    assert found.figures == {}
+    assert (told[-1].done, told[-1].total) == (2, 2)
+    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.usefixtures("capabilities")
@@ -120,12 +112,6 @@ def test_a_part_that_fails_leaves_the_others_and_is_measured_again(tmp_path):
     again = reproduce("one", jobs=1, store=tmp_path / "kept.sqlite")
     assert [claim.claim for claim in again.claims["one"]] == ["slow", "fast one"]
     assert (again.summary.before, again.summary.failed) == (1, 0)
-
-
-@pytest.mark.usefixtures("capabilities")
-def test_all_of_one_capability_says_so_too(monkeypatch):
-    monkeypatch.setattr(module, "CAPABILITIES", {"one": "paper_one"})
-    assert {c["capability"] for c in reproduce("all", jobs=1).document()["claims"]} == {"one"}
 
 
 def test_unknown_capability():

@@ -5,19 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simplugin.errors import WorkloadError
 from simplugin.market.execution import execute
 from simplugin.market.model import Terms
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.papers.zheng.arrivals import (
-    LOAD,
     N_PEERS,
     N_SITES,
     SPEED,
     Arrivals,
     lcg_grid,
     lcg_workload,
-    simulated,
 )
 from simplugin.papers.zheng.counters import kept_parts, serve
 from simplugin.papers.zheng.settings import ALPHA
@@ -39,22 +36,6 @@ def test_the_load_is_as_wanted() -> None:
     assert grids[0].sites[1].speed == pytest.approx(2 * grids[1].sites[1].speed)
     assert grids[0].sites[1].bandwidth.tolist() == grids[1].sites[1].bandwidth.tolist()
     assert not np.allclose(lcg_grid(4).sites[0].speed, lcg_grid(3).sites[0].speed)
-    for load in (0, -1, np.inf, np.nan):
-        with pytest.raises(WorkloadError, match="load"):
-            lcg_grid(0, load)
-
-
-def test_sizes_change_nothing_but_sizes() -> None:
-    alike, drawn, again = lcg_workload(), lcg_workload(5), lcg_workload(5)
-    spreads = []
-    for one, other, third, row in zip(alike, drawn, again, lcg_bundles(), strict=True):
-        assert one.work is None
-        assert other.work is not None
-        assert (one.count, one.flop, one.release) == (other.count, other.flop, other.release)
-        assert other.work.tolist() == third.work.tolist()
-        assert other.work.sum() == pytest.approx(one.flop * one.count)
-        spreads.append(other.work.std() / one.flop / row.variation)
-    assert np.median(spreads) == pytest.approx(1, abs=0.1)
 
 
 def peer_times(site: PeerSite, bundle: Bundle, amounts: list[int]) -> list[float]:
@@ -71,8 +52,9 @@ def peer_times(site: PeerSite, bundle: Bundle, amounts: list[int]) -> list[float
 
 @pytest.mark.parametrize("sizes", [None, 1])
 def test_a_grid_by_hand(sizes: int | None) -> None:
-    grid, bundles = lcg_grid(0, 1.0), lcg_workload(sizes)[:40]
-    deals = execute(grid, bundles, Terms(alpha=ALPHA), "optimum").deals
+    grid, bundles = lcg_grid(0, 1.0), lcg_workload(sizes)[:25]
+    execution = execute(grid, bundles, Terms(alpha=ALPHA), "optimum")
+    deals = execution.deals
     free = [0.0] * N_SITES
     handed = 0.0
     busy = np.zeros((N_SITES, N_PEERS))
@@ -90,7 +72,6 @@ def test_a_grid_by_hand(sizes: int | None) -> None:
         busy[deal.site] += taken
         assert deal.finished - deal.agreed == pytest.approx(max(taken), rel=1e-6)
         free[deal.site] = start + max(taken)
-    execution = execute(grid, bundles, Terms(alpha=ALPHA), "optimum")
     found = Arrivals.of(execution)
     expected = busy.sum() ** 2 / (busy.size * (busy**2).sum())
     assert found.fairness == pytest.approx(expected, rel=1e-6)
@@ -100,10 +81,10 @@ def test_a_grid_by_hand(sizes: int | None) -> None:
     assert found.busy == pytest.approx(held / (N_SITES * (ends.max() - bundles[0].release)))
     assert found.benefit == pytest.approx(sum(d.market.benefit(d.amounts) for d in deals))
     if sizes is None:
-        assert found.longer == pytest.approx(np.ones(40), rel=1e-6)
+        assert found.longer == pytest.approx(np.ones(25), rel=1e-6)
 
 
-@pytest.mark.parametrize("counters", ["kept", "reset", 20_000.0])
+@pytest.mark.parametrize("counters", ["kept", 20_000.0])
 def test_actors_keep_counters_as_the_mathematics_do(counters: str | float) -> None:
     site = lcg_grid(1, 1.0).sites[0]
     bundles = lcg_workload()[:25]
@@ -119,11 +100,3 @@ def test_actors_keep_counters_as_the_mathematics_do(counters: str | float) -> No
         assert best.amounts.tolist() == deal.amounts.tolist()
         assert deal.market.values == pytest.approx(own * (1 - ALPHA) ** sold, rel=1e-9)
         assert best.benefit == pytest.approx(deal.outcome().benefit)
-
-
-def test_measures_of_all_bundles() -> None:
-    found = simulated(0)
-    assert found.response.shape == (149,)
-    # Sites wait for their last peer, so that they are busy for longer than there is work.
-    assert LOAD < found.busy < 1
-    assert 1 / (N_SITES * N_PEERS) <= found.fairness <= 1

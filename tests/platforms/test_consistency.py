@@ -132,16 +132,6 @@ def test_zones_without_a_zone_around_them_are_apart() -> None:
     assert len(resolve(platform, 2).unreachable) == 2
 
 
-def test_reachability_is_linear() -> None:
-    # All pairs of 10,000 hosts would be a hundred million.
-    hosts: list[ZoneElement] = [Host(f"h{number}", 1e9) for number in range(10_000)]
-    routes: list[AnyRoute] = [
-        Route(host.id, "g", ["l"]) for host in hosts if isinstance(host, Host)
-    ]
-    assert messages(zone([*hosts, Router("g"), LINK], routes, "Floyd")) == []
-    assert len(messages(zone([*hosts, Router("g"), LINK], routes, "Full"))) == 1
-
-
 @pytest.mark.parametrize(
     ("rate", "message"),
     [

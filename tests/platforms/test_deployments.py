@@ -47,24 +47,19 @@ ALL = [*CHTI, *CHUQUE, "pc", *GRELON]
     ("choice", "hosts"),
     [
         ("all", [host for host in ALL if host != "chti-2"]),
-        ("grid", [host for host in ALL if host != "chti-2"]),
         ("5", ["chti-1", "chti-3", "chti-4", "chuque-1", "chuque-2"]),
         (5, ["chti-1", "chti-3", "chti-4", "chuque-1", "chuque-2"]),
         ("all:2", ["chti-1", "chti-3"]),
-        ("chti", ["chti-1", "chti-3", "chti-4"]),
-        ("lille", ["chti-1", "chti-3", "chti-4", *CHUQUE]),
         ("lille:4", ["chti-1", "chti-3", "chti-4", "chuque-1"]),
-        ("desk", ["pc"]),
         ("chti-2", ["chti-2"]),
         (["pc", "chti-2"], ["pc", "chti-2"]),
-        ("grelon:2, chti:1", ["grelon-1", "grelon-2", "chti-1"]),
         ("pc,all", ["pc", *(host for host in ALL if host not in ("chti-2", "pc"))]),
         ("ch*-2", ["chuque-2"]),
         ("grelon-[24],?c", ["grelon-2", "grelon-4", "pc"]),
         ("*-1:2", ["chti-1", "chuque-1"]),
         # What is chosen already is not chosen again.
         ("chti:2,chti:1", ["chti-1", "chti-3", "chti-4"]),
-        ("pc,2", ["pc", "chti-1", "chti-3"]),
+        ("pc, 2", ["pc", "chti-1", "chti-3"]),
     ],
 )
 def test_choices(choice: Any, hosts: list[str]) -> None:
@@ -81,15 +76,10 @@ def test_choices(choice: Any, hosts: list[str]) -> None:
         ("pc", "13", r"13 hosts of the platform are asked for, which has 12 hosts"),
         ("pc", "grelon:6", r"6 hosts of cluster 'grelon' are asked for, which has 5 hosts"),
         ("pc", "grelon,nancy:1", r"zone 'nancy' has no host that could be chosen"),
-        ("pc", "desk", r"zone 'desk' has no host that could be chosen"),
         ("pc", "chti-1,chti-1", r"host 'chti-1' has no host that could be chosen"),
-        ("pc", "grellon", r"'grellon' is no host, zone, cluster .*did you mean 'grelon'"),
         ("pc", "grellon:3", r"'grellon' is no host, zone, cluster .*did you mean 'grelon'"),
         ("pc", "xyz*", r"'xyz\*' is no host, zone, cluster or cabinet"),
-        ("pc", "switch", r"'switch' is no host, zone, cluster or cabinet"),
         ("pc", "0", r"0 hosts of the platform are asked for"),
-        ("pc", "-1", r"'-1' is no host"),
-        ("pc", -1, r"-1 hosts of the platform are asked for"),
         ("pc", "", r"'' is no host"),
         ("pc", [], r"no host is chosen"),
         ("pc", ["chti"], r"the host 'chti' is no host of the platform, but a cluster"),
@@ -152,41 +142,43 @@ def test_arguments_are_filled_in() -> None:
         kill_time=9,
         on_failure="RESTART",
     )
+    two, rest = ("chti-1", "chti-2"), (5, 9, "RESTART")
     assert deployment.actors == (
         DeployedActor("pc", "serve", ("pc 2", "chti-1", "chti-2", "{x}"), 5, 9),
-        DeployedActor(
-            "chti-1", "work", ("001", "0", "pc/chti-1", "chti-1", "chti-2"), 5, 9, "RESTART"
-        ),
-        DeployedActor(
-            "chti-2", "work", ("002", "1", "pc/chti-2", "chti-1", "chti-2"), 5, 9, "RESTART"
+        *(
+            DeployedActor(f"chti-{n}", "work", (f"00{n}", f"{n - 1}", f"pc/chti-{n}", *two), *rest)
+            for n in (1, 2)
         ),
     )
 
 
 @pytest.mark.parametrize(
-    ("argument", "message"),
+    ("options", "message"),
     [
-        ("{nmber}", r"unknown placeholder \{nmber\}; here are \{host\}, .*\{index\}, \{hosts\};"),
-        ("{}", r"unknown placeholder \{\}"),
-        ("{host!r}", r"unknown placeholder \{host\}"),
-        ("a{hosts}", r"within other text"),
-        ("{", r"cannot be filled in"),
-        ("}", r"cannot be filled in"),
-        ("{number:x{host}}", r"cannot be filled in"),
+        (
+            {"worker_arguments": ["{nmber}"]},
+            r"unknown placeholder \{nmber\}; here are \{host\}, .*index",
+        ),
+        ({"arguments": ["{number}"]}, r"unknown placeholder \{number\}"),
+        ({"arguments": ["{host!r}"]}, r"unknown placeholder \{host\}"),
+        ({"arguments": ["a{hosts}"]}, r"within other text"),
+        ({"arguments": ["}"]}, r"cannot be filled in"),
+        ({"per_host": 0}, "0 workers a host"),
+        ({"start_time": 2, "kill_time": 1}, r"is killed at 1 s and starts at 2 s"),
     ],
 )
-def test_refused_arguments(argument: str, message: str) -> None:
+def test_refused_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(DeploymentError, match=message):
-        master_workers(GRID, "pc", worker_arguments=(argument,))
-    with pytest.raises(DeploymentError, match=r"unknown placeholder \{number\}"):
-        master_workers(GRID, "pc", arguments=("{number}",))
+        master_workers(GRID, "pc", **options)
 
 
-def test_refused_numbers() -> None:
-    with pytest.raises(DeploymentError, match="0 workers a host"):
-        master_workers(GRID, "pc", per_host=0)
-    with pytest.raises(DeploymentError, match=r"is killed at 1 s and starts at 2 s"):
-        master_workers(GRID, "pc", start_time=2, kill_time=1)
+def test_several_workers_a_host() -> None:
+    deployment = master_workers(
+        GRID, "pc", "chti:2", per_host=3, arguments=("{workers}",), worker_arguments=("{number}",)
+    )
+    assert deployment.actors[0].arguments == ("6",)
+    places = [(actor.host, *actor.arguments) for actor in deployment.actors[1:]]
+    assert places == [(f"chti-{1 + n // 3}", str(n + 1)) for n in range(6)]
 
 
 FIVE = ["Tremblay", "Jupiter", "Fafard", "Ginette", "Bourassa"]
@@ -206,17 +198,6 @@ SIMGRID: list[tuple[str, str, dict[str, Any]]] = [
             "on_failure": "RESTART",
         },
     ),
-    (
-        "c/app-chainsend/app-chainsend_d.xml",
-        "cluster_backbone.xml",
-        {
-            "workers": "8",
-            "function": "broadcaster",
-            "worker_function": "peer",
-            "arguments": ("{workers}", "256"),
-            "worker_arguments": ("{number}",),
-        },
-    ),
 ]
 
 
@@ -228,12 +209,3 @@ def test_simgrids_own_deployments_can_be_made(
     theirs = read_deployment(examples / file)
     platform = read_platform(examples / "platforms" / where)
     assert master_workers(platform, theirs.actors[0].host, **options) == theirs
-
-
-def test_several_workers_a_host() -> None:
-    deployment = master_workers(
-        GRID, "pc", "chti:2", per_host=3, arguments=("{workers}",), worker_arguments=("{number}",)
-    )
-    assert deployment.actors[0].arguments == ("6",)
-    places = [(actor.host, *actor.arguments) for actor in deployment.actors[1:]]
-    assert places == [(f"chti-{1 + n // 3}", str(n + 1)) for n in range(6)]

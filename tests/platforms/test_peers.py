@@ -1,4 +1,4 @@
-"""Sites of computing peers: fields, and the star that they become."""
+"""Sites of computing peers: fields, the star that they become, and the paper's twelve peers."""
 
 from __future__ import annotations
 
@@ -6,19 +6,13 @@ import numpy as np
 import pytest
 
 from simplugin.errors import PlatformError
+from simplugin.market.model import heterogeneity
 from simplugin.platforms.peers import PeerGrid, PeerSite
+from simplugin.platforms.twelve_peers import DEGREES, chosen_site, consistent_site, scaled_site
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.resolve import resolve
 
 SPEED, BANDWIDTH = np.array([1e9, 2e9, 4e9]), np.array([1e7, 2e7, 5e6])
-
-
-def test_numbers_peers():
-    site = PeerSite.numbered(SPEED, BANDWIDTH, prefix="cp", scheduler="ls", latency=0.5)
-    assert site.names == ("cp-1", "cp-2", "cp-3")
-    assert (site.n_peers, site.scheduler, site.latency) == (3, "ls", 0.5)
-    with pytest.raises(ValueError, match="read-only"):
-        site.speed[0] = 1.0
 
 
 @pytest.mark.parametrize(
@@ -52,26 +46,17 @@ def _dates(site, byte):
     return ends.loc[list(site.names)].to_numpy()
 
 
-def test_peers_have_links_of_their_own():
-    site = PeerSite.numbered(SPEED, BANDWIDTH, latency=0.25)
-    assert _dates(site, 1e8) == pytest.approx(0.25 + 1e8 / BANDWIDTH, rel=1e-12)
-
-
-def test_an_uplink_is_shared():
-    # Of 6e6 byte/s each gets 2e6, which none of the links limits; so 3 x 6e7 byte take 30 s.
-    site = PeerSite.numbered(SPEED, BANDWIDTH, uplink=6e6)
-    assert _dates(site, 6e7) == pytest.approx([30.0] * 3, rel=1e-12)
-
-
-async def _compute(me, flop):
-    await me.execute(flop)
-    return me.now
-
-
-def test_hosts_have_their_speeds():
-    site = PeerSite.numbered(SPEED, BANDWIDTH)
-    actors = [(name, _compute, 8e9) for name in site.names]
-    assert simulate(site.platform(), actors).values("_compute") == pytest.approx([8.0, 4.0, 2.0])
+@pytest.mark.parametrize(
+    ("uplink", "byte", "dates"),
+    [
+        (np.inf, 1e8, 0.25 + 1e8 / BANDWIDTH),
+        # Of 6e6 byte/s each gets 2e6, which none of the links limits; so 3 x 6e7 byte take 30 s.
+        (6e6, 6e7, [30.25] * 3),
+    ],
+)
+def test_peers_have_links_of_their_own_and_share_an_uplink(uplink, byte, dates):
+    site = PeerSite.numbered(SPEED, BANDWIDTH, latency=0.25, uplink=uplink)
+    assert _dates(site, byte) == pytest.approx(dates, rel=1e-12)
 
 
 def _site(name, latency=0.0):
@@ -84,7 +69,8 @@ def test_routes_pass_the_backbone_and_the_local_scheduler():
     grid = PeerGrid(("a", "b"), (_site("a", 0.25), _site("b")), 1e8, 0.5)
     pairs = [("global-scheduler", "a-ls"), ("b-ls", "global-scheduler"), ("a-ls", "a-2")]
     found = resolve(grid.platform(), pairs)
-    assert {host.name: host.speed for host in found.hosts}["b-2"] == 2e9
+    speeds = {host.name: host.speed for host in found.hosts}
+    assert (speeds["a-1"], speeds["b-2"]) == (1e9, 2e9)
     routes = {(route.source, route.destination): route for route in found.routes}
     assert [tuple(routes[pair].links) for pair in pairs] == [
         ("backbone",), ("backbone",), ("a-ls-link", "a-2-link")
@@ -100,13 +86,9 @@ def test_routes_pass_the_backbone_and_the_local_scheduler():
         ({"names": ("a",)}, "has 1 names and 2 sites"),
         ({"names": ("a", "a")}, "two sites of a grid of peers are called 'a'"),
         ({"names": ("a", "global")}, "a site of a grid of peers is called 'global', as a zone"),
-        ({"names": ("grid", "b")}, "a site of a grid of peers is called 'grid', as a zone around"),
-        ({"names": ("a", "_world_")}, "a site of a grid of peers is called '_world_', as a zone"),
         ({"names": ("a", "a-2")}, "a host of a grid of peers is called 'a-2', as a site or a zone"),
-        ({"names": ("b-ls", "b")}, "a host of a grid of peers is called 'b-ls', as a site"),
         ({"names": ("global-scheduler", "b")}, "a host .* is called 'global-scheduler', as a site"),
         ({"scheduler": "grid"}, "a host of a grid of peers is called 'grid', as a site or a zone"),
-        ({"scheduler": "global"}, "a host of a grid of peers is called 'global', as a site"),
         ({"sites": (_site("a"), _site("a"))}, "two hosts of a grid of peers are called 'a-ls'"),
         ({"scheduler": "b-2"}, "two hosts of a grid of peers are called 'b-2'"),
         ({"bandwidth": np.inf}, "bandwidth of a grid of peers is inf"),
@@ -117,3 +99,57 @@ def test_refuses_grids(fields, message):
     given = {"names": ("a", "b"), "sites": (_site("a"), _site("b"))} | fields
     with pytest.raises(PlatformError, match=message):
         PeerGrid(**given)
+
+
+# Twelve peers.
+
+
+def first_prices(site, flop=1000.0, byte=1.0):
+    """Eqs. (4) and (6), written anew: a task an hour, sizes and capacities in millions."""
+    return 3600 / (0.005 + byte / (site.bandwidth / 1e6) + flop / (site.speed / 1e6))
+
+
+def degree_of(site):
+    """Eq. (13) in millions."""
+    return heterogeneity(site.speed / 1e6, site.bandwidth / 1e6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_three_numbers_of_the_paper(seed):
+    site = consistent_site(seed)
+    prices = first_prices(site)
+    assert site.n_peers == 12
+    assert prices[9] == pytest.approx(4.5, rel=1e-12)
+    assert prices.mean() == pytest.approx(83.3, rel=1e-12)
+    spreads = [np.std(each) / 1e6 for each in (site.speed, site.bandwidth)]
+    assert sum(spreads) / 2 == pytest.approx(11.0468, rel=1e-12)
+    assert prices.argmin() == 9
+
+
+@pytest.mark.parametrize("spread", [0.2, 0.8])
+def test_other_spreads_fit_too(spread):
+    site = consistent_site(3, spread)
+    assert first_prices(site).mean() == pytest.approx(83.3, rel=1e-12)
+    assert degree_of(site) == pytest.approx(11.0468, rel=1e-12)
+    others = np.delete(np.log(site.speed), 9)
+    assert others.std() == pytest.approx(spread, rel=0.6)
+
+
+def test_sites_of_different_seeds_differ_and_those_of_one_do_not():
+    assert np.all(consistent_site(0).speed == chosen_site().speed)
+    assert np.all(consistent_site(1).speed[:9] != chosen_site().speed[:9])
+
+
+@pytest.mark.parametrize("degree", [0.0, 0.5, *DEGREES])
+def test_degrees_are_those_wanted_and_means_stay(degree):
+    site, whole = scaled_site(4, degree), consistent_site(4)
+    assert degree_of(site) == pytest.approx(degree, rel=1e-12, abs=1e-12)
+    assert site.speed.mean() == pytest.approx(whole.speed.mean(), rel=1e-12)
+    assert site.bandwidth.mean() == pytest.approx(whole.bandwidth.mean(), rel=1e-12)
+
+
+def test_degrees_out_of_range_are_refused():
+    with pytest.raises(PlatformError, match=r"degree is 12; give a number from 0 to 11\.0468"):
+        scaled_site(0, 12)
+    with pytest.raises(PlatformError, match="no draw of spread"):
+        consistent_site(0, 30.0)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import DeploymentError
@@ -72,6 +71,7 @@ def weighted(graph: Graph, metric: str) -> nx.DiGraph:
     return result
 
 
+@settings(max_examples=60)
 @given(graphs(), st.sampled_from(list(METRICS)))
 def test_distances_are_those_of_networkx(graph: Graph, metric: str) -> None:
     root = graph.hosts[0]
@@ -89,38 +89,29 @@ def test_distances_are_those_of_networkx(graph: Graph, metric: str) -> None:
     require_routes(graph.platform(), tree)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_ties_go_to_fewer_routes_and_then_to_the_first_name(seed: int) -> None:
+def test_ties_go_to_fewer_routes_and_then_to_the_first_name() -> None:
     """By brute force over all simple paths; sums of whole latencies have no rounding."""
-    random = np.random.default_rng(seed)
-    ends = np.argwhere((random.random((7, 7)) < 0.6) & ~np.eye(7, dtype=bool))
-    latency = random.integers(0, 3, len(ends)).astype(float)
-    names = tuple(random.permutation(list("abcdefg")).tolist())
-    graph = Graph(names, np.ones(7), ends[:, 0], ends[:, 1], np.ones(len(ends)), latency)
-    tree = shortest_path_tree(graph.platform(), "a", names[0])
-    lengths = weighted(graph, "latency")
-    assert len(tree.hosts) == 7
-    for host, parent in tree.parent.items():
-        paths = nx.all_simple_paths(lengths, names[0], host)
-        keys = [(nx.path_weight(lengths, path, "length"), len(path), path[-2]) for path in paths]
-        assert parent == min(keys)[2]
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        ends = np.argwhere((random.random((7, 7)) < 0.6) & ~np.eye(7, dtype=bool))
+        latency = random.integers(0, 3, len(ends)).astype(float)
+        names = tuple(random.permutation(list("abcdefg")).tolist())
+        graph = Graph(names, np.ones(7), ends[:, 0], ends[:, 1], np.ones(len(ends)), latency)
+        tree = shortest_path_tree(graph.platform(), "a", names[0])
+        lengths = weighted(graph, "latency")
+        assert len(tree.hosts) == 7
+        for host, parent in tree.parent.items():
+            paths = nx.all_simple_paths(lengths, names[0], host)
+            keys = [
+                (nx.path_weight(lengths, each, "length"), len(each), each[-2]) for each in paths
+            ]
+            assert parent == min(keys)[2]
 
 
-def test_metrics_choose_different_ways() -> None:
-    """From r to t: one slow route of little latency, two fast ones, or three in between."""
-    graph = Graph(
-        ("r", "m", "t", "p", "q"),
-        np.ones(5),
-        np.array([0, 0, 1, 0, 3, 4]),
-        np.array([2, 1, 2, 3, 4, 2]),
-        np.array([1e6, 1e9, 1e9, 1e8, 1e8, 1e8]),
-        np.array([5e-3, 9e-3, 9e-3, 1e-3, 1e-3, 1e-3]),
-    )
-    parents = {
-        metric: shortest_path_tree(graph.platform(), "a", "r", metric).parent["t"]
-        for metric in METRICS
-    }
-    assert parents == {"latency": "q", "hops": "r", "transfer": "m"}
+def test_hosts_that_are_on_no_way_to_those_wanted_are_left_out() -> None:
+    ends = np.array([[0, 1], [1, 2], [0, 2], [0, 3]])
+    bandwidth = np.array([1e9, 1e9, 1e6, 1e9])
+    graph = Graph.duplex(("r", "m", "t", "p"), np.ones(4), ends, bandwidth)
     only = shortest_path_tree(graph.platform(), "a", "r", "transfer", ["t"])
     assert only.parent == {"m": "r", "t": "m"}
 
@@ -191,6 +182,7 @@ def platforms(draw: st.DrawFn) -> Platform:
     return Platform(Zone("world", "Full", (part(3), part(3), one)))
 
 
+@settings(max_examples=60)
 @given(platforms(), st.data())
 def test_data_enter_each_zone_once(platform: Platform, data: st.DataObject) -> None:
     hosts = list(platform.host_names())
@@ -216,14 +208,8 @@ def test_data_enter_each_zone_once(platform: Platform, data: st.DataObject) -> N
 def test_zones_of_two_sites() -> None:
     platform = read_platform(ROOT / "platforms_xml/lille_nancy.xml")
     tree = zone_tree(platform, "a", "grelon-3")
-    assert tree.children["grelon-3"][:6] == (
-        "chuque-1",
-        "chti-1",
-        "chicon-1",
-        "grillon-1",
-        "grelon-1",
-        "grelon-2",
-    )
+    sites = ("chuque-1", "chti-1", "chicon-1", "grillon-1")
+    assert tree.children["grelon-3"][:6] == (*sites, "grelon-1", "grelon-2")
     assert len(tree.children["grelon-3"]) == 4 + 119
     assert len(tree.children["chuque-1"]) == 52
     assert max(tree.depth.values()) == 2
@@ -237,8 +223,7 @@ def test_zones_of_two_sites() -> None:
 
 
 def test_trees_over_no_routes_are_refused() -> None:
-    tree: Any = star_tree(FIVE, "one", "A")
     with pytest.raises(DeploymentError, match=r"there is no route from 'A' to its child '[B-E]'"):
-        require_routes(FIVE, tree)
+        require_routes(FIVE, star_tree(FIVE, "one", "A"))
     with pytest.raises(DeploymentError, match="application 'one': host 'Z' is no host"):
         require_routes(FIVE, ApplicationTree("one", "A", {"Z": "A"}))

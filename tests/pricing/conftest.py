@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
 from simplugin import Host, Link, Platform, Route, Zone
 from simplugin.platforms.graphs import Graph
-from simplugin.pricing.deployment import deploy
-from simplugin.workloads import Application, Sharing
+from simplugin.pricing.deployment import deploy, sharing_of
+from simplugin.workloads import Application
 
 
 def five_hosts():
@@ -56,59 +58,22 @@ def backbone():
     The agents of a route stand in a chain on its last host, and those of all routes of one
     master share the link from it.
     """
-    names = ("m", "u", "v", "w")
-    speed = np.array([2e8, 3e8, 5e8, 8e8])
-    bandwidth = {"up": (4e8, 3e8, 5e8, 6e8), "down": (5e8, 1e8, 2e8, 6e8)}
-    links = {
-        f"{name}-{way}": Link(f"{name}-{way}", bandwidth[way][i], 1e-3)
-        for i, name in enumerate(names)
-        for way in ("up", "down")
-    }
-    links["backbone"] = Link("backbone", 3e8, 2e-3)
-    routes = {(a, b): [f"{a}-up", "backbone", f"{b}-down"] for a in names for b in names if a != b}
-    zone = Zone(
-        "star",
-        "Full",
-        (*(Host(n, s) for n, s in zip(names, speed.tolist(), strict=True)), *links.values()),
-        tuple(Route(*ends, way, symmetrical=False) for ends, way in routes.items()),
-    )
-    rows = []
-    for k, master in enumerate("mu"):
-        rows.append((0, k, names.index(master), None, -1, True, (k, master, -1)))
-        for other in names:
-            if other == master:
-                continue
-            for hop, link in enumerate(routes[master, other]):
-                before = (k, master, -1) if hop == 0 else (k, other, hop - 1)
-                rows.append(
-                    (
-                        hop + 1,
-                        k,
-                        names.index(other),
-                        before,
-                        list(links).index(link),
-                        hop == 2,
-                        (k, other, hop),
-                    )
-                )
-    rows.sort(key=lambda row: (row[0], row[1]))
-    place = {row[6]: i for i, row in enumerate(rows)}
-    sharing = Sharing(
-        ("k0", "k1"),
-        names,
-        tuple(links),
-        np.array([2000.0, 1000.0]),
-        np.array([1000.0, 500.0]),
-        np.array([1.0, 2.0]),
-        speed,
-        np.array([link.bandwidth for link in links.values()]),
-        np.array([row[1] for row in rows]),
-        np.array([row[2] for row in rows]),
-        np.array([-1 if row[3] is None else place[row[3]] for row in rows]),
-        np.array([row[4] for row in rows]),
-        np.array([row[5] for row in rows]),
-    )
-    return Platform((zone,)), None, sharing
+    speed = {"m": 2e8, "u": 3e8, "v": 5e8, "w": 8e8}
+    up, down = (4e8, 3e8, 5e8, 6e8), (5e8, 1e8, 2e8, 6e8)
+    links = [Link(f"{name}-up", each, 1e-3) for name, each in zip(speed, up, strict=True)]
+    links += [Link(f"{name}-down", each, 1e-3) for name, each in zip(speed, down, strict=True)]
+    links.append(Link("backbone", 3e8, 2e-3))
+    routes = [
+        Route(a, b, [f"{a}-up", "backbone", f"{b}-down"], symmetrical=False)
+        for a, b in permutations(speed, 2)
+    ]
+    hosts = [Host(name, each) for name, each in speed.items()]
+    platform = Platform(Zone("star", "Full", [*hosts, *links], routes))
+    applications = [
+        Application("k0", "m", 2000.0, 1000.0),
+        Application("k1", "u", 1000.0, 500.0, weight=2.0),
+    ]
+    return platform, applications, sharing_of(platform, applications)
 
 
 CASES = {"five hosts": five_hosts, "random graph": random_graph, "backbone": backbone}
@@ -116,7 +81,7 @@ CASES = {"five hosts": five_hosts, "random graph": random_graph, "backbone": bac
 
 @pytest.fixture(params=CASES, scope="session")
 def deployment(request):
-    """A platform, applications (or None) and their deployment."""
+    """A platform, applications and their deployment."""
     return CASES[request.param]()
 
 

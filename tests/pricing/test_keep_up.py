@@ -27,6 +27,15 @@ def report_platform(latency=1e-3):
     return Graph.duplex("ABCDE", np.full(5, 5e8), [(0, 1), (0, 2), (2, 3), (3, 4)], 5e8, latency)
 
 
+def followed(applications, method, until, *, changes=(), latency=1e-3, period=PERIOD, **further):
+    """Return what agents made of changes, the deployment, and the intervals between changes."""
+    graph = report_platform(latency)
+    sharing = deploy(graph, applications)
+    further |= {"until": until, "period": period, "changes": changes}
+    kept = keep_up(graph, applications, sharing, method, LOG, **further)
+    return kept, sharing, intervals(sharing, applications, changes, until)
+
+
 def report_applications():
     return [
         Application("1", "D", 5000, 1000, end=36.0),
@@ -35,6 +44,7 @@ def report_applications():
     ]
 
 
+ALWAYS = [replace(each, start=0.0, end=inf) for each in report_applications()]
 CHANGES = (
     Change(12.0, "E", 0.0),
     Change(18.0, "E", 5e8),
@@ -46,19 +56,7 @@ CHANGES = (
 @pytest.fixture(scope="module")
 def market():
     """Five hosts through failures, changes, an arrival and a departure."""
-    graph, applications = report_platform(), report_applications()
-    sharing = deploy(graph, applications)
-    kept = keep_up(
-        graph,
-        applications,
-        sharing,
-        Market(relaxation=0.4),
-        LOG,
-        until=42.0,
-        period=PERIOD,
-        changes=CHANGES,
-    )
-    return kept, sharing, intervals(sharing, applications, CHANGES, 42.0)
+    return followed(report_applications(), Market(relaxation=0.4), 42.0, changes=CHANGES)
 
 
 def test_every_throughput_comes_back_to_each_new_optimum(market):
@@ -93,21 +91,9 @@ def test_messages_have_been_sent(market):
 
 
 def test_a_failed_link_cuts_off_what_is_behind_it():
-    graph = report_platform()
     applications = [Application("1", "A", 5000, 1000), Application("2", "D", 800, 2000)]
-    sharing = deploy(graph, applications)
     changes = [Change(4.0, "A->C", 0.0), Change(8.0, "A->C", 5e8)]
-    kept = keep_up(
-        graph,
-        applications,
-        sharing,
-        Market(relaxation=0.4),
-        LOG,
-        until=14.0,
-        period=PERIOD,
-        changes=changes,
-    )
-    parts = intervals(sharing, applications, changes, 14.0)
+    kept, sharing, parts = followed(applications, Market(relaxation=0.4), 14.0, changes=changes)
     behind = (sharing.application == 0) & np.isin(sharing.host, [2, 3, 4])
     assert [len(part.agents) for part in parts] == [10, 7, 10]
     cut = (kept.date > 4.5) & (kept.date < 8.0)
@@ -117,40 +103,17 @@ def test_a_failed_link_cuts_off_what_is_behind_it():
 
 
 def test_it_does_not_diverge_where_messages_take_four_periods():
-    graph = report_platform(latency=0.08)
-    applications = [replace(each, start=0.0, end=inf) for each in report_applications()]
-    sharing = deploy(graph, applications)
-    kept = keep_up(
-        graph,
-        applications,
-        sharing,
-        Market(relaxation=0.25),
-        LOG,
-        until=40.0,
-        period=PERIOD,
-        patience=30,
+    kept, sharing, [part] = followed(
+        ALWAYS, Market(relaxation=0.25), 30.0, latency=0.08, patience=30
     )
-    [part] = intervals(sharing, applications, (), 40.0)
     errors = kept.errors(part, fair_sharing(sharing).throughput)
     assert np.all(errors[-200:] <= 0.05)
 
 
 def test_the_scaled_rule_follows_slowly_and_does_not_diverge():
-    graph = report_platform()
-    applications = [replace(each, start=0.0, end=inf) for each in report_applications()]
-    sharing = deploy(graph, applications)
     changes = [Change(6.0, "E", 0.0)]
-    kept = keep_up(
-        graph,
-        applications,
-        sharing,
-        Gradient(),
-        LOG,
-        until=12.0,
-        period=0.01,
-        changes=changes,
-    )
-    for part in intervals(sharing, applications, changes, 12.0):
+    kept, sharing, parts = followed(ALWAYS, Gradient(), 12.0, changes=changes, period=0.01)
+    for part in parts:
         optimum = fair_sharing(part.sharing)
         last = np.flatnonzero(kept.date < part.end)[-1]
         value = LOG.objective(kept.throughput[last], sharing.weight)
@@ -159,17 +122,12 @@ def test_the_scaled_rule_follows_slowly_and_does_not_diverge():
 
 
 def test_phases_depend_on_the_seed():
-    graph = report_platform()
-    applications = report_applications()[:1]
-    sharing = deploy(graph, applications)
-
-    def seen(seed):
-        return keep_up(
-            graph, applications, sharing, Market(0.3), LOG, until=0.4, period=PERIOD, seed=seed
-        ).rates
-
-    assert np.array_equal(seen(1), seen(1))
-    assert not np.array_equal(seen(1), seen(2))
+    one, again, other = (
+        followed(report_applications()[:1], Market(0.3), 0.4, seed=seed)[0].rates
+        for seed in (1, 1, 2)
+    )
+    assert np.array_equal(one, again)
+    assert not np.array_equal(one, other)
 
 
 def test_the_optimum_of_an_interval_has_what_is_left():

@@ -20,7 +20,6 @@ from simplugin.pricing.policies.market import (
     clear,
     first_metric,
     slots,
-    with_metric,
 )
 from simplugin.pricing.seeded_instances import instance
 from simplugin.workloads import AlphaFair, Application, Sharing
@@ -46,25 +45,6 @@ def end(sharing: Sharing, alpha: float = 1.0, rounds: int = 300) -> MarketState:
     return state
 
 
-# Two agents of one application, and one of another, behind one backbone: a dumbbell whose links
-# 0 (backbone), 1 and 2 lead to hosts 1 and 2.
-BACKBONE = Sharing(
-    applications=("a", "b"),
-    hosts=("m", "p", "q"),
-    links=("backbone", "to p", "to q"),
-    flop=np.array([1.0, 2.0]),
-    byte=np.array([3.0, 1.0]),
-    weight=np.array([1.0, 2.0]),
-    speed=np.array([1.0, 10.0, 6.0]),
-    bandwidth=np.array([12.0, 20.0, 30.0]),
-    application=np.array([0, 1, 0, 0, 1, 0, 0, 1]),
-    host=np.array([0, 0, 1, 2, 1, 1, 2, 1]),
-    father=np.array([-1, -1, 0, 0, 1, 2, 3, 4]),
-    link=np.array([-1, -1, 0, 0, 0, 1, 2, 1]),
-    computes=np.array([True, True, False, False, False, True, True, True]),
-)
-
-
 @given(
     st.lists(
         st.tuples(st.floats(-5, 20), st.floats(0.1, 10), st.floats(0.05, 20)),
@@ -73,7 +53,7 @@ BACKBONE = Sharing(
     ),
     st.floats(0.1, 30),
 )
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_a_market_projects_wishes_onto_what_fits(
     bids: list[tuple[float, float, float]], capacity: float
 ) -> None:
@@ -104,7 +84,7 @@ def test_a_market_projects_wishes_onto_what_fits(
     st.floats(0.1, 10),
     st.sampled_from([0.2, 0.5, 1.0, 2.0, 4.0]),
 )
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_a_master_finds_its_best_throughput(
     middle: float, slack: float, weight: float, alpha: float
 ) -> None:
@@ -117,61 +97,8 @@ def test_a_master_finds_its_best_throughput(
     assert rho - middle == pytest.approx(slack * value[0], rel=1e-9, abs=1e-12 * abs(middle))
 
 
-def test_a_plan_is_the_best_answer_along_the_tree() -> None:
-    # The sweeps against cvxpy: utilities and the pull to the answers, flows kept.
-    import cvxpy as cp
-
-    from simplugin.pricing.policies.market import plan_applications
-
-    generator = np.random.default_rng(5)
-    sharing = BACKBONE
-    state = Market().start(sharing, LOG)
-    has = state.slots.bound > 0
-    metric = np.where(has, generator.uniform(0.5, 2.0, has.shape), 0.0)
-    answer = np.where(has, generator.uniform(-1.0, 3.0, has.shape), 0.0)
-    state = with_metric(sharing, state, metric)
-    plan, worth, reached = plan_applications(sharing, LOG, state, answer)
-    x, f = cp.Variable(sharing.n_agents), cp.Variable(sharing.n_agents)
-    rho = cp.Variable(2)
-    sons = [np.flatnonzero(sharing.father == n) for n in range(sharing.n_agents)]
-    flows = [
-        (f[n] if sharing.father[n] >= 0 else rho[sharing.application[n]])
-        == x[n] + sum(f[c] for c in sons[n])
-        for n in range(sharing.n_agents)
-    ]
-    pull = cp.sum(cp.multiply(metric[0] / 2, (x - answer[0]) ** 2))
-    pull += cp.sum(cp.multiply(metric[1] / 2, (f - answer[1]) ** 2))
-    none = [x[n] == 0 for n in np.flatnonzero(~has[0])]
-    problem = cp.Problem(cp.Maximize(sharing.weight @ cp.log(rho) - pull), [*flows, *none])
-    tight = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
-    problem.solve(solver=cp.CLARABEL, **tight)
-    assert reached == pytest.approx(rho.value, rel=1e-6)
-    assert plan[0] == pytest.approx(np.where(has[0], x.value, 0), abs=1e-6)
-    assert plan[1] == pytest.approx(np.where(has[1], f.value, 0), abs=1e-6)
-    assert worth == pytest.approx(metric * (plan - answer), abs=1e-12)
-
-
-def test_one_host_is_shared_by_weight() -> None:
-    # Proportional fairness in one bottleneck: computation in proportion to weights.
-    sharing = star(
-        [6e9], 1.0, Application("a", "h0", 1e3, 0.0), Application("b", "h0", 2e6, 0.0, weight=2)
-    )
-    state = end(sharing)
-    assert state.rate == pytest.approx([2e9 / 1e3, 4e9 / 2e6], rel=1e-12)
-    assert state.host_price == pytest.approx([3 / 6e9], rel=1e-12)
-
-
-def test_a_link_costs_what_it_holds_back() -> None:
-    # A master that computes nothing, a link of 10 tasks/s to a host of 100.
-    sharing = star([0.0, 200.0], 50.0, Application("a", "h0", 2.0, 5.0))
-    state = end(sharing)
-    assert sharing.throughput(state.rate) == pytest.approx([10], rel=1e-12)
-    assert state.link_price == pytest.approx([1 / 50, 0], abs=1e-12)
-    assert state.host_price == pytest.approx([0, 0], abs=1e-12)
-
-
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0, 4.0])
-@pytest.mark.parametrize("number", [4, 11, 15])
+@pytest.mark.parametrize("number", [4, 15])
 def test_the_fixed_point_is_the_optimum(number: int, alpha: float) -> None:
     problem = instance(number).sharing
     weight = np.linspace(0.5, 2, problem.n_applications)
@@ -186,22 +113,12 @@ def test_the_fixed_point_is_the_optimum(number: int, alpha: float) -> None:
     assert worth == pytest.approx(float(marginal @ best.throughput), rel=1e-6)
 
 
-def test_shadow_prices_are_the_optimum_s() -> None:
-    # Random capacities in general position: prices are unique, and cvxpy finds the same.
-    problem = instance(8).sharing
-    state = end(problem, rounds=1500)
-    best = fair_sharing(problem)
-    largest = best.host_price.max()
-    assert state.host_price == pytest.approx(best.host_price, abs=1e-6 * largest)
-
-
-def test_agents_of_one_application_share_a_backbone() -> None:
-    state = end(BACKBONE)
-    best = fair_sharing(BACKBONE)
-    assert BACKBONE.throughput(state.rate) == pytest.approx(best.throughput, rel=1e-10)
-    assert state.link_price[0] > 0
-    load = BACKBONE.link_load(state.rate)
-    assert load[0] == pytest.approx(BACKBONE.bandwidth[0], rel=1e-10)
+def test_agents_of_one_application_share_links(deployment: tuple[object, object, Sharing]) -> None:
+    _, _, sharing = deployment
+    state, best = end(sharing, rounds=900), fair_sharing(sharing)
+    assert sharing.throughput(state.rate) == pytest.approx(best.throughput, rel=1e-8)
+    full = state.link_price * sharing.bandwidth > 1e-6
+    assert sharing.link_load(state.rate)[full] == pytest.approx(sharing.bandwidth[full], rel=1e-8)
 
 
 def test_offers_never_exceed_what_a_resource_has() -> None:
@@ -279,27 +196,19 @@ def test_units_change_nothing() -> None:
     assert there[1:] * 12 == pytest.approx(here[1:], rel=1e-9)
 
 
-def test_relaxation_changes_the_way_not_the_end() -> None:
-    sharing = instance(11).sharing
-    best = fair_sharing(sharing).throughput
-    for relaxation in (0.25, 1.0, 1.9):
-        found = iterate(Market(relaxation), sharing, LOG, 900)
-        assert found.throughput[-1] == pytest.approx(best, rel=1e-6)
-
-
 def test_every_throughput_is_soon_within_one_percent() -> None:
     # Local knowledge only; a sample of the campaign's instances.
     rounds = []
-    for number in range(0, 48, 4):
+    for number in range(0, 40, 8):
         sharing = instance(number).sharing
         best = fair_sharing(sharing).throughput
-        error = throughput_error(iterate(Market(), sharing, LOG, 400), best)
+        error = throughput_error(iterate(Market(), sharing, LOG, 200, prices=False), best)
         rounds.append(settled(error, 0.01) or math.inf)
     assert np.median(rounds) <= 40
     assert max(rounds) < math.inf
 
 
-@pytest.mark.parametrize("number", [0, 1, 2])
+@pytest.mark.parametrize("number", [0, 1])
 def test_alpha_0_leads_to_the_largest_total_throughput(number: int) -> None:
     problem = instance(number).sharing
     best = fair_sharing(problem, 0.0).throughput.sum()
@@ -308,7 +217,7 @@ def test_alpha_0_leads_to_the_largest_total_throughput(number: int) -> None:
     assert reached.overload[-1] < 1e-9
 
 
-@pytest.mark.parametrize("relaxation", [0, 2.0, -1, float("nan"), "1", True])
+@pytest.mark.parametrize("relaxation", [0, 2.0, float("nan"), "1"])
 def test_a_relaxation_out_of_range_is_refused(relaxation: object) -> None:
     with pytest.raises(WorkloadError, match=r"relaxation is .*; give a number between 0 and 2"):
         Market(relaxation=relaxation)  # type: ignore[arg-type]

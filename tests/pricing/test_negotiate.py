@@ -16,28 +16,24 @@ from simplugin.pricing.iteration import iterate
 from simplugin.pricing.policies.acceleration import AcceleratedMarket
 from simplugin.pricing.policies.gradient import Gradient, Reading
 from simplugin.pricing.policies.market import Market
-from simplugin.pricing.seeded_instances import instances
+from simplugin.pricing.seeded_instances import instance
 from simplugin.simulation import SimGridOptions
 from simplugin.workloads import AlphaFair, Application
 
 METHODS = {
-    "unscaled": (Gradient(scaled=False), 1.0, 120),
-    "scaled": (Gradient(), 1.0, 120),
-    "scaled, alpha 2": (Gradient(), 2.0, 120),
-    "late": (Gradient(reading=Reading(late=True)), 1.0, 120),
-    "fresh": (Gradient(reading=Reading(late=True, fresh=True)), 1.0, 120),
-    "seidel": (Gradient(reading=Reading(seidel=True, late=True)), 1.0, 120),
-    "plain": (Gradient(reading=Reading(normalised=False, counted=False)), 0.5, 120),
-    "market": (Market(), 1.0, 80),
-    "market, alpha 2": (Market(relaxation=1.2), 2.0, 80),
-    "accelerated": (AcceleratedMarket(), 1.0, 80),
-    "accelerated, alpha 1/2": (AcceleratedMarket(), 0.5, 80),
+    "unscaled": (Gradient(scaled=False), 1.0, 50),
+    "scaled": (Gradient(), 2.0, 50),
+    "late": (Gradient(reading=Reading(late=True)), 1.0, 50),
+    "fresh": (Gradient(reading=Reading(late=True, fresh=True)), 1.0, 50),
+    "seidel": (Gradient(reading=Reading(seidel=True, late=True)), 1.0, 50),
+    "plain": (Gradient(reading=Reading(normalised=False, counted=False)), 0.5, 50),
+    "market": (Market(relaxation=1.2), 2.0, 60),
+    "accelerated": (AcceleratedMarket(), 0.5, 60),
 }
 
 
 def assert_same(sharing, seen, pure):
     scale = np.abs(pure.rates).max(axis=1, keepdims=True) + 1e-300
-    assert seen.rates.shape == pure.rates.shape
     assert np.max(np.abs(seen.rates - pure.rates) / scale) <= 1e-9
     np.testing.assert_allclose(seen.throughput, pure.throughput, rtol=1e-9, atol=1e-9)
     used = np.unique(sharing.host[sharing.computes])
@@ -53,16 +49,6 @@ def test_rounds_are_those_of_the_pure_iteration(deployment, name):
     utility = AlphaFair(alpha)
     pure = iterate(method, sharing, utility, rounds, rates=True)
     assert_same(sharing, negotiate(platform, sharing, method, rounds, utility).trajectory, pure)
-
-
-@pytest.mark.parametrize("method", [Market(), AcceleratedMarket()], ids=["market", "accelerated"])
-def test_rounds_are_the_same_on_random_platforms(method):
-    small = [each for each in instances(30) if each.sharing.n_hosts <= 20][:3]
-    assert len(small) == 3
-    for each in small:
-        pure = iterate(method, each.sharing, AlphaFair(1.0), 20, rates=True)
-        seen = negotiate(each.graph, each.sharing, method, 20, AlphaFair(1.0)).trajectory
-        assert_same(each.sharing, seen, pure)
 
 
 def test_rounds_are_the_same_on_the_reference_back_end(deployment):
@@ -125,6 +111,49 @@ def test_dates_follow_the_network_model():
     linear = negotiate(graph, sharing, Gradient(), 1, AlphaFair(1.0)).trajectory
     slow = negotiate(graph, sharing, Gradient(), 1, AlphaFair(1.0), options=options).trajectory
     assert slow.date[1] > 10 * linear.date[1]
+
+
+def state_after(method, sharing, rounds):
+    state = method.start(sharing, AlphaFair(1.0))
+    for _ in range(rounds):
+        state = method.round(sharing, AlphaFair(1.0), state)
+    return state
+
+
+def assert_goes_on(platform, sharing, method, state, rounds=15):
+    utility = AlphaFair(1.0)
+    pure = iterate(method, sharing, utility, rounds, start=state, rates=True)
+    seen = negotiate(platform, sharing, method, rounds, utility, start=state).trajectory
+    assert_same(sharing, seen, pure)
+
+
+@pytest.mark.parametrize("name", ["scaled", "late", "seidel", "market", "accelerated"])
+def test_actors_go_on_from_a_state_of_the_pure_iteration(deployment, name):
+    platform, _, sharing = deployment
+    method = METHODS[name][0]
+    assert_goes_on(platform, sharing, method, state_after(method, sharing, 7))
+
+
+def test_actors_go_on_between_mixed_rounds_and_after_one_that_is_undone():
+    case = instance(36)
+    method = AcceleratedMarket()
+    states = [state_after(method, case.sharing, 0)]
+    for _ in range(45):
+        states.append(method.round(case.sharing, AlphaFair(1.0), states[-1]))
+    mixed = [number for number, state in enumerate(states[:-1]) if state.plain is not None]
+    stays = [n + 1 for n in mixed if states[n + 1].market.offer is states[n].market.offer]
+    for number in (mixed[0], mixed[-1], stays[0] - 1, stays[0]):
+        assert_goes_on(case.graph, case.sharing, method, states[number])
+
+
+def test_a_state_of_another_method_or_deployment_is_refused():
+    graph, sharing = chain()
+    other = deploy(graph, [Application(k, "a", 1000.0, 1000.0) for k in "kl"])
+    state = state_after(Market(), sharing, 1)
+    with pytest.raises(WorkloadError, match="Gradient cannot go on from a MarketState"):
+        negotiate(graph, sharing, Gradient(), 1, AlphaFair(1.0), start=state)
+    with pytest.raises(WorkloadError, match="not of this deployment"):
+        negotiate(graph, other, Market(), 1, AlphaFair(1.0), start=state)
 
 
 def test_a_link_without_a_way_back_is_refused():

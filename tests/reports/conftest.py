@@ -59,8 +59,7 @@ def texts_in(figure):
     return [text for text in figure.axes[0].texts if text.get_text()]
 
 
-def covering(figure):
-    texts = texts_in(figure)
+def overlaps(texts):
     boxes = []
     for text in texts:
         # What is around letters does not count.
@@ -75,6 +74,16 @@ def covering(figure):
     return [(texts[one[i]].get_text(), texts[other[i]].get_text()) for i in found]
 
 
+def cut_off(texts):
+    sheet = texts[0].figure.bbox
+    found = []
+    for text in texts:
+        box = text.get_window_extent()
+        if box.x0 < -1 or box.y0 < -1 or box.x1 > sheet.x1 + 1 or box.y1 > sheet.y1 + 1:
+            found.append(text.get_text())
+    return found
+
+
 @pytest.fixture(scope="session")
 def texts_of():
     """A function from a figure to its texts."""
@@ -84,7 +93,13 @@ def texts_of():
 @pytest.fixture(scope="session")
 def covered():
     """A function from a figure to the pairs of texts that cover each other."""
-    return covering
+    return lambda figure: overlaps(texts_in(figure))
+
+
+@pytest.fixture(scope="session")
+def illegible():
+    """A function from texts to those that cover each other or are cut off."""
+    return lambda texts: overlaps(texts) + cut_off(texts)
 
 
 def report_in(*columns, **more):

@@ -5,7 +5,7 @@ import io
 from rich.console import Console
 
 from simplugin.claims import Claim
-from simplugin.reports.claims import Measurement, claims_page, claims_summary
+from simplugin.reports.claims import Measurement, claims_page, claims_summary, claims_table
 
 CLAIMS = [
     Claim("A|B shares", 1.0, 1.25, False, "the *tie* rule\ndiffers", "Fig. 2", 1.5, {"seed": 7}),
@@ -37,6 +37,17 @@ def test_each_claim_is_a_line_under_its_verdict():
     assert cells(right) == [
         "rounds<br>*sec. 1*: under 10<br><small>seeds 1, 2; m a 0.5</small>", "few", "3",
     ]  # fmt: skip
+
+
+def test_claims_stand_beside_their_measurements():
+    out = io.StringIO()
+    Console(file=out, width=200).print(claims_table(CLAIMS, "pricing"))
+    lines = [" ".join(line.split()) for line in out.getvalue().splitlines() if line.strip()]
+    assert lines[0] == "pricing"
+    assert "A|B shares 1 1.25 no" in lines
+    assert "rounds few 3 yes" in lines
+    assert "sec. 1: under 10" in lines
+    assert lines[-1] == "1 of 2 paper statements agree"
 
 
 def test_nothing_stands_under_a_verdict_that_no_claim_has():

@@ -5,7 +5,7 @@ import pytest
 
 from simplugin.charts import Curve, GraphChart, Node
 from simplugin.errors import SimpluginError
-from simplugin.reports.graphs import draw_graphs, graphs_figure
+from simplugin.reports.graphs import graphs_figure
 
 NODES = (
     Node(1.0, 0.0, "entry", "4×", 1.0, 0, marked=True),  # noqa: RUF001
@@ -93,14 +93,3 @@ def test_what_is_not_there_is_refused():
         chart(groups=("a",))
     with pytest.raises(SimpluginError, match="no graph to draw"):
         graphs_figure([])
-
-
-def test_files(tmp_path):
-    for name in ("x.png", "x.svg", "x.pdf"):
-        draw_graphs([chart()], tmp_path / name)
-        first = (tmp_path / name).read_bytes()
-        draw_graphs([chart()], tmp_path / name)
-        assert first == (tmp_path / name).read_bytes()
-    assert ">entry</text>" in (tmp_path / "x.svg").read_text()
-    with pytest.raises(SimpluginError, match="end the name with"):
-        draw_graphs([chart()], tmp_path / "x.gif")

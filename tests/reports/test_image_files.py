@@ -1,5 +1,6 @@
-"""Letters that the default font lacks, with a font made for the test."""
+"""Files of all kinds of drawings, and letters that the default font lacks."""
 
+import re
 from io import BytesIO
 
 import pytest
@@ -7,11 +8,20 @@ from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from matplotlib import font_manager
 
+from simplugin import Host, Platform, Zone
+from simplugin.charts import GraphChart, Node, ScheduleChart
+from simplugin.errors import SimpluginError
+from simplugin.figures import Figure
+from simplugin.reports import gantt
 from simplugin.reports.campaign_figures import write_figures
+from simplugin.reports.curves import curves
 from simplugin.reports.distributions import box_plot
+from simplugin.reports.graphs import draw_graphs
 from simplugin.reports.image_files import MissingLetters
 from simplugin.reports.page.contents import Column
 from simplugin.reports.paper_sheet import text_width
+from simplugin.reports.platforms.drawing import draw_platform
+from simplugin.reports.schedules import draw_schedule
 
 SQUARE = ((0, 0), (0, 700), (700, 700), (700, 0))
 
@@ -40,6 +50,56 @@ def test_letters_come_from_fonts_that_have_them(tmp_path, report_of):
     finally:
         font_manager.fontManager.ttflist.pop()
     assert b"WenQuanYiZenHei" in (tmp_path / "y.pdf").read_bytes()
+
+
+WRITERS = {
+    "curves": (
+        lambda path: curves([Figure("f", "Title", "x", "y", {"a": ([1, 2], [3, 4])})], path)
+    ),
+    "graphs": (
+        lambda path: draw_graphs([GraphChart("g", "Title", (Node(0.0, 0.0, "n"),), ())], path)
+    ),
+    "schedule": (
+        lambda path: draw_schedule(ScheduleChart("s", "Title", (("c", 1),), (), ()), path)
+    ),
+    "boxes": lambda path: box_plot({"a": [1.0, 2.0], "b": [1.0, None]}, path, label="Title"),
+    "platform": lambda path: draw_platform(Platform(HOST), path, title="Title"),
+}
+HOST = Zone("z", "Full", (Host("a", 1e9),))
+
+
+def check_files(write, directory):
+    """Check the files of a drawing with the word "Title" that a function writes to a path."""
+    for name in ("one.svg", "two.svg"):
+        write(directory / name)
+    content = (directory / "one.svg").read_text()
+    # Text remains text, without a date.
+    assert re.search(r">[^<]*Title[^<]*</text>", content)
+    assert "<dc:date>" not in content
+    assert content == (directory / "two.svg").read_text()
+    with pytest.raises(SimpluginError, match="end the name with"):
+        write(directory / "x.gif")
+    with pytest.raises(SimpluginError, match="cannot be written: No such file"):
+        write(directory / "absent" / "x.svg")
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_drawings_are_written_as_the_same_files(kind, tmp_path):
+    check_files(WRITERS[kind], tmp_path)
+
+
+def test_gantt_charts_are_written_as_the_same_files(result, nothing, tmp_path):
+    check_files(lambda path: gantt(result, path, title="Title"), tmp_path)
+    gantt(nothing, tmp_path / "nothing.svg")
+
+
+@pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".pdf", b"%PDF")])
+def test_files_are_what_their_suffix_says_and_repeatable(suffix, start, tmp_path):
+    first, second = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
+    for path in (first, second):
+        WRITERS["boxes"](path)
+    assert first.read_bytes().startswith(start)
+    assert first.read_bytes() == second.read_bytes()
 
 
 def square_font(family, letters):

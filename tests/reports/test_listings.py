@@ -1,16 +1,33 @@
-"""Host names with a common ending."""
+"""Listings below a row: room for numbers and names, host names with a common ending."""
 
 from __future__ import annotations
 
 import io
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from simplugin.errors import SimpluginError
 from simplugin.listings import Listing
 from simplugin.reports.listings import common_ending, print_listings, without_common_ending
-from simplugin.rows import Row
+from simplugin.rows import Best, Metric, Row
+
+EMPTY = Row(())
+
+
+def written(listing: Listing, width: int, row: Row = EMPTY, **options: Any) -> list[str]:
+    """Return the lines of a listing below a row."""
+    out = io.StringIO()
+    print_listings(row, [listing], console=Console(file=out, width=width), **options)
+    return [line for line in out.getvalue().splitlines() if line.strip()]
+
+
+def words(lines: list[str]) -> list[str]:
+    return [" ".join(line.split()) for line in lines]
+
 
 NAMES = ("gros-1.nancy.grid5000.fr", "chuc-2.lille.grid5000.fr")
 COLUMNS = (("host", ""), ("parent", ""), ("law", ""), ("tasks", ""))
@@ -44,9 +61,55 @@ def test_something_is_left_of_every_name(names: list[str]) -> None:
 
 
 def test_only_where_there_is_too_little_room() -> None:
-    listing = Listing("hosts", COLUMNS, LINES)
     for width, told in ((200, False), (40, True)):
-        file = io.StringIO()
-        print_listings(Row(()), [listing], console=Console(file=file, width=width))
-        assert ("names are shown without '.grid5000.fr'" in file.getvalue()) is told
-        assert (NAMES[0] in file.getvalue()) is not told
+        text = "\n".join(written(Listing("hosts", COLUMNS, LINES), width))
+        assert ("names are shown without '.grid5000.fr'" in text) is told
+        assert (NAMES[0] in text) is not told
+
+
+def test_listings_have_units_and_come_below_the_row() -> None:
+    columns = (("name", ""), ("speed", "flop/s"), ("price [1/Gflop]", ""), ("load", "%"))
+    listing = Listing("Hosts", columns, [("a", 2e9, 0.5, 0.25), ("b", None, 3, None)], "and 2 more")
+    row = Row((Metric("objective", 3.0),), best=Best("objective", 4.0, "optimum", "max"))
+    lines = words(written(listing, 110, row, title="One"))
+    assert lines[:4] == ["One", "objective 3", "optimum of objective 4", "gap 25.0 %"]
+    assert lines[4:6] == ["Hosts", "name speed price [1/Gflop] load"]
+    assert lines[7:] == ["a 2 Gflop/s 0.5 25.0 %", "b - 3 -", "and 2 more"]
+    assert listing.column("load") == (0.25, None)
+    assert listing.document()["columns"][1] == {"name": "speed", "unit": "flop/s"}
+    with pytest.raises(SimpluginError, match="no column 'size'"):
+        listing.column("size")
+    with pytest.raises(SimpluginError, match="4 columns, but a line of 1"):
+        Listing("Hosts", columns, [("a",)])
+
+
+def test_numbers_of_a_narrow_table_are_whole_and_names_say_all() -> None:
+    units = (*["", "", "s", "", "s", "s", "%", "s", ""],)
+    columns = tuple((f"column {at}", unit) for at, unit in enumerate(units))
+    names = [f"montage-chameleon-2mass-01d-001-{number}" for number in (1, 2)]
+    numbers = (1000, 12345.6, 0.12345, 12345.678, 123456.7, 1.234, 234567.8, 0.12345)
+    lines = written(Listing("Graphs", columns, [(name, *numbers) for name in names]), 80)
+    assert max(map(len, lines)) <= 80
+    assert not any("…" in line for line in lines)
+    shown = (
+        "1\u202f000 12\u202f346 s 0.1235 12\u202f346 s 123\u202f457 s 123.4 % 234\u202f568 s 0.1235"
+    )
+    [first, second] = [at for at, line in enumerate(lines) if "123.4 %" in line]
+    for start, stop, name in zip((first, second), (second, None), names, strict=True):
+        assert lines[start].split(" ", 1)[1].split() == shown.split()
+        assert "".join(line.split()[0] for line in lines[start:stop]) == name
+
+
+def test_columns_move_together_before_names_are_broken() -> None:
+    columns = (("processors a task", ""), ("node", ""), ("CPU", "%"))
+    listing = Listing("Nodes", columns, [(1234, "a-long-name", 0.5)])
+    # 17, 11 and 6 wide with three and two blanks, then 10, 11 and 6.
+    for width in (40, 38):
+        [head] = [line for line in written(listing, width) if "CPU" in line]
+        assert head.startswith("processors a task")
+        assert len(head.rstrip()) == width
+    assert {"processors", "a task node CPU"} <= set(words(written(listing, 36)))
+    # Numbers are complete even if the table is too narrow for them.
+    narrow = written(listing, 8)
+    assert any("1\u202f234" in line and "50.0 %" in line for line in narrow)
+    assert not any("…" in line for line in narrow)

@@ -15,31 +15,32 @@ import simplugin
 
 ROOT = Path(__file__).resolve().parents[2]
 
-HEAVY = {
-    "cloudpickle",
-    "cvxpy",
-    "lxml",
-    "matplotlib",
-    "networkx",
-    "numpy",
-    "pandas",
-    "pydantic",
-    "rich",
-    "scipy",
-    "simgrid",
-    "typer",
-}
+OF_DOCUMENTS = {"lxml", "matplotlib", "networkx", "pydantic", "rich", "typer"}
+HEAVY = {"cloudpickle", "cvxpy", "numpy", "pandas", "scipy", "simgrid"} | OF_DOCUMENTS
 
 
-def test_importing_the_package_imports_nothing_heavy() -> None:
-    code = "import simplugin, json, sys; print(json.dumps(sorted(sys.modules)))"
+def modules_after(code: str) -> set[str]:
+    """Return the modules that are loaded when a new Python has run some code."""
+    code += "; import json, sys; print(json.dumps(sorted(sys.modules)))"
     answer = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    modules = set(json.loads(answer.stdout))
+    return set(json.loads(answer.stdout))
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    modules = modules_after("import simplugin")
     assert "simplugin" in modules
     assert not modules & HEAVY
     assert not {name for name in modules if name.startswith("simplugin.")}
+
+
+def test_importing_simulate_imports_numpy_only() -> None:
+    modules = modules_after(
+        "from simplugin.simulation import simulate, Placement, SimGridOptions; "
+        "import simplugin.simulation.simulate; assert callable(simplugin.simulation.simulate)"
+    )
+    assert not modules & (HEAVY - {"numpy"})
 
 
 @pytest.mark.parametrize(

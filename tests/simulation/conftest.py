@@ -7,53 +7,25 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from processes import children
+from xml_zones import zone_xml
 
 from simplugin.simulation import servers
 
-PLATFORM = """<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
-  <zone id="world" routing="Full">
+TWO_HOSTS = zone_xml("""
     <host id="ada" speed="1Gf"/>
     <host id="bob" speed="2Gf"/>
     <link id="wire" bandwidth="1MBps" latency="0s"/>
     <route src="ada" dst="bob"><link_ctn id="wire"/></route>
-  </zone>
-</platform>
-"""
+""")
 
 
 @pytest.fixture(scope="session")
 def two_hosts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a platform file: ada (1 Gflop/s) and bob (2 Gflop/s), 1 MB/s without latency."""
     file = tmp_path_factory.mktemp("platform") / "two_hosts.xml"
-    file.write_text(PLATFORM)
+    file.write_text(TWO_HOSTS)
     return file
-
-
-def descendants(pid: int) -> dict[int, str]:
-    """Return the processes below a process and their command lines, from /proc."""
-    parents: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:  # it ended meanwhile
-                continue
-            parents[int(entry.name)] = int(fields[1])
-    found: dict[int, str] = {}
-    todo = [pid]
-    while todo:
-        above = todo.pop()
-        for child, parent in parents.items():
-            if parent == above:
-                todo.append(child)
-                try:
-                    words = (Path("/proc") / str(child) / "cmdline").read_bytes().split(b"\0")
-                except OSError:
-                    continue
-                found[child] = b" ".join(words).decode()
-    return found
 
 
 @pytest.fixture
@@ -69,7 +41,7 @@ def nothing_left() -> Iterator[None]:
     servers_before = len(servers.server_processes())
     yield
     for server in servers.server_processes():
-        assert descendants(server) == {}
+        assert children(server) == []
     # One control socket for each server that was started.
     opened = len(servers.server_processes()) - servers_before
     assert len(os.listdir("/proc/self/fd")) <= before + opened

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from xml_zones import zone_xml
 
 SOURCES = Path("/usr/share/i18n/locales/tr_TR")
 # Imported in the simulation's process as well, by the name that it is pickled under.
@@ -38,18 +39,12 @@ for back_end in ("coroutines", "threads"):
     )
     print(json.dumps([result.clock, result.value_of("work"), result.hosts.energy.tolist()]))
 """
-PLATFORM = """\
-<?xml version="1.0"?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
-  <zone id="z" routing="Full">
+PLATFORM = zone_xml("""
     <host id="h0" speed="1.25Gf"><prop id="wattage_per_state" value="95.5:100.25:200.75"/></host>
     <host id="h1" speed="1.25Gf"><prop id="wattage_per_state" value="95.5:100.25:200.75"/></host>
     <link id="l" bandwidth="1.5MBps" latency="2.5ms"/>
     <route src="h0" dst="h1"><link_ctn id="l"/></route>
-  </zone>
-</platform>
-"""
+""")
 
 
 @pytest.mark.skipif(not SOURCES.exists(), reason="needs Debian's package locales")
@@ -57,11 +52,8 @@ def test_numbers_and_names_are_read_under_turkish_rules_as_everywhere(tmp_path: 
     # There a comma is the decimal point, and the capital of i is another letter than I.
     words = ["localedef", "-i", SOURCES.name, "-f", "UTF-8", str(tmp_path / "tr_TR.UTF-8")]
     subprocess.run(words, check=True)
-    for name, text in (
-        ("turkish.py", ACTORS),
-        ("program.py", PROGRAM),
-        ("platform.xml", PLATFORM),
-    ):
+    files = {"turkish.py": ACTORS, "program.py": PROGRAM, "platform.xml": PLATFORM}
+    for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     answer = subprocess.run(
         [sys.executable, "program.py"],

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from xml_zones import zone_xml
 
 from simplugin.errors import NoRouteError, PlatformError
 from simplugin.simulation import Placement, SimGridOptions, simulate
@@ -34,26 +35,16 @@ APART = """
     <zone id="left" routing="Full"><host id="ada" speed="1Gf"/></zone>
     <zone id="right" routing="Full"><host id="cyd" speed="1Gf"/></zone>
 """
-WORLDS = {
-    "Full": HOSTS + ONE_ROUTE,
-    "Floyd": HOSTS + ONE_ROUTE,
-    "Dijkstra": HOSTS + ONE_ROUTE,
-    "DijkstraCache": HOSTS + ONE_ROUTE,
-    "None": HOSTS,
-}
 PAIRS = [
-    *((routing, body) for routing, body in WORLDS.items()),
+    *((routing, HOSTS + ONE_ROUTE) for routing in ("Full", "Floyd", "Dijkstra", "DijkstraCache")),
+    ("None", HOSTS),
     *((routing, body) for routing in ("Full", "Floyd") for body in (NESTED, APART)),
 ]
 
 
 def write(directory: Path, routing: str, body: str) -> Path:
     file = directory / "platform.xml"
-    file.write_text(
-        "<?xml version='1.0'?>\n"
-        '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
-        f'<platform version="4.1"><zone id="world" routing="{routing}">{body}</zone></platform>'
-    )
+    file.write_text(zone_xml(body, routing))
     return file
 
 
@@ -99,7 +90,7 @@ async def share_work(me: Any) -> list[str]:
 
 def test_no_route_for_a_parallel_task(back_end: Any, tmp_path: Path) -> None:
     result = simulate(
-        write(tmp_path, "Full", WORLDS["Full"]),
+        write(tmp_path, "Full", HOSTS + ONE_ROUTE),
         [Placement("bob", share_work)],
         options=SimGridOptions(host_model="ptask_L07"),
         back_end=back_end,

@@ -28,10 +28,6 @@ async def nothing_to_sleep(me: Any) -> None:
     me.sleep_for(0)  # here
 
 
-async def put(me: Any) -> None:
-    me.mailbox("m").put("x", 1)  # here
-
-
 async def own_function(me: Any) -> None:
     helper(me)  # here
 
@@ -84,7 +80,7 @@ async def callback(me: Any) -> None:
 
 
 FORGOTTEN = [
-    statement, nothing_to_sleep, put, own_function, in_a_handler, wait_of_an_activity, variable,
+    statement, nothing_to_sleep, own_function, in_a_handler, wait_of_an_activity, variable,
     variable_of_own_function, end_of_the_actor, cycle, after_an_exception, callback,
 ]  # fmt: skip
 

@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.bags.assessment import experimental, fair, slope
-from simplugin.bags.execution import execute
+from simplugin.bags.execution import Execution, execute
 from simplugin.bags.measurement import measure, with_errors
 from simplugin.bags.policies.classics import first_request_delays
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import BUFFER
 from simplugin.optimum.steady_state import steady_state
-from simplugin.papers.beaumont.conditions import arguments
+from simplugin.papers.beaumont.conditions import Arguments, arguments
 from simplugin.papers.beaumont.instances import TASKS, instance
 from simplugin.platforms import ProfileUse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
-
-    from simplugin.bags.execution import Execution
-    from simplugin.papers.beaumont.conditions import Arguments
-    from simplugin.platforms.graphs import Tree
+from simplugin.platforms.graphs import Tree
 
 # Draws of an instance beyond those of its tree and applications.
 _ERRORS, _ORDERS, _CONDITIONS = 3, 4, 5
@@ -38,8 +32,9 @@ FEW = (0, 1, 2, 4, 10, 11, 12, 13)
 FEWER = (0, 11, 2, 13, 4)
 FEWEST = FEWER[::2]
 
-# Number of orders of the first requests over which first come, first served is averaged.
-ORDERS, QUICK_ORDERS = 5, 2
+# Number of orders of the first requests over which first come, first served is averaged, full and
+# quick.
+ORDERS = (5, 2)
 
 
 @dataclass(frozen=True)
@@ -107,8 +102,6 @@ class Measurement:
         Of the tree.
     fair : float
         Fair throughput by the formula of section 6.1.1 [tasks/s]; the mean over all orders.
-    lowest, highest : float
-        Of the orders.
     slope : float
         Fair throughput between 10 % and 90 % of completions [tasks/s].
     optimum : float
@@ -125,8 +118,6 @@ class Measurement:
     setting: str
     n_hosts: int
     fair: float
-    lowest: float
-    highest: float
     slope: float
     optimum: float
     theory: float | None
@@ -150,16 +141,13 @@ def measured(reading: str, seed: int, number: int, setting: Setting) -> Measurem
     """
     tree, bags = instance(reading, seed, number, count=setting.count)
     done, theory = _executions(reading, seed, number, setting)
-    found = [fair(experimental(each), bags.weight) for each in done]
     return Measurement(
         reading,
         seed,
         number,
         setting.key,
         tree.n_hosts,
-        float(np.mean(found)),
-        min(found),
-        max(found),
+        float(np.mean([fair(experimental(each), bags.weight) for each in done])),
         float(np.mean([fair(slope(each), bags.weight) for each in done])),
         _optimum(reading, seed, number),
         None if math.isnan(theory) else theory,

@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.elementary import exp, log, log1p
 from simplugin.errors import WorkloadError
-from simplugin.papers.beaumont.campaign import Setting, measurements
+from simplugin.papers.beaumont.campaign import Measurement, Setting, measurements
+from simplugin.papers.beaumont.instances import SEEDS
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+Floats = NDArray[np.float64]
 
-    from simplugin.papers.beaumont.campaign import Measurement
-
-    Floats = NDArray[np.float64]
 
 # Least number of nodes of the trees that section 6.2.2 calls large.
 LARGE = 50
@@ -105,7 +103,7 @@ def ratios(
     high: Sequence[Measurement],
     low: Sequence[Measurement],
     *,
-    by: Literal["fair", "slope", "theory", "lowest"] = "fair",
+    by: Literal["fair", "slope", "theory"] = "fair",
 ) -> Ratios:
     """Compare two settings tree by tree.
 
@@ -113,7 +111,7 @@ def ratios(
     ----------
     high, low : sequence of Measurement
         Measurements on the same instances, in the same order.
-    by : {"fair", "slope", "theory", "lowest"}
+    by : {"fair", "slope", "theory"}
         The field of `Measurement` to compare.
 
     Raises
@@ -210,7 +208,7 @@ class Loss:
         return words + f", tasks undone on {self.undone} trees" * bool(self.undone)
 
 
-PLAIN, REFERENCE = "plain", "lp"
+PLAIN = "plain"
 _ONCE = (("period", math.inf),)
 
 # Policies by the way in which they come to their plans in the plain model.
@@ -226,20 +224,12 @@ PLANNED: Mapping[str, Setting] = {
 
 
 def losses(
-    reading: str,
-    seed: int,
-    numbers: Sequence[int],
-    policies: Iterable[str],
-    conditions: Iterable[str],
+    numbers: Sequence[int], policies: Iterable[str], conditions: Iterable[str]
 ) -> list[Loss]:
-    """Return the loss of each policy under each of some conditions.
+    """Return the loss of each policy under each of some conditions, in reading A.
 
     Parameters
     ----------
-    reading : str
-        A key of `simplugin.papers.beaumont.instances.READINGS`.
-    seed : int
-        Seed of the instances.
     numbers : sequence of int
         Numbers of the instances.
     policies : iterable of str
@@ -250,14 +240,14 @@ def losses(
 
     def found(condition: str, policy: str) -> list[Measurement]:
         met = "" if condition == PLAIN else condition
-        return measurements(reading, seed, numbers, replace(PLANNED[policy], conditions=met))
+        return measurements("A", SEEDS[0], numbers, replace(PLANNED[policy], conditions=met))
 
     return [
         Loss(
             condition,
             policy,
             ratios(found(PLAIN, policy), found(condition, policy)),
-            ratios(found(condition, REFERENCE), found(condition, policy)),
+            ratios(found(condition, "lp"), found(condition, policy)),
             sum(not each.all_done for each in found(condition, policy)),
         )
         for condition in conditions

@@ -2,17 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
+from simplugin.figures import Figure
 from simplugin.papers.beaumont import heuristics, own_policies, periodic_schedules
-from simplugin.papers.beaumont.figures import figure5, figure6
+from simplugin.papers.beaumont.campaign import FEW, ORDERS, Measurement, Setting, measurements
+from simplugin.papers.beaumont.comparisons import deviations, ratios
+from simplugin.papers.beaumont.instances import MAIN, SEEDS, TREES
+from simplugin.papers.statements import Quantity
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+Floats = NDArray[np.float64]
 
-    from simplugin.figures import Figure
-    from simplugin.papers.statements import Quantity
+
+SEED = SEEDS[0]
+# The bins of Figure 5, and of Figure 6, in which 8 stands for all above.
+DEVIATIONS = np.linspace(-0.6, 1.0, 33)
+LOGARITHMS = np.linspace(-1.0, 4.0, 41)
+BEYOND = 8.0
+WIDE = np.linspace(-1.0, 8.25, 38)
+EXPECTING = {"lp": "LP", "data_centric": "DATA-CENTRIC", "cgbc": "CGBC"}
+
+
+def histogram(values: Floats, edges: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """Return edges and the count of each bin; values outside are in the first and last one."""
+    inside = np.clip(values, edges[0], edges[-1])
+    return edges, np.histogram(inside, edges)[0]
+
+
+def logarithms(high: Sequence[Measurement], low: Sequence[Measurement]) -> Floats:
+    """Return the logarithmic deviations of section 6.2.2: 8 where a throughput is near 0."""
+    log = ratios(high, low).log
+    return np.where(np.isnan(log), 0.0, np.minimum(log, BEYOND))
+
+
+def figure5(quick: bool) -> list[Figure]:
+    """Return the deviations of the policies that expect a throughput."""
+    numbers = FEW if quick else range(TREES)
+    series = {
+        words: histogram(deviations(measurements("A", SEED, numbers, Setting(name))), DEVIATIONS)
+        for name, words in EXPECTING.items()
+    }
+    title = f"Figure 5: deviation from the expected throughput, reading A, {len(numbers)} trees"
+    return [Figure("figure5", title, "1 - measured / expected", "trees", series, bars=True)]
+
+
+def figure6(quick: bool) -> list[Figure]:
+    """Return the distances of policies from LP, in each main reading."""
+    turns = Setting("fcfs", orders=ORDERS[quick])
+    panels = (
+        ("figure6a", "Figure 6a: DATA-CENTRIC", Setting("data_centric"), LOGARITHMS),
+        ("figure6b", "Figure 6b: FCFS", turns, LOGARITHMS),
+        ("figure6c", "Figure 6c: BCS", Setting("bcs"), WIDE),
+        ("figure6d", "Figure 6d: CGBC", Setting("cgbc"), LOGARITHMS),
+        ("figure6-prices", "As Figure 6, our own: prices", Setting("prices"), LOGARITHMS),
+        ("figure6-lag", "As Figure 6, our own: lag", Setting("lag"), LOGARITHMS),
+    )
+    numbers = FEW if quick else range(TREES)
+    figures = []
+    for name, words, setting, edges in panels:
+        series = {}
+        for reading in ("A",) if quick else tuple(MAIN):
+            lp, other = (
+                measurements(reading, SEED, numbers, each) for each in (Setting("lp"), setting)
+            )
+            series[f"reading {reading}"] = histogram(logarithms(lp, other), edges)
+        title = f"{words}, {len(numbers)} trees" + "; at 8 those near 0" * (edges is WIDE)
+        figures.append(
+            Figure(name, title, "ln(throughput of LP / its throughput)", "trees", series, bars=True)
+        )
+    return figures
+
 
 # Each returns the quantities of its statements; `quick` measures less.
 EXPERIMENTS: dict[str, Callable[[bool], Mapping[str, Quantity]]] = {

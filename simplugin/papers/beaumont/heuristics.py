@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import numpy as np
 
 from simplugin.elementary import log
-from simplugin.papers.beaumont.campaign import FEW, ORDERS, QUICK_ORDERS, Setting, measurements
-from simplugin.papers.beaumont.comparisons import Ratios, best, deviations, ratios
+from simplugin.papers.beaumont.campaign import FEW, ORDERS, Measurement, Setting, measurements
+from simplugin.papers.beaumont.comparisons import Floats, Ratios, best, deviations, ratios
 from simplugin.papers.beaumont.instances import MAIN, READINGS, SEEDS, TASKS, TREES
-from simplugin.papers.statements import Quantity, Statement, statements
+from simplugin.papers.statements import Quantity, Statement, determined_by, named, share, statements
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+Found = Mapping[str, Sequence[Measurement]]
 
-    from numpy.typing import NDArray
-
-    from simplugin.papers.beaumont.campaign import Measurement
-
-    Found = Mapping[str, Sequence[Measurement]]
 
 PAPER = "simplugin.papers.beaumont"
 SEED = SEEDS[0]
 POLICIES = ("lp", "data_centric", "cgbc", "fcfs", "bcs")
 # The policies that expect a throughput.
 EXPECTING = POLICIES[:3]
+# What the paper says of LP's throughputs over those of others, as properties of `Ratios`.
+MEASURES = {
+    "data_centric": ("mean", "worst", "same"),
+    "cgbc": ("mean", "large", "worst"),
+    "fcfs": ("mean", "large", "worst"),
+    "bcs": ("near_zero",),
+}
 # Number of trees for the variants of readings.
 VARIANT_TREES = 60
 # Largest factor that a number may be off in a reading that gives it, and the most that the
@@ -85,22 +86,11 @@ def campaign(reading: str, numbers: tuple[int, ...], orders: int) -> Found:
 
 def section_6_2(found: Found) -> dict[str, float]:
     """Return the numbers of section 6.2 for one reading, by the quantity of their statement."""
-    lp = found["lp"]
-    data_centric, cgbc, fcfs, bcs = (ratios(lp, found[each]) for each in POLICIES[1:])
-    together = np.concatenate([deviations(found[each]) for each in EXPECTING])
-    return {
-        "deviation": float(np.mean(together)),
-        "data_centric.mean": data_centric.mean,
-        "data_centric.worst": data_centric.worst,
-        "data_centric.same": data_centric.same,
-        "cgbc.mean": cgbc.mean,
-        "cgbc.large": cgbc.large,
-        "cgbc.worst": cgbc.worst,
-        "fcfs.mean": fcfs.mean,
-        "fcfs.large": fcfs.large,
-        "fcfs.worst": fcfs.worst,
-        "bcs.near_zero": bcs.near_zero,
-    }
+    numbers = {"deviation": _mean({name: deviations(found[name]) for name in EXPECTING})}
+    for policy, measures in MEASURES.items():
+        behind = ratios(found["lp"], found[policy])
+        numbers |= {f"{policy}.{name}": getattr(behind, name) for name in measures}
+    return numbers
 
 
 def distances(measured: Mapping[str, float]) -> dict[str, float]:
@@ -124,8 +114,7 @@ def _distance(stated: Statement, value: float) -> float:
 
 def _by_reading(values: Mapping[str, float], note: str = "", **more: Any) -> Quantity:
     """Return the value of reading A with the interval over all readings."""
-    written = ", ".join(f"{name} {value:.3g}" for name, value in values.items())
-    note = f"reading A; by reading: {written}" + f"; {note}" * bool(note)
+    note = f"reading A; by reading: {named(values, '.3g')}" + f"; {note}" * bool(note)
     interval = min(values.values()), max(values.values())
     return Quantity(values["A"], interval, note, over="readings", **more)
 
@@ -133,15 +122,9 @@ def _by_reading(values: Mapping[str, float], note: str = "", **more: Any) -> Qua
 def heuristics(quick: bool) -> dict[str, Quantity]:
     """Return the distances of the heuristics from LP, by the main readings of the text."""
     numbers = FEW if quick else tuple(range(TREES))
-    orders = QUICK_ORDERS if quick else ORDERS
+    orders = ORDERS[quick]
     found = {name: campaign(name, numbers, orders) for name in MAIN}
     values = {name: section_6_2(each) for name, each in found.items()}
-    measured_on = provenance(numbers, orders=orders)
-    alone = {name: ratios(each["lp"], each["fcfs"], by="lowest") for name, each in found.items()}
-    notes = {
-        "fcfs.worst": "with the worst of the orders alone "
-        + ", ".join(f"{name} {each.worst:.3g}" for name, each in alone.items())
-    }
     optimum = best(found["A"]["lp"])
     behind = {
         policy: {name: ratios(each["lp"], each[policy]) for name, each in found.items()}
@@ -150,7 +133,6 @@ def heuristics(quick: bool) -> dict[str, Quantity]:
     quantities = {
         name: _by_reading(
             {reading: each[name] for reading, each in values.items()},
-            notes.get(name, ""),
             optimum=optimum if name.endswith(".mean") else None,
         )
         for name in values["A"]
@@ -160,7 +142,7 @@ def heuristics(quick: bool) -> dict[str, Quantity]:
     quantities["lp.ahead"] = _ahead(behind)
     quantities["ranking"] = _ranking(behind)
     quantities["nearest.misses"] = _nearest(values)
-    return {name: replace(each, provenance=measured_on) for name, each in quantities.items()}
+    return determined_by(provenance(numbers, orders=orders), quantities)
 
 
 def _sizes(fcfs: Mapping[str, Ratios], cgbc: Mapping[str, Ratios]) -> dict[str, Quantity]:
@@ -190,10 +172,7 @@ def _ahead(behind: Mapping[str, Mapping[str, Ratios]]) -> Quantity:
         reading: {policy: behind[policy][reading].positive for policy in POLICIES[1:]}
         for reading in MAIN
     }
-    written = "; ".join(
-        f"{name}: " + ", ".join(f"{policy} {share:.0%}" for policy, share in each.items())
-        for name, each in shares.items()
-    )
+    written = "; ".join(f"{name}: {named(each, '.0%')}" for name, each in shares.items())
     mean = float(np.mean(list(shares["A"].values())))
     note = f"least heuristic of reading A; mean {mean:.1%}; each: {written}"
     return Quantity(min(shares["A"].values()), note=note)
@@ -222,22 +201,21 @@ def _nearest(values: Mapping[str, Mapping[str, float]]) -> Quantity:
     mean = {name: float(np.mean(list(each.values()))) for name, each in far.items()}
     nearest = min(mean, key=lambda name: mean[name])
     misses = [name for name, each in far[nearest].items() if each > log(NEAR)]
-    written = ", ".join(f"{name} {each:.2f}" for name, each in mean.items())
     note = (
         f"{nearest} is nearest of {len(mean)} readings; mean of |ln(measured / paper)| over"
-        f" {len(far[nearest])} numbers: {written}; it misses {', '.join(misses) or 'none'}"
+        f" {len(far[nearest])} numbers: {named(mean, '.2f')}; it misses"
+        f" {', '.join(misses) or 'none'}"
     )
     return Quantity(len(misses), note=note)
 
 
-def variants(quick: bool) -> dict[str, Quantity]:
+def variants(_quick: bool) -> dict[str, Quantity]:
     """Return the distance of the reading or variant that is nearest to the paper's numbers."""
-    del quick
     numbers = tuple(range(VARIANT_TREES))
-    values = {name: section_6_2(campaign(name, numbers, ORDERS)) for name in READINGS}
+    values = {name: section_6_2(campaign(name, numbers, ORDERS[False])) for name in READINGS}
     mean = {name: float(np.mean(list(distances(each).values()))) for name, each in values.items()}
     order = sorted(mean, key=lambda name: mean[name])
-    note = f"{order[0]!r} is nearest; " + ", ".join(f"{name} {mean[name]:.2f}" for name in order)
+    note = f"{order[0]!r} is nearest; {named({name: mean[name] for name in order}, '.2f')}"
     for each in statements(PAPER):
         if each.quantity in values["A"]:
             found = {name: value[each.quantity] for name, value in values.items()}
@@ -283,42 +261,38 @@ def deviation(quick: bool) -> dict[str, Quantity]:
 
 
 def _expecting(
-    numbers: Sequence[int], setting: Setting, by: str = "fair"
-) -> dict[str, NDArray[np.float64]]:
+    numbers: Sequence[int], setting: Setting, by: Literal["fair", "slope"] = "fair"
+) -> dict[str, Floats]:
     """Return the deviations of each policy that expects a throughput, in reading A."""
     return {
-        name: deviations(
-            measurements("A", SEED, numbers, replace(setting, policy=name)),
-            by="slope" if by == "slope" else "fair",
-        )
+        name: deviations(measurements("A", SEED, numbers, replace(setting, policy=name)), by=by)
         for name in EXPECTING
     }
 
 
-def _mean(found: Mapping[str, NDArray[np.float64]]) -> float:
+def _mean(found: Mapping[str, Floats]) -> float:
     """Return the mean over all policies and trees."""
     return float(np.mean(np.concatenate(list(found.values()))))
 
 
-def _each(found: Mapping[str, NDArray[np.float64]]) -> str:
+def _each(found: Mapping[str, Floats]) -> str:
     """Write the mean of each policy."""
-    return ", ".join(f"{name} {np.mean(values):.4f}" for name, values in found.items())
+    return named({name: float(np.mean(values)) for name, values in found.items()}, ".4f")
 
 
 def enough_tasks(quick: bool) -> dict[str, Quantity]:
     """Return the share of throughputs that ten times the tasks change by at most one per cent."""
     numbers = QUICK_LONG if quick else LONG
     changes = {name: _changes(name, numbers) for name in LONGER}
-    together = np.concatenate(list(changes.values()))
-    within = int(np.sum(together <= ONE_PERCENT))
-    note = f"{within} of {len(together)}; reading A, median and largest change: " + ", ".join(
+    within = np.concatenate(list(changes.values())) <= ONE_PERCENT
+    words = "; reading A, median and largest change: " + ", ".join(
         f"{name} {np.median(each):.1%}, {np.max(each):.1%}" for name, each in changes.items()
     )
     measured_on = provenance(numbers, tasks=TASKS * LARGER)
-    return {"tasks.enough": Quantity(within / len(together), note=note, provenance=measured_on)}
+    return {"tasks.enough": share(within, words, provenance=measured_on)}
 
 
-def _changes(policy: str, numbers: Iterable[int]) -> NDArray[np.float64]:
+def _changes(policy: str, numbers: Iterable[int]) -> Floats:
     """Return the relative change of a policy's throughput with ten times the tasks."""
     few, many = (
         np.array([each.fair for each in measurements("A", SEED, numbers, setting)])
@@ -329,9 +303,8 @@ def _changes(policy: str, numbers: Iterable[int]) -> NDArray[np.float64]:
     return np.asarray(np.where(few == many, 0.0, change))
 
 
-def node_orders(quick: bool) -> dict[str, Quantity]:
+def node_orders(_quick: bool) -> dict[str, Quantity]:
     """Return the failures of DATA-CENTRIC by the order in which it takes nodes."""
-    del quick
     worst: dict[str, float] = {}
     shares: dict[str, float] = {}
     lines, counts = [], []
@@ -352,19 +325,17 @@ def node_orders(quick: bool) -> dict[str, Quantity]:
         shown = int(np.sum(failed & (hoped > log(EXPECTED))))
         shares[reading] = shown / failed.sum() if failed.any() else 0.0
         counts.append(f"{reading} {shown} of {failed.sum()}")
-    measured_on = provenance(range(TREES))
-    return {
+    found = {
         "orders.worst": Quantity(
             min(worst[f"A, {order} first"] for order in NODE_ORDERS),
             (min(worst.values()), max(worst.values())),
             f"least of the three orders in reading A; largest where both have a throughput:"
-            f" {', '.join(f'{name} {each:.3g}' for name, each in worst.items())};"
-            f" geometric means: {'; '.join(lines)}",
-            provenance=measured_on,
+            f" {named(worst, '.3g')}; geometric means: {'; '.join(lines)}",
             over="orders and readings",
         ),
-        "orders.expected": replace(_by_reading(shares, "; ".join(counts)), provenance=measured_on),
+        "orders.expected": _by_reading(shares, "; ".join(counts)),
     }
+    return determined_by(provenance(range(TREES)), found)
 
 
 def _data_centric(reading: str, order: str, *, theory: bool) -> Ratios:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from simplugin.elementary import exp, log
-from simplugin.errors import WorkloadError
+from simplugin.platforms.graphs import Tree
 from simplugin.platforms.topologies.random_trees import BANDWIDTHS, random_tree
 from simplugin.workloads.applications import Bags
-
-if TYPE_CHECKING:
-    from simplugin.platforms.graphs import Tree
 
 # The campaign's seed; and another, on which nothing was tuned and no choice of ours depends.
 SEEDS = (2008, 4711)
@@ -101,9 +98,7 @@ READINGS: dict[str, Reading] = {
 }
 
 
-def instance(
-    reading: str | Reading, seed: int, number: int, *, count: int = TASKS
-) -> tuple[Tree, Bags]:
+def instance(reading: str, seed: int, number: int, *, count: int = TASKS) -> tuple[Tree, Bags]:
     """Return a tree and its applications.
 
     A number stands for the same tree in all readings, but for what they change, and for the same
@@ -111,8 +106,8 @@ def instance(
 
     Parameters
     ----------
-    reading : str or Reading
-        A key of `READINGS`, or one's own.
+    reading : str
+        A key of `READINGS`.
     seed : int
         Of the draws; the campaign's are `SEEDS`.
     number : int
@@ -120,24 +115,13 @@ def instance(
     count : int
         Tasks of each application.
 
-    Raises
-    ------
-    WorkloadError
-        There is no such reading or number.
-
     References
     ----------
     .. [1] O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert (2008).
        Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5),
        section 6.1.
     """
-    if isinstance(reading, str):
-        if reading not in READINGS:
-            raise WorkloadError(f"no reading is called {reading!r}; give {', '.join(READINGS)}")
-        reading = READINGS[reading]
-    if not 0 <= number < TREES:
-        raise WorkloadError(f"there is no tree {number!r}; give a number from 0 to {TREES - 1}")
-    return _tree(reading, seed, number), _bags(reading, seed, number, count)
+    return _tree(READINGS[reading], seed, number), _bags(READINGS[reading], seed, number, count)
 
 
 def _tree(reading: Reading, seed: int, number: int) -> Tree:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,31 +18,24 @@ from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import BUFFER, Known, Place
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.campaign import FEW, FEWER, FEWEST, Setting, measurements
-from simplugin.papers.beaumont.comparisons import (
-    PLAIN,
-    REFERENCE,
-    Loss,
-    Ratios,
-    best,
-    losses,
-    ratios,
-)
+from simplugin.papers.beaumont.comparisons import PLAIN, Loss, Ratios, best, losses, ratios
 from simplugin.papers.beaumont.conditions import SLOWS
-from simplugin.papers.beaumont.heuristics import listed
+from simplugin.papers.beaumont.heuristics import listed, provenance
 from simplugin.papers.beaumont.instances import MAIN, SEEDS, TASKS, TREES, instance
 from simplugin.papers.beaumont.trace_check import violations
-from simplugin.papers.statements import Quantity
+from simplugin.papers.statements import Quantity, determined_by
+from simplugin.platforms.graphs import Tree
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.placement import Placement
-
-if TYPE_CHECKING:
-    from simplugin.platforms.graphs import Tree
-    from simplugin.workloads.applications import Bags
+from simplugin.workloads.applications import Bags
 
 SEED = SEEDS[0]
 OURS = ("prices", "lag")
 # The policy of the paper that each competes with: one plans, the other does not.
 RIVALS = {"prices": "data_centric", "lag": "cgbc"}
+# Of both seeds.
+ALL_TREES = (range(TREES), range(TREES))
+OTHER_READINGS = tuple(MAIN)[1:]
 # Largest relative error of measurements, and the conditions of a platform that changes.
 ERRORS, CHANGES = 0.2, "availability"
 # For each part of a policy, the parameters without it.
@@ -77,100 +71,68 @@ QUICK_CONDITIONS = ("default model", "others transfer", CHANGES, "hosts fail")
 TRACED, QUICK_TRACED = tuple(range(20)), (1, 6, 11)
 
 
-@dataclass(frozen=True)
-class Case:
-    """Trees on which our policies are compared with LP, in reading A and under one setting.
-
-    Attributes
-    ----------
-    words : str
-        The setting as text.
-    setting : Setting
-        Without a policy.
-    seed : int
-        Seed of the instances.
-    numbers : sequence of int
-        Numbers of the instances.
-    """
-
-    words: str
-    setting: Setting
-    seed: int = SEED
-    numbers: Sequence[int] = range(TREES)
-
-    @property
-    def name(self) -> str:
-        """The seed, with the setting unless it is the plain one."""
-        return f"{self.words}, seed {self.seed}" if self.words else f"seed {self.seed}"
-
-
 def plain(quick: bool) -> dict[str, Quantity]:
     """Return LP over our policies on the trees of both seeds."""
-    few = (FEW, FEWER)
-    return _against_lp(
-        Case("", Setting(""), seed, numbers if quick else range(TREES))
-        for seed, numbers in zip(SEEDS, few, strict=True)
-    )
+    return _against_lp({"": Setting("")}, (FEW, FEWER) if quick else ALL_TREES)
 
 
 def errors(quick: bool) -> dict[str, Quantity]:
     """Return LP over our policies where measurements are wrong."""
-    first = "first measurements off by up to 20 %"
+    first = {"first measurements off by up to 20 %": Setting("", errors=ERRORS)}
     if quick:
-        return _against_lp([Case(first, Setting("", errors=ERRORS), SEED, FEWER)])
+        return _against_lp(first, (FEWER,))
     lasting = Setting("", errors=ERRORS, lasting=True)
-    return _against_lp(
-        Case(words, setting, seed)
-        for words, setting in (
-            (first, replace(lasting, lasting=False)),
-            ("all measurements off by up to 20 %, for good", lasting),
-        )
-        for seed in SEEDS
-    )
+    return _against_lp(first | {"all measurements off by up to 20 %, for good": lasting}, ALL_TREES)
 
 
 def changes(quick: bool) -> dict[str, Quantity]:
     """Return LP over our policies where the platform changes."""
-    slows = "the host with most work at half speed from a quarter of the run on"
-    if quick:
-        return _against_lp([Case(slows, Setting("", conditions=SLOWS), SEED, FEWEST)])
-    vary = "speeds and bandwidths changing meanwhile"
-    return _against_lp(
-        Case(words, Setting("", conditions=conditions), seed)
-        for words, conditions in ((vary, CHANGES), (slows, SLOWS))
-        for seed in SEEDS
-    )
-
-
-def _against_lp(cases: Iterable[Case]) -> dict[str, Quantity]:
-    """Return the largest mean and the worst ratio of LP over each of our policies."""
-    quantities = {}
-    chosen = list(cases)
-    measured_on = {
-        "reading": "A",
-        "seeds": sorted({each.seed for each in chosen}),
-        "trees": "; ".join(dict.fromkeys(listed(each.numbers) for each in chosen)),
+    slows = {
+        "the host with most work at half speed from a quarter of the run on": Setting(
+            "", conditions=SLOWS
+        )
     }
+    if quick:
+        return _against_lp(slows, (FEWEST,))
+    varies = {"speeds and bandwidths changing meanwhile": Setting("", conditions=CHANGES)}
+    return _against_lp(varies | slows, ALL_TREES)
+
+
+def _against_lp(
+    settings: Mapping[str, Setting], numbers: Sequence[Sequence[int]]
+) -> dict[str, Quantity]:
+    """Return the largest mean and the worst ratio of LP over each of our policies, in reading A.
+
+    Parameters
+    ----------
+    settings : mapping of str to Setting
+        Settings without a policy, by their words; none for the plain one.
+    numbers : sequence of sequence of int
+        Numbers of the instances of the first seed, or of both.
+    """
+    quantities = {}
+    chosen = list(zip(SEEDS, numbers, strict=False))
     for policy in OURS:
         found = {}
         lines = []
-        for case in chosen:
+        for (words, setting), (seed, trees) in product(settings.items(), chosen):
             calm_lp, calm, high, low = (
-                measurements("A", case.seed, case.numbers, setting)
-                for setting in (
+                measurements("A", seed, trees, each)
+                for each in (
                     Setting("lp"),
                     Setting(policy),
-                    replace(case.setting, policy="lp"),
-                    replace(case.setting, policy=policy),
+                    replace(setting, policy="lp"),
+                    replace(setting, policy=policy),
                 )
             )
             undone = sum(not each.all_done for each in low)
             ratio = ratios(high, low)
             mean, worst = (math.inf if undone else each for each in (ratio.mean, ratio.worst))
-            found[mean, worst] = best(high) if case.setting == Setting("") else None
-            line = f"{case.name}: {ratio.written()}, large trees {ratio.large:.3f}, by the slope"
+            found[mean, worst] = None if words else best(high)
+            line = f"{words}, seed {seed}" if words else f"seed {seed}"
+            line += f": {ratio.written()}, large trees {ratio.large:.3f}, by the slope"
             line += f" {ratios(high, low, by='slope').written()}"
-            if case.words:
+            if words:
                 line += (
                     f"; changes its throughput by {ratios(low, calm).mean - 1:+.1%} and that of LP"
                     f" by {ratios(high, calm_lp).mean - 1:+.1%}"
@@ -179,9 +141,11 @@ def _against_lp(cases: Iterable[Case]) -> dict[str, Quantity]:
         note = "; ".join(lines)
         mean, worst = (max(each) for each in zip(*found, strict=True))
         optimum = next(value for key, value in found.items() if key[0] == mean)
-        quantities[f"{policy}.mean"] = Quantity(mean, None, note, optimum, measured_on)
-        quantities[f"{policy}.worst"] = Quantity(worst, None, note, None, measured_on)
-    return quantities
+        quantities[f"{policy}.mean"] = Quantity(mean, note=note, optimum=optimum)
+        quantities[f"{policy}.worst"] = Quantity(worst, note=note)
+    written = "; ".join(dict.fromkeys(listed(each) for each in numbers))
+    known = {"reading": "A", "seeds": [seed for seed, _ in chosen], "trees": written}
+    return determined_by(known, quantities)
 
 
 def other_readings(quick: bool) -> dict[str, Quantity]:
@@ -190,9 +154,7 @@ def other_readings(quick: bool) -> dict[str, Quantity]:
     quantities = {}
     for policy, rival in RIVALS.items():
         values, lines = [], []
-        for reading in MAIN:
-            if reading == "A":
-                continue
+        for reading in OTHER_READINGS:
             lp, ours, other = (
                 measurements(reading, SEED, numbers, Setting(name))
                 for name in ("lp", policy, rival)
@@ -202,9 +164,8 @@ def other_readings(quick: bool) -> dict[str, Quantity]:
             values.append(math.inf if undone or here.apart else here.mean / there.mean)
             lines.append(f"{reading} {here.written()}, {rival} {there.written()}")
         note = f"largest of {len(values)} readings; LP over the policies: {'; '.join(lines)}"
-        measured_on = {"seed": SEED, "trees": listed(numbers)}
-        quantities[f"{policy}.over_rival"] = Quantity(max(values), None, note, None, measured_on)
-    return quantities
+        quantities[f"{policy}.over_rival"] = Quantity(max(values), note=note)
+    return determined_by(provenance(numbers), quantities)
 
 
 def ablations(quick: bool) -> dict[str, Quantity]:
@@ -221,9 +182,8 @@ def ablations(quick: bool) -> dict[str, Quantity]:
             values.append(math.inf if starved else without.mean / usual.mean)
             lines.append(f"without {words} {without.written()}")
         note = f"LP over it, reading A: {'; '.join(lines)}"
-        measured_on = {"seed": SEED, "trees": listed(numbers)}
-        quantities[f"{policy}.parts"] = Quantity(min(values), None, note, None, measured_on)
-    return quantities
+        quantities[f"{policy}.parts"] = Quantity(min(values), note=note)
+    return determined_by(provenance(numbers), quantities)
 
 
 def conditions(names: Sequence[str], quick: bool) -> dict[str, Quantity]:
@@ -237,7 +197,8 @@ def conditions(names: Sequence[str], quick: bool) -> dict[str, Quantity]:
         True for those of them in `QUICK_CONDITIONS`, on fewer trees and for fewer policies.
     """
     chosen = [name for name in names if not quick or name in QUICK_CONDITIONS]
-    found = _losses(quick, QUICK if quick else WHOLE, chosen)
+    numbers = QUICK_NUMBERS if quick else NUMBERS
+    found = losses(numbers, QUICK if quick else WHOLE, chosen)
     lines = []
     for name in chosen:
         here = [each for each in found if each.conditions == name]
@@ -245,37 +206,35 @@ def conditions(names: Sequence[str], quick: bool) -> dict[str, Quantity]:
         behind = ", ".join(f"{each.policy} {each.behind.written()}" for each in here)
         lines.append(f"{name}: lost {lost}; LP over it {behind}")
     note = "lost against the plain model, where some is left; " + "; ".join(lines)
-    return {
-        policy: Quantity(
-            max(
-                math.inf if each.fails else each.behind.mean
-                for each in found
-                if each.policy == policy
-            ),
-            note=note,
-            provenance=_trees(quick),
+    most = {
+        policy: max(
+            math.inf if each.fails else each.behind.mean for each in found if each.policy == policy
         )
         for policy in OURS
     }
+    quantities = {policy: Quantity(each, note=note) for policy, each in most.items()}
+    return determined_by(_trees(numbers), quantities)
 
 
 def measured_rates(quick: bool) -> dict[str, Quantity]:
     """Return the loss of LP with measured rates less that with the platform's, with latencies."""
-    known, unknown = _losses(quick, (REFERENCE, f"{REFERENCE}, unmeasured"), (WINDOW,))
+    numbers = QUICK_NUMBERS if quick else NUMBERS
+    known, unknown = losses(numbers, ("lp", "lp, unmeasured"), (WINDOW,))
     note = (
         f"LP loses {known.written()} with measured rates, {unknown.written()} with the platform's,"
         f" against itself in the plain model; {WINDOW}"
     )
     value = math.inf if known.starved else known.mean - unknown.mean
-    return {"difference": Quantity(value, note=note, provenance=_trees(quick))}
+    return {"difference": Quantity(value, note=note, provenance=_trees(numbers))}
 
 
 def replanning(quick: bool) -> dict[str, Quantity]:
     """Return the least gain of planning again, beyond that where nothing changes."""
     names = ("load comes",) if quick else (CHANGES, "load comes", "others transfer")
+    numbers = QUICK_NUMBERS if quick else NUMBERS
     quantities = {}
     for policy in REPLANNED:
-        found = _losses(quick, (f"{policy}, once", policy), (PLAIN, *names))
+        found = losses(numbers, (f"{policy}, once", policy), (PLAIN, *names))
         calm, *changing = zip(found[::2], found[1::2], strict=True)
         least = min(_gain(*each) for each in changing) - max(_gain(*calm), 0.0)
         lines = [
@@ -285,15 +244,8 @@ def replanning(quick: bool) -> dict[str, Quantity]:
         ]
         note = f"{'; '.join(lines)}; where nothing changes {_gain(*calm):+.1%}"
         fails = any(again.fails for _, again in changing)
-        quantities[policy] = Quantity(
-            -math.inf if fails else least, note=note, provenance=_trees(quick)
-        )
-    return quantities
-
-
-def _losses(quick: bool, policies: Sequence[str], names: Sequence[str]) -> list[Loss]:
-    """Return losses on the trees of reading A."""
-    return losses("A", SEED, QUICK_NUMBERS if quick else NUMBERS, policies, names)
+        quantities[policy] = Quantity(-math.inf if fails else least, note=note)
+    return determined_by(_trees(numbers), quantities)
 
 
 def _gain(once: Loss, again: Loss) -> float:
@@ -302,13 +254,12 @@ def _gain(once: Loss, again: Loss) -> float:
         return Ratios(once.behind.log - again.behind.log, once.behind.n_hosts).mean - 1
 
 
-def _trees(quick: bool) -> dict[str, Any]:
-    """Return the trees of losses."""
-    return {"reading": "A", "seed": SEED, "trees": listed(QUICK_NUMBERS if quick else NUMBERS)}
+def _trees(numbers: Sequence[int]) -> dict[str, Any]:
+    """Return what determines losses."""
+    return provenance(numbers, reading="A")
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """Result of a negotiation between actors.
 
     Attributes
@@ -371,11 +322,11 @@ def negotiations(quick: bool) -> dict[str, Quantity]:
         f" time, which chooses among optima, {max(gaps['rented']):.1g} off at worst in"
         f" {np.mean([each.rounds for each in rented]):.1f} rounds"
     )
-    measured_on = {"seed": SEED, "trees": listed(numbers), "readings": ", ".join(MAIN)}
-    return {
-        "gap": Quantity(max(gaps["free"]), None, note, 0.0, measured_on),
-        "apart": Quantity(max(apart), provenance=measured_on),
+    found = {
+        "gap": Quantity(max(gaps["free"]), note=note, optimum=0.0),
+        "apart": Quantity(max(apart)),
     }
+    return determined_by(provenance(numbers, readings=", ".join(MAIN)), found)
 
 
 def traces(quick: bool) -> dict[str, Quantity]:

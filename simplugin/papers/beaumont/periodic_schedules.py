@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.bags.execution import execute_periodic
 from simplugin.bags.periodic import periodic_schedule
 from simplugin.elementary import exp, log
 from simplugin.optimum.exact_steady_state import exact_steady_state
 from simplugin.optimum.steady_state import steady_state
-from simplugin.papers.beaumont.heuristics import listed
-from simplugin.papers.beaumont.instances import (
-    FLOP,
-    LARGEST_RATIO,
-    LEAST_RATIO,
-    SEEDS,
-    TASKS,
-    instance,
-)
+from simplugin.papers.beaumont.heuristics import SEED, listed
+from simplugin.papers.beaumont.instances import FLOP, LARGEST_RATIO, LEAST_RATIO, TASKS, instance
 from simplugin.papers.statements import Quantity
 from simplugin.platforms.graphs import Tree
 from simplugin.platforms.topologies.random_trees import BANDWIDTHS, SPEEDS
 from simplugin.workloads.applications import Bags
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-SEED = SEEDS[0]
 STARS, QUICK_STARS = 200, 40
 # Trees whose schedules are executed, tasks of each application in a period, and numbers of periods
 # beyond those in which the tree fills.
@@ -146,7 +134,8 @@ def rounded(quick: bool) -> dict[str, Quantity]:
     """Return the tasks that rounded schedules lose to their own rates, in units of z."""
     numbers = QUICK_TREES if quick else SCHEDULED_TREES
     lengths = QUICK_TASKS if quick else PERIOD_TASKS
-    found = [_campaign_periods(number, tasks) for number in numbers for tasks in lengths]
+    instances = [instance("A", SEED, number) for number in numbers]
+    found = [_periods(*each, tasks) for each in instances for tasks in lengths]
     share = ", ".join(f"{np.mean([each.reached[n] for each in found]):.4f}" for n in range(3))
     note = (
         f"{len(found)} schedules, whose periods have about {' or '.join(map(str, lengths))} tasks"
@@ -173,8 +162,7 @@ def _constant(found: Sequence[_Periods]) -> str:
     return f"the same number is missing after each of {max(PERIODS)} periods of {constant}"
 
 
-@dataclass(frozen=True)
-class _Periods:
+class _Periods(NamedTuple):
     """Result of an execution of a periodic schedule.
 
     Attributes
@@ -193,12 +181,6 @@ class _Periods:
     constant: bool
     is_optimal: bool
     reached: tuple[float, ...]
-
-
-def _campaign_periods(number: int, tasks: int) -> _Periods:
-    """Execute a schedule whose period has about so many tasks of each application."""
-    tree, bags = instance("A", SEED, number)
-    return _periods(tree, bags, tasks)
 
 
 def _periods(tree: Tree, bags: Bags, tasks: int | None) -> _Periods:

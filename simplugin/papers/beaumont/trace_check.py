@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from simplugin.bags.execution import Execution
 from simplugin.errors import WorkloadError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from simplugin.bags.execution import Execution
-
+Floats = NDArray[np.float64]
+Names = NDArray[np.str_]
 # Relative tolerance of dates, to the end of the simulation, and of amounts.
 SAME = 1e-9
 
@@ -68,16 +65,16 @@ def violations(
 class _Moves:
     """Transfers and computations of tasks in a trace."""
 
-    source: NDArray[np.str_]
-    target: NDArray[np.str_]
-    left: NDArray[np.float64]
-    arrived: NDArray[np.float64]
-    byte: NDArray[np.float64]
-    worker: NDArray[np.str_]
-    began: NDArray[np.float64]
-    ended: NDArray[np.float64]
-    flop: NDArray[np.float64]
-    application: NDArray[np.str_]
+    source: Names
+    target: Names
+    left: Floats
+    arrived: Floats
+    byte: Floats
+    worker: Names
+    began: Floats
+    ended: Floats
+    flop: Floats
+    application: Names
 
     @classmethod
     def of(cls, execution: Execution) -> _Moves:
@@ -93,13 +90,7 @@ class _Moves:
         return cls(ends[:, 0], ends[:, 1], *transfers, hosts, *computations, labels)
 
 
-def _overlaps(
-    what: str,
-    host: NDArray[np.str_],
-    start: NDArray[np.float64],
-    end: NDArray[np.float64],
-    slack: float,
-) -> Iterator[str]:
+def _overlaps(what: str, host: Names, start: Floats, end: Floats, slack: float) -> Iterator[str]:
     """Find hosts that do two things at a time."""
     for name in np.unique(host).tolist():
         mine = host == name
@@ -129,11 +120,7 @@ def _fast(execution: Execution, moves: _Moves, slack: float) -> Iterator[str]:
 
 
 def _crowded(
-    what: str,
-    host: NDArray[np.str_],
-    dates: tuple[NDArray[np.float64], NDArray[np.float64]],
-    least: NDArray[np.float64],
-    slack: float,
+    what: str, host: Names, dates: tuple[Floats, Floats], least: Floats, slack: float
 ) -> Iterator[str]:
     """Find hosts that were busy for less time than all they did takes, one after the other."""
     for name in np.unique(host).tolist():

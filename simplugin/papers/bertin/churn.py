@@ -1,4 +1,4 @@
-"""Returns of markets to the optimum after a change between two rounds, or from a bad start.
+"""Markets that return to the optimum after a change or from a bad start, or hear plans late.
 
 Before and after a change actors run on SimGrid beside the pure iteration. After it they start from
 the state of the pure iteration, as they went through the same rounds: `Comeback.apart` measures it.
@@ -8,43 +8,41 @@ sweeps.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simplugin.errors import SimpluginError
-from simplugin.optimum.fair_sharing import fair_sharing
+from simplugin.optimum.fair_sharing import FairShare, fair_sharing
+from simplugin.papers.bertin.five_hosts import PROPORTIONAL
+from simplugin.platforms.graphs import Graph
 from simplugin.pricing.execution import negotiate
-from simplugin.pricing.iteration import iterate, settled, throughput_error
-from simplugin.pricing.policies.acceleration import AcceleratedMarket, AcceleratedState, accelerated
+from simplugin.pricing.iteration import Method, Trajectory, iterate, settled, throughput_error
+from simplugin.pricing.policies.acceleration import AcceleratedState, ExtendedState, accelerated
 from simplugin.pricing.policies.market import (
     Market,
     MarketState,
+    adapt,
+    clear,
     first_metric,
     inverted,
+    plan_applications,
+    remember,
     with_metric,
 )
+from simplugin.workloads.sharing import AlphaFair, Sharing
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
-
-    from numpy.typing import NDArray
-
-    from simplugin.optimum.fair_sharing import FairShare
-    from simplugin.platforms.graphs import Graph
-    from simplugin.pricing.iteration import Method, Trajectory
-    from simplugin.workloads.sharing import AlphaFair, Sharing
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
-
-# How near every throughput is to the optimum when things change.
-CALM = 1e-6
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class Calm:
+# How near every throughput is to the optimum when things change, and to the new one afterwards.
+CALM, NEAR = 1e-6, 0.01
+
+
+class Calm(NamedTuple):
     """State before a change.
 
     Attributes
@@ -55,8 +53,6 @@ class Calm:
         The optimum until then.
     state : MarketState or AcceleratedState
         After the last round.
-    rounds : int
-        Number of rounds.
     apart : float
         Largest difference of a rate between actors and the pure iteration, relative to the
         largest rate of the round; NaN without actors.
@@ -65,12 +61,10 @@ class Calm:
     sharing: Sharing
     best: FairShare
     state: MarketState | AcceleratedState
-    rounds: int
     apart: float
 
 
-@dataclass(frozen=True, eq=False)
-class Comeback:
+class Comeback(NamedTuple):
     """Run after a change.
 
     Attributes
@@ -97,7 +91,6 @@ def calm_down(
     graph: Graph,
     sharing: Sharing,
     method: Method[Any],
-    utility: AlphaFair,
     rounds: int,
     *,
     simulated: bool = True,
@@ -112,34 +105,23 @@ def calm_down(
         The deployment.
     method : Market or AcceleratedMarket
         The method.
-    utility : AlphaFair
-        Of every application.
     rounds : int
         At most.
     simulated : bool
         True if actors run, too.
-
-    Raises
-    ------
-    SimpluginError
-        The method is no market.
     """
-    if not isinstance(method, Market | AcceleratedMarket):
-        raise SimpluginError(
-            f"{type(method).__name__} has no state to keep through a change; give a market"
-        )
-    best = fair_sharing(sharing, utility.alpha)
-    state: Any = method.start(sharing, utility)
+    best = fair_sharing(sharing)
+    state: Any = method.start(sharing, PROPORTIONAL)
     rates = [state.rate]
     while len(rates) <= rounds and not _near(sharing, state.rate, best.throughput):
-        state = method.round(sharing, utility, state)
+        state = method.round(sharing, PROPORTIONAL, state)
         rates.append(state.rate)
     apart = np.nan
     if simulated:
-        done = negotiate(graph, sharing, method, len(rates) - 1, utility).trajectory
+        done = negotiate(graph, sharing, method, len(rates) - 1, PROPORTIONAL).trajectory
         assert done.rates is not None
         apart = _apart(done.rates, np.array(rates))
-    return Calm(sharing, best, state, len(rates) - 1, apart)
+    return Calm(sharing, best, state, apart)
 
 
 def recover(
@@ -147,10 +129,7 @@ def recover(
     calm: Calm,
     sharing: Sharing,
     method: Method[Any],
-    utility: AlphaFair,
     rounds: int,
-    *,
-    level: float = 0.01,
 ) -> Comeback:
     """Return how it goes on when something else is to be shared.
 
@@ -163,58 +142,52 @@ def recover(
     sharing : Sharing
         The deployment from now on, on all hosts of the platform; agents and applications may
         have come or gone, capacities changed.
-    method, utility
+    method : Market or AcceleratedMarket
         As before the change.
     rounds : int
         At most; actors stop one round after they are near.
-    level : float
-        Largest error relative to the optimum, and largest overload.
     """
-    best = fair_sharing(sharing, utility.alpha).throughput
-    state = resumed(calm, sharing, utility)
-    pure = iterate(method, sharing, utility, rounds, start=state, prices=False, rates=True)
-    near = settled(throughput_error(pure, best), level)
+    best = fair_sharing(sharing).throughput
+    state = resumed(calm, sharing)
+    pure = iterate(method, sharing, PROPORTIONAL, rounds, start=state, prices=False, rates=True)
+    near = settled(throughput_error(pure, best), NEAR)
     if np.isnan(calm.apart):
         return Comeback(near, np.nan, np.nan, pure)
     needed = rounds if near is None else min(near + 1, rounds)
     own = without_strangers(calm.sharing, sharing, state)
-    done = negotiate(graph, sharing, method, needed, utility, start=own).trajectory
+    done = negotiate(graph, sharing, method, needed, PROPORTIONAL, start=own).trajectory
     assert pure.rates is not None
     assert done.rates is not None
     apart = max(calm.apart, _apart(done.rates, pure.rates[: needed + 1]))
     return Comeback(near, np.nan if near is None else float(done.date[near]), apart, pure)
 
 
-def resumed(calm: Calm, sharing: Sharing, utility: AlphaFair) -> MarketState | AcceleratedState:
+def resumed(calm: Calm, sharing: Sharing) -> MarketState | AcceleratedState:
     """Return the state that goes on after a change; rounds remembered are forgotten."""
-    if isinstance(calm.state, AcceleratedState):
-        return accelerated(carried_over(calm.sharing, calm.state.market, sharing, utility))
-    return carried_over(calm.sharing, calm.state, sharing, utility)
+    market = calm.state.market if isinstance(calm.state, AcceleratedState) else calm.state
+    return _like(calm.state, carried_over(calm.sharing, market, sharing))
 
 
 def without_strangers(
     before: Sharing, after: Sharing, state: MarketState | AcceleratedState
 ) -> MarketState | AcceleratedState:
     """Return a state in which agents and applications that are new know nothing: all is 0."""
-    if isinstance(state, AcceleratedState):
-        return accelerated(_without_strangers(before, after, state.market))
-    return _without_strangers(before, after, state)
-
-
-def _without_strangers(before: Sharing, after: Sharing, state: MarketState) -> MarketState:
-    """Return the same for the state without acceleration."""
+    market = state.market if isinstance(state, AcceleratedState) else state
     known = set(identities(before))
     there = np.array([key in known for key in identities(after)])
     names = np.array([name in before.applications for name in after.applications])
-    return replace(
-        state,
-        wish=np.where(there, state.wish, 0.0),
-        metric=np.where(there, state.metric, 0.0),
-        offer=np.where(there, state.offer, 0.0),
-        plan=np.where(there, state.plan, 0.0),
-        paid=np.where(there, state.paid, 0.0),
-        reached=np.where(names, state.reached, 0.0),
-    )
+    own: dict[str, Any] = {
+        field: np.where(there, getattr(market, field), 0.0)
+        for field in ("wish", "metric", "offer", "plan", "paid")
+    }
+    return _like(state, replace(market, **own, reached=np.where(names, market.reached, 0.0)))
+
+
+def _like(
+    state: MarketState | AcceleratedState, market: MarketState
+) -> MarketState | AcceleratedState:
+    """Return a state of the same kind for another market."""
+    return accelerated(market) if isinstance(state, AcceleratedState) else market
 
 
 def _near(sharing: Sharing, rate: Floats, best: Floats) -> bool:
@@ -229,9 +202,7 @@ def _apart(seen: Floats, pure: Floats) -> float:
     return float(np.max(np.abs(seen - pure) / scale))
 
 
-def carried_over(
-    before: Sharing, state: MarketState, after: Sharing, utility: AlphaFair
-) -> MarketState:
+def carried_over(before: Sharing, state: MarketState, after: Sharing) -> MarketState:
     """Return the state with which agents and applications that stay go on after a change.
 
     Agents of an application on the same host behind the same link keep wishes and metric,
@@ -247,8 +218,6 @@ def carried_over(
     after : Sharing
         The problem from now on: hosts, links or applications have come or gone, or capacities
         changed.
-    utility : AlphaFair
-        Of every application.
 
     Returns
     -------
@@ -260,16 +229,17 @@ def carried_over(
     InfeasibleError
         An application reaches no host that computes; the message names it.
     """
-    fresh = Market().start(after, utility)
+    fresh = Market().start(after, PROPORTIONAL)
     old, new = _matched(identities(before), identities(after))
     kept = np.zeros(fresh.wish.shape, dtype=bool)
     kept[:, new] = (state.metric[:, old] > 0) & (fresh.metric[:, new] > 0)
 
-    def stayed(mine: Floats, theirs: Floats) -> Floats:
+    def stayed(name: str) -> Floats:
         """Return the fresh values, those of agents that stay replaced by theirs."""
+        mine = getattr(fresh, name)
         values = mine.copy()
-        values[:, new] = theirs[:, old]
-        return np.where(kept, values, mine)
+        values[:, new] = getattr(state, name)[:, old]
+        return np.asarray(np.where(kept, values, mine))
 
     old_resource, new_resource = _matched(_resources(before), _resources(after))
     price, balance = fresh.price.copy(), fresh.balance.copy()
@@ -280,21 +250,13 @@ def carried_over(
     reached = fresh.reached.copy()
     old_application, new_application = _matched(before.applications, after.applications)
     reached[new_application] = state.reached[old_application]
-    resumed = replace(
-        fresh,
-        wish=stayed(fresh.wish, state.wish),
-        offer=stayed(fresh.offer, state.offer),
-        plan=stayed(fresh.plan, state.plan),
-        paid=stayed(fresh.paid, state.paid),
-        price=price,
-        balance=balance,
-        reached=reached,
-    )
-    return with_metric(after, resumed, stayed(fresh.metric, state.metric))
+    own: dict[str, Any] = {name: stayed(name) for name in ("wish", "offer", "plan", "paid")}
+    resumed = replace(fresh, **own, price=price, balance=balance, reached=reached)
+    return with_metric(after, resumed, stayed("metric"))
 
 
 def begun_from(
-    sharing: Sharing, utility: AlphaFair, rate: Floats, host_price: Floats, link_price: Floats
+    sharing: Sharing, rate: Floats, host_price: Floats, link_price: Floats
 ) -> MarketState:
     """Return the state that begins with rates and prices of elsewhere, within reason.
 
@@ -308,8 +270,6 @@ def begun_from(
     ----------
     sharing : Sharing
         The problem.
-    utility : AlphaFair
-        Of every application.
     rate : float64, shape (n_agents,)
         Tasks that each agent is to compute [tasks/s].
     host_price : float64, shape (n_hosts,)
@@ -322,15 +282,15 @@ def begun_from(
     MarketState
         To begin the first round with.
     """
-    state = Market().start(sharing, utility)
+    state = Market().start(sharing, PROPORTIONAL)
     asked, application = state.slots, sharing.application
     part = asked.alone / sharing.n_applications
     state = replace(state, reached=part)
-    state = with_metric(sharing, state, first_metric(sharing, utility, state))
+    state = with_metric(sharing, state, first_metric(sharing, PROPORTIONAL, state))
     rate = np.minimum(rate, asked.bound[0])
     rate = rate * np.minimum(1.0, part * inverted(sharing.throughput(rate)))[application]
     offer = np.minimum(np.stack([rate, sharing.gather(rate)]), asked.bound)
-    gain = sharing.weight * utility.marginal(asked.alone) * asked.alone
+    gain = sharing.weight * PROPORTIONAL.marginal(asked.alone) * asked.alone
     gains = np.bincount(
         asked.resource, np.tile(gain[application], 2)[asked.used], len(asked.capacity)
     )
@@ -338,7 +298,7 @@ def begun_from(
     paid = np.zeros_like(offer)
     paid.ravel()[asked.used] = price[asked.resource] * asked.demand.ravel()[asked.used]
     dearest = _dearest_route(sharing, paid, asked.bound[0] > 0)
-    value = sharing.weight * utility.marginal(part)
+    value = sharing.weight * PROPORTIONAL.marginal(part)
     paid = paid * np.minimum(1.0, value / np.maximum(dearest, value))[application]
     wish = offer + paid * inverted(state.metric)
     return replace(state, wish=wish, offer=offer, plan=offer, paid=paid, price=price)
@@ -382,3 +342,67 @@ def _matched(before: Iterable[Hashable], after: Iterable[Hashable]) -> tuple[Int
     pairs = [(place[key], i) for i, key in enumerate(after) if key in place]
     both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     return both[:, 0], both[:, 1]
+
+
+@dataclass(frozen=True, eq=False)
+class DelayedState(ExtendedState):
+    """A market's state, and the plans that are still under way.
+
+    Attributes
+    ----------
+    market : MarketState
+        As without delays.
+    plans : tuple of float64 arrays, shape (2, n_agents)
+        Of the last rounds, the latest first [tasks/s].
+    """
+
+    plans: tuple[Floats, ...]
+
+
+@dataclass(frozen=True)
+class DelayedMarket:
+    """The method where each slot acts on a plan that is some rounds old, drawn anew each round.
+
+    Attributes
+    ----------
+    delay : int
+        The oldest plan that a slot may act on [rounds].
+    relaxation : float
+        Step of a wish towards the plan.
+    seed : int
+        Of the draws; each round has its own generator, so that rounds are functions of states.
+    """
+
+    delay: int = 5
+    relaxation: float = 0.25
+    seed: int = 0
+
+    def start(self, sharing: Sharing, utility: AlphaFair) -> DelayedState:
+        """Return the state before the first round."""
+        return DelayedState(Market().start(sharing, utility), ())
+
+    def round(self, sharing: Sharing, utility: AlphaFair, state: DelayedState) -> DelayedState:
+        """Return the state after one more round."""
+        before = state.market
+        offer, price = clear(before)
+        plan, _, reached = plan_applications(sharing, utility, before, 2 * offer - before.wish)
+        plans = (plan, *state.plans)[: self.delay + 1]
+        generator = np.random.default_rng([self.seed, before.number])
+        age = generator.integers(0, len(plans), size=plan.shape)
+        received = np.take_along_axis(np.stack(plans), age[None], axis=0)[0]
+        after = replace(
+            before,
+            offer=offer,
+            plan=received,
+            paid=before.metric * (before.wish - offer),
+            price=price,
+            reached=reached,
+            number=before.number + 1,
+        )
+        after = remember(sharing, utility, before, after)
+        if after.number >= before.next_metric:
+            after = adapt(sharing, utility, after)
+        # The price paid stays when the metric changes.
+        aim = before.wish + self.relaxation * (received - offer) - offer
+        wish = offer + before.metric * aim * inverted(after.metric)
+        return DelayedState(replace(after, wish=wish), plans)

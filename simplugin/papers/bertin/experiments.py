@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simplugin.optimum.fair_sharing import fair_sharing
-from simplugin.papers.bertin import figures, seeded_platforms
+from simplugin.figures import Figure
+from simplugin.optimum.fair_sharing import FairShare, fair_sharing
+from simplugin.papers.bertin import seeded_platforms
 from simplugin.papers.bertin.five_hosts import (
-    ARRIVAL,
-    CHANGES,
-    DEPARTURE,
+    CHANGED,
     LATENCY,
     LEVELS,
     PERIOD,
+    PLATFORM,
     PROPORTIONAL,
     READINGS,
     RELAXATION,
@@ -34,24 +36,22 @@ from simplugin.papers.bertin.five_hosts import (
     optimum,
     run,
     sharing,
-    throughputs_on,
+    spread,
 )
+from simplugin.papers.bertin.seeded_platforms import runs
 from simplugin.papers.statements import Quantity
-from simplugin.platforms.topologies.shapes import FIVE_HOSTS_TREE, five_hosts
-from simplugin.pricing.iteration import settled
-from simplugin.pricing.policies.gradient import Gradient, Reading, Steps
+from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_SPEED, five_hosts
+from simplugin.pricing.iteration import Trajectory, settled, throughput_error
+from simplugin.pricing.policies.gradient import Gradient, Reading, Steps, task_price
 from simplugin.pricing.policies.market import Market
+from simplugin.pricing.policies.shipped import POLICIES
+from simplugin.pricing.seeded_instances import Instance
 from simplugin.pricing.task_dispatch import dispatch
+from simplugin.workloads.applications import FIVE_HOSTS_APPLICATIONS
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+Floats = NDArray[np.float64]
+Quantities = Mapping[str, Quantity | float]
 
-    from numpy.typing import NDArray
-
-    from simplugin.figures import Figure
-    from simplugin.pricing.iteration import Trajectory
-
-    Quantities = Mapping[str, Quantity | float]
 
 # The figures of the unscaled version show so many rounds.
 _SHOWN = 400
@@ -68,7 +68,6 @@ def unscaled(quick: bool) -> Quantities:
     shown = throughput[2 : _SHOWN + 1]
     idle = int(np.flatnonzero((shown == 0).any(axis=1)).max(initial=-2)) + 2
     after = throughput[_SHOWN:]
-    trees = throughputs_on(all_trees(), REPORTED, _SHOWN, scaled=False)[2:].max(axis=(0, 2))
     of = _provenance(rounds=rounds)
     return {
         "late_falls": Quantity(int(np.sum(late > rounds // 2)), provenance=of),
@@ -76,16 +75,14 @@ def unscaled(quick: bool) -> Quantities:
         "lowest": Quantity(float(shown.min()), note=f"the last throughput of 0 is in round {idle}"),
         "highest": Quantity(
             float(shown.max()),
-            note=f"from round {_SHOWN} on throughputs are {after.min():.2g} to {after.max():.3g};"
-            f" on the 125 trees the highest is {trees.min():.2g} to {trees.max():.2g}, above 5e5"
-            f" on {np.sum(trees > 5e5)} of them",
+            note=f"from round {_SHOWN} on throughputs are {after.min():.2g} to {after.max():.3g}",
         ),
         "factor_five": _factor_five(shown),
         **_unscaled_prices(),
     }
 
 
-def _factor_five(throughput: NDArray[np.float64]) -> int:
+def _factor_five(throughput: Floats) -> int:
     """Return how often a throughput changes by a factor of at least five."""
     before, after = throughput[:-1], throughput[1:]
     low, high = np.minimum(before, after), np.maximum(before, after)
@@ -149,8 +146,6 @@ def scaled(quick: bool) -> Quantities:
     levels = [float(np.mean(off[max(end - 200, 0) : end + 1])) for end in at]
     trajectory = run(ROUNDS)
     last = trajectory.throughput[-1] / optimum()[1] - 1
-    best = np.array([optimum(edges)[1] for edges in all_trees()])
-    trees = np.abs(throughputs_on(all_trees(), REPORTED, ROUNDS)[-1] / best - 1).max(axis=1)
     seidel = run(ROUNDS, reading=Reading(seidel=True)).throughput
     shares = {
         name: float(np.mean(run(ROUNDS, reading=reading).host_price[100:] > 0))
@@ -170,8 +165,7 @@ def scaled(quick: bool) -> Quantities:
         "error_ratio": max(levels[1] / levels[0], levels[2] / levels[1]),
         "throughput_error": Quantity(
             float(np.abs(last).max()),
-            note=", ".join(f"{value:+.0%}" for value in last)
-            + f"; on the 125 trees {trees.min():.0%} to {trees.max():.0%}",
+            note=", ".join(f"{value:+.0%}" for value in last),
             provenance=of,
         ),
         "calm": Quantity(
@@ -191,7 +185,7 @@ def scaled(quick: bool) -> Quantities:
     }
 
 
-def _count(off: NDArray[np.float64], level: float) -> float:
+def _count(off: Floats, level: float) -> float:
     """Return the round from which an error stays within a level, infinite if there is none."""
     found = settled(off, level)
     return np.inf if found is None else found
@@ -204,7 +198,7 @@ def rounds(quick: bool) -> Quantities:
     raw = negotiated(Gradient(scaled=False, reading=REPORTED), short)
     apart = max(_apart(done, run(length)), _apart(raw, run(short, scaled=False)))
     off, date = error(done), done.date
-    of = {"platform": _PLATFORM, "latency": LATENCY, "rounds": length}
+    of = {"platform": PLATFORM, "latency": LATENCY, "rounds": length}
     found = {
         "apart": Quantity(apart, provenance=of),
         "latencies": Quantity(float((date[-1] - date[0]) / length / LATENCY), provenance=of),
@@ -222,10 +216,10 @@ def _by_reading() -> list[str]:
     notes: list[list[str]] = [[] for _ in LEVELS]
     for name, reading in list(READINGS.items())[:3]:
         here = error(run(ROUNDS, reading=reading))
-        trees, ring = counts(all_trees(), reading), counts([RING], reading).rounds[0]
+        trees, ring = counts(all_trees(), reading), counts([RING], reading)[0]
         for place, level in enumerate(LEVELS):
             notes[place].append(
-                f"{name}: {_count(here, level):g} here, {trees.spread(place)} on the 125 trees,"
+                f"{name}: {_count(here, level):g} here, {spread(trees[:, place])} on the 125 trees,"
                 f" {ring[place]:g} on the graph {' '.join(RING)}"
             )
     mean = 20 * _count(averaged(error(run(ROUNDS))), LEVELS[-1]) + 1
@@ -262,7 +256,7 @@ def tasks(quick: bool) -> Quantities:
         assert trajectory.rates is not None
         dated = zip(pace * np.arange(_NEGOTIATED + 1), trajectory.rates, strict=True)
         growing[name] = _deviation(list(dated), duration, warm_up=0.0)
-    of = {"platform": _PLATFORM, "duration": duration}
+    of = {"platform": PLATFORM, "duration": duration}
     scaled = f"; with the scaled rule {_percents(growing['scaled'])}"
     return {
         "final": _largest(final, _percents(final), of),
@@ -270,7 +264,7 @@ def tasks(quick: bool) -> Quantities:
     }
 
 
-def _deviation(rates: Any, duration: float, warm_up: float) -> NDArray[np.float64]:
+def _deviation(rates: Any, duration: float, warm_up: float) -> Floats:
     """Return what tasks on SimGrid miss of the rates, shape (n_applications,)."""
     grain = sharing().throughput(fair_sharing(sharing()).rate) / _TASKS_A_SECOND
     graph = five_hosts(latency=LATENCY)
@@ -283,14 +277,13 @@ def _percents(values: Iterable[float]) -> str:
     return ", ".join(f"{100 * each:.2g} %" for each in values)
 
 
-def _largest(values: NDArray[np.float64], note: str, of: dict[str, Any]) -> Quantity:
+def _largest(values: Floats, note: str, of: dict[str, Any]) -> Quantity:
     """Return the largest of some deviations."""
     return Quantity(float(np.abs(values).max()), note=note, provenance=of)
 
 
-def scaled_changes(quick: bool) -> Quantities:
+def scaled_changes(_quick: bool) -> Quantities:
     """Measure how the scaled rule comes back after changes, by the report's measure."""
-    del quick
     kept, parts = live_through(Gradient())
     times: dict[float, list[float]] = {0.05: [], 0.01: []}
     last = []
@@ -307,18 +300,17 @@ def scaled_changes(quick: bool) -> Quantities:
         "never": Quantity(
             int(np.sum(np.isinf(times[0.01]))),
             note=f"{shown}; throughputs are up to {max(last):.0%} off at the next change",
-            provenance=_changed(),
+            provenance=CHANGED,
         )
     }
 
 
-def market_changes(quick: bool) -> Quantities:
+def market_changes(_quick: bool) -> Quantities:
     """Measure how markets come back after changes, by every throughput."""
-    del quick
     kept, parts = live_through(Market(relaxation=RELAXATION))
     found = [kept.return_time(part, fair_sharing(part.sharing).throughput) for part in parts]
     times = [np.inf if time is None else time for time in found]
-    return {"time": Quantity(max(times), note=_listed(times), provenance=_changed())}
+    return {"time": Quantity(max(times), note=_listed(times), provenance=CHANGED)}
 
 
 def _listed(times: Sequence[float]) -> str:
@@ -326,25 +318,237 @@ def _listed(times: Sequence[float]) -> str:
     return ", ".join(f"{each:.2g} s" if np.isfinite(each) else "never" for each in times)
 
 
-_PLATFORM = "five hosts, edges " + " ".join(FIVE_HOSTS_TREE)
-
-
 def _provenance(**more: Any) -> dict[str, Any]:
     """Return what determines a pure iteration."""
     reading = next(iter(READINGS))
-    return {"platform": _PLATFORM, "by": "pure iteration", "reading": reading, **more}
+    return {"platform": PLATFORM, "by": "pure iteration", "reading": reading, **more}
 
 
-def _changed() -> dict[str, Any]:
-    """Return what determines a run through changes."""
-    return {
-        "platform": _PLATFORM,
-        "latency": LATENCY,
-        "period": PERIOD,
-        "changes": [f"{each.date:g} s: {each.resource} {each.capacity:g}" for each in CHANGES],
-        "application 3": f"from {ARRIVAL:g} s to {DEPARTURE:g} s",
-        "seed": 0,
+_OBJECTIVE = "sum of log throughput"
+# Of the unscaled version nothing is shown before round 2: it starts five times above the rest.
+_FROM = 2
+
+
+def _objective(trajectory: Trajectory) -> Floats:
+    """Return the objective of each round; NaN where a throughput is 0."""
+    value = PROPORTIONAL.objective(trajectory.throughput, np.ones(trajectory.throughput.shape[1]))
+    return np.where(np.isfinite(value), value, np.nan)
+
+
+def _levels() -> dict[str, float]:
+    """Return the horizontal lines of the report's objectives."""
+    best = optimum()[0]
+    return {"optimum": best, "99.5 %": 0.995 * best, "99 %": 0.99 * best, "95 %": 0.95 * best}
+
+
+def _over_rounds(
+    name: str, title: str, label: str, columns: Mapping[str, Floats], **further: Any
+) -> Figure:
+    """Return columns over rounds."""
+    series = {key: (np.arange(_FROM, len(each)), each[_FROM:]) for key, each in columns.items()}
+    return Figure(name, title, "round", label, series, **further)
+
+
+def _objectives(name: str, title: str, trajectory: Trajectory, shown: int = _SHOWN) -> Figure:
+    """Return an objective over rounds."""
+    columns = {"objective": _objective(trajectory)[: shown + 1]}
+    return _over_rounds(name, title, _OBJECTIVE, columns, lines=_levels())
+
+
+def figure3(_quick: bool) -> list[Figure]:
+    """Return the objective of the unscaled version."""
+    title = "Unscaled version: objective"
+    return [_objectives("figure3", title, run(_SHOWN, scaled=False))]
+
+
+def figure4(_quick: bool) -> list[Figure]:
+    """Return the objective of the unscaled version with small steps."""
+    title = "Unscaled version with small steps: objective"
+    return [_objectives("figure4", title, run(_SHOWN, scaled=False, steps=SMALL))]
+
+
+def _throughputs(name: str, title: str, trajectory: Trajectory, **further: Any) -> Figure:
+    """Return throughputs over rounds."""
+    names = [f"application {application}" for application in sharing().applications]
+    columns = dict(zip(names, trajectory.throughput.T, strict=True))
+    return _over_rounds(name, title, "throughput [tasks/s]", columns, **further)
+
+
+def figure5(_quick: bool) -> list[Figure]:
+    """Return the throughputs of the unscaled version."""
+    return [_throughputs("figure5", "Unscaled version: throughputs", run(_SHOWN, scaled=False))]
+
+
+def figure6(_quick: bool) -> list[Figure]:
+    """Return the rates of application 1 in the unscaled version, host by host."""
+    problem = sharing()
+    trajectory = run(_SHOWN, scaled=False, rates=True)
+    columns = {
+        problem.hosts[problem.host[agent]]: np.asarray(trajectory.rates)[:, agent]
+        for agent in np.flatnonzero(problem.application == 0)
     }
+    columns["all hosts"] = trajectory.throughput[:, 0]
+    title = "Unscaled version: rates of application 1"
+    return [_over_rounds("figure6", title, "rate [tasks/s]", columns)]
+
+
+def figure7(_quick: bool) -> list[Figure]:
+    """Return a rate of application 1 in the unscaled version, and the price that it meets."""
+    problem = sharing()
+    trajectory = run(_SHOWN, scaled=False, rates=True)
+    agent = int(np.flatnonzero((problem.application == 0) & (problem.depth == 2))[0])
+    host = problem.hosts[problem.host[agent]]
+    both = zip(trajectory.host_price, trajectory.link_price, strict=True)
+    price = np.array([task_price(problem, at_host, on_link)[agent] for at_host, on_link in both])
+    rate = {f"rate on {host}": np.asarray(trajectory.rates)[:, agent]}
+    cost = {f"price of a task on {host}": price}
+    title = f"Unscaled version: application 1 on host {host}"
+    return [
+        _over_rounds("figure7-rate", title, "rate [tasks/s]", rate),
+        _over_rounds("figure7-price", title, "price [utility/task]", cost),
+    ]
+
+
+def figure8(_quick: bool) -> list[Figure]:
+    """Return the objective of the scaled version, the first rounds and more of them."""
+    title = "Scaled version: objective"
+    return [
+        _objectives(f"figure8-{side}", title, run(ROUNDS), shown)
+        for side, shown in (("left", 50), ("right", 200))
+    ]
+
+
+def figure9(_quick: bool) -> list[Figure]:
+    """Return the objective of the scaled version, averaged over 20 rounds each."""
+    mean = averaged(_objective(run(ROUNDS)))
+    rounds = 20.0 * np.arange(1, len(mean) + 1)
+    title = "Scaled version: objective, averages of 20 rounds"
+    # The first average has rounds without throughput in it.
+    curve = {"objective": (rounds[1:], mean[1:])}
+    lines = {name: _levels()[name] for name in ("optimum", "99.5 %")}
+    return [Figure("figure9", title, "round", _OBJECTIVE, curve, lines)]
+
+
+def figure10(_quick: bool) -> list[Figure]:
+    """Return the throughputs of the scaled version, and the optimal ones."""
+    names = sharing().applications
+    best = {f"optimum of {name}": float(x) for name, x in zip(names, optimum()[1], strict=True)}
+    return [_throughputs("figure10", "Scaled version: throughputs", run(ROUNDS), lines=best)]
+
+
+def figure11(_quick: bool) -> list[Figure]:
+    """Return the prices of the scaled version: all hosts, and the links that are used."""
+    problem = sharing()
+    trajectory = run(ROUNDS)
+    hosts = dict(zip(problem.hosts, trajectory.host_price.T, strict=True))
+    used = np.unique(problem.link[problem.link >= 0])
+    links = {problem.links[link]: trajectory.link_price[:, link] for link in used}
+    title, units = "Scaled version: prices", ("price [utility/flop]", "price [utility/byte]")
+    best = {"optimum": _best_price()}
+    return [
+        _over_rounds("figure11-hosts", title, units[0], hosts, lines=best, log_y=True),
+        _over_rounds("figure11-links", title, units[1], links, log_y=True),
+    ]
+
+
+_ROUNDS = 200
+_SLOWEST = 500
+_CURVES = {"market": "markets", "market_accelerated": "markets, accelerated"}
+
+
+def side_by_side(_quick: bool) -> list[Figure]:
+    """Return throughputs and host prices of markets and of the scaled rule, both as actors."""
+    best = fair_sharing(sharing())
+    scaled = negotiated(Gradient(reading=REPORTED), _ROUNDS)
+    market = negotiated(Market(), _ROUNDS)
+    rounds = np.arange(_ROUNDS + 1)
+    throughputs, prices = {}, {}
+    for what, trajectory in (("markets", market), ("scaled rule", scaled)):
+        for k, application in enumerate(FIVE_HOSTS_APPLICATIONS):
+            ratio = trajectory.throughput[:, k] / best.throughput[k]
+            throughputs[f"{application.name}, {what}"] = (rounds, ratio)
+        for host, name in enumerate(FIVE_HOSTS):
+            prices[f"{name}, {what}"] = (rounds, trajectory.host_price[:, host] * FIVE_HOSTS_SPEED)
+    level = {"optimum": float(best.host_price[0] * FIVE_HOSTS_SPEED)}
+    return [
+        Figure(
+            "markets-throughputs",
+            "Throughputs of markets and of the scaled rule",
+            "round",
+            "throughput / optimum",
+            throughputs,
+            {"optimum": 1.0},
+            cycle=len(FIVE_HOSTS_APPLICATIONS),
+        ),
+        Figure(
+            "markets-prices",
+            "Prices of hosts under markets and under the scaled rule",
+            "round",
+            "price times capacity",
+            prices,
+            level,
+            log_y=True,
+            cycle=len(FIVE_HOSTS),
+        ),
+    ]
+
+
+def live_changes(_quick: bool) -> list[Figure]:
+    """Return throughputs of agents without rounds while hosts, links and applications change."""
+    figures = []
+    for name, title, method in (
+        ("changes-markets", "Markets, without rounds", Market(relaxation=RELAXATION)),
+        ("changes-scaled", "Scaled rule, without rounds", Gradient()),
+    ):
+        kept, parts = live_through(method)
+        share = np.full(kept.throughput.shape, np.nan)
+        for each in parts:
+            seen = (kept.date >= each.start) & (kept.date < each.end)
+            best = fair_sharing(each.sharing).throughput
+            there = np.ix_(seen, each.applications)
+            share[there] = kept.throughput[there] / best
+        series = {
+            f"application {each.name}": (kept.date, share[:, k])
+            for k, each in enumerate(FIVE_HOSTS_APPLICATIONS)
+        }
+        title += f", a decision every {1e3 * PERIOD:g} ms"
+        label = "throughput / optimum of the time"
+        figures.append(Figure(name, title, "simulated time [s]", label, series, {"optimum": 1.0}))
+    return figures
+
+
+def platforms(quick: bool) -> list[Figure]:
+    """Return on how many platforms every throughput is within 1 %, by round."""
+    series = {
+        name: _share(runs(POLICIES[method](), _SLOWEST, quick)) for method, name in _CURVES.items()
+    }
+    series["scaled rule, Table 1"] = _share(runs(Gradient(), _SLOWEST, quick))
+    title = "Every throughput within 1 %, for good"
+    return [Figure("platforms", title, "round", "part of the platforms", series, {"all": 1.0})]
+
+
+def _share(
+    done: Iterable[tuple[Instance, FairShare, Trajectory]],
+) -> tuple[NDArray[np.int64], Floats]:
+    """Return rounds, and the part of the platforms that has settled by then."""
+    errors = (throughput_error(trajectory, best.throughput) for _, best, trajectory in done)
+    first = [settled(error, 0.01) for error in errors]
+    known = np.array([_SLOWEST + 1 if each is None else each for each in first])
+    rounds = np.arange(_SLOWEST + 1)
+    return rounds, np.mean(known[:, None] <= rounds, axis=0)
+
+
+FIGURES: dict[str, Callable[[bool], list[Figure]]] = {
+    **{
+        f"figure {number}": figure
+        for number, figure in enumerate(
+            (figure3, figure4, figure5, figure6, figure7, figure8, figure9, figure10, figure11), 3
+        )
+    },
+    "markets": side_by_side,
+    "changes": live_changes,
+    "platforms": platforms,
+}
 
 
 _MARKETS = {"accelerated markets": "market_accelerated", "markets": "market"}
@@ -368,4 +572,3 @@ EXPERIMENTS: dict[str, Callable[[bool], Quantities]] = {
         for what, policy in _MARKETS.items()
     },
 }
-FIGURES: dict[str, Callable[[bool], list[Figure]]] = figures.FIGURES

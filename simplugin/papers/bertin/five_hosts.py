@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_TREE, five_hosts
-from simplugin.pricing.changes import Change, intervals
+from simplugin.pricing.changes import Change, Interval, intervals
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.execution import keep_up, negotiate
-from simplugin.pricing.iteration import iterate, objective_error, settled
+from simplugin.pricing.execution import Upkeep, keep_up, negotiate
+from simplugin.pricing.iteration import Method, Trajectory, iterate, objective_error, settled
 from simplugin.pricing.policies.gradient import Gradient, Reading, Steps
 from simplugin.workloads import AlphaFair
 from simplugin.workloads.applications import FIVE_HOSTS_APPLICATIONS
 from simplugin.workloads.sharing import Sharing
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
-    from numpy.typing import NDArray
-
-    from simplugin.pricing.changes import Interval
-    from simplugin.pricing.execution import Upkeep
-    from simplugin.pricing.iteration import Method, Trajectory
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 PROPORTIONAL = AlphaFair(1.0)
 # Of every link [s]; the report gives none.
@@ -63,6 +57,16 @@ CHANGES = (
 ARRIVAL, DEPARTURE, UNTIL = 16.0, 24.0, 28.0
 # Between two decisions of a role [s]: a message takes a tenth of it.
 PERIOD = 0.01
+# What determines runs, and those through changes.
+PLATFORM = "five hosts, edges " + " ".join(FIVE_HOSTS_TREE)
+CHANGED = {
+    "platform": PLATFORM,
+    "latency": LATENCY,
+    "period": PERIOD,
+    "changes": [f"{each.date:g} s: {each.resource} {each.capacity:g}" for each in CHANGES],
+    "application 3": f"from {ARRIVAL:g} s to {DEPARTURE:g} s",
+    "seed": 0,
+}
 # Without rounds a market whose messages are old must move slowly.
 RELAXATION = 0.5
 
@@ -164,9 +168,7 @@ def _tree(code: tuple[int, ...]) -> tuple[str, ...]:
     return tuple("".join(FIVE_HOSTS[end] for end in sorted(edge)) for edge in edges)
 
 
-def throughputs_on(
-    platforms: Sequence[Sequence[str]], reading: Reading, rounds: int, *, scaled: bool = True
-) -> Floats:
+def throughputs_on(platforms: Sequence[Sequence[str]], reading: Reading, rounds: int) -> Floats:
     """Return the throughputs of an iteration on several platforms, given by their edges.
 
     Returns
@@ -175,8 +177,7 @@ def throughputs_on(
         [tasks/s].
     """
     together = _side_by_side([sharing(tuple(edges)) for edges in platforms])
-    method = Gradient(scaled, Steps(), reading)
-    trajectory = iterate(method, together, PROPORTIONAL, rounds, prices=False)
+    trajectory = iterate(Gradient(reading=reading), together, PROPORTIONAL, rounds, prices=False)
     return trajectory.throughput.reshape(rounds + 1, len(platforms), -1)
 
 
@@ -215,38 +216,29 @@ def _side_by_side(parts: Sequence[Sharing]) -> Sharing:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Counts:
-    """Rounds until the objective stays within each of `LEVELS`, on several platforms.
+def spread(counts: Floats) -> str:
+    """Return the spread of the counts of some platforms in words."""
+    reached = counts[np.isfinite(counts)]
+    words = f"{reached.min():.0f} to {reached.max():.0f}"
+    if np.isfinite(np.median(counts)):
+        words += f" (median {np.median(counts):.0f})"
+    missed = len(counts) - len(reached)
+    return words + (f" or, on {missed}, over {ROUNDS}" if missed else "")
 
-    Attributes
-    ----------
-    rounds : float64, shape (n_platforms, 3)
-        Infinite where 2,000 rounds are not enough.
+
+def counts(platforms: Sequence[Sequence[str]], reading: Reading = REPORTED) -> Floats:
+    """Count rounds of the scaled version until the objective stays within each of `LEVELS`.
+
+    Returns
+    -------
+    float64, shape (n_platforms, 3)
+        Of each platform against its own optimum; infinite where 2,000 rounds are not enough.
     """
-
-    rounds: Floats
-
-    def spread(self, level: int) -> str:
-        """Return the spread of the count of a level in words."""
-        column = self.rounds[:, level]
-        reached = column[np.isfinite(column)]
-        words = f"{reached.min():.0f} to {reached.max():.0f}"
-        if np.isfinite(np.median(column)):
-            words += f" (median {np.median(column):.0f})"
-        missed = len(column) - len(reached)
-        return words + (f" or, on {missed}, over {ROUNDS}" if missed else "")
-
-
-def counts(platforms: Sequence[Sequence[str]], reading: Reading = REPORTED) -> Counts:
-    """Count rounds of the scaled version on several platforms, each against its own optimum."""
     throughput = throughputs_on(platforms, reading, ROUNDS)
     best = np.array([optimum(tuple(edges))[0] for edges in platforms])
     off = np.abs(PROPORTIONAL.value(throughput).sum(axis=2) / best - 1)
     found = [[settled(column, level) for level in LEVELS] for column in off.T]
-    return Counts(
-        np.array([[np.inf if count is None else count for count in row] for row in found])
-    )
+    return np.array([[np.inf if count is None else count for count in row] for row in found])
 
 
 def live_through(method: Method[Any]) -> tuple[Upkeep, list[Interval]]:

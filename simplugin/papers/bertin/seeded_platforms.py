@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from simplugin.optimum.fair_sharing import fair_sharing
-from simplugin.papers.bertin.churn import begun_from, calm_down, recover
-from simplugin.papers.bertin.delays import DelayedMarket
+from simplugin.optimum.fair_sharing import FairShare, fair_sharing
+from simplugin.papers.bertin.churn import (
+    NEAR,
+    Calm,
+    Comeback,
+    DelayedMarket,
+    begun_from,
+    calm_down,
+    recover,
+)
 from simplugin.papers.bertin.five_hosts import PROPORTIONAL
 from simplugin.papers.statements import Quantity
 from simplugin.pricing.changes import reachable
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.execution import negotiate
-from simplugin.pricing.iteration import iterate, settled, throughput_error
+from simplugin.pricing.iteration import Method, Trajectory, iterate, settled, throughput_error
 from simplugin.pricing.policies.acceleration import AcceleratedMarket, accelerated
 from simplugin.pricing.policies.gradient import Gradient, Steps
+from simplugin.pricing.policies.market import MarketState
 from simplugin.pricing.policies.shipped import POLICIES
-from simplugin.pricing.seeded_instances import SEED, SPREADS, instance, random_applications
+from simplugin.pricing.seeded_instances import (
+    SEED,
+    SPREADS,
+    Instance,
+    instance,
+    random_applications,
+)
+from simplugin.workloads.sharing import Sharing
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+Quantities = Mapping[str, Quantity | float]
 
-    from simplugin.optimum.fair_sharing import FairShare
-    from simplugin.papers.bertin.churn import Calm, Comeback
-    from simplugin.pricing.iteration import Method, State, Trajectory
-    from simplugin.pricing.policies.market import MarketState
-    from simplugin.pricing.seeded_instances import Instance
-    from simplugin.workloads.sharing import Sharing
 
-    Quantities = Mapping[str, Quantity | float]
-
-# How near every throughput is to be: within 1 %, and as good as exact.
-NEAR, EXACT = 0.01, 1e-6
+# How near every throughput is to be to be as good as exact.
+EXACT = 1e-6
 # The step of quick runs meets every family and spread.
 _PLATFORMS, _QUICK_STEP = 200, 17
 # Rounds that each run gets, full and quick.
@@ -49,8 +56,7 @@ _DELAY = 5
 EVENTS = "busiest leaf host without a master leaves", "an application arrives"
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """The result of a method on one problem.
 
     Attributes
@@ -91,7 +97,7 @@ def examine(
     rounds: int,
     *,
     simulated: bool = True,
-    start: State | None = None,
+    start: Any = None,
 ) -> Finding:
     """Run a method on a problem, and compare with the optimum.
 
@@ -106,7 +112,7 @@ def examine(
     simulated : bool
         True if actors on SimGrid run as well, for as many rounds as the pure iteration needs to
         be exact, and one more. Counts are those of the pure iteration, which `apart` compares.
-    start : State, optional
+    start : state, optional
         First state; the method's own start by default.
     """
     sharing = instance.sharing
@@ -141,9 +147,8 @@ def examine(
 
 
 def chosen(quick: bool) -> Iterator[Instance]:
-    """Yield all platforms, or a few of all kinds."""
-    for number in range(0, _PLATFORMS, _QUICK_STEP if quick else 1):
-        yield instance(number)
+    """Return all platforms, or a few of all kinds."""
+    return map(instance, range(0, _PLATFORMS, _QUICK_STEP if quick else 1))
 
 
 def runs(
@@ -173,10 +178,7 @@ def cold_start(policy: str, quick: bool) -> Quantities:
     rounds = _COLD_ROUNDS[quick]
     found = [
         examine(
-            each,
-            POLICIES[policy](),
-            rounds,
-            simulated=each.sharing.n_agents <= _COLD_AGENTS[quick],
+            each, POLICIES[policy](), rounds, simulated=each.sharing.n_agents <= _COLD_AGENTS[quick]
         )
         for each in chosen(quick)
     ]
@@ -228,10 +230,10 @@ def churn(policy: str, quick: bool) -> Quantities:
     found: dict[str, list[Comeback]] = {event: [] for event in EVENTS}
     for each in _small(_CHURN_AGENTS[quick]) if quick else chosen(False):
         few = each.sharing.n_agents <= _CHURN_AGENTS[quick]
-        before = calm_down(each.graph, each.sharing, method, PROPORTIONAL, rounds, simulated=few)
+        before = calm_down(each.graph, each.sharing, method, rounds, simulated=few)
         for event, after in zip(EVENTS, (without_leaf(before), with_arrival(each)), strict=True):
             if after is not None:
-                back = recover(each.graph, before, after, method, PROPORTIONAL, rounds)
+                back = recover(each.graph, before, after, method, rounds)
                 found[event].append(back)
     of = _provenance(quick, rounds)
     if quick:
@@ -285,15 +287,9 @@ def with_arrival(each: Instance) -> Sharing:
 
 
 def _small(most_agents: int) -> Iterator[Instance]:
-    """Yield the first platforms that are small enough."""
-    count = 0
-    for number in range(_PLATFORMS):
-        each = instance(number)
-        if each.sharing.n_agents <= most_agents:
-            yield each
-            count += 1
-            if count == _CHURN_PLATFORMS:
-                return
+    """Return the first platforms that are small enough."""
+    every = map(instance, range(_PLATFORMS))
+    return islice((e for e in every if e.sharing.n_agents <= most_agents), _CHURN_PLATFORMS)
 
 
 def _adverse(found: Sequence[Finding], how: str, quick: bool) -> Quantities:
@@ -313,7 +309,6 @@ def _reported_start(sharing: Sharing) -> MarketState:
     steps = Steps()
     return begun_from(
         sharing,
-        PROPORTIONAL,
         np.where(sharing.computes, steps.start_rate, 0.0),
         np.full(sharing.n_hosts, steps.start_host_price),
         np.full(sharing.n_links, steps.start_link_price),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from simplugin.papers.ntakpe.averages import MEASURES, Averages, averages
 from simplugin.papers.ntakpe.campaign import PART, STRATEGIES, TOGETHER, Scope, Setting
@@ -13,8 +13,7 @@ from simplugin.taskgraphs.readings import PAPER, Readings
 from simplugin.workloads.graph_generators import FAMILIES, Family
 
 
-@dataclass(frozen=True)
-class Alternative:
+class Alternative(NamedTuple):
     """Another way to read or to run the paper's campaign.
 
     Attributes
@@ -52,9 +51,7 @@ ALTERNATIVES: Mapping[str, Alternative] = {
         families=_SHAPED,
     ),
     "translated power": Alternative(
-        "allocations translate to the same power",
-        Readings(translation="power"),
-        families=_SHAPED,
+        "allocations translate to the same power", Readings(translation="power"), families=_SHAPED
     ),
     "stop when full": Alternative(
         "SCRAP-MAX stops at the first full level", Readings(full_level="stop")

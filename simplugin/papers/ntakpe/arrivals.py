@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
-from simplugin.papers.ntakpe.campaign import (
-    REBALANCED,
-    TOGETHER,
-    Scope,
-    Setting,
-    bound,
-    measured,
-)
-from simplugin.papers.statements import Quantity
+from simplugin.papers.ntakpe.campaign import REBALANCED, TOGETHER, Scope, Setting, bound, measured
+from simplugin.papers.statements import Quantity, determined_by, share
 from simplugin.taskgraphs.readings import PAPER, Readings
 
 # The fairest strategy of the paper, which ours is compared with.
@@ -25,8 +19,7 @@ RHOS, QUICK_RHO = (0.1, 0.3, 1.0), 0.3
 ARRIVING, QUICK_ARRIVING = Scope((10,), 8), Scope((10,), 1, ("lille", "sophia"))
 
 
-@dataclass(frozen=True)
-class Means:
+class Means(NamedTuple):
     """Means over runs of one setting.
 
     Attributes
@@ -93,14 +86,10 @@ def arrivals(quick: bool) -> dict[str, Quantity]:
             words[key].append(
                 f"{rho:g}, {strategy}: {one} {before.words()}; {other} {after.words()}"
             )
-    quantities = {
-        key: Quantity(
-            min(each), None, "; ".join(words[key]), None, scope.provenance(rho=list(rhos))
-        )
-        for key, each in gained.items()
-        if each
-    }
-    return quantities if quick else {**quantities, "ours": _ours(scope)}
+    least = {k: Quantity(min(v), note="; ".join(words[k])) for k, v in gained.items() if v}
+    if not quick:
+        least["ours"] = _ours(scope)
+    return determined_by(scope.provenance(rho=list(rhos)), least)
 
 
 def _ours(scope: Scope) -> Quantity:
@@ -117,6 +106,4 @@ def _ours(scope: Scope) -> Quantity:
             rival = means(scope, rho, setting)
             ahead.append(ours.unfairness < rival.unfairness and ours.makespan <= rival.makespan)
             words.append(f"{'not ahead of' * (not ahead[-1])} {name} {rival.words()}".strip())
-    note = f"{sum(ahead)} of {len(ahead)}; {'; '.join(words)}"
-    provenance = scope.provenance(rho=list(RHOS))
-    return Quantity(float(np.mean(ahead)), note=note, provenance=provenance)
+    return share(ahead, f"; {'; '.join(words)}")

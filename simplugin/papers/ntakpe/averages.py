@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simplugin.papers.ntakpe.campaign import EIGHT, Setting, measured
+from simplugin.papers.ntakpe.campaign import EIGHT, Scope, Setting, measured
 from simplugin.papers.statements import Quantity
+from simplugin.workloads.graph_generators import Family
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+Floats = NDArray[np.float64]
 
-    from simplugin.papers.ntakpe.campaign import Scope
-    from simplugin.workloads.graph_generators import Family
-
-    Floats = NDArray[np.float64]
 
 # Ratio beyond which two values differ, or two slopes.
 FACTOR = 1.2

@@ -17,30 +17,19 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simplugin.platforms.sites import MultiCluster
-from simplugin.taskgraphs.execution import execute
+from simplugin.platforms.sites import MultiCluster, Site
+from simplugin.taskgraphs.execution import Execution, execute
 from simplugin.taskgraphs.policies.allocation import cpa
 from simplugin.taskgraphs.schedule import Schedule
-from simplugin.taskgraphs.timing import redistribution_time, task_times
+from simplugin.taskgraphs.timing import Local, redistribution_time, task_times
 from simplugin.workloads.graph_sets import GraphSet
 from simplugin.workloads.task_graphs import TaskGraph
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from numpy.typing import NDArray
-
-    from simplugin.platforms.sites import Site
-    from simplugin.taskgraphs.execution import Execution
-    from simplugin.taskgraphs.timing import Local
-
-# As printed: seconds, processor seconds, processors.
-MAKESPAN, AREA, PEAK = 218.630, 3241.080, 20
 
 CLUSTER = MultiCluster(
     "bicpa",
@@ -69,8 +58,7 @@ GRAPH = TaskGraph(
 )
 
 
-@dataclass(frozen=True)
-class Believed:
+class Believed(NamedTuple):
     """Schedule of CPA for a cluster that it believes to have some size.
 
     Attributes

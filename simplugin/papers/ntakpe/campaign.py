@@ -4,33 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.optimum.task_graph_bounds import makespan_bound
-from simplugin.platforms.sites import SUBSETS
-from simplugin.taskgraphs.execution import execute
+from simplugin.platforms import Platform
+from simplugin.platforms.sites import SUBSETS, MultiCluster
+from simplugin.taskgraphs.execution import Execution, Mode, execute
 from simplugin.taskgraphs.metrics import slowdown, unfairness
-from simplugin.taskgraphs.policies.allocation import scrap_max
+from simplugin.taskgraphs.policies.allocation import Allocation, scrap_max
+from simplugin.taskgraphs.policies.mapping import Revision
 from simplugin.taskgraphs.policies.revisions import Rebalanced, Revised
-from simplugin.taskgraphs.policies.shares import checked_shares
+from simplugin.taskgraphs.policies.shares import Policy, checked_shares
 from simplugin.taskgraphs.policies.shipped import policy_called
 from simplugin.taskgraphs.readings import PAPER, Readings
-from simplugin.workloads.graph_generators import combination
+from simplugin.workloads.graph_generators import Family, combination
 from simplugin.workloads.graph_sets import GraphSet
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simplugin.platforms import Platform
-    from simplugin.platforms.sites import MultiCluster
-    from simplugin.taskgraphs.execution import Execution, Mode
-    from simplugin.taskgraphs.policies.allocation import Allocation
-    from simplugin.taskgraphs.policies.mapping import Revision
-    from simplugin.taskgraphs.policies.shares import Policy
-    from simplugin.workloads.graph_generators import Family
-    from simplugin.workloads.task_graphs import TaskGraph
+from simplugin.workloads.task_graphs import TaskGraph
 
 SEED = 6774
 SITES = tuple(SUBSETS)
@@ -224,7 +216,7 @@ def executed(case: Case, setting: Setting, *, trace: bool = False) -> Execution:
         graphs,
         cluster_of(case).site(),
         allocations=_allocations(case, setting),
-        platform=platform_of(case),
+        platform=platform_of(cluster_of(case)),
         mode=setting.mode,
         readings=setting.readings,
         revise=_revision(case, setting, graphs),
@@ -276,7 +268,7 @@ def _alone(case: Case, graph: TaskGraph, allocation: Allocation, setting: Settin
         GraphSet((graph,)),
         cluster_of(case).site(),
         allocations=(allocation,),
-        platform=platform_of(case),
+        platform=platform_of(cluster_of(case)),
         mode=setting.mode,
         readings=setting.readings,
     ).makespan
@@ -294,14 +286,9 @@ def cluster_of(case: Case) -> MultiCluster:
     return replace(SUBSETS[case.site], **NETWORKS.get(case.variant, {}))
 
 
-def platform_of(case: Case) -> Platform:
-    """Return the platform of a case."""
-    return _platform(cluster_of(case))
-
-
 @cache
-def _platform(site: MultiCluster) -> Platform:
-    """Return the platform of a site."""
+def platform_of(site: MultiCluster) -> Platform:
+    """Return the platform of a site, the same for each run."""
     return site.platform()
 
 

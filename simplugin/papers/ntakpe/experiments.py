@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
-from itertools import pairwise
+from itertools import pairwise, product
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from simplugin.elementary import exp, log
-from simplugin.papers.ntakpe import figures
+from simplugin.figures import Figure
 from simplugin.papers.ntakpe.alternatives import about, readings
-from simplugin.papers.ntakpe.arrivals import RIVAL, arrivals
+from simplugin.papers.ntakpe.arrivals import (
+    ARRIVING,
+    QUICK_ARRIVING,
+    QUICK_RHO,
+    RHOS,
+    RIVAL,
+    arrivals,
+    means,
+    revisions,
+)
 from simplugin.papers.ntakpe.averages import (
     BESIDE_RANDOM,
     MEASURES,
@@ -46,7 +57,7 @@ from simplugin.papers.ntakpe.campaign import (
     measured,
     own_makespans,
 )
-from simplugin.papers.statements import Quantity
+from simplugin.papers.statements import Quantity, determined_by
 from simplugin.platforms.sites import SUBSETS, Site
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.metrics import unfairness
@@ -62,6 +73,7 @@ from simplugin.workloads.graph_sets import GraphSet
 from simplugin.workloads.task_graphs import TaskGraph
 
 Quantities = dict[str, Quantity]
+Series = Mapping[str, tuple[ArrayLike, ArrayLike]]
 # Dates and power may be off by this part, for rounding.
 _ROUNDING = 1e-9
 
@@ -89,9 +101,9 @@ def sharing(quick: bool, *, family: Family) -> Quantities:
     return found
 
 
-def _of(scope: Scope, measured_quantity: Quantity, **further: object) -> Quantity:
+def _of(scope: Scope, measured_quantity: Quantity) -> Quantity:
     """Return a quantity with the provenance of its runs."""
-    return replace(measured_quantity, provenance=scope.provenance(**further))
+    return replace(measured_quantity, provenance=scope.provenance())
 
 
 def _weights(*, quick: bool) -> Quantities:
@@ -125,21 +137,13 @@ def _ahead(family: Family, setting: Setting, scope: Scope) -> Quantity:
     """Measure the unfairness and makespan of our shares over those of WPS-width, the larger."""
     found = beside(family, scope, {"ours": setting, **EIGHT})
     rival = found.names.index(RIVAL)
-    by_count = np.all(found.means[:2, 0] <= found.means[:2, rival], axis=0)
     fairer = found.values[0, :, :, 0] < found.values[0, :, :, rival]
-    shorter = found.values[2, :, :, 0] <= found.values[2, :, :, rival]
-    parts = [100 * float(np.mean(each)) for each in (fairer, shorter, fairer & shorter)]
+    longer = found.values[2, :, :, 0] > found.values[2, :, :, rival]
     means = found.means[:2].mean(axis=2)
-    others = [
-        name
-        for name, mean in zip(found.names, means.T, strict=True)
-        if name != "ours" and np.any(mean <= means[:, 0])
-    ]
     words = (
         f"{means[0, 0]:.3f}, {means[1, 0]:.3f} against {means[0, rival]:.3f}, {means[1, rival]:.3f}"
-        f"; not behind in either with {np.sum(by_count)} of {len(by_count)} numbers of graphs; of"
-        f" {fairer.size} runs fairer in {parts[0]:.0f} %, no longer in {parts[1]:.0f} %, both in"
-        f" {parts[2]:.0f} %; not less fair or not longer than ours: {', '.join(others) or 'none'}"
+        f"; of {fairer.size} runs fairer in {100 * np.mean(fairer):.0f} %, no longer in"
+        f" {100 * np.mean(~longer):.0f} %"
     )
 
     def measure(each: Averages, _: Averages) -> tuple[float, str]:
@@ -183,8 +187,7 @@ def sites(_quick: bool) -> dict[str, str | float]:
     }
 
 
-@dataclass(frozen=True)
-class Use:
+class Use(NamedTuple):
     """Use of a site by a graph alone under a constraint.
 
     Attributes
@@ -290,7 +293,7 @@ def constrained(_quick: bool) -> Quantities:
         ),
         "postponed": Quantity(late["SCRAP-MAX"], note=f"under SCRAP {late['SCRAP']:.1f} %"),
     }
-    return {key: _of(ALONE, each, beta=list(BETAS)) for key, each in quantities.items()}
+    return determined_by(ALONE.provenance(beta=list(BETAS)), quantities)
 
 
 def mapping(quick: bool) -> Quantities:
@@ -410,19 +413,17 @@ def _sequential(name: str, flop: list[float], edges: list[tuple[int, int]]) -> T
 
 def traces(quick: bool) -> Quantities:
     """Count the activities in traces of the campaign that violate the model."""
-    strategies = ("s", "es", RIVAL) if quick else (*STRATEGIES, "balanced")
+    strategies = ("s", "es", RIVAL) if quick else (*EIGHT, "balanced")
     runs = (
         ((4, "sophia"),) if quick else ((2, "lille"), (6, "nancy"), (10, "rennes"), (10, "sophia"))
     )
     found: list[str] = []
     activities = 0
-    for family in FAMILIES:
-        for count, site in runs:
-            for strategy in strategies:
-                done = executed(Case(family, count, 0, site), Setting(strategy), trace=True)
-                words = f"{strategy}, {count} {family} graphs on {site}"
-                found += [f"{words}: {each}" for each in trace_violations(done)]
-                activities += len(done.result.trace)
+    for family, (count, site), strategy in product(FAMILIES, runs, strategies):
+        done = executed(Case(family, count, 0, site), Setting(strategy), trace=True)
+        words = f"{strategy}, {count} {family} graphs on {site}"
+        found += [f"{words}: {each}" for each in trace_violations(done)]
+        activities += len(done.result.trace)
     note = (
         f"{len(found)} violations of {activities} activities in"
         f" {len(FAMILIES) * len(runs) * len(strategies)} runs of {len(strategies)} strategies"
@@ -448,8 +449,143 @@ def published(_quick: bool) -> Quantities:
             note=f"makespan [s] and area [processor s] by the size believed in: {words}",
         ),
     }
-    provenance = {"graph": "daggen_ptg", "hosts": cpa.processors}
-    return {key: replace(each, provenance=provenance) for key, each in found.items()}
+    return determined_by({"graph": "daggen_ptg", "hosts": cpa.processors}, found)
+
+
+# The strategies' names in the paper.
+NAMES = dict(
+    zip(
+        STRATEGIES,
+        ("S", "ES", "PS-cp", "PS-width", "PS-work", "WPS-cp", "WPS-width", "WPS-work"),
+        strict=True,
+    )
+)
+_NUMBERS: dict[Family, int] = {"random": 3, "fft": 4, "strassen": 5}
+_WORDS = {"random": "random graphs", "fft": "FFT graphs", "strassen": "Strassen graphs"}
+_WEIGHTED = ("wps_cp", "wps_width", "wps_work")
+_UNFAIRNESS, _LENGTH = "unfairness", "mean relative makespan"
+
+
+def figure2(quick: bool) -> list[Figure]:
+    """Return unfairness and makespan of WPS-work over mu, for each number of random graphs."""
+    scope = QUICK["random"] if quick else FULL
+    found = averages("random", scope, weighted("wps_work", quick=quick))
+    mus = [float(mu) for mu in found.names]
+    unfairness, makespan = (
+        {f"{count} graphs": (mus, values[:, n]) for n, count in enumerate(found.counts)}
+        for values in (found.unfairness, found.makespan)
+    )
+    title = "WPS-work by the weight of equal shares, random graphs"
+    return _panels(2, title, "mu", unfairness, makespan, "mean makespan [s]")
+
+
+def _panels(
+    number: int, title: str, label: str, unfairness: Series, makespan: Series, length: str
+) -> list[Figure]:
+    """Return the panels of unfairness and of makespans of a figure of the paper."""
+    panels = (("unfairness", _UNFAIRNESS, unfairness), ("makespan", length, makespan))
+    return [
+        Figure(f"figure{number}-{name}", f"Figure {number}: {title}", label, y_label, series)
+        for name, y_label, series in panels
+    ]
+
+
+def curves(quick: bool, *, family: Family) -> list[Figure]:
+    """Return unfairness and relative makespan over the number of graphs, for each strategy."""
+    scope = QUICK[family] if quick else FULL
+    found, own = averages(family, scope), beside(family, scope, {"balanced": BALANCED})
+    unfairness, makespan = (
+        {
+            **{NAMES[key]: (found.counts, values(found, key)) for key in found.names},
+            "balanced (ours)": (own.counts, values(own, "balanced")),
+        }
+        for values in (Averages.unfair, Averages.length)
+    )
+    title = f"{_WORDS[family]}, {scope.runs} runs of each number"
+    return _panels(_NUMBERS[family], title, "graphs", unfairness, makespan, _LENGTH)
+
+
+def trade_off(quick: bool, *, family: Family) -> list[Figure]:
+    """Return all strategies as points between fairness and makespan, with the front of all."""
+    # Quick runs reuse those of the other figures.
+    scope = QUICK[family] if quick else PART
+    own = {"balanced": BALANCED} if quick else {"balanced": BALANCED, "rebalanced": REBALANCED}
+    paper, ours = _points(averages(family, scope)), _points(beside(family, scope, own))
+    curves = {
+        f"{NAMES[key]} by mu": _columns(_points(beside(family, PART, weighted(key))))
+        for key in (() if quick else _WEIGHTED)
+    }
+    return [
+        Figure(
+            f"trade-off-{family}",
+            f"Between fairness and makespan: {_WORDS[family]}, {len(scope.cases(family))} runs",
+            _LENGTH,
+            f"mean {_UNFAIRNESS}",
+            {
+                "the paper's": _columns(paper),
+                "ours": _columns(ours),
+                "front": _columns(front([*paper, *ours])),
+                **curves,
+            },
+            names={"the paper's": tuple(NAMES.values()), "ours": tuple(own)},
+        )
+    ]
+
+
+def front(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the points that no other one dominates, by their first coordinate."""
+    kept: list[tuple[float, float]] = []
+    for point in sorted(points):
+        if not kept or point[1] < kept[-1][1]:
+            kept.append(point)
+    return kept
+
+
+def _points(found: Averages) -> list[tuple[float, float]]:
+    """Return the mean relative makespan and the mean unfairness of each setting."""
+    names = found.names
+    return [(float(np.mean(found.length(n))), float(np.mean(found.unfair(n)))) for n in names]
+
+
+def _columns(points: list[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    """Return the coordinates of points."""
+    return [x for x, _ in points], [y for _, y in points]
+
+
+def arriving(quick: bool, *, rho: float) -> list[Figure]:
+    """Return unfairness against makespan of all strategies where graphs arrive over time."""
+    if quick and rho != QUICK_RHO:
+        return []
+    scope = QUICK_ARRIVING if quick else ARRIVING
+    modes = {"rebalanced (ours)": {"ours": REBALANCED}}
+    for strategy in (RIVAL,) if quick else ("s", "es", "wps_width", "wps_work"):
+        for when, setting in revisions(strategy).items():
+            modes.setdefault(when, {})[strategy] = setting
+    found = {
+        mode: [means(scope, rho, setting) for setting in settings.values()]
+        for mode, settings in modes.items()
+    }
+    return [
+        Figure(
+            f"arrivals-{rho:g}",
+            f"Random graphs that arrive, one each {rho:g} makespans",
+            "makespan [s]",
+            _UNFAIRNESS,
+            {
+                mode: ([each.makespan for each in rows], [each.unfairness for each in rows])
+                for mode, rows in found.items()
+            },
+            names={mode: list(settings) for mode, settings in modes.items()},
+        )
+    ]
+
+
+FIGURES: dict[str, Callable[[bool], list[Figure]]] = {
+    **{f"figure {number}": partial(curves, family=each) for each, number in _NUMBERS.items()},
+    "figure 2": figure2,
+    **{f"trade-off, {family}": partial(trade_off, family=family) for family in _NUMBERS},
+    **{f"arrivals, trade-off, {rho:g}": partial(arriving, rho=rho) for rho in RHOS},
+}
 
 
 # The longest come first.
@@ -463,4 +599,3 @@ EXPERIMENTS: dict[str, Callable[[bool], Mapping[str, Quantity | float | bool | s
     "biCPA": published,
     "sites": sites,
 }
-FIGURES = figures.FIGURES

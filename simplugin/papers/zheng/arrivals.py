@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
 from simplugin.elementary import exp
-from simplugin.errors import WorkloadError
 from simplugin.figures import Figure
 from simplugin.market.actors.stations import Counters
 from simplugin.market.execution import Execution, execute
 from simplugin.market.model import HOUR, jain_index
-from simplugin.papers.statements import Quantity
+from simplugin.papers.statements import Quantity, determined_by
 from simplugin.papers.zheng.counters import best_in_hindsight, kept_parts, serve
-from simplugin.papers.zheng.settings import ALPHA, EQUAL, ON_SITE, TASKS, TERMS, Quantities
+from simplugin.papers.zheng.settings import ALPHA, EQUAL, ON_SITE, TASKS, TERMS
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.platforms.twelve_peers import chosen_site
 from simplugin.workloads.bundle_markets import Floats
@@ -65,8 +64,6 @@ def lcg_grid(seed: int, load: float = LOAD) -> PeerGrid:
         Work of all bundles over what all peers compute from the first submission to the last.
         Sites wait for their slowest peer, so that they are busy for more than this.
     """
-    if not 0 < load < np.inf:
-        raise WorkloadError(f"load is {load!r}; give a positive number")
     generator = np.random.default_rng([seed, _GRID_DRAW])
     draws = exp(SPREAD * generator.standard_normal((2, N_SITES, N_PEERS)))
     speed, bandwidth = draws[0], BANDWIDTH * draws[1]
@@ -104,8 +101,7 @@ def lcg_workload(sizes: int | None = None) -> list[Bundle]:
     ]
 
 
-@dataclass(frozen=True, eq=False)
-class Arrivals:
+class Arrivals(NamedTuple):
     """Measures of bundles that arrive over time.
 
     Attributes
@@ -127,6 +123,16 @@ class Arrivals:
     longer: Floats
     fairness: float
     busy: float
+
+    @property
+    def mean(self) -> float:
+        """Mean response time [s]."""
+        return float(self.response.mean())
+
+    @property
+    def tail(self) -> float:
+        """95th percentile of response times [s]."""
+        return float(np.percentile(self.response, 95))
 
     @classmethod
     def of(cls, execution: Execution) -> Arrivals:
@@ -169,28 +175,26 @@ def simulated(
     return Arrivals.of(execute(grid, bundles, TERMS, negotiation, counters=counters, seed=seed))
 
 
-def arrivals(quick: bool) -> Quantities:
+def arrivals(quick: bool) -> dict[str, Quantity]:
     """Measure real bundles, and lifetimes of discount counters."""
     rows = lcg_bundles()
     counts = np.array([row.count for row in rows])
     variation = np.array([row.variation for row in rows])
-    known = {"trace": "LCG-2005", "gap": "120 s", "least": 100}
-    return {
+    found = {
         "bundles.count": Quantity(
             float(np.median(counts)),
             note=f"{np.sum(counts >= 1000)} of {len(counts)} have 1000 or more, the largest"
             f" {counts.max()}",
-            provenance=known,
         ),
         "bundles.variation": Quantity(
             float(np.median(variation)),
             note=f"coefficients of variation of run times, {variation.min():.2f} to"
             f" {variation.max():.2f}",
-            provenance=known,
         ),
         "counters.lost": _counters(quick),
         "lifetimes.response": _lifetimes(quick),
     }
+    return determined_by({"trace": "LCG-2005", "gap": "120 s", "least": 100}, found)
 
 
 @cache
@@ -246,22 +250,22 @@ def _lifetimes(quick: bool) -> Quantity:
     loads = (LOAD,) if quick else LOADS
     found = {name: [simulated(seed, LOAD, LIFETIMES[name]) for seed in seeds] for name in names}
     shares = [simulated(seed, LOAD, "reset", "proportional_share") for seed in seeds]
-    floor = np.array([each.response.mean() for each in shares])
-    response = _table(found, lambda each: float(each.response.mean()))
+    floor = np.array([each.mean for each in shares])
+    response = _table(found, "mean")
     words = [
-        f"benefit {_means(names, _table(found, lambda each: each.benefit) / 1e6)} MG$",
+        f"benefit {_means(names, _table(found, 'benefit') / 1e6)} MG$",
         f"mean response {_means(names, response / HOUR)} h",
-        f"95th percentile {_means(names, _table(found, _tail) / HOUR)} h",
+        f"95th percentile {_means(names, _table(found, 'tail') / HOUR)} h",
         f"over proportional share's {_means(names, response / floor)}",
-        f"fairness {_means(names, _table(found, lambda each: each.fairness))}",
-        f"busy {_means(names, _table(found, lambda each: each.busy))}",
+        f"fairness {_means(names, _table(found, 'fairness'))}",
+        f"busy {_means(names, _table(found, 'busy'))}",
         f"proportional share {floor.mean() / HOUR:.1f} h, busy"
         f" {np.mean([each.busy for each in shares]):.2f}",
     ]
     worst = 0.0
     for load in loads:
         runs = {n: [simulated(seed, load, LIFETIMES[n]) for seed in seeds] for n in FEW_LIFETIMES}
-        reset, day, kept = _table(runs, lambda each: float(each.response.mean()))
+        reset, day, kept = _table(runs, "mean")
         worst = max(worst, float(np.max(day / np.minimum(reset, kept))))
         if load != LOAD:
             table = np.array([reset, day, kept]) / HOUR
@@ -291,25 +295,22 @@ def _sizes(names: tuple[str, ...], seeds: range) -> str:
         }
 
     alike, drawn = runs(drawn=False), runs(drawn=True)
-    error = _table(alike, lambda each: float(np.abs(each.longer - 1).max()))
-    longer = _table(drawn, lambda each: float(np.mean(each.longer)))
-    worst = _table(drawn, lambda each: float(np.max(each.longer)))
-    response = _table(drawn, lambda each: float(each.response.mean())) / HOUR
+    error = max(np.abs(each.longer - 1).max() for some in alike.values() for each in some)
+    longer, worst = (
+        np.array([[what(each.longer) for each in some] for some in drawn.values()])
+        for what in (np.mean, np.max)
+    )
+    response = _table(drawn, "mean") / HOUR
     return (
-        f"identical tasks take what is estimated to {error.max():.1e}; with real sizes"
+        f"identical tasks take what is estimated to {error:.1e}; with real sizes"
         f" {_means(names, longer, 3)} times as long, the worst bundle {_means(names, worst)}, mean"
         f" response {_means(names, response)} h"
     )
 
 
-def _tail(run: Arrivals) -> float:
-    """Return the 95th percentile of response times [s]."""
-    return float(np.percentile(run.response, 95))
-
-
-def _table(found: dict[str, list[Arrivals]], what: Callable[[Arrivals], float]) -> Floats:
+def _table(found: dict[str, list[Arrivals]], what: str) -> Floats:
     """Return a measure of all runs, shape (n_lifetimes, n_seeds)."""
-    return np.array([[what(each) for each in runs] for runs in found.values()])
+    return np.array([[getattr(each, what) for each in runs] for runs in found.values()])
 
 
 def _means(names: tuple[str, ...], table: Floats, digits: int = 2) -> str:

@@ -6,18 +6,19 @@ from collections.abc import Callable
 from functools import partial
 
 from simplugin.figures import Figure
+from simplugin.papers.statements import Quantity
 from simplugin.papers.zheng.arrivals import arrival_figures, arrivals
 from simplugin.papers.zheng.fairness import FALLING, RISING, fairness, figure5
 from simplugin.papers.zheng.negotiations import negotiations, round_figures
 from simplugin.papers.zheng.policies import comparison, gap_figures, loop
 from simplugin.papers.zheng.rates import rate_figures, rates
 from simplugin.papers.zheng.reports import report_figures, reports
-from simplugin.papers.zheng.settings import SETTINGS, Quantities
+from simplugin.papers.zheng.settings import SETTINGS
 from simplugin.papers.zheng.table1 import figure4_figures, table1, table1_figures
 from simplugin.papers.zheng.theorems import balance_figures, theorems
 from simplugin.papers.zheng.times import times, uplink_figures
 
-EXPERIMENTS: dict[str, Callable[[bool], Quantities]] = {
+EXPERIMENTS: dict[str, Callable[[bool], dict[str, Quantity]]] = {
     "arrivals": arrivals,
     "reports": reports,
     "table1": table1,

@@ -16,19 +16,9 @@ from simplugin.market.policies.clocks import clock
 from simplugin.market.policies.negotiation import Message, Negotiation, Peer, negotiate
 from simplugin.market.policies.shipped import NEGOTIATIONS
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.papers.statements import Quantity
-from simplugin.papers.zheng.settings import (
-    ALPHA,
-    EQUAL,
-    ON_SITE,
-    TASKS,
-    Drawn,
-    Quantities,
-    Setting,
-    dealt,
-    drawn_markets,
-    seeds,
-)
+from simplugin.papers.statements import Quantity, determined_by
+from simplugin.papers.zheng.drawn_markets import Drawn, drawn_markets, seeds
+from simplugin.papers.zheng.settings import ALPHA, EQUAL, ON_SITE, TASKS, Setting, dealt
 from simplugin.platforms.twelve_peers import N_PEERS, SEED, chosen_site
 from simplugin.workloads.bundle_markets import Floats
 
@@ -116,22 +106,23 @@ def _bound(name: str, drawn: Drawn) -> float:
     return np.inf
 
 
-def negotiations(quick: bool) -> Quantities:
+def negotiations(quick: bool) -> dict[str, Quantity]:
     """Measure gaps, rounds, messages, time and what peers tell."""
     both = {
         name: [effort(name, quick, own_rates=own) for own in (False, True)] for name in CLEARING
     }
     gap = max(float(np.abs(each.gaps).max()) for some in both.values() for each in some)
     known = seeds(len(both["secant"][0].gaps), rates="common, and of each peer's own")
-    return {
-        "clearing.gap": Quantity(gap, note=", ".join(CLEARING), optimum=0.0, provenance=known),
-        "clearing.effort": _rounds(both, quick, known),
+    found = {
+        "clearing.gap": Quantity(gap, note=", ".join(CLEARING), optimum=0.0),
+        "clearing.effort": _rounds(both, quick),
         "clock.ends": _clocks(quick),
         "secant.time": _on_simgrid(),
     }
+    return determined_by(known, found)
 
 
-def _rounds(both: dict[str, list[Effort]], quick: bool, known: dict[str, object]) -> Quantity:
+def _rounds(both: dict[str, list[Effort]], quick: bool) -> Quantity:
     """Return the largest part of the bars for rounds and messages, or of proven bounds."""
     worst, words = 0.0, []
     for name, some in both.items():
@@ -161,7 +152,6 @@ def _rounds(both: dict[str, list[Effort]], quick: bool, known: dict[str, object]
     return Quantity(
         float(max(worst, extreme, *(() if quick else (_large(words),)))),
         note="; ".join([*words, said]),
-        provenance=known,
     )
 
 

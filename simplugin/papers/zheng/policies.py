@@ -14,22 +14,13 @@ from simplugin.figures import Figure
 from simplugin.market.policies.isgbmat import PRINTED, REPAIRED, REPAIRS, Repairs, Run, run_isgbmat
 from simplugin.market.policies.shares import in_proportion, one_by_one, round_robin
 from simplugin.market.policies.shipped import POLICIES, RANDOM
-from simplugin.optimum.bundle_programs import continuous_optimum, relaxation
-from simplugin.papers.statements import Quantity
-from simplugin.papers.zheng.settings import (
-    EQUAL,
-    TASKS,
-    Drawn,
-    Quantities,
-    best_of,
-    drawn_markets,
-    seeds,
-)
+from simplugin.optimum.bundle_programs import continuous_optimum
+from simplugin.papers.statements import Quantity, determined_by, share
+from simplugin.papers.zheng.drawn_markets import Drawn, drawn_markets, seeds
+from simplugin.papers.zheng.settings import EQUAL, TASKS, best_of
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
 
 INSTANCES, QUICK_INSTANCES = 1000, 100
-# Markets of which Clarabel solves the continuous relaxation, too.
-SOLVED, QUICK_SOLVED = 200, 20
 CURED = replace(PRINTED, idle_price=True)
 # By how much each of Table 1's algorithms is below ISGBMAT there.
 PUBLISHED = {
@@ -80,9 +71,8 @@ def trials(repairs: Repairs, quick: bool) -> tuple[Trial, ...]:
     )
 
 
-def loop(quick: bool) -> Quantities:
+def loop(quick: bool) -> dict[str, Quantity]:
     """Measure how ISGBMAT ends as printed, with one defect cured, and repaired."""
-    known = seeds(_count(quick))
     printed, cured, whole = (trials(each, quick) for each in (PRINTED, CURED, REPAIRED))
     means = trials(replace(REPAIRED, clearing_price=False), quick)
     ended = [each for each in cured if each.run.end == "ended"]
@@ -91,43 +81,37 @@ def loop(quick: bool) -> Quantities:
         for runs in (printed, cured)
     ]
     put_out = sum(each.drawn.is_best(each.run.amounts) for each in ended)
-    optimal = sum(each.drawn.is_best(each.run.taken) for each in ended)
+    optimal = [each.drawn.is_best(each.run.taken) for each in ended]
     clear = [sum(each.drawn.clears(each.run.price) for each in runs) for runs in (ended, means)]
     parts = np.array([each.run.passes / each.drawn.market.m for each in whole])
     single = run_isgbmat((1.0,), TASKS, TASKS, 0.99).passes
-    good = sum(not each.failure for each in whole)
     lost = [each.drawn.market.benefit(each.run.amounts) / each.drawn.best.benefit for each in whole]
-    return {
+    found = {
         "printed.ends": Quantity(
             priced[0] / len(printed),
             note=f"as printed {_ends(printed)}, {priced[0]} with a price; with 0/0 cured"
             f" {_ends(cured)}, {priced[1]} with a price",
-            provenance=known,
         ),
-        "cured.optimal": Quantity(
-            optimal / len(ended), note=f"{optimal} of {len(ended)} runs that end", provenance=known
-        ),
+        "cured.optimal": share(optimal, " runs that end"),
         "cured.put_out": Quantity(
             put_out / len(ended),
             note=f"A is complete in {put_out} of {len(ended)} runs that end; the price clears in"
             f" {clear[0]}, and with all other repairs in {clear[1]} of {len(means)}",
-            provenance=known,
         ),
         "repaired.passes": Quantity(
             float(parts.max()),
             note=f"in parts of m; above 1 in {np.sum(parts > 1)} of {len(parts)} markets, mean"
             f" {parts.mean():.3f}, median {np.median(parts):.3f}; a single peer takes {single} for"
             f" {TASKS} tasks",
-            provenance=known,
         ),
-        "repaired.right": Quantity(
-            good / len(whole),
-            note=f"{good} of {len(whole)}; at most {1 - min(lost):.1e} below the maximum",
+        "repaired.right": share(
+            [not each.failure for each in whole],
+            f"; at most {1 - min(lost):.1e} below the maximum",
             optimum=1.0,
-            provenance=known,
         ),
-        "repairs.failures": _needed(quick, known),
+        "repairs.failures": _needed(quick),
     }
+    return determined_by(seeds(_count(quick)), found)
 
 
 def _ends(runs: tuple[Trial, ...]) -> str:
@@ -136,7 +120,7 @@ def _ends(runs: tuple[Trial, ...]) -> str:
     return ", ".join(f"{count} {end}" for end, count in found.items()) + f" of {len(runs)}"
 
 
-def _needed(quick: bool, known: dict[str, object]) -> Quantity:
+def _needed(quick: bool) -> Quantity:
     """Return the fewest failures if one of the repairs is left out."""
     found = {each.key: _without(each.key, quick) for each in REPAIRS}
     words = [
@@ -167,7 +151,7 @@ def _needed(quick: bool, known: dict[str, object]) -> Quantity:
             f" {gaps.max():.1%} at most"
         )
     fewest = min(each.total() for each in found.values())
-    return Quantity(fewest, note=f"{len(whole)} runs each: {'; '.join(words)}", provenance=known)
+    return Quantity(fewest, note=f"{len(whole)} runs each: {'; '.join(words)}")
 
 
 def _without(key: str, quick: bool) -> Counter[str]:
@@ -215,10 +199,9 @@ def gaps(quick: bool) -> tuple[Mapping[str, Floats], int]:
     return {name: np.array(parts) for name, parts in found.items()}, placed
 
 
-def comparison(quick: bool) -> Quantities:
+def comparison(quick: bool) -> dict[str, Quantity]:
     """Measure what other policies miss of the largest benefit."""
     found, placed = gaps(quick)
-    known = seeds(_count(quick))
     words = [
         f"{name} {each.mean():.2%}, median {np.median(each):.2%}, 95th percentile"
         f" {np.percentile(each, 95):.2%}, worst {each.max():.2%}, maximal in"
@@ -229,21 +212,21 @@ def comparison(quick: bool) -> Quantities:
     ]
     ahead = any(np.any(each < -EQUAL) for each in found.values())
     exact = max(float(np.abs(found[name]).max()) for name in EXACT)
-    return {
+    measured = {
         "comparators.gap": Quantity(
             -np.inf if ahead else min(float(found[name].mean()) for name in PUBLISHED),
             note=f"{'; '.join(words)}; {', '.join(EXACT)} within {exact:.0e}; all tasks placed in"
             f" {placed} of {len(found) * _count(quick)} assignments",
-            provenance=known,
         ),
-        "divisible.clears": _divisible(quick, known),
+        "divisible.clears": _divisible(quick),
     }
+    return determined_by(seeds(_count(quick)), measured)
 
 
-def _divisible(quick: bool, known: dict[str, object]) -> Quantity:
+def _divisible(quick: bool) -> Quantity:
     """Return in which part of the markets the price of divisible tasks clears whole ones."""
-    clears, above, missed, within, differs = [], [], [], [], [0.0]
-    for seed, drawn in enumerate(drawn_markets(_count(quick))):
+    clears, above, missed, within = [], [], [], []
+    for drawn in drawn_markets(_count(quick)):
         market, best = drawn
         parts = continuous_optimum(*market.arguments)
         clears.append(drawn.clears(parts.price))
@@ -252,16 +235,11 @@ def _divisible(quick: bool, known: dict[str, object]) -> Quantity:
         gain, rounding = parts.benefit - best.benefit, _ROUNDING * best.benefit
         above.append(gain / best.benefit)
         within.append(-rounding <= gain <= parts.margin + rounding)
-        if seed < (QUICK_SOLVED if quick else SOLVED):
-            other = relaxation(*market.arguments)
-            differs.append(abs(other.benefit / parts.benefit - 1))
     words = f"; elsewhere demand misses m, by {max(missed)} at most" if missed else ""
-    return Quantity(
-        float(np.mean(clears)),
-        note=f"{sum(clears)} of {len(clears)} markets{words}. Divided, tasks are worth"
-        f" {np.mean(above):.2%} more on average, {max(above):.1%} at most, within the proven"
-        f" margin in {sum(within)}; Clarabel's benefit differs by {max(differs):.0e}",
-        provenance=known,
+    return share(
+        clears,
+        f" markets{words}. Divided, tasks are worth {np.mean(above):.2%} more on average,"
+        f" {max(above):.1%} at most, within the proven margin in {sum(within)}",
     )
 
 

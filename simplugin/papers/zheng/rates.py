@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,16 +18,8 @@ from simplugin.market.discount_rates import (
 from simplugin.market.model import HOUR, Outcome
 from simplugin.market.trade_offs import least_completion
 from simplugin.optimum.bundle_benefit import identical_benefit, mixed_benefit, scaled_benefit
-from simplugin.papers.statements import Quantity
-from simplugin.papers.zheng.settings import (
-    ALPHA,
-    EQUAL,
-    ON_SITE,
-    SETTINGS,
-    Quantities,
-    Setting,
-    best_of,
-)
+from simplugin.papers.statements import Quantity, determined_by
+from simplugin.papers.zheng.settings import ALPHA, EQUAL, ON_SITE, SETTINGS, Setting, best_of
 from simplugin.platforms.twelve_peers import SEED, chosen_site, consistent_site
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
 from simplugin.workloads.bundles import MEGA, drawn_sizes, lcg_bundles
@@ -35,8 +27,6 @@ from simplugin.workloads.random_markets import random_market
 
 SITES, QUICK_SITES = 200, 20
 MARKETS, QUICK_MARKETS = 1000, 60
-# Completion times up to which finishing together counts as reached, over the bound.
-NEAR = 1.03
 # How close a price comes to the lowest value.
 _BELOW = 1 - 1e-6
 # Tasks of the largest bundle of the trace that are paired with places, and what a second of run
@@ -45,8 +35,7 @@ MIXED_TASKS, QUICK_TASKS = 400, 105
 REFERENCE_SPEED = 25 * MEGA
 
 
-@dataclass(frozen=True, eq=False)
-class Balanced:
+class Balanced(NamedTuple):
     """The optimum under a common rate and under rates of each peer with the same benefit.
 
     Attributes
@@ -104,12 +93,11 @@ def on_site(setting: Setting, seed: int = SEED) -> Balanced:
     return balanced(*setting.market(consistent_site(seed)))
 
 
-def rates(quick: bool) -> Quantities:
+def rates(quick: bool) -> dict[str, Quantity]:
     """Measure fairness, completion and benefit under rates of each peer."""
     sites = QUICK_SITES if quick else SITES
     here = {each.kind: on_site(each) for each in SETTINGS}
     many = [on_site(each, seed) for seed in range(sites) for each in SETTINGS]
-    fairer = sum(each.own.fairness > each.common.fairness for each in many)
     known = ON_SITE | {"site": f"{sites} consistent ones", "times": "estimated"}
     changes = "; ".join(
         f"{kind}: FI {each.common.fairness:.3f} becomes {each.own.fairness:.3f}, rates"
@@ -117,21 +105,20 @@ def rates(quick: bool) -> Quantities:
         f" {each.alpha[each.own.amounts > 0].max():.3g}"
         for kind, each in here.items()
     )
-    return {
+    fairer = sum(each.own.fairness > each.common.fairness for each in many)
+    found = {
         "own_rates.fairer": Quantity(
             fairer / len(many),
             note=f"FI rises in {fairer} of {len(many)} settings; chosen site, {changes}",
-            provenance=known,
         ),
-        "own_rates.completion": _completion(here, many, known),
+        "own_rates.completion": _completion(here, many),
         "own_rates.exist": _everywhere(many, QUICK_MARKETS if quick else MARKETS),
         "identical.kept": _mixed_sizes(QUICK_TASKS if quick else MIXED_TASKS),
     }
+    return determined_by(known, found)
 
 
-def _completion(
-    here: dict[str, Balanced], many: list[Balanced], known: dict[str, object]
-) -> Quantity:
+def _completion(here: dict[str, Balanced], many: list[Balanced]) -> Quantity:
     """Return the completion time under own rates over the bound, worst of the classes."""
     own, common = (
         np.array([getattr(each, name).completion / each.bound for each in many])
@@ -147,7 +134,6 @@ def _completion(
         note=f"{words}; on all sites {common.mean():.3f} times the bound becomes {own.mean():.3f},"
         f" at most {own.max():.3f}, earlier in {np.sum(own < common)} of {len(many)} settings",
         optimum=float(np.mean([each.least for each in many])),
-        provenance=known,
     )
 
 
@@ -221,22 +207,19 @@ def _mixed_sizes(most: int) -> Quantity:
     few = [place for place, each in enumerate(bundles) if each.count <= most]
     computing = np.array([kept(place, False) for place in range(len(bundles))]).T
     sending = np.array([kept(place, True) for place in few]).T
-    uneven = computing[1] > np.median(computing[1])
     return Quantity(
         float(min(computing[0].min(), sending[0].min())),
         note=f"{computing[0].mean():.3f} on average, {computing[0].min():.3f} at least, over"
-        f" {len(bundles)} bundles that only compute ({computing[0][~uneven].mean():.3f} for the"
-        f" half with the smaller variation, {computing[0][uneven].mean():.3f} for the other); with"
-        f" transfers {sending[0].mean():.3f}, {sending[0].min():.3f} at least, over {len(few)};"
+        f" {len(bundles)} bundles that only compute; with transfers {sending[0].mean():.3f},"
+        f" {sending[0].min():.3f} at least, over {len(few)};"
         f" median coefficient of variation {np.median(computing[1]):.2f}",
         optimum=1.0,
         provenance=ON_SITE | {"m": "of each bundle", "trace": "LCG 2005"},
     )
 
 
-def rate_figures(quick: bool) -> list[Figure]:
+def rate_figures(_quick: bool) -> list[Figure]:
     """Return when each peer finishes under a common rate and under its own."""
-    del quick
     found = on_site(SETTINGS[0])
     edges = np.arange(len(found.alpha) + 1) + 0.5
     return [

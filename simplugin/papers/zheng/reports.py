@@ -21,18 +21,9 @@ from simplugin.market.mechanisms import (
 from simplugin.market.misreports import Income, Report, deviations, play, profit, rival_prices
 from simplugin.market.model import HOUR, Deal, completion_times
 from simplugin.market.policies.clocks import clinching
-from simplugin.papers.statements import Quantity
-from simplugin.papers.zheng.settings import (
-    ALPHA,
-    EQUAL,
-    SETTINGS,
-    Quantities,
-    Setting,
-    dealt,
-    drawn_markets,
-    seeds,
-    spread,
-)
+from simplugin.papers.statements import Quantity, determined_by
+from simplugin.papers.zheng.drawn_markets import drawn_markets, seeds
+from simplugin.papers.zheng.settings import ALPHA, EQUAL, SETTINGS, Setting, dealt, spread
 from simplugin.platforms.twelve_peers import SETUP, chosen_site
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
 from simplugin.workloads.random_markets import random_market
@@ -92,13 +83,13 @@ def site_reports(setting: Setting) -> list[Report]:
     return deviations(setting.market()[0])
 
 
-def reports(quick: bool) -> Quantities:
+def reports(quick: bool) -> dict[str, Quantity]:
     """Measure gains of misreports, and payments of mechanisms."""
     found = [survey(seed) for seed in range(QUICK_MARKETS if quick else MARKETS)]
     free = [each for each in found if not each.captive]
-    lying = sum(each.gain > EQUAL for each in free)
     known = seeds(len(found), m=f"2 to {MOST_TASKS}")
-    return {
+    lying = sum(each.gain > EQUAL for each in free)
+    measured = {
         "uniform.liars": Quantity(
             lying / len(free),
             note=f"some peer gains in {lying} of {len(free)} random markets, by"
@@ -106,7 +97,6 @@ def reports(quick: bool) -> Quantities:
             f" {spread(each.loss for each in free)}; in {len(found) - len(free)} further ones a"
             f" peer lacks rivals. Chosen site: {'; '.join(map(_liars, SETTINGS))}. On SimGrid,"
             f" {'; '.join(map(_simulated_lie, SETTINGS[:1] if quick else SETTINGS))}",
-            provenance=known,
         ),
         "gain.most": _most_gain(QUICK_TRIED if quick else TRIED),
         "clock.difference": _clock(
@@ -114,6 +104,7 @@ def reports(quick: bool) -> Quantities:
         ),
         "game.settled": _games(QUICK_GAMES if quick else GAMES),
     }
+    return determined_by(known, measured)
 
 
 def _liars(setting: Setting) -> str:

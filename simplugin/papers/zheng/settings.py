@@ -1,25 +1,21 @@
-"""The settings of section 5, and random markets beside them."""
+"""The settings of section 5."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from simplugin.elementary import exp, log
 from simplugin.market.execution import execute
 from simplugin.market.model import Deal, Terms, completion_times
 from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
-from simplugin.papers.statements import Quantity
 from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.twelve_peers import N_PEERS, SEED, SETUP, chosen_site
-from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats, largest_share
+from simplugin.workloads.bundle_markets import BundleMarket, Floats, largest_share
 from simplugin.workloads.bundles import CLASSES, Bundle
-from simplugin.workloads.random_markets import random_market
-
-Quantities = Mapping[str, Quantity]
 
 TASKS = 1000
 # The paper gives neither the discount rate nor N_max; here peers take as many tasks as they like.
@@ -73,40 +69,15 @@ def dealt(site: PeerSite, bundle: Bundle, negotiation: Any = "optimum", **furthe
     return execute(site, bundle, TERMS, negotiation, **further).deals[0]
 
 
-class Drawn(NamedTuple):
-    """A random market and its maximum."""
-
-    market: BundleMarket
-    best: BestBundle
-
-    def is_best(self, amounts: Amounts) -> bool:
-        """Return True if amounts place all tasks with the largest benefit."""
-        benefit = self.market.benefit(amounts)
-        return bool(amounts.sum() == self.market.m and benefit >= self.best.benefit * (1 - EQUAL))
-
-    def clears(self, price: float) -> bool:
-        """Return True if a price clears the market."""
-        low, high = self.best.next_price * (1 - EQUAL), self.best.price * (1 + EQUAL)
-        return bool(low <= price <= high)
-
-
-@cache
-def drawn_markets(
-    count: int, most_tasks: int = 1500, *, own_rates: bool = False
-) -> tuple[Drawn, ...]:
-    """Return the random markets of the first seeds with their maxima."""
-    markets = [random_market(seed, most_tasks, own_rates=own_rates) for seed in range(count)]
-    return tuple(Drawn(each, best_of(each)) for each in markets)
-
-
-def seeds(count: int, **further: object) -> dict[str, object]:
-    """Return what determines a measurement on random markets."""
-    return {
-        "seeds": f"0-{count - 1}",
-        "alpha": "1e-4 to 0.5, log-uniform",
-        "N_max": "none, lambda ceil(m / n) or any, of a third of the markets each",
-        **further,
-    }
+def bisected(
+    rates: tuple[float, float], width: float, goes_on: Callable[[float], bool]
+) -> tuple[float, float]:
+    """Return logarithms between which something ends that holds for lower rates, by bisection."""
+    low, high = log(rates[0]), log(rates[1])
+    while high - low > width:
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if goes_on(exp(middle)) else (low, middle)
+    return low, high
 
 
 def by_class(values: Iterable[float], form: str) -> str:

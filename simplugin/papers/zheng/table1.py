@@ -6,29 +6,29 @@ How much hangs on what the paper leaves open is measured by variations of the se
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.elementary import exp, log
+from simplugin.elementary import exp
 from simplugin.figures import Figure
 from simplugin.market.model import HOUR, Outcome
 from simplugin.market.policies.shipped import POLICIES, RANDOM
-from simplugin.market.trade_offs import front, least_completion
+from simplugin.market.trade_offs import front
 from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
-from simplugin.papers.statements import Quantity
+from simplugin.papers.statements import Quantity, share
 from simplugin.papers.zheng.settings import (
-    ALPHA,
     EQUAL,
     ON_SITE,
     SETTINGS,
     TASKS,
-    Quantities,
     Setting,
     best_of,
+    bisected,
 )
 from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.twelve_peers import (
@@ -70,8 +70,7 @@ FIGURE4 = SETTINGS[0]
 _RATES = (1e-5, 0.5)
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """Metrics of Table 1: global benefit [G$], completion time and total time [s]."""
 
     benefit: float
@@ -126,22 +125,7 @@ def row(
     return Row(*means.tolist())
 
 
-@cache
-def best(setting: Setting) -> Row:
-    """Return the best of each metric by itself on the chosen site, each exact."""
-    market, times = setting.market()
-    # The total time is least if each task goes to the fastest peer that still takes one.
-    fastest = np.argsort(times, kind="stable")
-    before = np.cumsum(market.caps[fastest]) - market.caps[fastest]
-    amounts = np.clip(market.m - before, 0, market.caps[fastest])
-    return Row(
-        best_of(market).benefit,
-        least_completion(times, market.m, market.caps),
-        float(np.sum(amounts * times[fastest])),
-    )
-
-
-def table1(quick: bool) -> Quantities:
+def table1(quick: bool) -> dict[str, Quantity]:
     """Measure the metrics of the four algorithms, and their orders."""
     runs = QUICK_RUNS if quick else RUNS
     sites, site_runs = (QUICK_SITES, QUICK_SITE_RUNS) if quick else (SITES, SITE_RUNS)
@@ -151,12 +135,10 @@ def table1(quick: bool) -> Quantities:
     known = ON_SITE | {"site": f"{sites} consistent ones", "auctions": site_runs}
     found = {
         "figures": _figures(runs),
-        "commodity.worst": Quantity(
-            sum(worst) / len(worst), note=f"{sum(worst)} of {len(worst)} settings", provenance=known
-        ),
+        "commodity.worst": share(worst, " settings", provenance=known),
         "auction.dear": _dear_peers(sites // 2 if quick else sites, known),
         "runs.varied": _varied_runs(runs),
-        **printed_figures(quick),
+        **printed_figures(),
         **figure4(quick),
     }
     for number, metric in enumerate(ORDERS):
@@ -326,9 +308,8 @@ def spread_needed(row: Row, unit: float) -> float:
     return 2 * product - 1 + 2 * float(np.sqrt(product * (product - 1))) if product > 1 else 1.0
 
 
-def printed_figures(quick: bool) -> Quantities:
+def printed_figures() -> dict[str, Quantity]:
     """Measure which of the figures that the paper prints fit each other."""
-    del quick
     sums = {name: each.total / (N_PEERS * each.completion) for name, each in PAPER.items()}
     hours, seconds = (
         [spread_needed(each, unit) for each in PAPER.values()] for unit in (HOUR, 1.0)
@@ -356,35 +337,27 @@ def cleared(site: PeerSite, alpha: float, n_max: int | None = None) -> BestBundl
 
 def idle_bounds(site: PeerSite) -> tuple[float, int]:
     """Return below which alpha, and from which N_max on, the slow peer of a site gets no task."""
-    low, high = log(_RATES[0]), log(_RATES[1])
-    while high - low > 1e-6:
-        middle = 0.5 * (low + high)
-        idle = cleared(site, exp(middle)).amounts[SLOW_PEER] == 0
-        low, high = (middle, high) if idle else (low, middle)
+    low, _ = bisected(_RATES, 1e-6, lambda rate: cleared(site, rate).amounts[SLOW_PEER] == 0)
     no, yes = largest_share(TASKS, N_PEERS, 1) - 1, TASKS
     while yes - no > 1:
         half = (no + yes) // 2
-        idle = cleared(site, ALPHA, half).amounts[SLOW_PEER] == 0
+        idle = cleared(site, FIGURE4.alpha, half).amounts[SLOW_PEER] == 0
         no, yes = (no, half) if idle else (half, yes)
     return exp(low), yes
 
 
 def rate_of_price(site: PeerSite, price: float) -> float:
     """Return the discount rate at which a price clears, by bisection; without caps."""
-    low, high = log(_RATES[0]), log(_RATES[1])
-    while high - low > 1e-9:
-        middle = 0.5 * (low + high)
-        above = cleared(site, exp(middle)).price > price
-        low, high = (middle, high) if above else (low, middle)
+    low, high = bisected(_RATES, 1e-9, lambda rate: cleared(site, rate).price > price)
     return exp(0.5 * (low + high))
 
 
-def figure4(quick: bool) -> Quantities:
+def figure4(quick: bool) -> dict[str, Quantity]:
     """Measure the slow peer's tasks, which peers are idle, and the market price."""
     sites = QUICK_SITES if quick else SITES
     site = chosen_site()
     found = outcome(site, FIGURE4, "isgbmat")
-    here = cleared(site, ALPHA)
+    here = cleared(site, FIGURE4.alpha)
     some = [idle_bounds(consistent_site(seed)) for seed in range(sites)]
     rates, shares = zip(*some, strict=True)
     least = largest_share(TASKS, N_PEERS, 1)
@@ -398,7 +371,7 @@ def figure4(quick: bool) -> Quantities:
             int(found.amounts[SLOW_PEER]),
             note=f"{np.sum(found.amounts == 0)} peer of {N_PEERS} is idle; without caps for alpha"
             f" below {some[SEED][0]:.4f} (on {sites} sites {min(rates):.4f} to {max(rates):.4f});"
-            f" at alpha {ALPHA:g} for N_max from {some[SEED][1]} on ({min(shares)} to"
+            f" at alpha {FIGURE4.alpha:g} for N_max from {some[SEED][1]} on ({min(shares)} to"
             f" {max(shares)}); N_max {least} forces {TASKS - (N_PEERS - 1) * least} tasks on it",
             optimum=float(here.amounts[SLOW_PEER]),
             provenance=ON_SITE,

@@ -15,24 +15,15 @@ from simplugin.elementary import exp, expm1, log, log1p
 from simplugin.figures import Figure
 from simplugin.market.balance import best_response, is_balanced, is_supported, nearest_balance
 from simplugin.market.mechanisms import first_mean_price
-from simplugin.papers.statements import Quantity
-from simplugin.papers.zheng.settings import (
-    EQUAL,
-    SETTINGS,
-    Drawn,
-    Quantities,
-    best_of,
-    drawn_markets,
-    seeds,
-    spread,
-)
+from simplugin.papers.statements import Quantity, determined_by, share
+from simplugin.papers.zheng.counters import compositions
+from simplugin.papers.zheng.drawn_markets import Drawn, drawn_markets, seeds
+from simplugin.papers.zheng.settings import EQUAL, SETTINGS, best_of, spread
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 from simplugin.workloads.random_markets import ALPHA
 
 SEED = 2011
 DRAWS, QUICK_DRAWS = 1000, 100
-# Markets of at most 200 tasks whose peers pay the mean of first prices.
-CHARGED, QUICK_CHARGED = 1000, 60
 # Markets of which all assignments are looked at: peers, tasks.
 SMALL, QUICK_SMALL = 400, 60
 SMALL_PEERS, SMALL_TASKS = (2, 4), (4, 16)
@@ -52,10 +43,9 @@ class DrawnState(NamedTuple):
 
     balanced: bool
     supported: bool
-    # The mean of prices, Eq. (8): does it clear, which part of m is wanted, and what is that worth?
+    # The mean of prices, Eq. (8): does it clear, and which part of m is wanted?
     mean_clears: bool
     mean_demand: float
-    mean_worth: float
     # Part of the benefit that balance loses; True if it loses and a price supports it all the same.
     loss: float
     wrongly_supported: bool
@@ -75,23 +65,17 @@ class SmallMarket(NamedTuple):
     states: int
     maxima: int
     exceptions: int
-    # Of the states with tasks for all peers, that of the least variance of prices.
-    near_loss: float
     # Moves of a task to a peer of higher mean price, and how many of them lose.
     moves: int
     losing: int
 
 
-def theorems(quick: bool) -> Quantities:
+def theorems(quick: bool) -> dict[str, Quantity]:
     """Measure balanced states, maxima and the prices that support them."""
     drawn, made, small = drawn_states(quick), made_states(quick), small_markets(quick)
-    known = {"seed": SEED, **seeds(len(drawn))}
     moves, losing = sum(each.moves for each in small), sum(each.losing for each in small)
     changing, rising = (sum(getattr(each, name) for each in made) for name in ("changes", "rises"))
-    right = sum(each.loss <= EQUAL for each in made)
     loss = np.array([each.loss for each in drawn])
-    stuck = sum(not each.balanced for each in drawn)
-    near = [each.near_loss for each in small if each.near_loss > EQUAL]
     best = best_of(EXAMPLE)
     example = is_balanced(EXAMPLE, BALANCED, 7.0) and not is_balanced(
         EXAMPLE, best.amounts, best.price
@@ -102,75 +86,58 @@ def theorems(quick: bool) -> Quantities:
     )
     odd = sum(not each.supported or each.wrongly_supported for each in drawn)
     exceptions = sum(each.exceptions for each in small)
-    return {
+    found = {
         "balanced.changed": Quantity(
             changing / len(made),
             note=f"some move changes {changing} of {len(made)} balanced states, and raises"
             f" {rising}",
-            provenance=known,
         ),
-        "maxima.unbalanced": Quantity(
-            stuck / len(drawn),
-            note=f"{stuck} of {len(drawn)} maxima are unbalanced; {losing / moves:.1%} of {moves}"
-            f" moves as in the proof lose, in {len(small)} markets of 2 to 4 peers",
-            provenance=known,
+        "maxima.unbalanced": share(
+            [not each.balanced for each in drawn],
+            f" maxima are unbalanced; {losing / moves:.1%} of {moves} moves as in the proof lose,"
+            f" in {len(small)} markets of 2 to 4 peers",
         ),
-        "balanced.maximal": Quantity(
-            right / len(made),
-            note=f"{right} of {len(made)}; the others lose"
-            f" {spread(each.loss for each in made if each.loss > EQUAL)}. V = (7, 12), q = 1/2,"
-            f" m = 4: (1, 3) is {'balanced' if example else 'not balanced'} and worth"
-            f" {EXAMPLE.benefit(BALANCED):g}, (2, 2) is worth {best.benefit:g}",
+        "balanced.maximal": share(
+            [each.loss <= EQUAL for each in made],
+            f"; the others lose {spread(each.loss for each in made if each.loss > EQUAL)}."
+            f" V = (7, 12), q = 1/2, m = 4: (1, 3) is {'balanced' if example else 'not balanced'}"
+            f" and worth {EXAMPLE.benefit(BALANCED):g}, (2, 2) is worth {best.benefit:g}",
             optimum=1.0,
-            provenance=known,
         ),
         "near_balance.loss": Quantity(
             float(loss.max()),
-            note=f"{spread(loss)}; {np.sum(loss <= EQUAL)} of {len(loss)} lose nothing. The state"
-            f" of least variance is best in {len(small) - len(near)} of {len(small)} small"
-            f" markets, the others lose {spread(near)}",
+            note=f"{spread(loss)}; {np.sum(loss <= EQUAL)} of {len(loss)} lose nothing",
             optimum=0.0,
-            provenance=known,
         ),
-        "mean_price.clears": _mean_price(drawn, quick, known),
+        "mean_price.clears": _mean_price(drawn),
         "supported.exceptions": Quantity(
             exceptions + odd,
             note=f"{sum(each.states for each in small)} states,"
             f" {sum(each.maxima for each in small)} of them maxima, and {len(drawn)} larger"
             " markets",
-            provenance=known,
         ),
         "balance.ratio": Quantity(
             worst,
             note=f"{extreme_markets()[2][-1]:.3f} is the limit for one peer of value {FAST[-1]:g}"
             f" among {SLOW:,} of value 1",
-            provenance=known,
         ),
     }
+    return determined_by({"seed": SEED, **seeds(len(drawn))}, found)
 
 
-def _mean_price(drawn: list[DrawnState], quick: bool, known: dict[str, object]) -> Quantity:
+def _mean_price(drawn: list[DrawnState]) -> Quantity:
     """Return in which part of the markets the mean of prices clears, and who loses at it."""
-    charged = {each.kind: first_mean_price(each.market()[0]) for each in SETTINGS}
+    paid = {each.kind: first_mean_price(each.market()[0]) for each in SETTINGS}
     losers = ", ".join(
-        f"{kind}: {paid.losers()} of {np.count_nonzero(paid.amounts)} peers, all pay"
-        f" {paid.revenue:.0f} for tasks worth {paid.market.benefit(paid.amounts):.0f} G$"
-        for kind, paid in charged.items()
+        f"{kind}: {each.losers()} of {np.count_nonzero(each.amounts)} peers, all pay"
+        f" {each.revenue:.0f} for tasks worth {each.market.benefit(each.amounts):.0f} G$"
+        for kind, each in paid.items()
     )
-    others = [
-        first_mean_price(m) for m, _ in drawn_markets(QUICK_CHARGED if quick else CHARGED, 200)
-    ]
-    part = np.mean([each.losers() / np.count_nonzero(each.amounts) for each in others])
-    clears = sum(each.mean_clears for each in drawn)
     low, middle, high = np.quantile([each.mean_demand for each in drawn], [0.05, 0.5, 0.95])
-    lost = [1 - each.mean_worth for each in drawn if each.mean_demand < 1]
-    return Quantity(
-        clears / len(drawn),
-        note=f"{clears} of {len(drawn)} markets; peers demand {middle:.2f} m tasks in the median,"
-        f" {low:.2f} m to {high:.2f} m in nine of ten; where it is fewer than m, they leave"
-        f" {spread(lost)}. If peers pay the mean of first prices, these lose: {losers}; random"
-        f" markets: {part:.0%} of peers on average",
-        provenance=known,
+    return share(
+        [each.mean_clears for each in drawn],
+        f" markets; peers demand {middle:.2f} m tasks in the median, {low:.2f} m to {high:.2f} m in"
+        f" nine of ten. If peers pay the mean of first prices, these lose: {losers}",
     )
 
 
@@ -186,14 +153,12 @@ def _drawn_state(drawn: Drawn) -> DrawnState:
     near = nearest_balance(market)
     means = market.mean_prices(best.amounts)
     mean = float(means.mean())
-    response = np.minimum(market.response(mean), best.amounts)
     loss = max(1 - near.benefit / best.benefit, 0.0)
     return DrawnState(
         is_balanced(market, best.amounts, float(means[best.amounts > 0].mean())),
         best_response(market, best.amounts, best.price),
         best_response(market, best.amounts, mean),
         float(market.response(mean).sum()) / market.m,
-        market.benefit(response) / best.benefit,
         loss,
         is_supported(market, near.amounts, _EXACT) and loss > _EXACT,
     )
@@ -248,19 +213,17 @@ def small_market(number: int) -> BundleMarket:
 
 def _small_market(market: BundleMarket) -> SmallMarket:
     """Examine all assignments of a small market."""
-    every = _assignments(market.n_peers, market.m)
+    every = compositions(market.m, market.n_peers)
     benefit = np.array([market.benefit(amounts) for amounts in every])
     maximal = benefit >= benefit.max() * (1 - _EXACT)
     supported = np.array([is_supported(market, amounts, _EXACT) for amounts in every])
     # All with at least one task for every peer, as the paper assumes.
     busy = np.all(every > 0, axis=1)
     means = np.array([market.mean_prices(amounts) for amounts in every[busy]])
-    near = int(np.argmin(means.var(axis=1)))
     return SmallMarket(
         len(every),
         int(maximal.sum()),
         int(np.sum(maximal != supported)),
-        float(1 - benefit[busy][near] / benefit[busy].max()),
         *_moves(market, every[busy], means),
     )
 
@@ -271,13 +234,6 @@ def _moves(market: BundleMarket, every: Amounts, means: Floats) -> tuple[int, in
     gain = following[:, None, :] - worth[:, :, None]
     wanted = means[:, None, :] > means[:, :, None] * (1 + EQUAL)
     return int(wanted.sum()), int(np.sum(wanted & (gain < 0)))
-
-
-def _assignments(n_peers: int, m: int) -> Amounts:
-    """Return all ways to place tasks; shape (n_assignments, n_peers)."""
-    grid = np.indices((m + 1,) * (n_peers - 1)).reshape(n_peers - 1, -1).T
-    grid = grid[grid.sum(axis=1) <= m]
-    return np.column_stack([grid, m - grid.sum(axis=1)]).astype(np.int64)
 
 
 @cache
@@ -317,10 +273,7 @@ def balance_figures(quick: bool) -> list[Figure]:
             "as many tasks, no N_max, alpha = 1 - exp(-x / m) where x = R (1 - exp(-x))",
             "log10 R",
             "ratio",
-            {
-                "whole tasks": (np.log10(fast), ratios),
-                "limit": (np.log10(fast), limits),
-            },
+            {"whole tasks": (np.log10(fast), ratios), "limit": (np.log10(fast), limits)},
             lines={"2": 2.0},
         ),
     ]

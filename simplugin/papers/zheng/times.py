@@ -10,16 +10,7 @@ from simplugin.elementary import exp, log1p
 from simplugin.figures import Figure
 from simplugin.market.actors.messages import AWARD
 from simplugin.papers.statements import Quantity
-from simplugin.papers.zheng.settings import (
-    ALPHA,
-    ON_SITE,
-    SETTINGS,
-    TASKS,
-    Quantities,
-    Setting,
-    by_class,
-    dealt,
-)
+from simplugin.papers.zheng.settings import ON_SITE, SETTINGS, TASKS, Setting, by_class, dealt
 from simplugin.papers.zheng.table1 import ALGORITHMS, outcome
 from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.twelve_peers import SEED, SETUP, chosen_site
@@ -112,7 +103,7 @@ def deviation(measured: Floats, expected: Floats) -> float:
     return float(np.max(np.abs(measured[some] / expected[some] - 1)))
 
 
-def times(quick: bool) -> Quantities:
+def times(quick: bool) -> dict[str, Quantity]:
     """Measure how far estimates and closed forms are from SimGrid's dates."""
     return {
         "ect.deviation": _estimates(quick),
@@ -249,7 +240,8 @@ def uplink_figures(quick: bool) -> list[Figure]:
     return [
         Figure(
             "shared-uplink",
-            f"Estimated times under contention ({TASKS} tasks, 12 peers, alpha {ALPHA:g})",
+            f"Estimated times under contention ({TASKS} tasks, 12 peers,"
+            f" alpha {SETTINGS[0].alpha:g})",
             "uplink over the sum of the peers' bandwidths [1]",
             "measured completion over estimated [1]",
             series | {"all data over the uplink, neutral": bound},

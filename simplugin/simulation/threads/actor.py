@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -202,6 +203,8 @@ class Actor(ActorRecord):
         assert isinstance(me, Actor)
         place = me.host if host is None else host_of(self.world, host)
         called = str(getattr(function, "__name__", "actor")) if name is None else name
+        if not isinstance(called, str):
+            raise TypeError(f"name must be a str, not {called!r}")
         require_on(place, called)
         known = dict(properties or {})
         job = ActorJob(function, args, place.name, called, 0.0, None, restart, daemon, known)
@@ -477,7 +480,8 @@ class Life:
         except ForcefulKillException:
             actor.was_killed = True
         for callback in reversed(actor.on_exit_callbacks):
-            callback(actor.was_killed)
+            with contextlib.suppress(ForcefulKillException):
+                callback(actor.was_killed)
         actor.ended, actor.ended_at = True, actor.now
         actor.let_children_start()
         _abandon_activities(actor)

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from heard import heard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,13 +17,13 @@ from simplugin.workloads.bundles import Bundle
 
 
 @st.composite
-def markets(draw, alike=False):
+def markets(draw):
     n = draw(st.integers(1, 6))
     m = draw(st.integers(1, 40))
     generator = np.random.default_rng(draw(st.integers(0, 10**6)))
     values = np.exp(generator.normal(0, draw(st.floats(0.01, 2)), n))
     q = generator.uniform(0.4, 0.999, n)
-    if alike:
+    if draw(st.booleans()):
         values, q = np.full(n, 3.0), np.full(n, 0.5)
     caps = generator.integers(0, m + 1, n)
     caps[-1] += max(0, m - caps.sum())
@@ -30,30 +31,18 @@ def markets(draw, alike=False):
 
 
 @given(markets())
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_the_clock_pays_what_vcg_does(market):
     wanted = vickrey_clarke_groves(market, unsold="worthless")
     found = ascending_clock(market)
     assert found.settlement.amounts.tolist() == wanted.amounts.tolist()
-    assert found.settlement.payments == pytest.approx(wanted.payments, rel=1e-9, abs=1e-300)
+    assert found.settlement.payments == pytest.approx(wanted.payments, rel=1e-9, abs=1e-12)
     # All are asked at first, then whoever leaves.
     assert found.rounds <= found.messages / 2 <= found.rounds * market.n_peers
 
 
-@given(markets(alike=True))
-@settings(max_examples=50)
-def test_ties_change_neither_benefit_nor_prices_of_tasks(market):
-    wanted = vickrey_clarke_groves(market, unsold="worthless")
-    found = ascending_clock(market).settlement
-    assert market.benefit(market.check(found.amounts)) == pytest.approx(
-        market.benefit(wanted.amounts)
-    )
-    assert found.amounts.tolist() == wanted.amounts.tolist()
-    assert found.payments == pytest.approx(wanted.payments, abs=1e-12)
-
-
 @given(markets(), st.floats(0.001, 1))
-@settings(max_examples=150)
+@settings(max_examples=50)
 def test_ticks_cost_no_more_than_a_tick(market, tick):
     wanted = vickrey_clarke_groves(market, unsold="worthless")
     found = ascending_clock(market, tick=tick).settlement
@@ -73,23 +62,6 @@ def test_worked_example():
     found = ascending_clock(BundleMarket([12.0, 7.0], 3, 3, 0.5))
     assert found.settlement.amounts.tolist() == [2, 1]
     assert found.settlement.payments == pytest.approx([1.75 + 3.5, 3])
-    # From there all tell up to which price they want three, then two who leave tell again.
-    log = []
-    negotiate(_heard(CLINCHING, log), [12.0, 7.0], 3, 3, 0.5)
-    exits = [(peer, *numbers) for peer, (kind, *numbers), _ in log if kind == "exit"]
-    assert [(peer, held) for peer, _, held in exits] == [(0, 3), (1, 3), (1, 2), (0, 2)]
-    assert [price for _, price, _ in exits[2:]] == pytest.approx(np.log([1.75, 3.0]))
-    assert found.rounds == sum(kind != "exit" for _, (kind, *_), _ in log) // 2 + 3
-    assert found.messages == 2 * len(log)
-
-
-def test_finer_ticks_take_more_rounds():
-    market = BundleMarket(np.linspace(1, 2, 12), 300, 300, 0.99)
-    coarse, fine, finest = (ascending_clock(market, tick=tick) for tick in (1e-2, 1e-3, 1e-4))
-    # The start is found by the same rounds; then ten times as many ticks.
-    first, second = fine.rounds - coarse.rounds, finest.rounds - fine.rounds
-    assert coarse.rounds < fine.rounds < finest.rounds
-    assert second == pytest.approx(10 * first, rel=0.02)
 
 
 def test_prices_far_from_one_are_found():
@@ -106,12 +78,6 @@ def test_a_clock_must_rise():
             ascending_clock(BundleMarket([12.0, 7.0], 3, 3, 0.5), tick=tick)
 
 
-def test_tasks_that_nobody_else_takes_are_free():
-    found = ascending_clock(BundleMarket([12.0, 7.0], 6, 3, 0.5)).settlement
-    assert found.amounts.tolist() == [3, 3]
-    assert found.payments.tolist() == [0.0, 0.0]
-
-
 def test_a_clock_refuses_what_does_not_fit():
     scheduler = CLINCHING.scheduler(2, 7, None)
     next(scheduler)
@@ -119,34 +85,11 @@ def test_a_clock_refuses_what_does_not_fit():
         scheduler.send([("cap", 3), ("cap", 3)])
 
 
-class _Heard:
-    """A peer that writes down what it is asked."""
-
-    def __init__(self, number, peer, log):
-        self._number, self._peer, self._log = number, peer, log
-
-    def reply(self, message):
-        """Return the peer's answer."""
-        answer = self._peer.reply(message)
-        self._log.append((self._number, message, answer))
-        return answer
-
-
-def _heard(negotiation, log):
-    """Return a negotiation all of whose messages are written down."""
-    made = iter(range(10**6))
-    return Negotiation(
-        negotiation.name,
-        negotiation.scheduler,
-        lambda *own: _Heard(next(made), negotiation.peer(*own), log),
-    )
-
-
 def test_peers_tell_prices_only_where_they_leave():
     # Of its tasks a peer tells what those are worth that it does not get, and the last it gets.
     log = []
     market = BundleMarket(np.linspace(1, 2, 5), 60, 60, 0.97)
-    agreed = negotiate(_heard(CLINCHING, log), market.values, 60, 60, 0.97)
+    agreed = negotiate(heard(CLINCHING, log), market.values, 60, 60, 0.97)
     for peer, (kind, *_), answer in log:
         assert kind in {"open", "price", "exit"}
         if kind == "exit":

@@ -42,9 +42,3 @@ def test_first_draws_differ(streams):
     shared = [entropies for entropies in streams.values() if len(entropies) > 1]
     assert shared == []
     assert len(streams) == SEEDS * (len(DRAWN) - 1 + SEEDS)
-
-
-def test_spelling_zeros_would_share(streams):
-    for entropy in (3, [3, 0]):
-        np.random.default_rng(entropy)
-    assert list(streams.values()) == [{"3", "[3, 0]"}]

@@ -1,5 +1,4 @@
 import importlib.util
-import inspect
 import math
 
 import numpy as np
@@ -9,22 +8,20 @@ from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.market.policies.negotiation import negotiate
-from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, RANDOM, policy_called
+from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, policy_called
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.papers.zheng.counters import kept_parts, serve
 from simplugin.workloads.random_markets import random_market
 
 EXACT = ("optimum", "isgbmat", "double_auction_marginal", "bisection", "median", "secant")
-# Whose last tasks go to the lowest numbers though nobody's values are equal.
-TURNS = ("commodity", "commodity_equal")
 ENDING = [name for name in POLICIES if name != "isgbmat_printed"]
 
 
 @pytest.mark.parametrize("name", ENDING)
-@settings(max_examples=40)
-@given(seed=st.integers(0, 10**6))
-def test_every_policy_places_all_tasks_under_the_caps(name, seed):
-    drawn = random_market(seed, most_tasks=300)
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6), own_rates=st.booleans())
+def test_every_policy_places_all_tasks_under_the_caps(name, seed, own_rates):
+    drawn = random_market(seed, most_tasks=300, own_rates=own_rates)
     amounts, price = POLICIES[name](*drawn.arguments)
     assert amounts.dtype == np.int64
     drawn.check(amounts)
@@ -37,44 +34,16 @@ def test_every_policy_places_all_tasks_under_the_caps(name, seed):
         assert benefit == pytest.approx(best.benefit, rel=1e-9)
 
 
-@pytest.mark.parametrize("name", ENDING)
-def test_every_policy_takes_discount_rates_of_each_peer(name):
-    q = np.array([0.9, 0.99, 0.5, 0.95])
-    amounts, _ = POLICIES[name]((4.0, 1.0, 9.0, 3.0), 30, (30, 5, 20, 9), q)
-    assert amounts.sum() == 30
-    assert np.all(amounts <= (30, 5, 20, 9))
-
-
 @pytest.mark.parametrize("name", POLICIES)
 def test_every_policy_refuses_too_small_caps(name):
     with pytest.raises(InfeasibleError, match=r"1000 tasks cannot be placed: .*m > n N_max"):
         POLICIES[name](np.arange(1.0, 13.0), 1000, 83, 0.99)
 
 
-@pytest.mark.parametrize("name", POLICIES)
-def test_those_that_draw_take_a_seed(name):
-    assert ("seed" in inspect.signature(POLICIES[name]).parameters) == (name in RANDOM)
-
-
-@pytest.mark.parametrize("name", [name for name in ENDING if name not in RANDOM])
-@settings(max_examples=30)
-@given(seed=st.integers(0, 10**6))
-def test_relabelling_peers_changes_nothing(name, seed):
-    drawn = random_market(seed, most_tasks=300)
-    order = np.random.default_rng(seed).permutation(len(drawn.values))
-    amounts, price = POLICIES[name](*drawn.arguments)
-    again, other = POLICIES[name](drawn.values[order], drawn.m, drawn.caps[order], drawn.q)
-    if name in TURNS:
-        assert np.max(np.abs(again - amounts[order])) <= 1
-    else:
-        np.testing.assert_array_equal(again, amounts[order])
-    assert other == pytest.approx(price, rel=1e-9)
-
-
 def decisions():
     """What policies and negotiations decide in markets where many tasks are equal."""
     draws = np.random.default_rng(0)
-    for _ in range(40):
+    for _ in range(15):
         n_peers, m = draws.integers(2, 6), int(draws.integers(1, 30))
         q = float(draws.choice([0.5, 0.75, 0.9, 0.99]))
         first = np.full(n_peers, draws.choice([0.1, 0.75, 1.0, 3.0, 7.0]))

@@ -14,7 +14,7 @@ from simplugin.workloads.random_markets import random_market
 
 
 @pytest.mark.parametrize("name", ["commodity", "double_auction", "proportional_share", "optimum"])
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(6))
 def test_outcomes_are_those_of_the_policy(name, seed):
     drawn = random_market(seed, most_tasks=300)
     parameters = {"seed": seed} if name == "double_auction" else {}
@@ -25,23 +25,15 @@ def test_outcomes_are_those_of_the_policy(name, seed):
 
 
 @pytest.mark.parametrize("own_rates", [False, True])
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(15))
 def test_isgbmat_takes_as_many_passes_and_sells_the_same(seed, own_rates):
-    values, m, caps, q = random_market(seed).arguments
-    if own_rates:
-        q = 1 - np.exp(np.random.default_rng(seed).uniform(np.log(1e-3), np.log(0.5), len(values)))
-    agreed = negotiate(NEGOTIATIONS["isgbmat"], values, m, caps, q)
-    run = run_isgbmat(values, m, caps, q)
+    market = random_market(seed, own_rates=own_rates)
+    agreed = negotiate(NEGOTIATIONS["isgbmat"], *market.arguments)
+    run = run_isgbmat(*market.arguments)
     assert agreed.amounts.tolist() == run.amounts.tolist()
     assert agreed.price == pytest.approx(run.price, rel=1e-9)
     # One round to begin, one for the tasks that go back.
     assert agreed.rounds == run.passes + 2
-
-
-def test_isgbmat_takes_equal_tasks_back_from_the_last_peers():
-    agreed = negotiate(NEGOTIATIONS["isgbmat"], np.full(4, 2.0), 6, 6, 0.5)
-    assert agreed.amounts.tolist() == [2, 2, 1, 1]
-    assert agreed.price == pytest.approx(1.0)
 
 
 def test_a_commodity_market_takes_two_rounds():
@@ -49,13 +41,6 @@ def test_a_commodity_market_takes_two_rounds():
     agreed = negotiate(NEGOTIATIONS["commodity"], [8.0, 2.0], 4, 4, 0.5)
     assert agreed.amounts.tolist() == [3, 1]
     assert (agreed.price, agreed.rounds, agreed.messages) == (5.0, 2, 8)
-
-
-def test_a_double_auction_asks_for_each_bid():
-    agreed = negotiate(NEGOTIATIONS["double_auction"], [8.0, 2.0, 4.0], 5, 5, 0.5, seed=3)
-    # To begin three peers are called, later one at a time.
-    assert agreed.messages == 2 * 3 + 2 * (agreed.rounds - 1)
-    assert agreed.rounds > 2 * 5
 
 
 @pytest.mark.parametrize("name", ["isgbmat", "commodity", "double_auction", "bisection"])
@@ -98,10 +83,7 @@ MARKET = [7.0, 12.0, 5.0], 12, 12, 0.5
 @pytest.mark.parametrize(
     ("amounts", "price", "message"),
     [
-        ([4.9, 3.9, 5.9], 1.0, r"policy own: amounts are .*4\.9.*; give 3 whole numbers"),
         ([4, 3, 4], 1.0, "policy own: 11 tasks are placed; place all 12"),
-        ([13, -1, 0], 1.0, "policy own: peer 0 gets 13 tasks"),
-        (None, 1.0, "policy own: amounts are None"),
         ([4, 3, 5], float("nan"), "policy own: the price is nan; give a number"),
         ([4, 3, 5], None, "policy own: the price is None"),
     ],
@@ -112,15 +94,6 @@ def test_what_is_no_assignment_is_refused(amounts, price, message):
 
     with pytest.raises(WorkloadError, match=message):
         negotiate(posted(own), *MARKET)
-
-
-def test_whole_numbers_of_any_type_are_accepted():
-    def own(*_):
-        return [4.0, 3.0, 5.0], np.float32(2)
-
-    agreed = negotiate(posted(own), *MARKET)
-    assert agreed.amounts.tolist() == [4, 3, 5]
-    assert (agreed.amounts.dtype, agreed.price) == (np.int64, 2.0)
 
 
 def test_a_policy_is_given_seeds_unless_one_is_bound():

@@ -4,15 +4,12 @@ import contextlib
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from heard import heard
 
 from simplugin.market.policies.negotiation import (
     Agreement,
     Call,
     Negotiation,
-    OwnTasks,
-    message_size,
     negotiate,
     own_generator,
 )
@@ -21,26 +18,6 @@ from simplugin.workloads.random_markets import random_market
 
 # Replies in which all numbers are counts of tasks.
 COUNTS = {"cap", "count", "counts"}
-
-
-def heard(negotiation, log):
-    """The same negotiation, whose peers write down what they hear and answer."""
-
-    class Written:
-        def __init__(self, number, peer):
-            self.number, self.peer = number, peer
-
-        def reply(self, message):
-            answer = self.peer.reply(message)
-            log.append((self.number, message, answer))
-            return answer
-
-    made = iter(range(10**6))
-
-    def peer(*own):
-        return Written(next(made), negotiation.peer(*own))
-
-    return Negotiation(negotiation.name, negotiation.scheduler, peer)
 
 
 def test_messages_and_bytes_are_counted():
@@ -71,9 +48,12 @@ def test_counters_agree_with_what_peers_hear(name):
     drawn, log = random_market(11), []
     agreed = negotiate(heard(NEGOTIATIONS[name], log), *drawn.arguments, seed=1)
     assert agreed.messages == 2 * len(log)
-    assert agreed.bytes == sum(
-        40 + 8 * (len(message) - 1) + 40 + 8 * (len(answer) - 1) for _, message, answer in log
-    )
+    sent = [each for _, message, answer in log for each in (message, answer)]
+    assert agreed.bytes == sum(40 + 8 * (len(message) - 1) for message in sent)
+    # A message is a kind and numbers.
+    for kind, *numbers in sent:
+        assert isinstance(kind, str)
+        assert all(float(number) == number for number in numbers)
     again = negotiate(NEGOTIATIONS[name], *drawn.arguments, seed=1)
     assert again.amounts.tolist() == agreed.amounts.tolist()
     assert (again.rounds, again.messages, again.bytes) == (
@@ -81,18 +61,6 @@ def test_counters_agree_with_what_peers_hear(name):
         agreed.messages,
         agreed.bytes,
     )
-
-
-@pytest.mark.parametrize("name", NEGOTIATIONS)
-def test_a_message_is_a_kind_and_numbers(name):
-    log = []
-    negotiate(heard(NEGOTIATIONS[name], log), *random_market(3).arguments)
-    for _, *both in log:
-        for kind, *numbers in both:
-            assert isinstance(kind, str)
-            assert all(float(number) == number for number in numbers)
-    assert message_size(("post",)) == 40
-    assert message_size(("count", 3)) == 48
 
 
 @pytest.mark.parametrize("name", NEGOTIATIONS)
@@ -120,7 +88,7 @@ def test_a_local_scheduler_needs_nothing_but_replies(name):
     assert next(played, None) is None
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_in_bisection_peers_tell_counts_until_tasks_are_in_doubt(seed):
     drawn, log = random_market(seed), []
     negotiate(heard(NEGOTIATIONS["bisection"], log), *drawn.arguments)
@@ -130,43 +98,6 @@ def test_in_bisection_peers_tell_counts_until_tasks_are_in_doubt(seed):
     assert set(kinds[:first]) <= COUNTS
     assert set(kinds[first:]) <= {"worths"}
     assert sum(len(answer) - 1 for answer in told) <= 2 * len(drawn.values)
-
-
-@given(seed=st.integers(0, 10**6), part=st.floats(-0.999, 0.999))
-def test_a_value_that_changes_no_answer_changes_no_call(seed, part):
-    drawn = random_market(seed % 300)
-    values, m, caps, q = drawn.arguments
-    log, changed = [], []
-    negotiate(heard(NEGOTIATIONS["bisection"], log), values, m, caps, q)
-    moved = seed % len(values)
-    own = OwnTasks(values[moved], caps[moved], q[moved])
-    least, most = -1.0, 1.0
-    for number, (kind, *numbers), answer in log:
-        if number == moved and kind == "price":
-            price, count = numbers[0], answer[1]
-            if count > 0:
-                least = max(least, price - own.log_worth(count))
-            if count < caps[moved]:
-                most = min(most, price - own.log_worth(count + 1))
-    assert least <= 0 < most
-    other = values.copy()
-    other[moved] *= np.exp(part * (most if part > 0 else -least) * 0.99)
-    negotiate(heard(NEGOTIATIONS["bisection"], changed), other, m, caps, q)
-    before = [each[:2] for each in log if each[1][0] != "worths"]
-    assert [each[:2] for each in changed if each[1][0] != "worths"] == before
-
-
-def test_peers_follow_their_own_values():
-    # One peer's side is made with another value than the market's: only it is told apart.
-    shipped = NEGOTIATIONS["secant"]
-    made = []
-
-    def peer(value, cap, q, generator):
-        made.append(value)
-        return shipped.peer(1000.0 if len(made) == 2 else value, cap, q, generator)
-
-    agreed = negotiate(Negotiation("fast", shipped.scheduler, peer), [5.0, 5.0, 5.0], 30, 30, 0.99)
-    assert agreed.amounts.tolist() == [0, 30, 0]
 
 
 def test_posted_prices_take_one_round_and_any_policy():

@@ -9,31 +9,22 @@ from simplugin.papers.beaumont.campaign import Measurement
 from simplugin.papers.beaumont.instances import NODES
 from simplugin.papers.statements import Quantity, judged, statements
 
-ROW = Measurement("A", 2008, 0, "lp", 5, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, True)
+ROW = Measurement("A", 2008, 0, "lp", 5, 1.0, 1.0, 1.0, 1.0, True)
 # The throughput of an execution that leaves tasks undone.
 UNDONE = 0.123
 
 
 @pytest.fixture
-def row():
-    """Return a measurement of LP on a tree of five hosts, all throughputs 1."""
-    return ROW
-
-
-@pytest.fixture
 def column():
     """Return a function that makes a list of measurements from fair throughputs."""
-    return _column
 
+    def given(*fair, **fields):
+        return [
+            replace(ROW, number=number, fair=each, n_hosts=NODES[number % 5], **fields)
+            for number, each in enumerate(fair)
+        ]
 
-def _column(*fair, setting="lp", hosts=NODES, **fields):
-    return [
-        replace(
-            ROW, setting=setting, number=number, fair=each, slope=each,
-            n_hosts=hosts[number % len(hosts)], **fields,
-        )
-        for number, each in enumerate(fair)
-    ]  # fmt: skip
+    return given
 
 
 @pytest.fixture
@@ -46,7 +37,7 @@ def fake(monkeypatch):
             value, theory = value if isinstance(value, tuple) else (value, 1.0)
             return replace(
                 ROW, reading=reading, seed=seed, number=number, setting=setting.key, fair=value,
-                lowest=value, slope=value, theory=theory, n_hosts=NODES[number % 5],
+                slope=value, theory=theory, n_hosts=NODES[number % 5],
                 all_done=value != UNDONE,
             )  # fmt: skip
 

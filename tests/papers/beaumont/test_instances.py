@@ -3,7 +3,6 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from simplugin.errors import WorkloadError
 from simplugin.papers.beaumont.instances import (
     DEGREES,
     MAIN,
@@ -11,7 +10,6 @@ from simplugin.papers.beaumont.instances import (
     READINGS,
     SEEDS,
     TREES,
-    Reading,
     instance,
 )
 
@@ -30,15 +28,6 @@ def test_ten_trees_of_each_shape():
         large = found[5 * turn + 4 :: 15]
         assert len(large) == 10
         assert max(len(sons) for tree in large for sons in tree.children) == degree
-
-
-def test_first_trees_are_of_all_shapes_and_kinds():
-    drawn = [instance("A", SEED, number) for number in range(30)]
-    kinds = {
-        (tree.n_hosts, DEGREES[number // 5 % 3], bags.n_applications)
-        for number, (tree, bags) in enumerate(drawn)
-    }
-    assert len(kinds) == 30
 
 
 def test_ratios_are_evenly_spaced_and_their_largest_log_uniform():
@@ -99,16 +88,3 @@ def test_draws_are_determined_by_seed_and_number():
         assert np.array_equal(one[1].byte, two[1].byte)
     other = instance("A", SEED + 1, 7)
     assert not np.array_equal(other[0].speed, instance("A", SEED, 7)[0].speed)
-
-
-def test_a_reading_of_ones_own_and_other_counts():
-    _, bags = instance(Reading(ratio_unit=2.0), SEED, 0, count=7)
-    assert bags.ratio[0] == pytest.approx(0.002)
-    assert list(bags.count) == [7, 7]
-
-
-def test_unknown_readings_and_numbers():
-    with pytest.raises(WorkloadError, match="no reading is called 'Z'; give A, B, C, D"):
-        instance("Z", SEED, 0)
-    with pytest.raises(WorkloadError, match="no tree 150; give a number from 0 to 149"):
-        instance("A", SEED, 150)

@@ -6,9 +6,7 @@ import pytest
 from simplugin.bags.policies.price_negotiation import Terms
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont import own_policies
-from simplugin.papers.beaumont.campaign import Setting
 from simplugin.papers.beaumont.comparisons import Loss, Ratios
-from simplugin.papers.beaumont.conditions import CONDITIONS
 from simplugin.papers.beaumont.instances import instance
 
 SEED = 2008
@@ -25,7 +23,7 @@ def give(monkeypatch):
     """Replace losses by (lost, behind), by policy or by conditions and policy."""
 
     def given(values):
-        def losses(_reading, _seed, numbers, policies, conditions):
+        def losses(numbers, policies, conditions):
             assert len(set(numbers)) == len(numbers)
             return [
                 made(name, policy, *values.get(f"{name}: {policy}", values.get(policy, (1, 1))))
@@ -71,9 +69,11 @@ def test_disturbances_are_measured_against_lp_under_the_same(fake, verdicts):
     assert all(verdicts("wrong measurements", found).values())
 
 
-def test_full_runs_compare_both_seeds_under_all_disturbances(fake):
+def test_full_runs_compare_both_seeds_under_all_disturbances(fake, monkeypatch):
+    monkeypatch.setattr(own_policies, "ALL_TREES", ((0, 1), (0, 1)))
+
     def fair(_reading, number, setting):
-        worse = bool(setting.lasting or setting.conditions == "one host slows") and number == 149
+        worse = bool(setting.lasting or setting.conditions == "one host slows") and number == 1
         return 0.5 if worse and setting.policy == "lag" else 1.0
 
     fake(fair)
@@ -104,12 +104,6 @@ def test_parts_that_are_worth_nothing_disagree(fake, verdicts):
     fake(lambda _r, number, s: float(not s.parameters or number != 2))
     found = own_policies.ablations(quick=True)
     assert {each.value for each in found.values()} == {math.inf}
-
-
-def test_conditions_are_all_judged_once():
-    judged = [*own_policies.NETWORK, *own_policies.CHANGING, *own_policies.FAILING]
-    assert judged == [name for name in CONDITIONS if name != "plain"]
-    assert set(own_policies.QUICK_CONDITIONS) < set(judged)
 
 
 def test_conditions_hold_ours_against_lp(give):
@@ -155,9 +149,8 @@ def test_replanning_must_gain_more_than_where_nothing_changes(give, verdicts, ca
     assert found["prices"].value == pytest.approx(1 / loaded - 1 - max(1 / calm - 1, 0))
 
 
-@pytest.mark.parametrize(("reading", "number"), [("A", 1), ("B", 2), ("C", 0)])
-def test_actors_negotiate_the_optimum(reading, number):
-    tree, bags = instance(reading, SEED, number)
+def test_actors_negotiate_the_optimum():
+    tree, bags = instance("B", SEED, 2)
     found = own_policies.negotiated(tree, bags, Terms(rent=0.0))
     assert found.fair == pytest.approx(steady_state(tree, bags).fair, rel=1e-9)
     # Each round has a message down and one up for each link, of more than its headers.
@@ -173,15 +166,3 @@ def test_violations_are_counted(monkeypatch):
         found = own_policies.traces(quick=quick)["violations"]
         assert found.value == 1
         assert found.note == f"{runs} runs; lag, tree 6: x"
-
-
-def test_settings_differ_by_their_keys():
-    settings = [
-        Setting("prices"),
-        Setting("prices", (("typed", True),)),
-        Setting("prices", buffer=100),
-        Setting("prices", orders=2),
-        Setting("prices", conditions="x"),
-    ]
-    assert len({each.key for each in settings}) == len(settings)
-    assert settings[0].key == "prices"

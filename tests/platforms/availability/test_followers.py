@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +32,6 @@ from simplugin.platforms.laws import Law
 from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.profiles import timeline
 from simplugin.platforms.sites import MultiCluster
-from simplugin.simulation.resolve import resolve
 
 SPEED = 1e9
 BANDWIDTH = 1000.0
@@ -71,61 +71,37 @@ OUTAGES = Outages(Law("exponential", (40.0,)), Law("exponential", (10.0,)))
 LOAD = Levels(Law("uniform", (0.1, 1.0)), Law("exponential", (2.0,)))
 
 
-def test_whom_names_stand_for() -> None:
-    def followers(**given: Any) -> set[tuple[str, str]]:
-        return set(profiles(with_availability(lab(), 1000.0, 1, **given)))
+def followers(**given: Any) -> set[tuple[str, str]]:
+    return set(profiles(with_availability(lab(), 1000.0, 1, **given)))
 
+
+def test_whom_names_stand_for() -> None:
     rack = {(f"rack-{number}", "HOST_AVAIL") for number in (1, 2, 3)}
     room = {("ada", "HOST_AVAIL"), ("bob", "HOST_AVAIL")}
     assert followers(states=OUTAGES) == rack | room
-    assert followers(states=OUTAGES, hosts="rack") == rack
     assert followers(states=OUTAGES, hosts=["room", "rack-2"]) == room | {("rack-2", "HOST_AVAIL")}
     assert followers(states=OUTAGES, spared=["room", "rack-2"]) == rack - {("rack-2", "HOST_AVAIL")}
-    assert followers(bandwidths=LOAD) == {("cable", "BANDWIDTH"), ("uplink", "BANDWIDTH")}
-    assert followers(bandwidths=LOAD, links="room") == {("cable", "BANDWIDTH")}
-    assert followers(bandwidths=LOAD, links="c?ble, up*") == followers(bandwidths=LOAD)
-    assert followers(bandwidths=LOAD, spared="up*") == {("cable", "BANDWIDTH")}
-    first = {("rack-1", "HOST_AVAIL"), ("rack-2", "HOST_AVAIL")}
-    assert followers(states=OUTAGES, hosts="rack:2") == first
-    assert followers(states=OUTAGES, hosts=["rack:2"]) == first
-    assert followers(states=OUTAGES, hosts="rack-[12]") == first
     assert followers(states=OUTAGES, spared="room,rack:1") == rack - {("rack-1", "HOST_AVAIL")}
-    assert followers(states=OUTAGES, hosts="2") == room
-    assert followers(bandwidths=LOAD, spared="uplink") == {("cable", "BANDWIDTH")}
+    cable, both = {("cable", "BANDWIDTH")}, {("cable", "BANDWIDTH"), ("uplink", "BANDWIDTH")}
+    assert followers(bandwidths=LOAD) == both
+    assert followers(bandwidths=LOAD, links="room") == cable
+    assert followers(bandwidths=LOAD, links="c?ble, up*") == both
+    assert followers(bandwidths=LOAD, spared="up*") == cable
+    assert followers(bandwidths=LOAD, spared="uplink") == cable
     growth = Levels(Law("uniform", (1.0, 9.0)), Law("constant", (5.0,)), math.inf)
     # The cable has no latency that could grow.
     assert followers(latencies=growth) == {("uplink", "LATENCY")}
 
 
-CHOICES = [
-    "all",
-    "3",
-    "room",
-    "rack",
-    "rack:2",
-    "box",
-    "box:1",
-    "bob",
-    "*a*:2",
-    "rack-?,ada",
-    "ada,2",
-]
-
-
-@pytest.mark.parametrize("choice", CHOICES)
-def test_hosts_are_chosen_as_workers_are(choice: str) -> None:
+def test_hosts_are_chosen_as_workers_are() -> None:
     box = Zone("shelf", "Cluster", (Cabinet("box", "0-1", SPEED, 1e6, 0.0, prefix="b"),))
-    platform = Platform(Zone("all of it", "Full", (*lab().elements, box)))
-    found = profiles(with_availability(platform, 1e5, 1, hosts=choice, states=OUTAGES))
-    assert [host for host, _ in found] == list(HostChoice(platform).chosen(choice))
-
-
-def test_a_name_by_itself_is_first_of_all_a_host() -> None:
-    hosts = tuple(Host(name, SPEED) for name in ("a", "b", "2"))
-    platform = Platform(Zone("z", "None", hosts))
-    for choice, chosen in (("2", ["a", "b"]), (["2"], ["2"]), (["b", "1"], ["b", "a"])):
-        found = profiles(with_availability(platform, 1e4, 1, hosts=choice, states=OUTAGES))
-        assert [host for host, _ in found] == chosen
+    two = Zone("two", "None", (Host("2", SPEED),))
+    platform = Platform(Zone("all of it", "Full", (*lab().elements, box, two)))
+    alike = {each: each for each in ("all", "3", "rack:2", "box", "*a*:2", "rack-?,ada", "ada,2")}
+    # In a list a name is first of all that of a host.
+    for choice, workers in {**alike, ("2",): "[2]", ("bob", "1"): "bob,1"}.items():
+        found = profiles(with_availability(platform, 1e3, 1, hosts=choice, states=OUTAGES))
+        assert [host for host, _ in found] == list(HostChoice(platform).chosen(workers))
 
 
 GRID5000 = read_platform(Path(__file__).parents[3] / "platforms_xml/grid5000.xml")
@@ -153,7 +129,7 @@ def test_links_that_limit_nothing_follow_only_by_name() -> None:
     ):
         with_availability(site.platform(), 1e3, 1, link_states=OUTAGES)
     for links in ("nancy", "*nancy*"):
-        found = profiles(with_availability(GRID5000, 1e3, 1, links=links, bandwidths=LOAD))
+        found = profiles(with_availability(GRID5000, 1e3, 1, links=links, link_states=OUTAGES))
         assert found
         assert not [link for link, _ in found if link.startswith("patch.")]
     with pytest.raises(PlatformError, match=r"'patch\.\*' fits only links that limit nothing"):
@@ -186,20 +162,14 @@ def test_a_split_duplex_link_fails_as_a_whole() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"states": OUTAGES, "hosts": "rack-4"}, "did you mean 'rack-"),
         ({"states": OUTAGES, "hosts": ()}, "no host that could follow"),
         ({"states": OUTAGES, "spared": "lab"}, "no host that could follow"),
-        ({"states": OUTAGES, "spared": "bab"}, "did you mean 'lab'"),
         ({"bandwidths": LOAD, "links": "rack_link_1_UP"}, "links of cluster 'rack'"),
-        ({"bandwidths": LOAD, "links": "rack"}, "links of cluster 'rack'"),
         ({"bandwidths": LOAD, "links": "calbe"}, "did you mean 'cable'"),
-        # Names count, and so that something is for them.
         ({"bandwidths": LOAD, "hosts": "racc"}, "did you mean 'rack'"),
         ({"bandwidths": LOAD, "hosts": "rack"}, "nothing is for hosts; leave hosts out, or"),
-        ({"speeds": LOAD, "links": "calbe"}, "did you mean 'cable'"),
         ({"speeds": LOAD, "links": "cable"}, "nothing is for links; leave links out, or"),
         ({"states": OUTAGES, "hosts": "rack:4"}, "which has 3 hosts to choose from"),
-        ({"states": OUTAGES, "until": 0.0}, "until is 0.0"),
         ({"states": OUTAGES, "until": math.inf}, "until is inf"),
         ({"states": OUTAGES, "seed": -1}, "the seed is -1"),
         (
@@ -223,11 +193,6 @@ def test_links_that_simgrid_has_sealed_are_refused() -> None:
             with_availability(Platform(zone), 9.0, 1, links=link, link_states=OUTAGES)
         with pytest.raises(PlatformError, match="no link that could follow"):
             with_availability(Platform(zone), 9.0, 1, link_states=OUTAGES)
-    # SimGrid indeed refuses the former, also without us.
-    for zone, link in ((peers, "link_eve_UP"), (cabinet, "link_b1_DOWN")):
-        use = (Profile.of_points("t", [(1.0, 0.0)]), ProfileUse("t", link, "LINK_AVAIL"))
-        with pytest.raises(PlatformError, match="once the Link is sealed"):
-            resolve(Platform((zone, *use)))
 
 
 def test_a_second_profile_of_a_kind_is_refused() -> None:
@@ -264,8 +229,8 @@ async def since(me: Any) -> float:
     return start
 
 
-@pytest.mark.parametrize("host", ["bob", "rack-2"])
-def test_hosts_go_and_come_at_the_dates(host: str) -> None:
+def test_hosts_go_and_come_at_the_dates() -> None:
+    host = "rack-2"
     platform = with_availability(lab(), 300.0, 6, hosts=host, states=OUTAGES)
     points = [point for point in profiles(platform)[host, "HOST_AVAIL"] if point[0] > 0]
     assert len(points) > 6
@@ -315,25 +280,30 @@ def test_a_task_ends_when_the_integral_of_the_speed_says(host: str, start: float
     assert result.value_of("execute") == pytest.approx(known, rel=1e-9)
 
 
-async def send(me: Any, size: float) -> float:
-    await me.mailbox("box").put(None, size)
-    return float(me.now)
+async def put(me: Any, size: float) -> None:
+    with contextlib.suppress(Exception):
+        await me.mailbox("box").put(None, size)
 
 
-async def receive(me: Any) -> None:
-    await me.mailbox("box").get()
+async def get(me: Any) -> tuple[str, float]:
+    try:
+        await me.mailbox("box").get()
+    except Exception as error:
+        return type(error).__name__, me.now
+    return "arrived", me.now
 
 
-@pytest.mark.parametrize("policy", ["SHARED", "SPLITDUPLEX", "FATPIPE"])
-@pytest.mark.parametrize("start", [0.0, 7.5])
+@pytest.mark.parametrize(
+    ("policy", "start"), [("SHARED", 7.5), ("SPLITDUPLEX", 0.0), ("FATPIPE", 7.5)]
+)
 def test_a_transfer_ends_when_the_integral_of_the_bandwidth_says(policy: str, start: float) -> None:
     platform = with_availability(lab(policy), 90.0, 8, links="cable", bandwidths=LOAD)
     points = profiles(platform)["cable_UP" if policy == "SPLITDUPLEX" else "cable", "BANDWIDTH"]
     result = simulate(
         platform,
         [
-            Placement("ada", send, (20 * BANDWIDTH,), start_time=start),
-            Placement("bob", receive, start_time=start),
+            Placement("ada", put, (20 * BANDWIDTH,), start_time=start),
+            Placement("bob", get, start_time=start),
         ],
         options=SimGridOptions.linear(),
     )
@@ -342,22 +312,7 @@ def test_a_transfer_ends_when_the_integral_of_the_bandwidth_says(policy: str, st
     cap = BANDWIDTH if start == 0 else max((date, v) for date, v in points if date <= start)[1]
     known = end_of(points, start, 20 * BANDWIDTH, cap)
     assert sum(start < date < known for date, _ in points) > 5
-    assert result.value_of("send") == pytest.approx(known, rel=1e-9)
-
-
-async def receive_or_fail(me: Any) -> tuple[str, float]:
-    try:
-        await me.mailbox("box").get()
-    except Exception as error:
-        return type(error).__name__, me.now
-    return "arrived", me.now
-
-
-async def send_or_fail(me: Any) -> None:
-    try:
-        await me.mailbox("box").put(None, 1e9)
-    except Exception:
-        return
+    assert result.value_of("get") == ("arrived", pytest.approx(known, rel=1e-9))
 
 
 @pytest.mark.parametrize("policy", ["SHARED", "SPLITDUPLEX"])
@@ -366,31 +321,5 @@ def test_a_transfer_fails_with_its_link(policy: str) -> None:
     platform = with_availability(lab(policy), 300.0, 2, links="cable", link_states=outages)
     name = "cable_UP" if policy == "SPLITDUPLEX" else "cable"
     first = profiles(platform)[name, "LINK_AVAIL"][0][0]
-    result = simulate(platform, [("ada", send_or_fail), ("bob", receive_or_fail)])
-    assert result.value_of("receive_or_fail") == ("NetworkFailureException", first)
-
-
-async def send_small(me: Any) -> None:
-    await me.mailbox("box").put(None, BANDWIDTH)
-
-
-async def receive_small(me: Any) -> float:
-    await me.mailbox("box").get()
-    return float(me.now)
-
-
-def test_a_transfer_begins_when_its_latency_is_paid_though_the_bandwidth_changed_before() -> None:
-    levels = Levels(Law("constant", (0.5,)), Law("constant", (0.5,)))
-    ends = (Host("a", SPEED), Host("b", SPEED), Link("far", BANDWIDTH, 2.0))
-    far = Platform(Zone("z", "Full", ends, (Route("a", "b", ["far"]),)))
-    changing = with_availability(far, 0.9, 1, bandwidths=levels)
-    assert [date for date, _ in profiles(changing)["far", "BANDWIDTH"]] == [0.0, 0.5]
-    actors = [("a", send_small), ("b", receive_small)]
-    for options, latency_factor, bandwidth_factor in (
-        (SimGridOptions.linear(), 1.0, 1.0),
-        (SimGridOptions(tcp_gamma=0, crosstraffic=False), 13.01, 0.97),
-    ):
-        result = simulate(changing, actors, options=options)
-        assert result.value_of("receive_small") == pytest.approx(
-            latency_factor * 2.0 + 1 / (bandwidth_factor * 0.5), rel=1e-9
-        )
+    result = simulate(platform, [("ada", put, 1e9), ("bob", get)])
+    assert result.value_of("get") == ("NetworkFailureException", first)

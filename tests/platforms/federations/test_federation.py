@@ -1,8 +1,11 @@
-"""Federations: the routes that SimGrid makes of each arrangement, and what makes no sense."""
+"""Federations: SimGrid's routes of each arrangement, contention, and invalid descriptions."""
 
+import numpy as np
 import pytest
 
+from simplugin import simulate
 from simplugin.errors import PlatformError
+from simplugin.platforms import Cluster
 from simplugin.platforms.consistency import require_consistent
 from simplugin.platforms.federations.federation import Federation
 from simplugin.platforms.federations.parts import (
@@ -13,6 +16,8 @@ from simplugin.platforms.federations.parts import (
     Switch,
     Wire,
 )
+from simplugin.platforms.laws import Law
+from simplugin.simulation.options import SimGridOptions
 from simplugin.simulation.resolve import resolve
 
 WIRE = Wire(1e9, 1e-3)
@@ -27,6 +32,10 @@ def _site(name, *clusters, **further):
     return SiteGroup(name, clusters or (_cluster("a"), _cluster("b")), **further)
 
 
+def _of(*sites, backbone=None):
+    return Federation("fed.x", sites, backbone)
+
+
 def _routes(federation, pairs):
     found = resolve(federation.platform(), pairs)
     assert not found.unreachable
@@ -35,114 +44,37 @@ def _routes(federation, pairs):
     ]  # the cable limits nothing
 
 
-def test_hosts_of_one_switch_pass_it_once():
-    site = _site("lille", _cluster("a"), _cluster("b", cores=4), switch=Switch("", 5e8, 1e-5))
-    found = resolve(Federation("f", (site,)).platform(), 100)
-    assert not found.unreachable
-    for route in found.routes:
-        ends = f"link_{route.source}_UP", f"link_{route.destination}_DOWN"
-        assert route.links == (ends[0], "switch.lille", ends[1])
-        assert route.latency == pytest.approx(2e-4 + 1e-5)
-    assert {host.name: host.cores for host in found.hosts} == {
-        "a-1.lille": 1, "a-2.lille": 1, "b-1.lille": 4, "b-2.lille": 4
-    }  # fmt: skip
-
-
 def test_routes_of_a_star():
-    sites = (
+    federation = _of(
         _site("A"),
         _site("B", switch=Switch("", 5e8), one_switch=False),
         _site("C", uplink=Wire(2e9, 7e-3, duplex=False)),
+        backbone=SiteBackbone("star", WIRE, hub=Switch("", 1e10)),
     )
-    federation = Federation("f", sites, SiteBackbone("star", WIRE, hub=Switch("", 1e10)))
-    pairs = [("a-1.A", "a-2.A"), ("a-1.A", "b-1.A"), ("a-1.A", "b-2.B"), ("a-1.B", "a-2.B"),
-             ("b-2.C", "a-2.A")]  # fmt: skip
-    assert _routes(federation, pairs) == [
-        ("a.A_link_1_UP", "a.A_link_2_DOWN"),
-        ("a.A_link_1_UP", "b.A_link_1_DOWN"),
-        ("a.A_link_1_UP", "A-uplink_UP", "hub", "B-uplink_DOWN", "b.B_backbone", "b.B_link_2_DOWN"),
-        ("a.B_link_1_UP", "a.B_backbone", "a.B_link_2_DOWN"),
-        ("b.C_link_2_UP", "C-uplink", "hub", "A-uplink_DOWN", "a.A_link_2_DOWN"),
-    ]
-
-
-@pytest.mark.parametrize("own", [{"uplink": WIRE}, {"backbone": Switch("", 1e9, 1e-5)}])
-def test_what_stays_in_a_cluster_with_a_switch_of_its_own_does_not_reach_the_site_s(own):
-    site = _site("s", _cluster("a"), _cluster("b", **own), switch=SWITCH)
-    pairs = [("a-1.s", "a-2.s"), ("b-1.s", "b-2.s"), ("b-1.s", "a-1.s")]
-    found = resolve(Federation("f", (site,)).platform(), pairs)
-    [shared] = {*found.routes[0].links} - {"a.s_link_1_UP", "a.s_link_2_DOWN"}
-    passed = [shared in route.links for route in found.routes]
-    assert passed == [True, False, True]
-
-
-def test_routes_of_a_tree_of_switches(turned):
-    site = _site(
-        "D",
-        _cluster("a", switch="x"),
-        _cluster("b", switch="y"),
-        _cluster("c"),
-        _cluster("d", switch="x", backbone=Switch("", 3e8), uplink=WIRE),
-        _cluster("e", switch="z"),
-        switches=(
-            Switch("x", 7e8, to="y"),
-            Switch("y", 3e8, uplink=WIRE),
-            Switch("z", uplink=WIRE),
+    routes = {
+        ("a-1.A", "a-2.A"): "a.A_link_1_UP a.A_link_2_DOWN",
+        ("a-1.A", "b-1.A"): "a.A_link_1_UP b.A_link_1_DOWN",
+        ("a-1.A", "b-2.B"): (
+            "a.A_link_1_UP A-uplink_UP hub B-uplink_DOWN b.B_backbone b.B_link_2_DOWN"
         ),
-    )
-    x, y, up = "a.D_backbone", "b.D_backbone", "y.D-uplink"
-    pairs = [("a-1.D", "b-1.D"), ("d-1.D", "a-1.D"), ("d-1.D", "d-2.D"), ("d-1.D", "c-1.D"),
-             ("c-1.D", "a-1.D"), ("e-1.D", "b-1.D")]  # fmt: skip
-    routes = [
-        ("a.D_link_1_UP", x, y, "b.D_link_1_DOWN"),
-        ("d.D_link_1_UP", "d.D_backbone", "d.D-uplink_UP", x, "a.D_link_1_DOWN"),
-        ("d.D_link_1_UP", "d.D_backbone", "d.D_link_2_DOWN"),
-        ("d.D_link_1_UP", "d.D_backbone", "d.D-uplink_UP", x, y, f"{up}_UP", "c.D_link_1_DOWN"),
-        ("c.D_link_1_UP", f"{up}_DOWN", y, x, "a.D_link_1_DOWN"),
-        ("e.D_link_1_UP", "z.D-uplink_UP", f"{up}_DOWN", y, "b.D_link_1_DOWN"),
-    ]
-    back = [(destination, source) for source, destination in pairs]
-    others = (_site("E", _cluster("c")), _site("F", _cluster("c")))
-    for federation in (
-        Federation("f", (site,)),
-        Federation("f", (site, *others), SiteBackbone("star", WIRE)),
-        Federation("f", (site, *others), SiteBackbone("mesh", WIRE)),  # not a tree
-    ):
-        assert _routes(federation, pairs) == routes
-        assert _routes(federation, back) == [turned(route) for route in routes]
-
-
-def test_a_switch_without_limits_below_one_with_keeps_what_is_between_its_own():
-    site = _site(
-        "s",
-        _cluster("a", switch="y"),
-        _cluster("b", switch="y"),
-        _cluster("c"),
-        switches=(Switch("x", 7e8), Switch("y", to="x")),
-    )
-    pairs = [("a-1.s", "b-1.s"), ("a-1.s", "c-1.s")]
-    assert _routes(Federation("f", (site,)), pairs) == [
-        ("a.s_link_1_UP", "b.s_link_1_DOWN"),
-        ("a.s_link_1_UP", "x.s", "c.s_link_1_DOWN"),
-    ]
+        ("a-1.B", "a-2.B"): "a.B_link_1_UP a.B_backbone a.B_link_2_DOWN",
+        ("b-2.C", "a-2.A"): "b.C_link_2_UP C-uplink hub A-uplink_DOWN a.A_link_2_DOWN",
+    }
+    assert _routes(federation, list(routes)) == [tuple(each.split()) for each in routes.values()]
 
 
 def _joined(*links):
     names = sorted({end for link in links for end in link[:2]})
     wires = tuple(SiteLink(a, b, Wire(1e9, latency)) for a, b, latency in links)
-    return Federation(
-        "f", tuple(_site(name, _cluster("c")) for name in names), SiteBackbone("links", links=wires)
-    )
+    sites = (_site(name, _cluster("c")) for name in names)
+    return _of(*sites, backbone=SiteBackbone("links", links=wires))
 
 
-def test_routes_between_sites_have_the_least_latency_not_the_fewest_links():
+def test_routes_between_sites_have_the_least_latency_and_of_those_the_fewest_links():
     federation = _joined(("A", "B", 1e-3), ("B", "C", 1e-3), ("C", "D", 1e-3), ("A", "D", 9e-3))
     there, back = _routes(federation, [("c-1.A", "c-1.D"), ("c-1.D", "c-1.A")])
     assert there[1:-1] == ("A--B_UP", "B--C_UP", "C--D_UP")
     assert back[1:-1] == ("C--D_DOWN", "B--C_DOWN", "A--B_DOWN")
-
-
-def test_of_equal_latencies_the_fewest_links_are_taken():
     # In floating point, 0.1 + 0.7 < 0.8; and 0.1 + 0.2 > 0.3.
     for first, second, both in ((0.1, 0.7, 0.8), (0.1, 0.2, 0.3)):
         federation = _joined(("A", "B", first), ("B", "C", second), ("A", "C", both))
@@ -150,114 +82,225 @@ def test_of_equal_latencies_the_fewest_links_are_taken():
 
 
 def test_equal_ways_are_the_same_there_and_back(turned):
-    sites = tuple(_site(name, _cluster("c")) for name in "ABCDEF")
-    federation = Federation("f", sites, SiteBackbone("ring", WIRE))
+    sites = (_site(name, _cluster("c")) for name in "ABCDEF")
+    federation = _of(*sites, backbone=SiteBackbone("ring", WIRE))
     there, back = _routes(federation, [("c-1.A", "c-1.D"), ("c-1.D", "c-1.A")])
     assert back == turned(there)
-    assert _routes(federation, [("c-1.A", "c-1.E")])[0][1:-1] == ("F--A_DOWN", "E--F_DOWN")
-
-
-def test_a_chain_is_passed_link_by_link():
-    sites = tuple(_site(name, _cluster("c"), uplink=WIRE) for name in "ABC")
-    federation = Federation("f", sites, SiteBackbone("chain", WIRE))
-    assert _routes(federation, [("c-1.A", "c-1.C")])[0][1:-1] == (
-        "A-uplink_UP", "A--B_UP", "B--C_UP", "C-uplink_DOWN"
-    )  # fmt: skip
 
 
 def test_names_that_only_look_alike_are_taken():
     site = _site("x", _cluster("a", 5), _cluster("a-6"), _cluster("edge"), _cluster("switch"))
-    platform = Federation("f", (site, _site("y", uplink=WIRE)), SiteBackbone("chain", WIRE))
-    require_consistent(platform.platform())
+    federation = _of(site, _site("y", uplink=WIRE), backbone=SiteBackbone("chain", WIRE))
+    require_consistent(federation.platform())
 
 
-# What cannot be.
+# Draws.
+
+LAW = Law("lognormal", (3e9, 0.5))
+# A site without draws.
+FIXED = _site("t")
+
+
+def _drawn(*clusters, seed=1):
+    sites = (SiteGroup("s", clusters, repeat=2), FIXED)
+    platform = Federation("f", sites, SiteBackbone("star", WIRE), seed).platform()
+    return {part.id: part for part, _ in platform.walk() if isinstance(part, Cluster)}
+
+
+def _drawn_cluster(name, **changes):
+    fields = {
+        "hosts": Law("uniform", (5.0, 50.0)),
+        "speed": LAW,
+        "bandwidth": Law("log-uniform", (1e7, 1e9)),
+        "latency": Law("exponential", (1e-4,)),
+        "cores": Law("uniform", (1.0, 8.0)),
+        "repeat": 3,
+    }
+    return ClusterGroup(name, **(fields | changes))
+
+
+def test_each_cluster_has_draws_of_its_own():
+    clusters = _drawn(_drawn_cluster("c"))
+    drawn = [clusters[f"c{at}.s{site}"] for site in (1, 2) for at in (1, 2, 3)]
+    for name in ("speed", "bandwidth", "latency"):
+        assert len({getattr(cluster, name) for cluster in drawn}) == 6
+    for cluster in drawn:
+        assert 5 <= cluster.host_count <= 50
+        assert 1 <= cluster.cores <= 8
+        assert 1e7 <= cluster.bandwidth <= 1e9
+
+
+def test_neither_more_clusters_nor_other_laws_change_the_draws_of_the_rest():
+    before = _drawn(_drawn_cluster("c"))
+    after = _drawn(
+        _drawn_cluster("new", repeat=None), _drawn_cluster("c", repeat=5, latency=1e-5, hosts=7)
+    )
+    for site in (1, 2):
+        for at in (1, 2, 3):
+            old, new = before[f"c{at}.s{site}"], after[f"c{at}.s{site}"]
+            for name in ("speed", "bandwidth", "cores"):
+                assert getattr(old, name) == getattr(new, name)
+            assert (new.latency, new.host_count) == (1e-5, 7)
+
+
+def test_the_seed_decides():
+    one, again, other = (_drawn(_drawn_cluster("c"), seed=seed) for seed in (1, 1, 2**63))
+    assert one == again
+    assert one.keys() == other.keys()
+    assert all(one[name] != other[name] for name in one if ".s" in name)
+
+
+def test_draws_follow_their_law():
+    clusters = _drawn(ClusterGroup("c", 1, LAW, 1e8, 1e-4, repeat=500))
+    speeds = np.array([cluster.speed for cluster in clusters.values() if ".t" not in cluster.id])
+    assert len(speeds) == 1000
+    assert speeds.mean() == pytest.approx(3e9, rel=0.07)
+    assert speeds.std() / speeds.mean() == pytest.approx(0.5, rel=0.15)
+
+
+def test_a_draw_of_less_than_one_host_is_one():
+    tiny = Law("constant", (0.2,))
+    assert _drawn(_drawn_cluster("c", hosts=tiny, cores=tiny))["c1.s1"].host_count == 1
+
+
+# Contention: cables and switches of 1e8 byte/s, transfers of 1e8 byte.
+
+
+async def _send(me, box):
+    await me.mailbox(box).put(None, 1e8)
+
+
+async def _receive(me, box):
+    await me.mailbox(box).get()
+    return me.now
+
+
+def _still(name, **further):
+    return _cluster(name, 4, 0.0, **further)
+
+
+def _pair(switch=None, one_switch=True, **first):
+    clusters = _still("a", **first), _still("b")
+    return _of(_site("s", *clusters, switch=switch, one_switch=one_switch))
+
+
+def _five(kind, bandwidth, hub=None):
+    sites = (_site(name, _still("a")) for name in "ABCDE")
+    return _of(*sites, backbone=SiteBackbone(kind, Wire(bandwidth), hub))
+
+
+PASSED_ONCE = _site(
+    *("s", _still("a", switch="x"), _still("b", switch="x", backbone=SWITCH)),
+    switches=(Switch("x", 1e8),),
+)
+
+
+@pytest.mark.parametrize(
+    ("federation", "transfers", "ends"),
+    [
+        # A switch of all is shared by any two; of two switches, only by those that pass one.
+        (_pair(SWITCH), "a-1.s a-2.s, b-1.s b-2.s", [2, 2]),
+        (_pair(SWITCH, one_switch=False), "a-1.s a-2.s, b-1.s b-2.s", [1, 1]),
+        (_pair(SWITCH, one_switch=False), "a-1.s b-1.s, b-2.s b-3.s", [2, 2]),
+        # No switch limits anything, though both pass the same cable.
+        (_pair(), "a-1.s b-1.s, a-2.s b-2.s", [1, 1]),
+        # An uplink is shared by those in the same direction, unless it is half-duplex.
+        (_pair(uplink=Wire(1e8)), "a-1.s b-1.s, a-2.s b-2.s", [2, 2]),
+        (_pair(uplink=Wire(1e8)), "a-1.s b-1.s, b-2.s a-2.s", [1, 1]),
+        (_pair(uplink=Wire(1e8, duplex=False)), "a-1.s b-1.s, b-2.s a-2.s", [2, 2]),
+        # A switch on the way between two others is not twice as slow.
+        (_of(PASSED_ONCE), "b-1.s a-1.s", [1]),
+        (_five("star", 1e9), "a-1.A a-1.B, a-1.C a-1.D", [1, 1]),
+        (_five("star", 1e9, SWITCH), "a-1.A a-1.B, a-1.C a-1.D", [2, 2]),
+        # From A to C by B; from A to B: both over A--B. From E to A: not.
+        (_five("ring", 1e8), "a-1.A a-1.C, a-2.A a-1.B, a-1.E a-3.A", [2, 2, 1]),
+    ],
+)
+def test_contention(federation, transfers, ends):
+    actors = []
+    for number, pair in enumerate(transfers.split(", ")):
+        source, destination = pair.split()
+        actors += [(source, _send, f"{number}"), (destination, _receive, f"{number}")]
+    result = simulate(federation.platform(), actors, options=SimGridOptions.linear())
+    assert result.values("_receive") == pytest.approx(ends)
+
+
+# Invalid descriptions.
+
+A, C2, C_AND_C2 = _cluster("a"), _cluster("c2"), _cluster("c", repeat=2)
+OF_X, OF_Y = _cluster("a", switch="x"), _cluster("a", switch="y")
+X, RING, TO_Q = (Switch("x"),), (Switch("x", to="x"),), (Switch("x", to="q"),)
+LINK = (SiteLink("s", "paris", WIRE),)
+STAR, MESH, CHAIN = (SiteBackbone(kind, WIRE) for kind in ("star", "mesh", "chain"))
+MANY = _site("s", _cluster("a", repeat=1000), repeat=101)
+LARGE = _site("s", _cluster("a", 1_999_999), _cluster("b", 2))
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: Wire(0.0), "the bandwidth of a cable is 0.0 byte/s"),
-        (lambda: Wire(1e9, -1.0), "the latency of a cable is -1.0 s"),
-        (lambda: Switch("x", -1.0), "the bandwidth of switch 'x' is -1.0 byte/s"),
-        (lambda: Switch("", None, 1e-3), "a switch has a latency without a bandwidth; give both"),
+        (lambda: Switch("", None, 1e-3), "a switch has a latency without a bandwidth"),
         (lambda: _cluster("a", 0), "the hosts of cluster 'a' cannot be 0; give a whole number"),
         (lambda: _cluster("a", cores=1.5), "the cores of cluster 'a' cannot be 1.5"),
-        (lambda: _cluster("a", repeat=0), "the repeat of cluster 'a' cannot be 0"),
-        (lambda: _cluster("a", latency=-1.0), "the latency of cluster 'a' is -1.0 s"),
         (lambda: ClusterGroup("a", 1, 0.0, 1.0, 0.0), "the speed of cluster 'a' is 0.0 flop/s"),
         (lambda: _cluster("a", backbone=Switch()), "the backbone of cluster 'a' has no bandwidth"),
-        (lambda: SiteGroup("s", ()), "site 's' has no cluster; give it one at least"),
-        (lambda: _site("s", _cluster("c2"), _cluster("c", repeat=2)),
-         "two clusters of site 's' are called 'c2'; name them apart"),
-        (lambda: _site("s", switch=SWITCH, switches=(Switch("x"),)),
-         "site 's' has a switch and switches; give one of the two"),
-        (lambda: _site("s", switch=Switch("", 1.0, 0.0, WIRE)), "the one switch of site"),
-        (lambda: _site("s", switch=Switch()), "the switch of site 's' has no bandwidth"),
-        (lambda: _site("s", _cluster("a", switch="y")),
-         "cluster 'a' of site 's' hangs from 'y', which is no switch of the site; describe it"),
-        (lambda: _site("s", _cluster("a", switch="y"), switches=(Switch("x", to="x"),)),
-         "the switches of site 's' form a ring through 'x'"),
-        (lambda: _site("s", _cluster("a"), switches=(Switch("x"),)),
-         "nothing hangs from switch 'x' of site 's'; write switch = \"x\" in a cluster"),
-        (lambda: _site("s", _cluster("a", switch="x"), switches=(Switch("x", to="q"),)),
-         "switch 'x' of site 's' goes to 'q', which is no switch; name one of x"),
-        (lambda: _site("s", _cluster("a", uplink=WIRE), switch=SWITCH, one_switch=False),
-         "cluster 'a' of site 's' has a backbone or an uplink beside the switch"),
-        (lambda: SiteBackbone("web", WIRE), "a backbone is of kind 'web'; give one of star, mesh"),
+        (lambda: _cluster("a", 10**11), "the hosts of cluster 'a' cannot be 100,000,000,000"),
+        (lambda: SiteBackbone("web", WIRE), "is of kind 'web'; give one of star, mesh"),
         (lambda: SiteBackbone("mesh"), "a backbone of kind 'mesh' has no bandwidth"),
         (lambda: SiteBackbone("links"), "a backbone of kind 'links' has 0 links"),
-        (lambda: SiteBackbone("links", WIRE, None, (SiteLink("a", "b", WIRE),)),
-         "a backbone of kind 'links' has a bandwidth; give each link its own"),
+        (lambda: SiteBackbone("links", WIRE, None, LINK), "'links' has a bandwidth"),
         (lambda: SiteBackbone("ring", WIRE, SWITCH), "a backbone of kind 'ring' has a hub"),
         (lambda: SiteBackbone("star", WIRE, Switch()), "the hub has no bandwidth"),
-        (lambda: Federation("f", ()), "federation 'f' has no site; give it one"),
+        # Sites.
+        (lambda: SiteGroup("s", ()), "site 's' has no cluster; give it one"),
+        (lambda: _site("s", C2, C_AND_C2), "two clusters of site 's' are called 'c2'"),
+        (lambda: _site("s", *MANY.clusters * 101), "number of clusters of site 's' cannot be"),
+        (lambda: _site("s", switch=SWITCH, switches=X), "has a switch and switches"),
+        (lambda: _site("s", switch=Switch("", 1.0, 0.0, WIRE)), "the one switch of site"),
+        (lambda: _site("s", switch=Switch()), "the switch of site 's' has no bandwidth"),
+        (lambda: _site("s", OF_Y), "cluster 'a' of site 's' hangs from 'y', which is no switch"),
+        (lambda: _site("s", OF_X, switches=RING), "form a ring through 'x'"),
+        (lambda: _site("s", OF_X, switches=TO_Q), "'x' of site 's' goes to 'q', which is no"),
+        (lambda: _site("s", switches=X), "nothing hangs from switch 'x' of site 's'"),
+        (
+            lambda: _site("s", _cluster("a", uplink=WIRE), switch=SWITCH, one_switch=False),
+            "cluster 'a' of site 's' has a backbone or an uplink beside the switch",
+        ),
+        # Federations.
+        (lambda: _of(), "federation 'fed.x' has no site; give it one"),
         (lambda: Federation("f", (_site("s"),), None, -1), "the seed is -1; give a whole number"),
-        (lambda: Federation("f", (_site("s"), _site("s"))), "two sites are called 's'"),
-        (lambda: Federation("f", (_site("s", repeat=2),)),
-         "nothing joins the 2 sites of federation 'f'; give it a backbone"),
-        (lambda: Federation("f", (_site("s", uplink=WIRE), _site("t")), SiteBackbone("star")),
-         "site 't' has no cable to the hub; give it an uplink, or the backbone a bandwidth"),
-        (lambda: _joined(("A", "B", 1e-3), ("C", "D", 1e-3)),
-         "no way leads from site 'A' to site 'C'; add a link to the backbone"),
-        (lambda: _joined(("A", "B", 1e-3), ("B", "A", 1e-3)), "two links of the backbone join 'B'"),
-        (lambda: _joined(("A", "A", 1e-3)), "a link of the backbone joins site 'A' to itself"),
-        (lambda: Federation("f", (_site("s"),), SiteBackbone("links", links=(
-            SiteLink("s", "paris", WIRE),))), "a link of the backbone ends at 'paris'"),
-        # More than can be.
-        (lambda: _cluster("a", 10**11), "the hosts of cluster 'a' cannot be 100,000,000,000"),
-        (lambda: _cluster("a", repeat=10**13), "the repeat of cluster 'a' cannot be 10,000"),
-        (lambda: _site("s", repeat=10**13), "the repeat of site 's' cannot be 10,000"),
-        (lambda: _site("s", _cluster("a", repeat=99_999), _cluster("b", repeat=2)),
-         "the number of clusters of site 's' cannot be"),
-        (lambda: Federation("f", (_site("s", _cluster("a", repeat=1000), repeat=101),),
-                            SiteBackbone("star", WIRE)), "there are 101,000 clusters, more than"),
-        (lambda: Federation("f", (_site("s", _cluster("a", 1_999_999), _cluster("b", 2)),))
-         .platform(), "the clusters have 2,000,001 hosts, 1,999,999 of them cluster 'a' of site"),
-        (lambda: Federation("f", (_site("s", repeat=1001),), SiteBackbone("mesh", WIRE)),
-         "a mesh joins 1,001 sites, more than the 1,000 whose routes are made; use a star"),
-        # Names that come to the same.
-        (lambda: Federation("f", (_site("x", _cluster("router")),)),
-         "cluster 'router' of site 'x' and the router of site 'x' would both be called 'router.x'"),
-        (lambda: Federation("f", (_site("x", _cluster("switch"), switch=SWITCH),)),
-         "cluster 'switch' of site 'x' and the switch of site 'x' would both be called 'switch.x'"),
-        (lambda: Federation("f", (_site("b.c", _cluster("a")), _site("c", _cluster("a.b"))),
-                            SiteBackbone("chain", WIRE)),
-         "cluster 'a.b' of site 'c' and cluster 'a' of site 'b.c' would both be called 'a.b.c'"),
-        (lambda: Federation("f", (_site("x", _cluster("edge"), uplink=WIRE), _site("y")),
-                            SiteBackbone("chain", WIRE)),
-         "cluster 'edge' of site 'x' and the router at the end of the uplink of site 'x' would"),
-        (lambda: Federation("f", (_site("x", _cluster("a"), _cluster("a-router")),)),
-         "cluster 'a-router' of site 'x' and the router of cluster 'a' of site 'x' would both"),
-        (lambda: Federation("f", (_site("x", _cluster("a", switch="a"), switches=(Switch("a"),)),)),
-         "cluster 'a' of site 'x' and switch 'a' of site 'x' would both be called 'a.x'"),
-        (lambda: Federation("a.x", (_site("x", _cluster("a")),)),
-         "cluster 'a' of site 'x' and the federation would both be called 'a.x'"),
-        (lambda: Federation("f", (_site("x", _cluster("a", 5), _cluster("a-5")),)),
-         "cluster 'a-5' of site 'x' would be called 'a-5.x', as a host of cluster 'a' of site 'x'"),
+        (lambda: _of(_site("s"), _site("s"), backbone=STAR), "two sites are called 's'"),
+        (lambda: _of(_site("s", repeat=2)), "nothing joins the 2 sites of federation"),
+        (lambda: _of(_site("s"), backbone=SiteBackbone("star")), "'s' has no cable to the hub"),
+        (lambda: _of(_site("s"), backbone=SiteBackbone("links", links=LINK)), "ends at 'paris'"),
+        (lambda: _joined(("A", "B", 1.0), ("C", "D", 1.0)), "no way leads from site 'A' to site"),
+        (lambda: _joined(("A", "B", 1.0), ("B", "A", 1.0)), "links of the backbone join 'B'"),
+        (lambda: _joined(("A", "A", 1.0)), "a link of the backbone joins site 'A' to itself"),
+        (lambda: _of(MANY, backbone=STAR), "there are 101,000 clusters, more than"),
+        (lambda: _of(LARGE).platform(), "have 2,000,001 hosts, 1,999,999 of them cluster 'a'"),
+        (lambda: _of(_site("s", repeat=1001), backbone=MESH), "a mesh joins 1,001 sites, more"),
     ],
-)  # fmt: skip
-def test_what_makes_no_sense_is_refused(make, message):
+)
+def test_invalid_descriptions_are_refused(make, message):
     with pytest.raises(PlatformError) as caught:
         make()
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("site", "other"),
+    [
+        (_site("x", _cluster("router")), "the router of site 'x'"),
+        (_site("x", _cluster("switch"), switch=SWITCH), "the switch of site 'x'"),
+        (_site("x", _cluster("edge"), uplink=WIRE), "the router at the end of the uplink of site"),
+        (_site("x", _cluster("a-router"), _cluster("a")), "the router of cluster 'a' of site 'x'"),
+        (_site("x", OF_X, _cluster("x"), switches=X), "switch 'x' of site 'x'"),
+        (_site("x", _cluster("fed")), "the federation"),
+        (_site("x", _cluster("a-5"), _cluster("a", 5)), "'a-5.x', as a host of cluster 'a' of"),
+    ],
+)
+def test_names_that_come_to_the_same_are_refused(site, other):
+    with pytest.raises(PlatformError, match=r"would (both )?be called") as caught:
+        _of(site, _site("y"), backbone=CHAIN)
+    assert other in str(caught.value)

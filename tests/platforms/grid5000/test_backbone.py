@@ -4,7 +4,7 @@ from itertools import combinations, pairwise
 
 import networkx
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import PlatformError
@@ -30,6 +30,7 @@ def made(latencies):
     return Backbone([BackboneLink(ends, 1e9) for ends in latencies], Latencies(links=latencies))
 
 
+@settings(max_examples=50)
 @given(networks(), st.sets(st.sampled_from(NAMES), min_size=2))
 def test_ways_are_shortest(latencies, chosen):
     sites = sorted(chosen)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import networkx as nx
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import PlatformError
@@ -50,6 +50,7 @@ def grids(draw: st.DrawFn) -> Grid5000:
     return Grid5000("", tuple(map(_site, sites)), links)
 
 
+@settings(max_examples=50)
 @given(grids(), st.data())
 def test_ways_between_chosen_sites_stay_as_they_are(grid: Grid5000, data: st.DataObject) -> None:
     names = [site.uid for site in grid.sites]
@@ -104,9 +105,7 @@ def test_choices_keep_the_order_of_the_facts(facts: Grid5000) -> None:
         ([], ["parravance"], r"there is no cluster 'parravance'; clusters are at grenoble, "
          "lille, .*toulouse: name a site to see its own"),
         (["toulouse"], ["parravance"], "'parravance'; choose among estats, montcalm$"),
-        ([], ["parasilo1"], "did you mean 'parasilo'"),
         (["x"], [], "there is no site 'x'; choose among grenoble, lille, louvain"),
-        (["Nancy"], [], "there is no site 'Nancy'; did you mean 'nancy'"),
         (["nancy"], ["dahu"], "cluster 'dahu' is at grenoble, not at nancy; choose site grenoble"),
         (["nancy", "lille"], ["gros"], "site 'lille' has none of the clusters gros; .*chiclet"),
     ],

@@ -31,10 +31,9 @@ def undirected(shape: str, n_hosts: int, seed: int) -> nx.Graph:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("n_hosts", [2, 3, 5, 12, 60])
-def test_every_shape_is_connected(shape: str, n_hosts: int) -> None:
-    for seed in range(4):
-        graph = undirected(shape, n_hosts, seed)
+def test_every_shape_is_connected(shape: str) -> None:
+    for n_hosts in (2, 3, 5, 12, 60):
+        graph = undirected(shape, n_hosts, n_hosts)
         assert sorted(graph) == list(range(n_hosts))
         assert nx.is_connected(graph)
         if shape in TREES:
@@ -58,8 +57,8 @@ def test_shapes_are_what_they_are_called() -> None:
 
 def test_preferential_trees_have_hubs() -> None:
     # The largest degree grows as the root of the hosts [Bollobas, Riordan 2003], not as the log.
-    preferential = [max(dict(undirected("preferential", 900, s).degree).values()) for s in range(9)]
-    recursive = [max(dict(undirected("recursive", 900, s).degree).values()) for s in range(9)]
+    preferential = [max(dict(undirected("preferential", 900, s).degree).values()) for s in range(5)]
+    recursive = [max(dict(undirected("recursive", 900, s).degree).values()) for s in range(5)]
     assert np.median(preferential) > 2 * np.median(recursive)
 
 
@@ -76,21 +75,14 @@ def test_capacities_spread_as_asked() -> None:
     assert not np.any(graph.bandwidth[0::2] == graph.bandwidth[1::2])
 
 
-def test_homogeneous_platforms_are_alike() -> None:
-    graph = random_graph("grid", 30, np.random.default_rng(2), latency=0.01)
-    assert set(graph.speed) == {MEAN}
-    assert set(graph.bandwidth) == {MEAN}
-    assert set(graph.latency) == {0.01}
-
-
-def test_the_generator_alone_decides() -> None:
+def test_the_generator_alone_decides_and_without_decades_all_are_alike() -> None:
     first, again, other = (
-        random_graph("recursive", 40, np.random.default_rng(seed), decades=1.0)
+        random_graph("recursive", 40, np.random.default_rng(seed), latency=0.01)
         for seed in (7, 7, 8)
     )
-    assert np.array_equal(first.bandwidth, again.bandwidth)
     assert first.links == again.links
     assert first.links != other.links
+    assert (set(first.speed), set(first.bandwidth), set(first.latency)) == ({MEAN}, {MEAN}, {0.01})
 
 
 def test_what_makes_no_sense_is_refused() -> None:
@@ -102,7 +94,7 @@ def test_what_makes_no_sense_is_refused() -> None:
 
 
 @given(st.integers(2, 25), st.integers(0, 2**32), st.floats(0, 0.6))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_near_hosts_are_neighbours_and_parts_are_joined_cheaply(n_hosts, seed, radius) -> None:
     made = geometric_graph(n_hosts, np.random.default_rng(seed), radius)
     assert np.all((made.position >= 0) & (made.position < 1))
@@ -131,13 +123,9 @@ def test_near_hosts_are_neighbours_and_parts_are_joined_cheaply(n_hosts, seed, r
 
 
 def test_the_usual_radius_leaves_one_part_in_most_draws() -> None:
-    made = [geometric_graph(400, np.random.default_rng(seed)) for seed in range(20)]
-    assert sum(bool(np.all(each.length <= usual_radius(400))) for each in made) > 10
-
-
-def test_radius_is_that_of_the_theorem() -> None:
     for n_hosts in (10, 1000):
-        assert math.pi * usual_radius(n_hosts) ** 2 == pytest.approx(
-            2 * math.log(n_hosts) / n_hosts
-        )
+        wanted = 2 * math.log(n_hosts) / n_hosts
+        assert math.pi * usual_radius(n_hosts) ** 2 == pytest.approx(wanted)
     assert usual_radius(1) > 0
+    made = [geometric_graph(400, np.random.default_rng(seed)) for seed in range(9)]
+    assert sum(bool(np.all(each.length <= usual_radius(400))) for each in made) > 4

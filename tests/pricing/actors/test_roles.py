@@ -5,29 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
-from simplugin.errors import WorkloadError
-from simplugin.platforms.graphs import Graph
 from simplugin.pricing.actors.neighbourhood import neighbourhoods
 from simplugin.pricing.actors.roles import cast, taken_over
-from simplugin.pricing.deployment import deploy
-from simplugin.pricing.execution import negotiate
-from simplugin.pricing.iteration import iterate
 from simplugin.pricing.policies.acceleration import AcceleratedMarket
-from simplugin.pricing.policies.gradient import Gradient, Reading
 from simplugin.pricing.policies.market import Market
-from simplugin.pricing.seeded_instances import instance
-from simplugin.workloads import AlphaFair, Application
+from simplugin.workloads import AlphaFair
 
 PROPORTIONAL = AlphaFair(1.0)
-MARKETS = {"market": Market(), "accelerated": AcceleratedMarket()}
-METHODS = {
-    "scaled": Gradient(),
-    "late": Gradient(reading=Reading(late=True)),
-    "seidel": Gradient(reading=Reading(seidel=True, late=True)),
-    **MARKETS,
-}
 
 
 def state_after(method, sharing, rounds):
@@ -35,47 +20,6 @@ def state_after(method, sharing, rounds):
     for _ in range(rounds):
         state = method.round(sharing, PROPORTIONAL, state)
     return state
-
-
-def assert_goes_on(platform, sharing, method, state, rounds=15):
-    pure = iterate(method, sharing, PROPORTIONAL, rounds, start=state, rates=True)
-    seen = negotiate(platform, sharing, method, rounds, PROPORTIONAL, start=state).trajectory
-    assert_same(sharing, seen, pure)
-
-
-def assert_same(sharing, seen, pure):
-    scale = np.abs(pure.rates).max(axis=1, keepdims=True) + 1e-300
-    assert np.max(np.abs(seen.rates - pure.rates) / scale) <= 1e-9
-    used = np.unique(sharing.host[sharing.computes])
-    np.testing.assert_allclose(seen.host_price[:, used], pure.host_price[:, used], rtol=1e-9)
-    used = np.unique(sharing.link[sharing.link >= 0])
-    np.testing.assert_allclose(seen.link_price[:, used], pure.link_price[:, used], rtol=1e-9)
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_actors_go_on_in_the_middle(deployment, name):
-    platform, _, sharing = deployment
-    state = state_after(METHODS[name], sharing, 7)
-    assert_goes_on(platform, sharing, METHODS[name], state)
-
-
-def test_actors_go_on_between_mixed_rounds_and_after_one_that_is_undone():
-    case = instance(36)
-    graph, sharing = case.graph, case.sharing
-    method = AcceleratedMarket()
-    mixed, stays = [], []
-    state = method.start(sharing, PROPORTIONAL)
-    for number in range(45):
-        after = method.round(sharing, PROPORTIONAL, state)
-        if state.plain is not None:
-            mixed.append(number)
-            if after.market.offer is state.market.offer:
-                stays.append(number + 1)
-        state = after
-    assert mixed
-    assert stays
-    for number in (mixed[0], mixed[-1], stays[0] - 1, stays[0]):
-        assert_goes_on(graph, sharing, method, state_after(method, sharing, number))
 
 
 def test_each_role_has_its_own_part_only(uneven):
@@ -96,17 +40,6 @@ def test_each_role_has_its_own_part_only(uneven):
     for desk in around.managers:
         one, two = own(roles.manager(desk)), other(roles.manager(desk))
         assert one.price * 2 == two.price
-
-
-def test_a_state_of_another_method_or_deployment_is_refused():
-    graph = Graph.duplex("abc", np.ones(3), [(0, 1), (1, 2)], 1.0)
-    sharing = deploy(graph, [Application("x", "a", 1.0, 1.0)])
-    other = deploy(graph, [Application("x", "a", 1.0, 1.0), Application("y", "b", 1.0, 1.0)])
-    state = state_after(Market(), sharing, 1)
-    with pytest.raises(WorkloadError, match="Gradient cannot go on from a MarketState"):
-        negotiate(graph, sharing, Gradient(), 1, PROPORTIONAL, start=state)
-    with pytest.raises(WorkloadError, match="not of this deployment"):
-        negotiate(graph, sharing, Market(), 1, PROPORTIONAL, start=state_after(Market(), other, 1))
 
 
 def test_who_takes_over_gets_nothing_of_others(uneven):

@@ -1,7 +1,5 @@
 """Pages of reports that have something unusual."""
 
-import shutil
-
 import numpy as np
 import pytest
 from scipy.stats import gmean
@@ -10,9 +8,6 @@ from selenium.webdriver.support.ui import Select
 
 from simplugin.figures import Figure
 from simplugin.reports.page import CampaignReport, Column, KeptRun
-
-CHROMIUM, DRIVER = (shutil.which(name) for name in ("chromium", "chromedriver"))
-
 
 ERRORS = 25
 LONG = "the_metric_of_which_the_name_" * 6
@@ -141,22 +136,17 @@ def test_many_failures_and_long_names(odd):
     odd.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_parameters_of_one_scheduler_pair_no_runs_of_another(open_report):
+def test_parameters_of_one_scheduler_pair_no_runs_of_another(open_report, report_of):
     steps = {"a": (0.1, 0.2), "b": (None,), "c": (0.2, 0.3)}
     rows = [(name, step, seed) for name in steps for step in steps[name] for seed in (1, 2, 3)]
     worth = {("a", 0.1): 10.0, ("a", 0.2): 20.0, ("b", None): 15.0, ("c", 0.2): 60.0}
     values = [worth.get(row[:2], 1.0) * row[2] for row in rows]
-    empty = [""] * len(rows)
-    report = CampaignReport(
-        "Steps",
-        (
-            Column("scheduler.name", [row[0] for row in rows], role="varied"),
-            Column("scheduler.parameters.step", [row[1] for row in rows], role="varied"),
-            Column("platform.seed", [row[2] for row in rows], role="varied"),
-            Column("makespan", values, sense="min"),
-        ),
-        range(len(rows)), ["done"] * len(rows), empty, empty, len(rows),
-    )  # fmt: skip
+    report = report_of(
+        Column("scheduler.name", [row[0] for row in rows], role="varied"),
+        Column("scheduler.parameters.step", [row[1] for row in rows], role="varied"),
+        Column("platform.seed", [row[2] for row in rows], role="varied"),
+        Column("makespan", values, sense="min"),
+    )
     shown = open_report(report).numbers("comparison")
     # b knows no steps: it has a partner in the first run of a of each seed; c has those of 0.2.
     assert (shown["b"]["pairs"], shown["c"]["pairs"]) == (3, 3)

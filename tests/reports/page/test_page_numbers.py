@@ -2,7 +2,6 @@
 
 import math
 import re
-import shutil
 
 import numpy as np
 import pytest
@@ -12,8 +11,6 @@ from scipy.stats import wilcoxon
 from simplugin.reports.comparisons import corrected, paired, signed_rank_test
 from simplugin.reports.profiles import profiles
 from simplugin.reports.statistics import summary
-
-CHROMIUM, DRIVER = (shutil.which(name) for name in ("chromium", "chromedriver"))
 
 SCHEDULERS = ("bags.fcfs", "bags.prices", "bags.lag")
 HOSTS = (10, 20, 40)

@@ -3,14 +3,11 @@
 import base64
 import math
 import re
-import shutil
 
 from selenium.webdriver.support.ui import Select
 
 from simplugin.claims import Claim
 from simplugin.reports.page import CampaignReport
-
-CHROMIUM, DRIVER = (shutil.which(name) for name in ("chromium", "chromedriver"))
 
 
 def test_sorting_puts_numbers_in_order_and_missing_ones_last(page, rows):
@@ -41,16 +38,13 @@ def test_sorting_puts_numbers_in_order_and_missing_ones_last(page, rows):
 FILTERS = [
     ("platform.seed", "1..3", lambda row: 1 <= row[2] <= 3),
     ("platform.seed", ">3 <=9 != 5", lambda row: 3 < row[2] <= 9 and row[2] != 5),
-    ("platform.seed", "1e1", lambda row: row[2] == 10),
     ("surplus", "< -0.5", lambda row: not row[5] and row[4] < -0.5),
     ("makespan", "none", lambda row: row[5] or row[3] is None or math.isnan(row[3])),
     ("scheduler.name", "BAGS.P", lambda row: row[0] == "bags.prices"),
     ("scheduler.name", "!prices", lambda row: row[0] != "bags.prices"),
     ("status", "=failed", lambda row: row[5]),
-    ("scheduler.name", "nothing", lambda _: False),
     # As the page writes numbers; the last digit that it shows is not the last.
     ("makespan", "<1\u202f234.5", lambda row: not row[5] and (row[3] or math.inf) < 1234.5),
-    ("surplus", "<\u22120.5", lambda row: not row[5] and row[4] < -0.5),
 ]
 
 

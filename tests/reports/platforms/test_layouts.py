@@ -59,7 +59,7 @@ def test_paths_are_rows():
     np.testing.assert_allclose(lengths(found.spots, graph), 1.0)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.integers(5, 25), st.integers(0, 10**6))
 def test_trees_have_the_first_at_the_top_and_no_crossing(n, seed):
     graph = nx.random_labeled_tree(n, seed=seed)
@@ -77,7 +77,7 @@ def test_trees_have_the_first_at_the_top_and_no_crossing(n, seed):
                 assert found.spots[b, 0] < found.spots[d, 0]
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.integers(2, 40), st.integers(0, 10**6))
 def test_boxes_are_moved_until_none_overlaps(n, seed):
     rng = np.random.default_rng(seed)

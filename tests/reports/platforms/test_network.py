@@ -48,7 +48,7 @@ def alike(found, graph, names):
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.integers(3, 14), st.integers(0, 10**6), st.booleans())
 def test_trees_between_leaves_come_back(n, seed, directed):
     graph = nx.random_labeled_tree(n, seed=seed)
@@ -59,7 +59,7 @@ def test_trees_between_leaves_come_back(n, seed, directed):
     assert alike(found, graph, {leaf: f"t{leaf}" for leaf in leaves})
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.integers(3, 12), st.floats(0.2, 1.0), st.integers(0, 10**6))
 def test_graphs_of_duplex_links_come_back(n, density, seed):
     graph = nx.gnp_random_graph(n, density, seed=seed)
@@ -70,20 +70,6 @@ def test_graphs_of_duplex_links_come_back(n, density, seed):
     found = network([f"t{i}" for i in graph], ways_over(graph, list(graph), directed=True))
     assert found.n_terminals == n == len(found.points)
     assert alike(found, graph, {i: f"t{i}" for i in graph})
-
-
-def test_points_of_presence_of_three_sites():
-    # Sites a and b each hang from a point; so does c, from that of b.
-    ways = [
-        Way("a", "b", (("la", 0), ("bb", 0), ("lb", 1))),
-        Way("b", "c", (("lb", 0), ("lc", 1))),
-        Way("c", "a", (("lc", 0), ("bb", 1), ("la", 1))),
-    ]
-    found = network("abc", ways)
-    assert found.points == ("a", "b", "c", "", "")
-    assert set(found.lines) == {
-        Line(0, 3, ("la",)), Line(3, 4, ("bb",)), Line(1, 4, ("lb",)), Line(2, 4, ("lc",))
-    }  # fmt: skip
 
 
 def test_a_link_between_more_than_two_is_a_bus():

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
+import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from simplugin.errors import ActorError, DeadlockError, SimulationError
-from simplugin.simulation import Placement, SimGridOptions, simulate
+from worlds import PLAIN
 
-RELATIVE = 1e-9
+from simplugin.errors import (
+    ActivityError,
+    ActorError,
+    DeadlockError,
+    SimulatedTimeLimitError,
+    SimulationError,
+)
+from simplugin.simulation import Placement, SimGridOptions, simulate
 
 
 @dataclass(frozen=True)
@@ -33,8 +39,8 @@ class Scenario:
         Date of the end [s].
     options : SimGridOptions
         The linear model unless something else is tested.
-    energy : bool
-        Measure energy.
+    energy : list of float, optional
+        The energy that each host must have used at the end [J]; not measured if None.
     until : float, optional
         Limit of simulated time [s].
     only : str
@@ -47,9 +53,75 @@ class Scenario:
     expected: Mapping[str, Any]
     clock: float | None = None
     options: SimGridOptions = field(default_factory=SimGridOptions.linear)
-    energy: bool = False
+    energy: list[float] | None = None
     until: float | None = None
     only: str = ""
+
+
+SCENARIOS: list[Scenario] = []
+"""Those of the modules that were imported."""
+
+
+def scenario(
+    name: str,
+    *roles: tuple[Placement, Any],
+    platform: str = PLAIN,
+    wrong: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> None:
+    """Add a scenario of actors and what each must return, or of what must be wrong."""
+    actors = tuple(placement for placement, _ in roles)
+    gives = {placement.actor_name: value for placement, value in roles}
+    assert len(gives) == len(actors), "each actor has a name of its own"
+    SCENARIOS.append(Scenario(name, platform, actors, wrong or gives, **more))
+
+
+def _on(
+    host: str, function: Any, *args: Any, gives: Any = None, **placement: Any
+) -> tuple[Placement, Any]:
+    """Return an actor of a scenario and what it must return."""
+    return Placement(host, function, args, **placement), gives
+
+
+ada, bob, cyd = (functools.partial(_on, host) for host in ("ada", "bob", "cyd"))
+
+
+def alone(gives: Any, *args: Any, on: Any = ada, **more: Any) -> Callable[[Any], Any]:
+    """Return a decorator that makes a scenario of an actor function and what it must return."""
+
+    def add(function: Any) -> Any:
+        scenario(function.__name__, on(function, *args, gives=gives), **more)
+        return function
+
+    return add
+
+
+async def tried(me: Any, operation: Any) -> tuple[Any, float]:
+    """Return what an operation gives, or the name of its error, and the date [s]."""
+    try:
+        return await operation, me.now
+    except ActivityError as error:
+        return type(error).__name__, me.now
+
+
+async def send(me: Any, size: float = 1e6, delay: float = 0.0, box: str = "box") -> Any:
+    await me.sleep_for(delay)
+    return await tried(me, me.mailbox(box).put(me.name, size))
+
+
+async def receive(me: Any, delay: float = 0.0, box: str = "box") -> Any:
+    await me.sleep_for(delay)
+    return await tried(me, me.mailbox(box).get())
+
+
+async def sleep(me: Any, duration: float) -> float:
+    await me.sleep_for(duration)
+    return float(me.now)
+
+
+async def work(me: Any, flops: float) -> float:
+    await me.execute(flops)
+    return float(me.now)
 
 
 @dataclass(frozen=True)
@@ -88,12 +160,15 @@ def run(scenario: Scenario, back_end: Any, directory: Path) -> Outcome:
             options=scenario.options,
             back_end=back_end,
             until=scenario.until,
-            energy=scenario.energy,
+            energy=scenario.energy is not None,
             seed=42,
             wall_limit=20,
         )
     except SimulationError as error:
         return Outcome(_wrong(error), error.clock or 0.0, {}, [], {})
+    values = {each.name: each.value for each in result.returned}
+    if scenario.energy is not None:
+        values["energy"] = result.hosts.energy.tolist()
     rows = [
         (row.actor, row.resource, row.kind, row.label, row.start, row.end, row.amount)
         for row in result.trace.to_pandas().itertuples(index=False)
@@ -103,7 +178,7 @@ def run(scenario: Scenario, back_end: Any, directory: Path) -> Outcome:
     # What unfinished activities had done is unknown to the bindings.
     whole = len(finished) == len(result.trace.start)
     return Outcome(
-        values={each.name: each.value for each in result.returned},
+        values=values,
         clock=result.clock,
         states={each.name: each.state for each in result.returned},
         finished=sorted(finished, key=repr),
@@ -118,6 +193,8 @@ def run(scenario: Scenario, back_end: Any, directory: Path) -> Outcome:
 def _wrong(error: SimulationError) -> dict[str, Any]:
     """Return what is to be compared of an error."""
     wrong: dict[str, Any] = {"error": type(error).__name__, "clock": error.clock}
+    if isinstance(error, SimulatedTimeLimitError):
+        wrong["limit"] = error.limit
     if isinstance(error, DeadlockError):
         wrong["blocked"] = [
             (each.name, each.host, each.since, Path(each.where.partition(":")[0]).name)
@@ -127,27 +204,3 @@ def _wrong(error: SimulationError) -> dict[str, Any]:
         wrong["actor"] = (error.actor, error.host)
         wrong["cause"] = repr(error.__cause__)
     return wrong
-
-
-def differences(expected: Any, measured: Any, place: str = "") -> Iterator[str]:
-    """Yield the differences of two values; numbers may differ by 1e-9 of their size."""
-    if isinstance(expected, bool) or isinstance(measured, bool):
-        if expected is not measured:
-            yield f"{place}: {measured!r} instead of {expected!r}"
-    elif isinstance(expected, int | float) and isinstance(measured, int | float):
-        if not math.isclose(expected, measured, rel_tol=RELATIVE, abs_tol=1e-12):
-            yield f"{place}: {measured!r} instead of {expected!r}"
-    elif isinstance(expected, Mapping) and isinstance(measured, Mapping):
-        for key in sorted({*expected, *measured}, key=repr):
-            if key not in expected or key not in measured:
-                yield f"{place}[{key!r}] is on one side only"
-            else:
-                yield from differences(expected[key], measured[key], f"{place}[{key!r}]")
-    elif isinstance(expected, list | tuple) and isinstance(measured, list | tuple):
-        if len(expected) != len(measured):
-            yield f"{place}: {measured!r} instead of {expected!r}"
-        else:
-            for index, pair in enumerate(zip(expected, measured, strict=True)):
-                yield from differences(*pair, f"{place}[{index}]")
-    elif expected != measured:
-        yield f"{place}: {measured!r} instead of {expected!r}"

@@ -6,15 +6,17 @@ events may differ.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from worlds import HOSTS, LINKS, ROUTES, platform
+from worlds import HOSTS, LINKS, ROUTES
+from xml_zones import zone_xml
 
 from simplugin.errors import ActivityError, TimeoutException
 from simplugin.simulation import Placement
 
-PLATFORM = platform(
+PLATFORM = zone_xml(
     f"""{HOSTS}<host id="safe" speed="1Gf"/>{LINKS}<link id="s" bandwidth="4MBps" latency="110ms"/>
     {ROUTES}"""
     + "".join(
@@ -56,16 +58,17 @@ class Step(NamedTuple):
     inner: list[Any]
 
 
-def program(draw: np.random.Generator, words: tuple[str, ...], depth: int = 0) -> list[Step]:
+def program(draw: np.random.Generator, kind: str, depth: int = 0) -> list[Step]:
     """Return random steps."""
     steps = []
-    for _ in range(draw.integers(3, 9 if words is not KINDS["everything"] else 13)):
+    words = KINDS[kind]
+    for _ in range(draw.integers(3, 9 if kind != "everything" else 13)):
         word = str(draw.choice(words))
-        numbers = float(draw.uniform(1e-3, 5e-2)), float(draw.random())
+        pause, part = float(draw.uniform(1e-3, 5e-2)), float(draw.random())
         limit = None if draw.random() < 0.3 else float(draw.uniform(0.1, 3))
         name, host, other = (str(draw.choice(some)) for some in (list("xyz"), PLACES, PLACES))
-        inner = program(draw, words, depth + 1) if word == "spawn" and depth < 2 else []
-        steps.append(Step(word, numbers[0], name, host, other, numbers[1], limit, inner))
+        inner = program(draw, kind, depth + 1) if word == "spawn" and depth < 2 else []
+        steps.append(Step(word, pause, name, host, other, part, limit, inner))
     return steps
 
 
@@ -74,7 +77,7 @@ def placements(kind: str, seed: int) -> tuple[Placement, ...]:
     draw = np.random.default_rng((seed, list(KINDS).index(kind)))
     actors = [Placement("safe", keep)]
     for number in range(draw.integers(2, 6)):
-        steps = program(draw, KINDS[kind])
+        steps = program(draw, kind)
         start, host = float(draw.uniform(0, 1)), str(draw.choice(PLACES))
         again, end = bool(draw.random() < 0.2), float(draw.uniform(1, 9))
         actors.append(
@@ -89,6 +92,37 @@ def placements(kind: str, seed: int) -> tuple[Placement, ...]:
             )
         )
     return tuple(actors)
+
+
+def crowd(seed: int) -> tuple[Placement, ...]:
+    """Return the keeper and many actors that do everything, much of it at the very same date."""
+    draw = np.random.default_rng(seed)
+    actors = [Placement("safe", keep)]
+    for number in range(20):
+        steps = [step for _ in range(2) for step in at_once(program(draw, "everything"))]
+        actors.append(
+            Placement(
+                str(draw.choice(PLACES)),
+                follow,
+                (steps,),
+                name=f"actor{number}",
+                start_time=float(draw.choice([0.0, 0.0, 0.5])),
+                kill_time=3.0 if draw.random() < 0.2 else None,
+                restart=bool(draw.random() < 0.1),
+                daemon=bool(draw.random() < 0.1),
+            )
+        )
+    return tuple(actors)
+
+
+def at_once(steps: list[Step]) -> list[Step]:
+    """Return the steps without pauses, and a few only of those that end or stop actors."""
+    ends = ("fail_host", "kill", "leave", "meet", "nap", "stop")
+    return [
+        step._replace(pause=0.0, inner=at_once(step.inner))
+        for step in steps
+        if step.word not in ends or step.part < 0.15
+    ]
 
 
 async def keep(me: Any) -> dict[Any, Any]:
@@ -110,7 +144,7 @@ async def follow(me: Any, steps: list[Step]) -> None:
     for step in steps:
         await me.sleep_for(step.pause)
         try:
-            done = await getattr(follower, step.word)(step)
+            done = await follower.take(step)
         except ActivityError as error:
             done = type(error).__name__
         diary.append((step.word, done, me.now))
@@ -119,16 +153,26 @@ async def follow(me: Any, steps: list[Step]) -> None:
     )  # the actor that it resumed last goes first
 
 
-class _Handles(list[Any]):
-    """The activities that one actor started, for all to find."""
-
-    def __init__(self, pid: int) -> None:
-        self._pid = pid
-
-    def append(self, handle: Any) -> None:
-        super().append(handle)
-        HANDLES.append((self._pid, handle))
-        HANDLES.sort(key=lambda each: each[0])
+# What an actor waits for, and what it starts and keeps a handle of.
+WAITED: dict[str, Callable[[Any, Step], Any]] = {
+    "execute": lambda me, step: me.execute(1e8 + 3e9 * step.part, host=step.host),
+    "sleep": lambda me, step: me.sleep_for(2 * step.part),
+    "put": lambda me, step: me.mailbox(step.name).put(me.pid, 3e6 * step.part, timeout=step.limit),
+    "get": lambda me, step: me.mailbox(step.name).get(timeout=step.limit),
+    "say": lambda me, step: me.message_queue(step.name).put(me.pid, timeout=step.limit),
+    "hear": lambda me, step: me.message_queue(step.name).get(timeout=step.limit),
+    "meet": lambda me, step: me.barrier(2, step.name).wait(),
+    "nap": lambda me, _step: me.suspend(),
+    "transfer": lambda me, step: me.sendto(step.host, step.other, 3e6 * step.part),
+}
+STARTED: dict[str, Callable[[Any, Step], Any]] = {
+    "work": lambda me, step: me.exec_async(1e8 + 3e9 * step.part, host=step.host),
+    "put_async": lambda me, step: me.mailbox(step.name).put_async(me.pid, 3e6 * step.part),
+    "get_async": lambda me, step: me.mailbox(step.name).get_async(),
+    "say_async": lambda me, step: me.message_queue(step.name).put_async(me.pid),
+    "hear_async": lambda me, step: me.message_queue(step.name).get_async(),
+    "transfer_async": lambda me, step: me.sendto_async(step.host, step.other, 3e6 * step.part),
+}
 
 
 class Follower:
@@ -136,34 +180,22 @@ class Follower:
 
     def __init__(self, me: Any) -> None:
         self.me = me
-        self.handles: list[Any] = _Handles(me.pid)
+        self.handles: list[Any] = []
         self.children: list[Any] = []
 
-    async def execute(self, step: Step) -> None:
-        await self.me.execute(1e8 + 3e9 * step.part, host=step.host)
-
-    async def sleep(self, step: Step) -> None:
-        await self.me.sleep_for(2 * step.part)
-
-    async def put(self, step: Step) -> None:
-        box = self.me.mailbox(step.name)
-        await box.put(self.me.pid, 3e6 * step.part, timeout=step.limit)
-
-    async def get(self, step: Step) -> Any:
-        return await self.me.mailbox(step.name).get(timeout=step.limit)
-
-    async def put_async(self, step: Step) -> None:
-        box = self.me.mailbox(step.name)
-        self.handles.append(box.put_async(self.me.pid, 3e6 * step.part))
-
-    async def get_async(self, step: Step) -> None:
-        self.handles.append(self.me.mailbox(step.name).get_async())
+    async def take(self, step: Step) -> Any:
+        if step.word in WAITED:
+            return await WAITED[step.word](self.me, step)
+        if step.word in STARTED:
+            handle = STARTED[step.word](self.me, step)
+            self.handles.append(handle)
+            HANDLES.append((self.me.pid, handle))
+            HANDLES.sort(key=lambda each: each[0])
+            return None
+        return await getattr(self, step.word)(step)
 
     async def detach(self, step: Step) -> None:
         self.me.mailbox(step.name).put_detached(self.me.pid, 3e6 * step.part)
-
-    async def work(self, step: Step) -> None:
-        self.handles.append(self.me.exec_async(1e8 + 3e9 * step.part, host=step.host))
 
     async def wait_any(self, step: Step) -> Any:
         if not self.handles:
@@ -191,18 +223,6 @@ class Follower:
     async def cancel(self, step: Step) -> None:
         if self.handles:
             self.handles[int(step.part * len(self.handles))].cancel()
-
-    async def say(self, step: Step) -> None:
-        await self.me.message_queue(step.name).put(self.me.pid, timeout=step.limit)
-
-    async def hear(self, step: Step) -> Any:
-        return await self.me.message_queue(step.name).get(timeout=step.limit)
-
-    async def say_async(self, step: Step) -> None:
-        self.handles.append(self.me.message_queue(step.name).put_async(self.me.pid))
-
-    async def hear_async(self, step: Step) -> None:
-        self.handles.append(self.me.message_queue(step.name).get_async())
 
     async def lock(self, step: Step) -> None:
         async with self.me.mutex(step.name):
@@ -248,9 +268,6 @@ class Follower:
         if step.part < 0.3:
             self.me.exit()
 
-    async def meet(self, step: Step) -> Any:
-        return await self.me.barrier(2, step.name).wait()
-
     def _other(self, step: Step) -> Any:
         others = [actor for actor in self.me.actors if actor.pid not in (1, self.me.pid)]
         return others[int(step.part * len(others))] if others else None
@@ -269,10 +286,6 @@ class Follower:
             return other.pid, other.is_suspended
         return None
 
-    async def nap(self, step: Step) -> float:
-        await self.me.suspend()
-        return step.part
-
     async def pause(self, step: Step) -> None:
         if self.handles:
             self.handles[int(step.part * len(self.handles))].suspend()
@@ -282,7 +295,8 @@ class Follower:
             self.handles[int(step.part * len(self.handles))].resume()
 
     async def spawn(self, step: Step) -> None:
-        child = self.me.spawn(follow, step.inner, host=step.host, daemon=step.part < 0.3)
+        daemon, restart = step.part < 0.3, step.part > 0.8
+        child = self.me.spawn(follow, step.inner, host=step.host, daemon=daemon, restart=restart)
         self.children.append(child)
 
     async def join(self, step: Step) -> Any:
@@ -307,12 +321,6 @@ class Follower:
         # Two that turn it on at the same date start restartable actors twice in SimGrid.
         await self.me.sleep_for(0.1 + part + 1e-4 * self.me.pid)
         resource.turn_on()
-
-    async def transfer(self, step: Step) -> None:
-        await self.me.sendto(step.host, step.other, 3e6 * step.part)
-
-    async def transfer_async(self, step: Step) -> None:
-        self.handles.append(self.me.sendto_async(step.host, step.other, 3e6 * step.part))
 
     async def change(self, step: Step) -> None:
         self.me.link_by_name("ab").bandwidth = 5e5 + 4e6 * step.part

@@ -2,35 +2,63 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
-from conformance import Scenario
-from worlds import AB, AB_LATENCY, ADA, BOB, CYD, CYD_CORES, PLAIN
+from conformance import ada, alone, cyd, scenario, sleep, tried, work
+from worlds import AB, AB_LATENCY, ADA, BOB, CYD, CYD_CORES
 
-from simplugin.simulation import Placement, SimGridOptions
+from simplugin.simulation import SimGridOptions
 
 # Parallel tasks have their own model; without its TCP window the network is linear there too.
 PTASK = SimGridOptions(host_model="ptask_L07", tcp_gamma=0, crosstraffic=False)
 
+# ---- executions ---------------------------------------------------------------------------------
 
-async def execute(me: Any, flops: float, **how: Any) -> float:
-    await me.execute(flops, **how)
-    return me.now
+scenario("execute_alone", ada(work, 3e9, gives=3e9 / ADA), clock=3.0)
+scenario("execute_nothing", ada(work, 0, gives=0.0), clock=0.0)
+scenario(
+    "execute_share_a_core",
+    ada(work, 1e9, name="short", gives=2 * 1e9 / ADA),
+    ada(work, 2e9, name="long", gives=3e9 / ADA),
+)
+scenario(
+    "execute_more_than_cores",
+    *(
+        cyd(work, 1e9, name=f"task{i}", gives=(CYD_CORES + 1) * 1e9 / (CYD_CORES * CYD))
+        for i in range(CYD_CORES + 1)
+    ),
+)
 
 
-async def execute_with_priority(me: Any, flops: float, priority: float) -> float:
-    return await execute(me, flops, priority=priority)
+@alone([(None, 1e9 / BOB), (None, 1e9 / BOB + 1e9 / CYD), (None, 1e9 / BOB + 2e9 / CYD)])
+async def execute_on_other_hosts(me: Any) -> list[Any]:
+    hosts = ("bob", me.host_by_name("cyd"), None)
+    return [await tried(me, me.execute(1e9, host=host)) for host in hosts]
 
 
-async def execute_remotely(me: Any) -> list[float]:
-    dates = []
-    for host in ("bob", me.host_by_name("cyd"), None):
-        await me.execute(1e9, host=host)
-        dates.append(me.now)
-    return dates
+async def with_priority(me: Any, priority: float) -> Any:
+    return await tried(me, me.execute(1e9, priority=priority))
 
 
+# Three quarters go to the urgent one until it ends.
+scenario(
+    "execute_with_priorities",
+    ada(with_priority, 1.0, name="plain", gives=(None, 2e9 / ADA)),
+    ada(with_priority, 3.0, name="urgent", gives=(None, 1e9 / (0.75 * ADA))),
+)
+
+
+@alone([1e9 / (0.75 * ADA), 2e9 / ADA], only="no priority of asynchronous executions")
+async def execute_async_with_priorities(me: Any) -> list[float]:
+    plain, urgent = (me.exec_async(1e9, priority=priority) for priority in (1, 3))
+    await me.wait_all([plain, urgent])
+    return [urgent.finish_time, plain.finish_time]
+
+
+# The bounded one uses a quarter of the host and leaves three to the other.
+@alone((1.5e9 / (0.75 * ADA), 1e9 / (0.25 * ADA)), only="no bound")
 async def execute_bounded(me: Any) -> tuple[float, float]:
     bounded = me.exec_async(1e9, bound=ADA / 4)
     await me.execute(1.5e9)
@@ -39,82 +67,94 @@ async def execute_bounded(me: Any) -> tuple[float, float]:
     return free, me.now
 
 
+@alone(["STARTED", "big", 0.0, 2e9 - 0.5 * ADA, False, 2e9 / ADA, "FINISHED", 0.0, True, 2e9 / ADA])
 async def execute_async(me: Any) -> list[Any]:
-    work = me.exec_async(2e9, label="big")
-    seen: list[Any] = [work.state, work.label, work.start_time]
+    task = me.exec_async(2e9, label="big")
+    seen: list[Any] = [task.state, task.label, task.start_time]
     await me.sleep_for(0.5)
-    seen += [work.remaining, work.test()]
-    await work
-    return [*seen, me.now, work.state, work.remaining, work.test(), work.finish_time]
+    seen += [task.remaining, task.test()]
+    await task
+    return [*seen, me.now, task.state, task.remaining, task.test(), task.finish_time]
 
 
-async def execute_async_with_priorities(me: Any) -> list[float]:
-    works = [me.exec_async(1e9, priority=priority) for priority in (1, 3)]
-    dates = []
-    for _ in works:
-        works.remove(await me.wait_any(works))
-        dates.append(me.now)
-        if not works:
-            break
-    await me.wait_all(works)
-    return [*dates, me.now]
-
-
+@alone([1.5e9, 2e9 / ADA + 3])
 async def suspend_execution(me: Any) -> list[float]:
-    work = me.exec_async(2e9)
+    task = me.exec_async(2e9)
     await me.sleep_for(0.5)
-    work.suspend()
+    task.suspend()
     await me.sleep_for(3)
-    left = work.remaining
-    work.resume()
-    await work
+    left = task.remaining
+    task.resume()
+    await task
     return [left, me.now]
 
 
-async def ptask(me: Any, hosts: list[str], flops: list[float], sizes: Any) -> float:
-    await me.parallel_execute(hosts, flops, sizes, label="together")
-    return me.now
+# ---- parallel tasks -----------------------------------------------------------------------------
+
+parallel = functools.partial(alone, options=PTASK)
 
 
-async def ptask_arrays(me: Any) -> list[float]:
-    await me.parallel_execute(["ada", "bob"], np.array([1e9, 4e9]), None)
-    dates = [me.now]
-    await me.parallel_execute(["ada", "bob"], None, np.array([[0, 3e6], [0, 0]]))
-    return [*dates, me.now]
+# All at once, and the latency once.
+@parallel(
+    [
+        max(1e9 / ADA, 4e9 / BOB),
+        AB_LATENCY + max(1e9 / ADA, 1e9 / BOB, 3e6 / AB),
+        max(2e9 / ADA, 4e9 / BOB),
+        AB_LATENCY + 3e6 / AB,
+        0.0,
+    ],
+    on=cyd,
+)
+async def parallel_tasks(me: Any) -> list[float]:
+    message = [[0, 3e6], [0, 0]]
+    durations = []
+    for flops, sizes in (
+        ([1e9, 4e9], [[0, 0], [0, 0]]),
+        ([1e9, 1e9], message),
+        (np.array([2e9, 4e9]), None),
+        (None, np.array(message)),
+        (None, None),
+    ):
+        before = me.now
+        await me.parallel_execute(["ada", "bob"], flops, sizes, label="together")
+        durations.append(me.now - before)
+    return durations
 
 
-async def bad_ptasks(me: Any) -> list[Any]:
-    none, zeros, hosts = np.zeros((0, 0)), np.zeros((2, 2)), ["ada", "bob"]
+@parallel([["ValueError"] * 16, 0.0], on=cyd)
+async def bad_parallel_tasks(me: Any) -> list[Any]:
+    ones, zeros = np.ones(2), np.zeros((2, 2))
     wrong = []
     for flops, sizes in (
         (np.ones(3), zeros),
-        (np.ones(1), None),
-        (np.ones(2), np.zeros((3, 2))),
-        (np.ones(2), np.zeros((2, 3))),
-        (np.ones(2), none),
+        (ones, np.zeros((3, 2))),
+        (ones, np.zeros((2, 3))),
+        (ones, np.zeros((0, 0))),
         (np.array([1.0, -1.0]), zeros),
         (np.array([1.0, np.nan]), zeros),
         (np.array([1.0, np.inf]), zeros),
-        (np.ones(2), np.array([[0.0, -1.0], [0.0, 0.0]])),
-        (np.ones(2), np.array([[0.0, 0.0], [np.nan, 0.0]])),
-        ([1.0, 1.0, 1.0], [[0.0, 0.0], [0.0, 0.0]]),
-        ([1.0, -1.0], None),
+        (ones, np.array([[0.0, -1.0], [0.0, 0.0]])),
     ):
-        try:
-            me.parallel_async(hosts, flops, sizes)
-        except ValueError as error:
-            wrong.append(type(error).__name__)
+        for given in ((flops, sizes), (flops.tolist(), sizes.tolist())):
+            try:
+                me.parallel_async(["ada", "bob"], *given)
+            except ValueError as error:
+                wrong.append(type(error).__name__)
     return [wrong, me.now]
 
 
-async def ptask_async(me: Any) -> list[Any]:
+@parallel([False, (None, 2e9 / ADA), "FINISHED"], on=cyd)
+async def parallel_async(me: Any) -> list[Any]:
     task = me.parallel_async(["ada", "bob"], [2e9, 2e9], [[0, 0], [0, 0]])
     await me.sleep_for(1)
     early = task.test()
-    await task
-    return [early, me.now, task.state]
+    return [early, await tried(me, task), task.state]
 
 
+# ---- sleeping -----------------------------------------------------------------------------------
+
+
+@alone([0.0, 1.5, 4.25, 4.25])
 async def sleeping(me: Any) -> list[float]:
     dates = [me.now]
     await me.sleep_for(1.5)
@@ -126,146 +166,21 @@ async def sleeping(me: Any) -> list[float]:
     return [*dates, me.now]
 
 
+# SimGrid's precision.
+scenario("doze_off", ada(sleep, 1e-12, gives=1e-9))
+
+
 async def yielding(me: Any, name: str, said: Any) -> None:
     for turn in range(3):
         said.put_detached((name, turn, me.now))
         await me.yield_()
 
 
+@alone([[(name, turn, 0.0) for name in "ab" for turn in range(3)], 0.0])
 async def listening(me: Any) -> list[Any]:
     queue = me.message_queue("said")
-    a = me.spawn(yielding, "a", queue)
-    b = me.spawn(yielding, "b", queue)
-    await a.join()
-    await b.join()
+    children = [me.spawn(yielding, name, queue) for name in "ab"]
+    for child in children:
+        await child.join()
     said = [await queue.get() for _ in range(queue.size)]
     return [sorted(said), me.now]
-
-
-SCENARIOS = [
-    Scenario(
-        "execute_alone", PLAIN, (Placement("ada", execute, (3e9,)),), {"execute": 3e9 / ADA}, 3.0
-    ),
-    Scenario(
-        "execute_on_other_hosts",
-        PLAIN,
-        (Placement("ada", execute_remotely),),
-        {"execute_remotely": [1e9 / BOB, 1e9 / BOB + 1e9 / CYD, 1e9 / BOB + 2e9 / CYD]},
-    ),
-    Scenario(
-        "execute_share_a_core",
-        PLAIN,
-        (
-            Placement("ada", execute, (1e9,), name="short"),
-            Placement("ada", execute, (2e9,), name="long"),
-        ),
-        {"short": 2 * 1e9 / ADA, "long": 3e9 / ADA},
-    ),
-    Scenario(
-        "execute_more_than_cores",
-        PLAIN,
-        tuple(Placement("cyd", execute, (1e9,), name=f"task{i}") for i in range(CYD_CORES + 1)),
-        {f"task{i}": (CYD_CORES + 1) * 1e9 / (CYD_CORES * CYD) for i in range(CYD_CORES + 1)},
-    ),
-    Scenario(
-        "execute_with_priorities",
-        PLAIN,
-        (
-            Placement("ada", execute_with_priority, (1e9, 1.0), name="plain"),
-            Placement("ada", execute_with_priority, (1e9, 3.0), name="urgent"),
-        ),
-        # Three quarters go to the urgent one until it ends.
-        {"urgent": 1e9 / (0.75 * ADA), "plain": 2e9 / ADA},
-    ),
-    Scenario(
-        "execute_async_with_priorities",
-        PLAIN,
-        (Placement("ada", execute_async_with_priorities),),
-        {"execute_async_with_priorities": [1e9 / (0.75 * ADA), 2e9 / ADA]},
-        only="no priority of asynchronous executions",
-    ),
-    Scenario(
-        "execute_with_bound",
-        PLAIN,
-        (Placement("ada", execute_bounded),),
-        # The bounded one uses a quarter of the host and leaves three to the other.
-        {"execute_bounded": (1.5e9 / (0.75 * ADA), 1e9 / (0.25 * ADA))},
-        only="no bound",
-    ),
-    Scenario("execute_nothing", PLAIN, (Placement("ada", execute, (0,)),), {"execute": 0.0}, 0.0),
-    Scenario(
-        "execute_async",
-        PLAIN,
-        (Placement("ada", execute_async),),
-        {
-            "execute_async": [
-                *["STARTED", "big", 0.0],
-                *[2e9 - 0.5 * ADA, False],
-                *[2e9 / ADA, "FINISHED", 0.0, True, 2e9 / ADA],
-            ]
-        },
-    ),
-    Scenario(
-        "suspend_execution",
-        PLAIN,
-        (Placement("ada", suspend_execution),),
-        {"suspend_execution": [1.5e9, 2e9 / ADA + 3]},
-    ),
-    Scenario(
-        "parallel_computation",
-        PLAIN,
-        (Placement("ada", ptask, (["ada", "bob"], [1e9, 4e9], [[0, 0], [0, 0]])),),
-        {"ptask": max(1e9 / ADA, 4e9 / BOB)},
-        options=PTASK,
-    ),
-    Scenario(
-        "parallel_communication",
-        PLAIN,
-        (Placement("cyd", ptask, (["ada", "bob"], [1e9, 1e9], [[0, 3e6], [0, 0]])),),
-        {"ptask": AB_LATENCY + max(1e9 / ADA, 1e9 / BOB, 3e6 / AB)},
-        options=PTASK,
-    ),
-    Scenario(
-        "parallel_arrays",
-        PLAIN,
-        (Placement("cyd", ptask_arrays),),
-        {
-            "ptask_arrays": [
-                max(1e9 / ADA, 4e9 / BOB),
-                max(1e9 / ADA, 4e9 / BOB) + AB_LATENCY + 3e6 / AB,
-            ]
-        },
-        options=PTASK,
-    ),
-    Scenario(
-        "parallel_nothing",
-        PLAIN,
-        (Placement("cyd", ptask, (["ada", "bob"], None, None)),),
-        {"ptask": 0.0},
-        0.0,
-        options=PTASK,
-    ),
-    Scenario(
-        "parallel_bad_arguments",
-        PLAIN,
-        (Placement("cyd", bad_ptasks),),
-        {"bad_ptasks": [["ValueError"] * 12, 0.0]},
-        options=PTASK,
-    ),
-    Scenario(
-        "parallel_async",
-        PLAIN,
-        (Placement("cyd", ptask_async),),
-        {"ptask_async": [False, 2e9 / ADA, "FINISHED"]},
-        options=PTASK,
-    ),
-    Scenario(
-        "sleeping", PLAIN, (Placement("ada", sleeping),), {"sleeping": [0.0, 1.5, 4.25, 4.25]}
-    ),
-    Scenario(
-        "yielding",
-        PLAIN,
-        (Placement("ada", listening),),
-        {"listening": [[(name, turn, 0.0) for name in "ab" for turn in range(3)], 0.0]},
-    ),
-]

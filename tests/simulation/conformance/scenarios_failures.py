@@ -1,50 +1,49 @@
-"""Hosts and links that actors turn off and on."""
+"""Hosts and links that actors or profiles turn off and on; profiles of speeds and bandwidths."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from conformance import Scenario
-from worlds import ADA, PLAIN, ab
+from conformance import ada, alone, bob, cyd, receive, scenario, send, sleep, tried, work
+from worlds import AB, AB_LATENCY, ADA, PLAIN, ab
 
-from simplugin.errors import HostFailureException, NetworkFailureException
-from simplugin.simulation import Placement
+from simplugin.errors import HostFailureException
 
 
-async def switch_host(me: Any, name: str, off: float, on: float | None) -> float:
-    host = me.host_by_name(name)
+async def switch(me: Any, name: str, off: float, on: float | None = None) -> None:
+    """Turn a host or a link off, twice, and on again."""
+    resource = me.link_by_name(name) if name == "ab" else me.host_by_name(name)
     await me.sleep_until(off)
-    host.turn_off()
-    host.turn_off()
+    resource.turn_off()
+    resource.turn_off()
     if on is not None:
         await me.sleep_until(on)
-        host.turn_on()
-    return me.now
+        resource.turn_on()
 
 
-async def switch_link(me: Any, name: str, off: float, on: float | None) -> float:
-    link = me.link_by_name(name)
-    await me.sleep_until(off)
-    link.turn_off()
-    if on is not None:
-        await me.sleep_until(on)
-        link.turn_on()
-    return me.now
+# ---- by actors ----------------------------------------------------------------------------------
 
 
 async def work_on_ada(me: Any) -> list[Any]:
-    work = me.exec_async(5e9, host="ada")
+    task = me.exec_async(5e9, host="ada")
+    seen: list[Any] = []
     try:
-        await work
+        await task
     except HostFailureException as error:
-        seen = [me.now, error.activity is work, work.state]
-    try:
-        await me.execute(1e9, host="ada")
-    except HostFailureException:
-        seen.append(me.now)
+        seen = [me.now, error.activity is task, task.state]
+    seen.append(await tried(me, me.execute(1e9, host="ada")))
     await me.sleep_until(5)
-    await me.execute(1e9, host="ada")
-    return [*seen, me.now]
+    return [*seen, await tried(me, me.execute(1e9, host="ada"))]
+
+
+scenario(
+    "remote_work_fails",
+    bob(
+        work_on_ada,
+        gives=[2.0, True, "FAILED", ("HostFailureException", 2.0), (None, 5 + 1e9 / ADA)],
+    ),
+    cyd(switch, "ada", 2.0, 4.0),
+)
 
 
 async def doomed(me: Any, notes: Any) -> None:
@@ -55,86 +54,112 @@ async def doomed(me: Any, notes: Any) -> None:
         notes.append(("finally", me.now))
 
 
+@alone([False, (None, 1.5), [("finally", 1.5), ("exit", True, 1.5), "no host"]], on=cyd)
 async def kill_by_host(me: Any) -> list[Any]:
     notes: list[Any] = []
     child = me.spawn(doomed, notes, host="ada")
     await me.sleep_for(1.5)
     me.host_by_name("ada").turn_off()
-    alive = child.is_alive
-    value = await child.join()
+    seen = [child.is_alive, await tried(me, child.join())]
     try:
         me.spawn(doomed, notes, host="ada")
     except HostFailureException:
         notes.append("no host")
-    return [alive, value, me.now, notes]
+    return [*seen, notes]
 
 
-async def send(me: Any) -> list[Any]:
-    try:
-        await me.mailbox("box").put("data", 5e6)
-    except NetworkFailureException:
-        return ["failed", me.now]
-    return ["sent", me.now]
+FAILED = ("NetworkFailureException", 2.5)
+for victim, sent, received in (
+    ("ada", None, FAILED),
+    ("bob", FAILED, None),
+    ("ab", FAILED, FAILED),
+):
+    scenario(
+        f"{victim}_off_under_a_transfer",
+        ada(send, 5e6, gives=sent),
+        bob(receive, gives=received),
+        cyd(switch, victim, 2.5),
+    )
 
 
-async def receive(me: Any) -> list[Any]:
-    try:
-        return [await me.mailbox("box").get(), me.now]
-    except NetworkFailureException:
-        return ["failed", me.now]
+async def transfer_direct(me: Any) -> Any:
+    return await tried(me, me.sendto("ada", "bob", 5e6))
+
+
+scenario("direct_transfer_fails", cyd(transfer_direct, gives=FAILED), cyd(switch, "bob", 2.5))
 
 
 async def send_stubbornly(me: Any) -> list[Any]:
-    failures = []
-    while True:
-        try:
-            await me.mailbox("box").put("data", 1e6)
-        except NetworkFailureException:
-            failures.append(me.now)
-            await me.sleep_for(1)
-        else:
-            return [failures, me.now]
+    attempts: list[Any] = []
+    while not attempts or attempts[-1][0]:
+        attempts.append(await send(me))
+        await me.sleep_for(1)
+    return attempts
 
 
-async def receive_stubbornly(me: Any) -> list[Any]:
-    while True:
-        try:
-            return [await me.mailbox("box").get(), me.now]
-        except NetworkFailureException:
-            continue
+async def receive_stubbornly(me: Any) -> Any:
+    while (got := await receive(me))[0] != "send_stubbornly":
+        pass
+    return got
 
 
-async def transfer_direct(me: Any) -> list[Any]:
-    try:
-        await me.sendto("ada", "bob", 5e6)
-    except NetworkFailureException:
-        return ["failed", me.now]
-    return []
+# A transfer over a link that is off fails at once.
+scenario(
+    "try_until_the_link_is_on",
+    ada(
+        send_stubbornly,
+        gives=[
+            ("NetworkFailureException", 0.5),
+            ("NetworkFailureException", 1.5),
+            (None, 2.5 + ab(1e6)),
+        ],
+    ),
+    bob(receive_stubbornly, gives=("send_stubbornly", 2.5 + ab(1e6))),
+    cyd(switch, "ab", 0.5, 2.25),
+)
 
 
 async def wait_for_either(me: Any) -> list[Any]:
     safe = me.exec_async(9e9)
     risky = me.exec_async(9e9, host="ada")
+    seen: list[Any] = []
     try:
         await me.wait_any([safe, risky])
     except HostFailureException as error:
         seen = [me.now, error.activity is risky]
-    try:
-        await me.wait_all([safe, risky])
-    except HostFailureException:
-        seen.append(me.now)
-    return [*seen, risky.test(), safe.state]
+    return [*seen, await tried(me, me.wait_all([safe, risky])), risky.test(), safe.state]
+
+
+scenario(
+    "one_of_several_fails",
+    bob(
+        wait_for_either,
+        gives=[1.25, True, ("HostFailureException", 1.25), True, "STARTED"],
+    ),
+    cyd(switch, "ada", 1.25),
+)
 
 
 async def live_again(me: Any) -> float:
     me.message_queue("lives").put_detached((me.now, me.properties["role"]))
     await me.execute(3e9)
-    return me.now
+    return float(me.now)
 
 
 async def count_lives(me: Any) -> list[Any]:
     queue = me.message_queue("lives")
-    return [await queue.get(), await queue.get(), me.now]
+    # Somebody must have something to do: profiles alone do not keep a simulation going.
+    await me.sleep_for(4.5)
+    return [await queue.get(), await queue.get()]
+
+
+PHOENIX: dict[str, Any] = {"restart": True, "properties": {"role": "phoenix"}}
+scenario(
+    "restart_with_its_host",
+    ada(live_again, **PHOENIX, gives=2.5 + 3e9 / ADA),
+    bob(count_lives, gives=[(0.0, "phoenix"), (2.5, "phoenix")]),
+    cyd(switch, "ada", 1.0, 2.5),
+)
 
 
 async def turn_off_my_own(me: Any) -> str:
@@ -145,10 +170,10 @@ async def turn_off_my_own(me: Any) -> str:
     return "survived"
 
 
+@alone([(None, 0.0), {"date": "0.0"}, False], on=cyd)
 async def see_it_go(me: Any) -> list[Any]:
     child = me.spawn(turn_off_my_own, host="ada")
-    value = await child.join()
-    return [value, me.now, child.properties, me.host_by_name("ada").is_on]
+    return [await tried(me, child.join()), child.properties, me.host_by_name("ada").is_on]
 
 
 async def forgotten_put(me: Any) -> None:
@@ -156,115 +181,118 @@ async def forgotten_put(me: Any) -> None:
     await me.sleep_for(10)
 
 
-async def receive_late(me: Any) -> list[Any]:
-    await me.sleep_for(2)
-    return await receive(me)
+scenario(
+    "put_of_a_dead_host",
+    ada(forgotten_put),
+    bob(receive, 2, gives=("NetworkFailureException", 2.0)),
+    cyd(switch, "ada", 1.0),
+    only="SimGrid aborts",
+)
+
+# ---- by profiles --------------------------------------------------------------------------------
 
 
-SCENARIOS = [
-    Scenario(
-        "remote_work_fails",
-        PLAIN,
-        (Placement("bob", work_on_ada), Placement("cyd", switch_host, ("ada", 2.0, 4.0))),
-        {"work_on_ada": [2.0, True, "FAILED", 2.0, 5 + 1e9 / ADA], "switch_host": 4.0},
-    ),
-    Scenario(
-        "host_off_kills",
-        PLAIN,
-        (Placement("cyd", kill_by_host),),
-        {
-            "kill_by_host": [
-                *[False, None, 1.5],
-                [("finally", 1.5), ("exit", True, 1.5), "no host"],
-            ]
-        },
-    ),
-    Scenario(
-        "host_off_under_a_transfer",
-        PLAIN,
-        (
-            Placement("ada", send),
-            Placement("bob", receive),
-            Placement("cyd", switch_host, ("ada", 2.5, None)),
-        ),
-        {"send": None, "receive": ["failed", 2.5], "switch_host": 2.5},
-    ),
-    Scenario(
-        "receiver_off_under_a_transfer",
-        PLAIN,
-        (
-            Placement("ada", send),
-            Placement("bob", receive),
-            Placement("cyd", switch_host, ("bob", 2.5, None)),
-        ),
-        {"receive": None, "send": ["failed", 2.5], "switch_host": 2.5},
-    ),
-    Scenario(
-        "link_off_under_a_transfer",
-        PLAIN,
-        (
-            Placement("ada", send),
-            Placement("bob", receive),
-            Placement("cyd", switch_link, ("ab", 2.5, None)),
-        ),
-        {"send": ["failed", 2.5], "receive": ["failed", 2.5], "switch_link": 2.5},
-    ),
-    Scenario(
-        "try_until_the_link_is_on",
-        PLAIN,
-        (
-            Placement("ada", send_stubbornly),
-            Placement("bob", receive_stubbornly),
-            Placement("cyd", switch_link, ("ab", 0.5, 2.25)),
-        ),
-        # A transfer over a link that is off fails at once.
-        {
-            "send_stubbornly": [[0.5, 1.5], 2.5 + ab(1e6)],
-            "receive_stubbornly": ["data", 2.5 + ab(1e6)],
-            "switch_link": 2.25,
-        },
-    ),
-    Scenario(
-        "direct_transfer_fails",
-        PLAIN,
-        (Placement("cyd", transfer_direct), Placement("cyd", switch_host, ("bob", 1.75, None))),
-        {"transfer_direct": ["failed", 1.75], "switch_host": 1.75},
-    ),
-    Scenario(
-        "one_of_several_fails",
-        PLAIN,
-        (Placement("bob", wait_for_either), Placement("cyd", switch_host, ("ada", 1.25, None))),
-        {"wait_for_either": [1.25, True, 1.25, True, "STARTED"], "switch_host": 1.25},
-    ),
-    Scenario(
-        "restart_with_its_host",
-        PLAIN,
-        (
-            Placement("ada", live_again, restart=True, properties={"role": "phoenix"}),
-            Placement("bob", count_lives),
-            Placement("cyd", switch_host, ("ada", 1.0, 2.5)),
-        ),
-        {
-            "live_again": 2.5 + 3e9 / ADA,
-            "count_lives": [(0.0, "phoenix"), (2.5, "phoenix"), 2.5],
-            "switch_host": 2.5,
-        },
-    ),
-    Scenario(
-        "turn_off_my_own_host",
-        PLAIN,
-        (Placement("cyd", see_it_go),),
-        {"see_it_go": [None, 0.0, {"date": "0.0"}, False]},
-    ),
-    Scenario(
-        "put_of_a_dead_host",
-        PLAIN,
-        (
-            Placement("ada", forgotten_put),
-            Placement("bob", receive_late),
-            Placement("cyd", switch_host, ("ada", 1.0, None)),
-        ),
-        {"forgotten_put": None, "receive_late": ["failed", 2.0], "switch_host": 1.0},
-        only="SimGrid aborts",
-    ),
-]
+def profiled(kind: str, element: str, points: str) -> str:
+    """Return the usual hosts and links, one of them with a profile of dates and values."""
+    head, _, tail = PLAIN.rpartition("</zone>")
+    return f"""{head}<trace id="profile" periodicity="-1">\n{points}\n</trace>
+<trace_connect kind="{kind}" trace="profile" element="{element}"/></zone>{tail}"""
+
+
+HOST_FAILS = profiled("HOST_AVAIL", "ada", "0.0 1\n2.0 0\n4.0 1")
+
+
+async def compute(me: Any, flops: float) -> list[float]:
+    before = me.host.available_speed
+    await me.execute(flops)
+    return [before, me.host.available_speed, me.now]
+
+
+# 1 Gflop until 1 s, 1 until 3 s, the rest at a quarter.
+scenario(
+    "speed_profile",
+    ada(compute, 2.5e9, gives=[1.0, 0.25, 3 + 0.5e9 / (0.25 * ADA)]),
+    platform=profiled("SPEED", "ada", "0.0 1.0\n1.0 0.5\n3.0 0.25"),
+)
+# 1 MB until 1.125 s, then half as fast.
+scenario(
+    "bandwidth_profile",
+    ada(send, 2e6, gives=(None, 1.125 + 2.0)),
+    bob(receive, gives=("send", 1.125 + 2.0)),
+    platform=profiled("BANDWIDTH", "ab", "0.0 1e6\n1.125 5e5"),
+)
+scenario(
+    "latency_profile",
+    ada(send, gives=(None, AB_LATENCY + 1e6 / AB)),
+    bob(receive, gives=("send", AB_LATENCY + 1e6 / AB)),
+    ada(send, 1e6, 3.0, name="later", gives=(None, 3 + 0.5 + 1e6 / AB)),
+    bob(receive, name="second", start_time=2.0, gives=("later", 3 + 0.5 + 1e6 / AB)),
+    platform=profiled("LATENCY", "ab", "2.0 0.5"),
+)
+scenario(
+    "host_fails_and_restarts",
+    ada(live_again, **PHOENIX, gives=4.0 + 3.0),
+    bob(count_lives, gives=[(0.0, "phoenix"), (4.0, "phoenix")]),
+    platform=HOST_FAILS,
+    clock=7.0,
+)
+
+
+async def born(me: Any) -> float:
+    """Return when it started: the life that is last in the results."""
+    start = float(me.now)
+    await me.execute(1e9)
+    return start
+
+
+scenario(
+    "restartable_on_a_host_that_is_off",
+    ada(born, restart=True, gives=2.5),
+    bob(sleep, 9, gives=9.0),
+    platform=profiled("HOST_AVAIL", "ada", "0 0\n2.5 1"),
+)
+
+
+async def wait_for_the_dead(me: Any) -> Any:
+    other = next(actor for actor in me.actors if actor.name == "sleep")
+    return await tried(me, other.join())
+
+
+async def watch(me: Any) -> list[Any]:
+    seen = []
+    for date in (1.0, 3.0, 5.0):
+        await me.sleep_until(date)
+        seen.append(me.host_by_name("ada").is_on)
+    return seen
+
+
+async def delegate(me: Any) -> Any:
+    return await tried(me, me.execute(5e9, host="ada"))
+
+
+scenario(
+    "users_of_a_failing_host",
+    ada(sleep, 50),
+    bob(wait_for_the_dead, gives=(None, 2.0)),
+    bob(watch, gives=[True, False, True]),
+    bob(delegate, gives=("HostFailureException", 2.0)),
+    ada(send, 9e6),
+    bob(receive, gives=("NetworkFailureException", 2.0)),
+    platform=HOST_FAILS,
+    clock=5.0,
+)
+scenario(
+    "failing_link",
+    ada(send, 9e6, gives=("NetworkFailureException", 2.0)),
+    bob(receive, gives=("NetworkFailureException", 2.0)),
+    platform=profiled("LINK_AVAIL", "ab", "0.0 1\n2.0 0\n4.0 1"),
+)
+# A limit of simulated time changes nothing: the profile goes on after the end.
+for until in (None, 22.0, 500.0):
+    scenario(
+        f"end_before_{until}_by_a_failing_host",
+        ada(work, 1e11, restart=True),
+        platform=profiled("HOST_AVAIL", "ada", "20 0\n25 1"),
+        clock=20.0,
+        until=until,
+    )

@@ -4,39 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance import Scenario
-from worlds import (
-    AB,
-    AB_LATENCY,
-    ADA,
-    BC_LATENCY,
-    BOB,
-    CYD,
-    CYD_CORES,
-    PLAIN,
-    ab,
-    platform,
-)
+from conformance import ada, alone, bob, cyd, scenario, sleep, tried, work
+from worlds import AB, AB_LATENCY, ADA, BC_LATENCY, BOB, CYD, CYD_CORES, ab
+from xml_zones import zone_xml
 
 from simplugin.errors import SimpluginError
-from simplugin.simulation import Placement
 
 IDLE, FULL, OFF = 95.0, 200.0, 10.0  # W
 LINK_IDLE, LINK_FULL = 10.0, 50.0  # W
-WATTS = platform("""
-    <host id="ada" speed="1Gf">
-      <prop id="wattage_per_state" value="95.0:95.0:200.0"/><prop id="wattage_off" value="10"/>
-    </host>
-    <host id="bob" speed="1Gf">
-      <prop id="wattage_per_state" value="95.0:95.0:200.0"/><prop id="wattage_off" value="10"/>
-    </host>
+HOST_WATTS = """<prop id="wattage_per_state" value="95.0:95.0:200.0"/>
+      <prop id="wattage_off" value="10"/>"""
+WATTS = zone_xml(f"""
+    <host id="ada" speed="1Gf">{HOST_WATTS}</host>
+    <host id="bob" speed="1Gf">{HOST_WATTS}</host>
     <link id="ab" bandwidth="1MBps" latency="125ms">
       <prop id="wattage_range" value="10.0:50.0"/><prop id="wattage_off" value="1"/>
     </link>
     <route src="ada" dst="bob"><link_ctn id="ab"/></route>
 """)
 
+# ---- what there is ------------------------------------------------------------------------------
 
+
+@alone(
+    [
+        ["ada", "bob", "cyd"],
+        [ADA, 1, 0.0, 1.0, True, {"colour": "red"}],
+        [CYD, CYD_CORES, 1e9, 0, 1, {}],
+    ],
+    clock=0.5,
+)
 async def look_at_hosts(me: Any) -> list[Any]:
     cyd = me.host_by_name("cyd")
     me.exec_async(1e9, host="cyd")
@@ -49,88 +46,90 @@ async def look_at_hosts(me: Any) -> list[Any]:
     ]
 
 
+@alone([True, ["ab", AB, AB_LATENCY, 0.0, True], ["SHARED", {"cable": "blue"}]])
 async def look_at_links(me: Any) -> list[Any]:
     link = me.link_by_name("ab")
-    names = {"ab", "ac", "bc1", "bc2"}
     return [
-        sorted(names & {each.name for each in me.links}),
+        {"ab", "ac", "bc1", "bc2"} <= {each.name for each in me.links},
         [link.name, link.bandwidth, link.latency, link.load, link.is_on],
         [link.sharing_policy, link.properties],
     ]
 
 
+@alone([["bc1", "bc2"], BC_LATENCY, ["bc2", "bc1"], BC_LATENCY, 0.0])
 async def find_routes(me: Any) -> list[Any]:
-    there = me.route("bob", "cyd")
-    back = me.route("cyd", me.host_by_name("bob"))
-    return [
-        [link.name for link in there.links],
-        there.latency,
-        [link.name for link in back.links],
-        back.latency,
-        me.now,
-    ]
+    seen: list[Any] = []
+    for route in (me.route("bob", "cyd"), me.route("cyd", me.host_by_name("bob"))):
+        seen += [[link.name for link in route.links], route.latency]
+    return [*seen, me.now]
 
 
+def errors_of(*calls: Any) -> list[str]:
+    """Return the names of the errors of calls."""
+    names = []
+    for call in calls:
+        try:
+            call()
+        except (SimpluginError, ValueError, TypeError) as error:
+            names.append(type(error).__name__)
+    return names
+
+
+@alone([["SimpluginError"] * 6, 0.0])
 async def look_for_nothing(me: Any) -> list[Any]:
-    wrong = []
-    for find in (
+    wrong = errors_of(
         lambda: me.host_by_name("dora"),
         lambda: me.link_by_name("no link"),
         lambda: me.route("ada", "dora"),
         lambda: me.exec_async(1e9, host="dora"),
         lambda: me.parallel_async(["ada", "bob"], [1, 1], [[0, 0], [0, 0]]),
         lambda: me.host.energy,
-    ):
-        try:
-            find()
-        except SimpluginError as error:
-            wrong.append(type(error).__name__)
+    )
     return [wrong, me.now]
 
 
+@alone([["ValueError"] * 12, ["TypeError"] * 8, 0.0])
 async def bad_arguments(me: Any) -> list[Any]:
-    wrong = []
-    for call in (
+    link = me.link_by_name("ab")
+    values = errors_of(
         lambda: me.exec_async(-1),
         lambda: me.exec_async(float("nan")),
+        lambda: me.exec_async(1, priority=0),
         lambda: me.mailbox("box").put_detached(None, -5),
-        lambda: me.mailbox(3),
         lambda: me.wait_any([]),
-        lambda: me.wait_all(["no activity"]),
         lambda: me.semaphore(-1),
         lambda: me.barrier(0),
         lambda: me.sleep_for(float("inf")),
-        lambda: me.exec_async(1, priority=0),
-    ):
-        try:
-            call()
-        except (ValueError, TypeError) as error:
-            wrong.append(type(error).__name__)
-    return [wrong, me.now]
+        lambda: me.sleep_for(-1),
+        lambda: setattr(link, "bandwidth", -1),
+        lambda: setattr(link, "bandwidth", 0),
+        lambda: setattr(link, "latency", -1),
+    )
+    types = errors_of(
+        lambda: me.mailbox(3),
+        lambda: me.wait_all(["no activity"]),
+        lambda: me.execute("1"),
+        lambda: me.execute(None),
+        lambda: me.barrier(1.5),
+        lambda: me.spawn(sleep, name=5),
+        lambda: setattr(link, "bandwidth", None),
+        lambda: setattr(link, "latency", None),
+    )
+    return [values, types, me.now]
 
 
+# ---- what changes -------------------------------------------------------------------------------
+
+
+@alone([BOB, 1e9, 1e9, 1, 1 + (4e9 - BOB) / 1e9, ["ValueError"]], on=bob)
 async def slow_down(me: Any) -> list[Any]:
-    work = me.exec_async(4e9)
+    task = me.exec_async(4e9)
     await me.sleep_for(1)
     speeds = [me.host.speed, me.host.pstate_speed(1)]
     me.host.pstate = 1
-    await work
-    seen = [*speeds, me.host.speed, me.host.pstate, me.now]
-    try:
-        me.host.pstate = 7
-    except ValueError:
-        seen.append("no such state")
-    return seen
-
-
-async def send(me: Any) -> float:
-    await me.mailbox("box").put("data", 2e6)
-    return me.now
-
-
-async def receive(me: Any) -> float:
-    await me.mailbox("box").get()
-    return me.now
+    await task
+    bad = errors_of(lambda: setattr(me.host, "pstate", 7))
+    return [*speeds, me.host.speed, me.host.pstate, me.now, bad]
 
 
 async def narrow(me: Any) -> list[float]:
@@ -141,11 +140,8 @@ async def narrow(me: Any) -> list[float]:
     return [link.bandwidth, link.latency]
 
 
-async def send_again(me: Any) -> list[float]:
-    await me.mailbox("box").put("data", 2e6)
-    first = me.now
-    await me.mailbox("box").put("data", 2e6)
-    return [first, me.now]
+async def send_again(me: Any) -> list[Any]:
+    return [await tried(me, me.mailbox("box").put("data", 2e6)) for _ in range(2)]
 
 
 async def receive_twice(me: Any) -> None:
@@ -153,6 +149,23 @@ async def receive_twice(me: Any) -> None:
     await me.mailbox("box").get()
 
 
+# The first transfer has paid its latency; the second pays the new one.
+scenario(
+    "change_a_link",
+    ada(send_again, gives=[(None, ab(1e6) + 2), (None, ab(1e6) + 2 + 0.5 + 4)]),
+    bob(receive_twice),
+    cyd(narrow, gives=[AB / 2, 0.5]),
+)
+
+# ---- energy -------------------------------------------------------------------------------------
+
+
+@alone(
+    [0.0, 2 * FULL, 2 * FULL + 3 * IDLE],
+    platform=WATTS,
+    energy=[2 * FULL + 3 * IDLE, 5 * IDLE],
+    clock=5.0,
+)
 async def burn(me: Any) -> list[float]:
     seen = [me.host.energy]
     await me.execute(2e9)
@@ -161,6 +174,11 @@ async def burn(me: Any) -> list[float]:
     return [*seen, me.host.energy]
 
 
+@alone(
+    [IDLE + 4 * OFF, IDLE + 4 * OFF + FULL],
+    platform=WATTS,
+    energy=[6 * IDLE, IDLE + 4 * OFF + FULL],
+)
 async def switch(me: Any) -> list[float]:
     bob = me.host_by_name("bob")
     await me.sleep_for(1)
@@ -172,6 +190,12 @@ async def switch(me: Any) -> list[float]:
     return [asleep, bob.energy]
 
 
+# SimGrid counts the latency as busy.
+@alone(
+    [LINK_IDLE, LINK_IDLE + LINK_FULL * (AB_LATENCY + 2), 1 + ab(2e6)],
+    platform=WATTS,
+    energy=[(1 + ab(2e6)) * IDLE] * 2,
+)
 async def send_and_measure(me: Any) -> list[float]:
     link = me.link_by_name("ab")
     await me.sleep_for(1)
@@ -180,76 +204,13 @@ async def send_and_measure(me: Any) -> list[float]:
     return [before, link.energy, me.now]
 
 
-def alone(function: Any, expected: Any, xml: str = PLAIN, **more: Any) -> Scenario:
-    """Return a scenario of one actor on ada."""
-    name = function.__name__
-    return Scenario(name, xml, (Placement("ada", function),), {name: expected}, **more)
-
-
-SCENARIOS = [
-    alone(
-        look_at_hosts,
-        [
-            ["ada", "bob", "cyd"],
-            [ADA, 1, 0.0, 1.0, True, {"colour": "red"}],
-            [CYD, CYD_CORES, 1e9, 0, 1, {}],
-        ],
-        clock=0.5,
-    ),
-    alone(
-        look_at_links,
-        [
-            ["ab", "ac", "bc1", "bc2"],
-            ["ab", AB, AB_LATENCY, 0.0, True],
-            ["SHARED", {"cable": "blue"}],
-        ],
-    ),
-    alone(find_routes, [["bc1", "bc2"], BC_LATENCY, ["bc2", "bc1"], BC_LATENCY, 0.0]),
-    alone(look_for_nothing, [["SimpluginError"] * 6, 0.0]),
-    alone(
-        bad_arguments,
-        [
-            [
-                *["ValueError", "ValueError", "ValueError", "TypeError", "ValueError"],
-                *["TypeError", "ValueError", "ValueError", "ValueError", "ValueError"],
-            ],
-            0.0,
-        ],
-    ),
-    Scenario(
-        "slow_down",
-        PLAIN,
-        (Placement("bob", slow_down),),
-        {"slow_down": [BOB, 1e9, 1e9, 1, 1 + (4e9 - BOB) / 1e9, "no such state"]},
-    ),
-    Scenario(
-        "change_a_link",
-        PLAIN,
-        (Placement("ada", send_again), Placement("bob", receive_twice), Placement("cyd", narrow)),
-        # The first transfer has paid its latency; the second pays the new one.
-        {
-            "send_again": [ab(1e6) + 2, ab(1e6) + 2 + 0.5 + 4],
-            "receive_twice": None,
-            "narrow": [AB / 2, 0.5],
-        },
-    ),
-    alone(
-        burn,
-        [0.0, 2 * FULL, 2 * FULL + 3 * IDLE],
-        WATTS,
-        energy=True,
-        clock=5.0,
-    ),
-    alone(switch, [IDLE + 4 * OFF, IDLE + 4 * OFF + FULL], WATTS, energy=True),
-    alone(
-        send_and_measure,
-        [
-            LINK_IDLE,
-            # SimGrid counts the latency as busy.
-            LINK_IDLE * 1 + LINK_FULL * (AB_LATENCY + 2),
-            1 + ab(2e6),
-        ],
-        WATTS,
-        energy=True,
-    ),
-]
+# A limit of simulated time changes nothing, neither at the end nor after it.
+for until in (None, 20.0, 5000.0):
+    scenario(
+        f"energy_before_{until}",
+        ada(work, 20e9, gives=20.0),
+        platform=WATTS,
+        energy=[20 * FULL, 20 * IDLE],
+        clock=20.0,
+        until=until,
+    )

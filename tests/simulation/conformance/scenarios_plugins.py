@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance import Scenario
-from worlds import platform
+from conformance import ada, alone, bob, scenario
+from xml_zones import zone_xml
 
-from simplugin.simulation import Placement, SimGridOptions
+from simplugin.simulation import SimGridOptions
 
 IDLE, BUSY = 10.0, 100.0  # W
 FAST, SLOW = 1e9, 2.5e8  # flop/s
 WORK, START = 2e9, 1.05  # flop, s
 
-THROTTLED = platform('<host id="ada" speed="1Gf,500Mf,250Mf"/>')
-WATTS = platform(
+THROTTLED = zone_xml('<host id="ada" speed="1Gf,500Mf,250Mf"/>')
+WATTS = zone_xml(
     f'<host id="ada" speed="1Gf"><prop id="wattage_per_state" value="{IDLE}:{IDLE}:{BUSY}"/></host>'
 )
-LINK = platform(f"""
+LINK = zone_xml(f"""
     <host id="ada" speed="1Gf"><prop id="wattage_per_state" value="0:0:0"/></host>
     <host id="bob" speed="1Gf"><prop id="wattage_per_state" value="0:0:0"/></host>
     <link id="ab" bandwidth="1MBps" latency="0">
@@ -27,16 +27,45 @@ LINK = platform(f"""
 """)
 
 
-async def work(me: Any) -> float:
+async def start_late(me: Any) -> float:
     await me.sleep_for(START)
     await me.execute(WORK)
-    return me.now
+    return float(me.now)
+
+
+# SimGrid 4.1 starts two governors on each host: the first resets what the second reads.
+for governor, end in (
+    ("performance", START + WORK / FAST),
+    ("powersave", START + WORK / SLOW),
+    ("ondemand", START + WORK / SLOW),
+    ("conservative", START + WORK / SLOW),
+):
+    scenario(
+        f"governor-{governor}",
+        ada(start_late, gives=end),
+        platform=THROTTLED,
+        clock=end,
+        options=SimGridOptions.linear(
+            extra={"plugin": "host_dvfs", "plugin/dvfs/governor": governor}
+        ),
+    )
 
 
 async def wait_for_ever(me: Any) -> None:
     await me.mailbox("nobody writes").get()
 
 
+scenario(
+    "governors-of-the-blocked",
+    ada(wait_for_ever),
+    platform=THROTTLED,
+    wrong={"error": "DeadlockError", "clock": 0.0},
+    options=SimGridOptions.linear(extra={"plugin": "host_dvfs"}),
+    only="SimGrid does not notice a deadlock while governors run",
+)
+
+
+@alone([BUSY + IDLE, 2 * BUSY + IDLE], platform=WATTS, energy=[2 * BUSY + IDLE])
 async def interrupt(me: Any) -> list[float]:
     execution = me.exec_async(2e9)
     await me.sleep_for(1.0)
@@ -50,7 +79,7 @@ async def interrupt(me: Any) -> list[float]:
 
 async def receive(me: Any) -> float:
     await me.mailbox("box").get()
-    return me.link_by_name("ab").energy
+    return float(me.link_by_name("ab").energy)
 
 
 async def forget(me: Any) -> None:
@@ -58,40 +87,10 @@ async def forget(me: Any) -> None:
     me.mailbox("box").put_detached(None, 1e6)
 
 
-def governed(governor: str, end: float) -> Scenario:
-    """Return a scenario in which a host is idle first and then works."""
-    options = SimGridOptions.linear(extra={"plugin": "host_dvfs", "plugin/dvfs/governor": governor})
-    actors = (Placement("ada", work, name="work"),)
-    return Scenario(f"governor-{governor}", THROTTLED, actors, {"work": end}, end, options)
-
-
-# SimGrid 4.1 starts two governors on each host: the first resets what the second reads.
-SCENARIOS = [
-    governed("performance", START + WORK / FAST),
-    governed("powersave", START + WORK / SLOW),
-    governed("ondemand", START + WORK / SLOW),
-    governed("conservative", START + WORK / SLOW),
-    Scenario(
-        "governors-of-the-blocked",
-        THROTTLED,
-        (Placement("ada", wait_for_ever, name="lonely"),),
-        {"error": "DeadlockError", "clock": 0.0},
-        0.0,
-        SimGridOptions.linear(extra={"plugin": "host_dvfs"}),
-        only="SimGrid does not notice a deadlock while governors run",
-    ),
-    Scenario(
-        "energy-while-suspended",
-        WATTS,
-        (Placement("ada", interrupt, name="interrupt"),),
-        {"interrupt": [BUSY + IDLE, 2 * BUSY + IDLE]},
-        energy=True,
-    ),
-    Scenario(
-        "energy-of-a-detached-put",
-        LINK,
-        (Placement("ada", forget, name="forget"), Placement("bob", receive, name="receive")),
-        {"forget": None, "receive": IDLE + BUSY},
-        energy=True,
-    ),
-]
+scenario(
+    "energy-of-a-detached-put",
+    ada(forget),
+    bob(receive, gives=IDLE + BUSY),
+    platform=LINK,
+    energy=[0.0, 0.0],
+)

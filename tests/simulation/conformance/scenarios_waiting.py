@@ -4,152 +4,214 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance import Scenario
-from worlds import AB, AB_LATENCY, ADA, PLAIN, ab, ac
+from conformance import ada, alone, bob, cyd, receive, scenario, send, tried, work
+from worlds import AB, AB_LATENCY, ADA, NO_LATENCY, PLAIN, ab, ac
 
-from simplugin.errors import CancelException, NetworkFailureException, TimeoutException
-from simplugin.simulation import Placement
+from simplugin.errors import CancelException, TimeoutException
+
+# ---- wait ---------------------------------------------------------------------------------------
 
 
+@alone([0.5, True, "STARTED", ("TimeoutException", 0.5), (None, 2.0), "FINISHED"])
 async def wait_with_limit(me: Any) -> list[Any]:
-    work = me.exec_async(2e9)
+    task = me.exec_async(2e9)
     seen: list[Any] = []
     try:
-        await work.wait(0.5)
+        await task.wait(0.5)
     except TimeoutException as error:
-        seen += [me.now, error.activity is work, work.state]
-    try:
-        await work.wait(timeout=0)
-    except TimeoutException:
-        seen.append(me.now)
-    await work.wait(1.5)
-    return [*seen, me.now, work.state]
+        seen += [me.now, error.activity is task, task.state]
+    seen += [await tried(me, task.wait(timeout=0)), await tried(me, task.wait(1.5))]
+    return [*seen, task.state]
 
 
+@alone([None, 1, 1.0, 1, 1, 1.0, ("TimeoutException", 1.5), (None, 3.0)])
 async def wait_for_any(me: Any) -> list[Any]:
-    works = [me.exec_async(flops, host=host) for flops, host in ((3e9, "ada"), (1e9, "cyd"))]
-    seen: list[Any] = [me.test_any(works)]
-    first = await me.wait_any(works)
-    seen += [works.index(first), me.now, works.index(me.test_any(works))]
-    again = await me.wait_any(works)
-    seen += [works.index(again), me.now]
-    try:
-        await me.wait_any(works[:1], timeout=0.5)
-    except TimeoutException:
-        seen.append(me.now)
-    await works[0]
+    tasks = [me.exec_async(flops, host=host) for flops, host in ((3e9, "ada"), (1e9, "cyd"))]
+    seen: list[Any] = [me.test_any(tasks)]
+    first = await me.wait_any(tasks)
+    seen += [tasks.index(first), me.now, tasks.index(me.test_any(tasks))]
+    again = await me.wait_any(tasks)
+    seen += [tasks.index(again), me.now]
+    return [*seen, await tried(me, me.wait_any(tasks[:1], timeout=0.5)), await tried(me, tasks[0])]
+
+
+# All end at 1 s; the first in the list counts.
+@alone([2, 1.0])
+async def wait_for_ties(me: Any) -> list[Any]:
+    tasks = [me.exec_async(1e9, host=host) for host in ("cyd", "ada", "cyd")]
+    first = await me.wait_any(list(reversed(tasks)))
+    return [tasks.index(first), me.now]
+
+
+@alone(["FINISHED", 1.0, 0, 2.0, 2.0])
+async def limits_at_the_end(me: Any) -> list[Any]:
+    task = me.exec_async(1e9)
+    await task.wait(1e9 / ADA)
+    seen: list[Any] = [task.state, me.now]
+    tasks = [me.exec_async(1e9), me.exec_async(1e9, host="cyd")]
+    first = await me.wait_any(tasks, timeout=1.0)
+    seen += [tasks.index(first), me.now]
+    await me.wait_all(tasks, timeout=0)
     return [*seen, me.now]
 
 
-async def wait_for_ties(me: Any) -> list[Any]:
-    works = [me.exec_async(1e9, host=host) for host in ("cyd", "ada", "cyd")]
-    first = await me.wait_any(list(reversed(works)))
-    return [works.index(first), me.now]
-
-
-async def wait_for_all(me: Any) -> list[Any]:
-    get = me.mailbox("box").get_async()
-    work = me.exec_async(1e9)
-    message = me.message_queue("queue").get_async()
-    results = await me.wait_all([message, get, work])
-    return [results, me.now]
-
-
-async def wait_for_all_in_vain(me: Any) -> list[Any]:
-    works = [me.exec_async(1e9, host="cyd"), me.exec_async(3e9, host="ada")]
-    try:
-        await me.wait_all(works, timeout=2)
-    except TimeoutException:
-        return [me.now, [work.state for work in works], await me.wait_all([]), me.now]
-    return []
-
-
-async def send_both(me: Any) -> float:
+async def send_both(me: Any) -> None:
     await me.mailbox("box").put("by mail", 1e6)
     await me.sleep_for(1)
     await me.message_queue("queue").put("by word")
-    return me.now
 
 
-async def cancel_execution(me: Any) -> list[Any]:
-    work = me.exec_async(2e9)
-    await me.sleep_for(0.5)
-    work.cancel()
-    seen: list[Any] = [work.state, work.test()]
-    try:
-        await work
-    except CancelException as error:
-        seen += [me.now, error.activity is work]
-    await me.execute(1e9)
-    return [*seen, me.now]
+async def wait_for_all(me: Any) -> Any:
+    get = me.mailbox("box").get_async()
+    task = me.exec_async(1e9)
+    message = me.message_queue("queue").get_async()
+    return await tried(me, me.wait_all([message, get, task]))
 
 
-async def cancel_later(me: Any, work: Any, delay: float) -> None:
+scenario(
+    "wait_for_all",
+    ada(send_both),
+    bob(wait_for_all, gives=(["by word", "by mail", None], 1 + ab(1e6))),
+)
+
+
+@alone([("TimeoutException", 2.0), ["FINISHED", "STARTED"], ([], 2.0)])
+async def wait_for_all_in_vain(me: Any) -> list[Any]:
+    tasks = [me.exec_async(1e9, host="cyd"), me.exec_async(3e9, host="ada")]
+    seen = await tried(me, me.wait_all(tasks, timeout=2))
+    return [seen, [task.state for task in tasks], await tried(me, me.wait_all([]))]
+
+
+async def wait_for(me: Any, task: Any) -> Any:
+    return await tried(me, task)
+
+
+@alone([(None, 1.0)] * 5)
+async def many_waiters(me: Any) -> list[Any]:
+    task = me.exec_async(1e9)
+    children = [me.spawn(wait_for, task) for _ in range(3)]
+    seen = [await tried(me, task), *[await child.join() for child in children]]
+    return [*seen, await tried(me, task)]
+
+
+# SimGrid cancels what a killed actor waits for.
+@alone(("CancelException", 1.0))
+async def kill_a_waiter(me: Any) -> Any:
+    task = me.exec_async(2e9)
+    child = me.spawn(wait_for, task)
+    await me.sleep_for(1)
+    child.kill()
+    return await tried(me, task)
+
+
+async def late_result(me: Any) -> list[Any]:
+    get = me.mailbox("box").get_async()
+    await me.sleep_for(5)
+    return [get.test(), get.finish_time, await tried(me, get)]
+
+
+scenario(
+    "late_result",
+    bob(late_result, gives=[True, ab(1e6), ("send", 5.0)]),
+    ada(send, gives=(None, ab(1e6))),
+)
+
+# ---- cancel -------------------------------------------------------------------------------------
+
+
+async def cancel_later(me: Any, task: Any, delay: float) -> None:
     await me.sleep_for(delay)
-    work.cancel()
+    task.cancel()
 
 
-async def cancelled_execution(me: Any) -> list[Any]:
-    work = me.exec_async(2e9)
-    me.spawn(cancel_later, work, 0.5)
+@alone(["CANCELED", True, 0.5, True, 0.5 + 1e9 / ADA])
+async def cancel_execution(me: Any) -> list[Any]:
+    task = me.exec_async(2e9)
+    await me.sleep_for(0.5)
+    task.cancel()
+    seen: list[Any] = [task.state, task.test()]
     try:
-        await work
-    except CancelException:
-        return [me.now, work.state]
-    return []
+        await task
+    except CancelException as error:
+        seen += [me.now, error.activity is task]
+    return [*seen, await work(me, 1e9)]
 
 
-async def cancelled_reception(me: Any) -> list[Any]:
-    box = me.mailbox("nobody writes")
-    get = box.get_async()
-    me.spawn(cancel_later, get, 0.75)
-    try:
-        await get
-    except CancelException:
-        return [me.now, get.state, box.empty]
-    return []
+@alone([("CancelException", 0.75), "CANCELED", ("CancelException", 1.5), "CANCELED", True])
+async def cancelled_while_awaited(me: Any) -> list[Any]:
+    seen = []
+    for task in (me.exec_async(2e9), me.mailbox("nobody writes").get_async()):
+        me.spawn(cancel_later, task, 0.75)
+        seen += [await tried(me, task), task.state]
+    return [*seen, me.mailbox("nobody writes").empty]
 
 
+@alone([0.75, True, "STARTED"])
 async def cancelled_among_others(me: Any) -> list[Any]:
     get = me.mailbox("nobody writes").get_async()
-    work = me.exec_async(3e9)
+    task = me.exec_async(3e9)
     me.spawn(cancel_later, get, 0.75)
     try:
-        await me.wait_any([work, get])
+        await me.wait_any([task, get])
     except CancelException as error:
-        return [me.now, error.activity is get, work.state]
+        return [me.now, error.activity is get, task.state]
     return []
+
+
+@alone([("CancelException", 1.0)] * 3 + [("CancelException", 2.0)] * 3)
+async def cancelled_for_many(me: Any) -> list[Any]:
+    seen = []
+    for task in (me.mailbox("nobody writes").get_async(), me.exec_async(5e9)):
+        children = [me.spawn(wait_for, task) for _ in range(3)]
+        await me.sleep_for(1)
+        task.cancel()
+        seen += [await child.join() for child in children]
+    return seen
+
+
+@alone(["FINISHED", (None, 1.5)])
+async def cancel_what_is_over(me: Any) -> list[Any]:
+    task = me.exec_async(1e9)
+    await me.sleep_for(1.5)
+    task.cancel()
+    return [task.state, await tried(me, task)]
 
 
 async def cancel_transfer(me: Any) -> list[Any]:
     put = me.mailbox("box").put_async("data", 2e6)
     await me.sleep_for(1)
     put.cancel()
-    try:
-        await put
-    except CancelException:
-        return [me.now, put.state]
-    return []
+    return [await tried(me, put), put.state]
 
 
-async def receive_or_fail(me: Any) -> list[Any]:
-    try:
-        await me.mailbox("box").get()
-    except NetworkFailureException:
-        return [me.now]
-    return []
+scenario(
+    "cancel_transfer",
+    ada(cancel_transfer, gives=[("CancelException", 1.0), "CANCELED"]),
+    bob(receive, gives=("NetworkFailureException", 1.0)),
+)
+
+# ---- suspend ------------------------------------------------------------------------------------
 
 
-async def suspend_transfer(me: Any) -> float:
+async def suspend_transfer(me: Any, latency: float) -> Any:
     put = me.mailbox("box").put_async("data", 1e6)
-    await me.sleep_for(AB_LATENCY + 0.25)
+    await me.sleep_for(latency + 0.25)
     put.suspend()
     await me.sleep_for(2)
     put.resume()
-    await put
-    return me.now
+    return await tried(me, put)
 
 
+for platform, latency in ((PLAIN, AB_LATENCY), (NO_LATENCY, 0.0)):
+    scenario(
+        f"suspend_transfer_after_{latency}",
+        ada(suspend_transfer, latency, gives=(None, 2 + latency + 1e6 / AB)),
+        bob(receive, gives=("data", 2 + latency + 1e6 / AB)),
+        platform=platform,
+    )
+
+
+# As with S4U, a put or get that waits for its partner has nothing that could be suspended.
 async def suspend_pending_put(me: Any) -> float:
     put = me.mailbox("box").put_async("data", 1e6)
     put.suspend()
@@ -159,28 +221,27 @@ async def suspend_pending_put(me: Any) -> float:
     return float(put.finish_time)
 
 
-async def suspend_pending_get(me: Any) -> list[Any]:
+async def suspend_pending_get(me: Any) -> Any:
     get = me.mailbox("box").get_async()
     get.suspend()
-    return [await get, me.now]
+    return await tried(me, get)
 
 
-async def receive_soon(me: Any) -> Any:
-    await me.sleep_for(1)
-    return await receive(me)
+scenario(
+    "suspend_pending_put",
+    ada(suspend_pending_put, gives=1 + ab(1e6)),
+    bob(receive, 1, gives=("data", 1 + ab(1e6))),
+)
+scenario(
+    "suspend_pending_get",
+    ada(suspend_pending_get, gives=("send", 1 + ab(1e6))),
+    bob(send, 1e6, 1, gives=(None, 1 + ab(1e6))),
+)
+
+# ---- direct transfers and message queues --------------------------------------------------------
 
 
-async def send_soon(me: Any) -> float:
-    await me.sleep_for(1)
-    await me.mailbox("box").put("data", 1e6)
-    return float(me.now)
-
-
-async def receive(me: Any, box: str = "box") -> Any:
-    payload = await me.mailbox(box).get()
-    return payload, me.now
-
-
+@alone([ab(1e6), ab(1e6) + ac(1e6), ab(1e6) + AB_LATENCY, ab(1e6) + ac(1e6)], on=cyd)
 async def transfer_elsewhere(me: Any) -> list[Any]:
     await me.sendto("ada", "bob", 1e6, label="direct")
     blocking = me.now
@@ -190,9 +251,11 @@ async def transfer_elsewhere(me: Any) -> list[Any]:
     return [blocking, me.now, here.finish_time, there.finish_time]
 
 
+# SimGrid does not count a direct transfer among the actor's activities.
+@alone(0.0, clock=ab(1e6))
 async def transfer_and_end(me: Any) -> float:
     me.sendto_async("ada", "bob", 1e6)
-    return me.now
+    return float(me.now)
 
 
 async def talk(me: Any) -> list[Any]:
@@ -208,35 +271,23 @@ async def talk(me: Any) -> list[Any]:
 async def hear(me: Any) -> list[Any]:
     queue = me.message_queue("queue")
     await me.sleep_for(1)
-    heard: list[Any] = [(await queue.get(), me.now), (await queue.get(), me.now)]
+    heard = [await tried(me, queue.get()) for _ in range(2)]
     await me.sleep_for(2)
-    heard.append((await queue.get(), me.now))
-    try:
-        await queue.get(timeout=0.5)
-    except TimeoutException:
-        heard.append((queue.empty, me.now))
-    return heard
+    heard.append(await tried(me, queue.get()))
+    return [*heard, await tried(me, queue.get(timeout=0.5)), queue.empty]
 
 
+scenario(
+    "message_queue",
+    ada(talk, gives=[True, 0, "queue", 2, "STARTED", 3.0, "FINISHED"]),
+    bob(hear, gives=[("one", 1.0), ("two", 1.0), ("three", 3.0), ("TimeoutException", 3.5), True]),
+)
+
+
+@alone([("TimeoutException", 1.25), 0])
 async def unheard(me: Any) -> list[Any]:
     queue = me.message_queue("queue")
-    try:
-        await queue.put("hello?", timeout=1.25)
-    except TimeoutException:
-        return [me.now, queue.size]
-    return []
-
-
-async def either(me: Any) -> list[Any]:
-    queue = me.message_queue("queue")
-    work = me.exec_async(3e9)
-    message = queue.get_async()
-    first = await me.wait_any([work, message])
-    seen = [first is message, first.result, me.now]
-    message = queue.get_async()
-    first = await me.wait_any([message, work])
-    message.cancel()
-    return [*seen, first is work, me.now, message.state, queue.empty]
+    return [await tried(me, queue.put("hello?", timeout=1.25)), queue.size]
 
 
 async def say_later(me: Any) -> None:
@@ -244,81 +295,20 @@ async def say_later(me: Any) -> None:
     await me.message_queue("queue").put("word")
 
 
-def alone(function: Any, expected: Any, **more: Any) -> Scenario:
-    """Return a scenario of one actor on ada."""
-    name = function.__name__
-    return Scenario(name, PLAIN, (Placement("ada", function),), {name: expected}, **more)
+async def either(me: Any) -> list[Any]:
+    queue = me.message_queue("queue")
+    task = me.exec_async(3e9)
+    message = queue.get_async()
+    first = await me.wait_any([task, message])
+    seen = [first is message, first.result, me.now]
+    message = queue.get_async()
+    first = await me.wait_any([message, task])
+    message.cancel()
+    return [*seen, first is task, me.now, message.state, queue.empty]
 
 
-def two(name: str, first: Any, second: Any, expected: Any, host: str = "bob") -> Scenario:
-    """Return a scenario of one actor on ada and another elsewhere."""
-    values = dict(zip((first.__name__, second.__name__), expected, strict=True))
-    return Scenario(name, PLAIN, (Placement("ada", first), Placement(host, second)), values)
-
-
-SCENARIOS = [
-    alone(wait_with_limit, [0.5, True, "STARTED", 0.5, 2e9 / ADA, "FINISHED"]),
-    alone(wait_for_any, [None, 1, 1.0, 1, 1, 1.0, 1.5, 3.0]),
-    # All end at 1 s; the first in the list counts.
-    alone(wait_for_ties, [2, 1.0]),
-    two(
-        "wait_for_all",
-        send_both,
-        wait_for_all,
-        [1 + ab(1e6), [["by word", "by mail", None], 1 + ab(1e6)]],
-    ),
-    alone(wait_for_all_in_vain, [2.0, ["FINISHED", "STARTED"], [], 2.0]),
-    alone(cancel_execution, ["CANCELED", True, 0.5, True, 0.5 + 1e9 / ADA]),
-    alone(cancelled_execution, [0.5, "CANCELED"]),
-    alone(cancelled_reception, [0.75, "CANCELED", True]),
-    alone(cancelled_among_others, [0.75, True, "STARTED"]),
-    two("cancel_transfer", cancel_transfer, receive_or_fail, [[1.0, "CANCELED"], [1.0]]),
-    two(
-        "suspend_transfer",
-        suspend_transfer,
-        receive,
-        [2 + AB_LATENCY + 1e6 / AB, ("data", 2 + AB_LATENCY + 1e6 / AB)],
-    ),
-    # As with S4U, a put or get that waits for its partner has nothing that could be suspended.
-    two(
-        "suspend_pending_put",
-        suspend_pending_put,
-        receive_soon,
-        [1 + ab(1e6), ("data", 1 + ab(1e6))],
-    ),
-    two(
-        "suspend_pending_get",
-        suspend_pending_get,
-        send_soon,
-        [["data", 1 + ab(1e6)], 1 + ab(1e6)],
-    ),
-    Scenario(
-        "transfer_elsewhere",
-        PLAIN,
-        (Placement("cyd", transfer_elsewhere),),
-        {
-            "transfer_elsewhere": [
-                *[ab(1e6), ab(1e6) + ac(1e6)],
-                *[ab(1e6) + AB_LATENCY, ab(1e6) + ac(1e6)],
-            ]
-        },
-    ),
-    # SimGrid does not count a direct transfer among the actor's activities.
-    alone(transfer_and_end, 0.0, clock=ab(1e6)),
-    two(
-        "message_queue",
-        talk,
-        hear,
-        [
-            [True, 0, "queue", 2, "STARTED", 3.0, "FINISHED"],
-            [("one", 1.0), ("two", 1.0), ("three", 3.0), (True, 3.5)],
-        ],
-    ),
-    alone(unheard, [1.25, 0]),
-    two(
-        "message_or_work",
-        either,
-        say_later,
-        [[True, "word", 1.5, True, 3.0, "CANCELED", True], None],
-    ),
-]
+scenario(
+    "message_or_work",
+    ada(either, gives=[True, "word", 1.5, True, 3.0, "CANCELED", True]),
+    bob(say_later),
+)

@@ -109,7 +109,7 @@ def play(
 @example(platform="star", program=THREE_FLOWS)
 @example(platform="star", program=CHANGE_DURING_LATENCY)
 @example(platform="star", program=RESUMED_IN_LATENCY)
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_rates_are_those_of_a_full_update(
     back_end: BackEnd, model: str, platform: str, program: list[Step]
 ) -> None:

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
+from xml_zones import zone_xml
+
 ADA, BOB, CYD = 1e9, 2e9, 1e9  # flop/s of a core
 CYD_CORES = 4
 AB, AC, BC = 1e6, 2e6, 5e5  # byte/s
 AB_LATENCY, AC_LATENCY, BC_LATENCY = 0.125, 0.25, 0.5  # s
 LOOPBACK = 1e10  # byte/s, SimGrid's default
-
-
-def platform(body: str) -> str:
-    """Return a platform file with one zone."""
-    return f"""<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
-  <zone id="world" routing="Full">
-    {body}
-  </zone>
-</platform>
-"""
 
 
 HOSTS = """
@@ -37,16 +27,22 @@ ROUTES = """
     <route src="ada" dst="cyd"><link_ctn id="ac"/></route>
     <route src="bob" dst="cyd"><link_ctn id="bc1"/><link_ctn id="bc2"/></route>
 """
-PLAIN = platform(HOSTS + LINKS + ROUTES)
+PLAIN = zone_xml(HOSTS + LINKS + ROUTES)
 """Three hosts; every link shared by both directions."""
 
-DUPLEX = platform("""
+DUPLEX = zone_xml("""
     <host id="ada" speed="1Gf"/>
     <host id="bob" speed="2Gf"/>
     <link id="ab" bandwidth="1MBps" latency="125ms" sharing_policy="SPLITDUPLEX"/>
     <route src="ada" dst="bob"><link_ctn id="ab" direction="UP"/></route>
 """)
 """Each direction has the whole bandwidth."""
+
+NO_LATENCY = zone_xml("""
+    <host id="ada" speed="1Gf"/><host id="bob" speed="1Gf"/>
+    <link id="ab" bandwidth="1MBps" latency="0s"/>
+    <route src="ada" dst="bob"><link_ctn id="ab"/></route>
+""")
 
 
 def ab(size: float) -> float:

@@ -22,3 +22,8 @@ def is_alive(pid: int) -> bool:
     except OSError:
         return False
     return state not in "ZX"
+
+
+def children(pid: int) -> list[int]:
+    """Return the children of a process."""
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]

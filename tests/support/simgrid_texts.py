@@ -1,0 +1,12 @@
+"""Values of SimGrid's options as it writes them."""
+
+from __future__ import annotations
+
+
+def meaning(text: str) -> bool | float | str:
+    """Return the truth value or number of a text, or the text."""
+    truths = {"yes": True, "no": False, "True": True, "False": False}
+    try:
+        return truths[text] if text in truths else float(text)
+    except ValueError:
+        return text
