@@ -21,19 +21,20 @@ SCENARIOS = (
     "pricing_clusters",
     "taskgraphs_federation",
 )
-# What the libraries do on other CPUs: the kernels of OpenBLAS, the C library and numpy.
+WITHOUT_FMA = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-AVX2,-FMA4,-FMA_Usable,-AVX2_Usable"}
+WITHOUT_AVX = {"NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR"}
+WITHOUT_AVX512 = {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR"}
+# What the libraries do on other CPUs: the kernels of OpenBLAS, the C library and numpy. Each on its
+# own, so that the difference of the probe is that of its library.
 SETTINGS = {
-    "oldest": {
-        "OPENBLAS_CORETYPE": "Prescott",
-        "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-AVX2,-FMA4,-FMA_Usable,-AVX2_Usable",
-        "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",
-    },
-    "without AVX2": {
-        "OPENBLAS_CORETYPE": "Sandybridge",
-        "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
-    },
+    "nehalem": {"OPENBLAS_CORETYPE": "Nehalem"},
+    "sandybridge": {"OPENBLAS_CORETYPE": "Sandybridge"},
     "haswell": {"OPENBLAS_CORETYPE": "Haswell"},
     "skylakex": {"OPENBLAS_CORETYPE": "SkylakeX"},
+    "libm without FMA": WITHOUT_FMA,
+    "numpy without AVX": WITHOUT_AVX,
+    "numpy without AVX-512": WITHOUT_AVX512,
+    "oldest": {"OPENBLAS_CORETYPE": "Prescott", **WITHOUT_FMA, **WITHOUT_AVX},
 }
 VARIABLES = ("OPENBLAS_CORETYPE", "GLIBC_TUNABLES", "NPY_DISABLE_CPU_FEATURES")
 
@@ -89,12 +90,8 @@ BY_CPU = re.compile(
     r"a?(rc)?(sin|cos|tan)[h2]?|exp(2|m1)?|log(2|10|1p|add.*)?|(float_)?pow(er)?|cbrt|hypot|l?gamma"
     r"|erfc?|v?dot|inner|matmul|einsum|tensordot|linalg"
 )
-# Distances of sites, rounded to the millimetre; axes of figures.
-EXCEPTIONS = {
-    "platforms/grid5000/latencies.py": {"asin", "cos", "sin"},
-    "market/negotiation_figures.py": {"log10"},
-    "market/theorem_claims.py": {"log10"},
-}
+# Distances of sites, rounded to the millimetre.
+EXCEPTIONS = {"platforms/grid5000/latencies.py": {"asin", "cos", "sin"}}
 
 
 def by_cpu(tree):
