@@ -52,10 +52,20 @@ class SmallGrid(dict[str, Any]):
         nodes: dict[str, Any] = self["sites"]["north"]["clusters"]["alpha"]["nodes"]
         return nodes[f"alpha-{number}"]
 
+    def adapter(self, number: int = 1) -> dict[str, Any]:
+        """Return the first adapter of such a node."""
+        found: dict[str, Any] = self.alpha(number)["network_adapters"][0]
+        return found
+
+    def equipment(self) -> dict[str, Any]:
+        """Return the switches and the router of that site."""
+        found: dict[str, Any] = self["sites"]["north"]["network_equipments"]
+        return found
+
     def switch(self, uid: str = "sw") -> dict[str, Any]:
         """Return the switch, or the router beside it."""
-        equipment: dict[str, Any] = self["sites"]["north"]["network_equipments"]
-        return equipment[uid]
+        found: dict[str, Any] = self.equipment()[uid]
+        return found
 
     @staticmethod
     def node(**changes: Any) -> dict[str, Any]:

@@ -55,24 +55,6 @@ def nodes(raw: dict[str, dict[str, Any]]) -> dict[str, tuple[str, str, dict[str,
     return found
 
 
-def test_totals_of_each_site_are_those_of_its_nodes(
-    answer: Facts, nodes: dict[str, tuple[str, str, dict[str, Any]]]
-) -> None:
-    count: Counter[str] = Counter()
-    cores: Counter[str] = Counter()
-    flops: Counter[str] = Counter()
-    for site, _, content in nodes.values():
-        count[site] += 1
-        cores[site] += content["architecture"]["nb_cores"]
-        flops[site] += content["performance"]["node_flops"]
-    facts, _ = answer
-    assert sum(count.values()) == 939
-    assert {site.uid: site.node_count for site in facts.sites} == count
-    assert {site.uid: site.core_count for site in facts.sites} == cores
-    for site in facts.sites:
-        assert site.speed == pytest.approx(flops[site.uid], rel=1e-14)
-
-
 def test_each_node_is_in_one_group_that_says_what_its_file_says(
     answer: Facts, nodes: dict[str, tuple[str, str, dict[str, Any]]]
 ) -> None:
@@ -99,16 +81,7 @@ def test_each_node_is_in_one_group_that_says_what_its_file_says(
                         each.get("switch") for each in content["network_adapters"]
                     }
     assert sorted(seen) == sorted(nodes)
-
-
-def test_groups_of_a_cluster_differ_and_come_in_order(answer: Facts) -> None:
-    for site in answer[0].sites:
-        for cluster in site.clusters:
-            groups = cluster.groups
-            kinds = {(g.cores, g.speed, g.adapter, g.fast_adapter) for g in groups}
-            assert len(kinds) == len(groups)
-            firsts = [next(radical.numbers(group.numbers)) for group in groups]
-            assert firsts == sorted(firsts)
+    assert len(nodes) == 939
 
 
 def test_all_clusters_with_nodes_and_all_sites_with_clusters_are_there(
@@ -124,20 +97,6 @@ def test_all_clusters_with_nodes_and_all_sites_with_clusters_are_there(
     assert len(facts.sites) == 11
     about = ("site", "bordeaux")
     assert Remark("left-out", "sites/bordeaux", "bordeaux has no nodes", about) in remarks
-
-
-def test_each_switch_has_one_way_to_the_router(answer: Facts) -> None:
-    for site in answer[0].sites:
-        towards = {uplink.switch: uplink.towards for uplink in site.uplinks}
-        assert len(towards) == len(site.uplinks)
-        used = {group.adapter.switch for cluster in site.clusters for group in cluster.groups}
-        on_way = set()
-        for switch in used:
-            at = switch
-            while at != site.router:
-                on_way.add(at)
-                at = towards[at]
-        assert on_way == set(towards)
 
 
 def test_uplinks_that_were_looked_up_by_hand(answer: Facts) -> None:
