@@ -136,16 +136,6 @@ def test_the_least_discounts_are_counted_to_the_last_bit(log_value: float, numbe
         assert market.above(log_price).tolist() == [int(np.sum(worth >= log_price))]
 
 
-def test_many_tasks_of_one_logarithm() -> None:
-    # 32 tasks lower a logarithm of 50 by half of what it can tell apart.
-    market = BundleMarket([np.exp(50.0)], 2000, 2000, 1 - 1.2e-16)
-    worth = market.log_value[0] + np.arange(2000) * market.log_q[0]
-    prices, same = np.unique(worth, return_counts=True)
-    assert np.max(same) == 65
-    counts = [int(market.above(price)[0]) for price in prices]
-    assert counts == [int(np.sum(worth >= price)) for price in prices]
-
-
 @pytest.mark.parametrize("name", ["values", "caps", "q"])
 def test_a_market_keeps_what_it_was_given(name: str) -> None:
     told = {name: np.array(value) for name, value in SIMPLE.items() if name != "m"}

@@ -1,18 +1,17 @@
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import statistics
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import lcg_bundles as lcg_tool
 from simplugin.errors import WorkloadError
 from simplugin.formats.swf import read_swf
 from simplugin.workloads import lcg_bundle_rows
@@ -89,14 +88,6 @@ def test_dates_sizes_and_order() -> None:
     assert first.variation == pytest.approx((200 / 3) ** 0.5 / 20)
     assert first.run_times.tolist() == [10, 30, 20]
     assert first.processors.tolist() == [1, 1, 2]
-
-
-def test_a_gap_may_be_just_as_long() -> None:
-    counts = [
-        [each.count for each in trace_bundles(TRACE, gap=gap, least=2)]
-        for gap in (120.5, 120.4, 110, 109)
-    ]
-    assert counts == [[5], [3, 2], [3, 2], [2, 2]]
 
 
 def test_bundles_for_a_market() -> None:
@@ -200,22 +191,10 @@ def test_the_lcg_grid(lcg: JobTrace) -> None:
     assert all(each.variation > 0.05 for each in found)
 
 
-TOOL = Path(__file__).parents[2] / "tools/lcg_bundles.py"
-
-
-def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("tools_lcg_bundles", TOOL)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_trace_gives_what_is_shipped(lcg: JobTrace) -> None:
     assert lcg_bundle_rows.__file__ is not None
     shipped = Path(lcg_bundle_rows.__file__).read_text(encoding="utf-8")
-    assert tool().module_text(lcg) == shipped
+    assert lcg_tool.module_text(lcg) == shipped
     for row, each in zip(lcg_bundles(), trace_bundles(lcg), strict=True):
         assert (row.release, row.count) == (each.release, each.count)
         assert (row.user, row.partition) == (each.user, each.partition)
@@ -224,7 +203,7 @@ def test_the_trace_gives_what_is_shipped(lcg: JobTrace) -> None:
 
 
 def test_the_tool_says_what_it_wants(capsys: pytest.CaptureFixture[str]) -> None:
-    assert tool().main([]) == 2
+    assert lcg_tool.main([]) == 2
     assert "tools/lcg_bundles.py LCG-2005.swf.gz" in capsys.readouterr().err
 
 

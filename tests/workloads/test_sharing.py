@@ -42,30 +42,17 @@ def with_entry(name: str, place: int, value: float) -> dict[str, Any]:
 
 @st.composite
 def forests(draw: st.DrawFn) -> Sharing:
-    """Trees of any shape, several agents a host and a link, in the order that is asked for."""
-    applications = draw(st.integers(1, 3))
-    hosts, links = draw(st.integers(1, 4)), draw(st.integers(1, 4))
-    vertices = []
-    for application in range(applications):
-        depth = [0]
-        father = [-1]
-        for vertex in range(1, draw(st.integers(1, 12))):
-            father.append(draw(st.integers(0, vertex - 1)))
-            depth.append(depth[father[-1]] + 1)
-        vertices += [
-            (depth[v], application, v, (application, father[v])) for v in range(len(father))
-        ]
-    place: dict[tuple[int, int], int] = {}
-    order = []
-    for level in range(max(vertices)[0] + 1):
-        # By application, then by the place of the father: sons of one father are neighbours.
-        here = sorted((v[1], place.get(v[3], -1), v[2]) for v in vertices if v[0] == level)
-        for application, above, vertex in here:
-            place[application, vertex] = len(order)
-            order.append((application, above))
-    n = len(order)
-    numbers = st.lists(st.integers(0, 10**6), min_size=n, max_size=n)
-    above = np.array([father for _, father in order])
+    """Trees of any shape, several agents a host and a link, level by level."""
+    applications, hosts, links = (draw(st.integers(1, most)) for most in (3, 4, 4))
+    application, father = list(range(applications)), [-1] * applications
+    level = range(applications)
+    for _ in range(draw(st.integers(0, 5))):
+        above = sorted(draw(st.lists(st.sampled_from(level), min_size=1, max_size=6)))
+        level = range(len(father), len(father) + len(above))
+        application += [application[agent] for agent in above]
+        father += above
+    n = len(father)
+    places = st.lists(st.integers(0, 11), min_size=n, max_size=n)
     return Sharing(
         tuple(f"application {k}" for k in range(applications)),
         tuple(f"host {i}" for i in range(hosts)),
@@ -75,10 +62,10 @@ def forests(draw: st.DrawFn) -> Sharing:
         np.ones(applications),
         np.ones(hosts),
         np.ones(links),
-        np.array([application for application, _ in order]),
-        np.array(draw(numbers)) % hosts,
-        above,
-        np.where(above < 0, -1, np.array(draw(numbers)) % links),
+        np.array(application),
+        np.array(draw(places)) % hosts,
+        np.array(father),
+        np.where(np.array(father) < 0, -1, np.array(draw(places)) % links),
         np.ones(n, dtype=bool),
     )
 
