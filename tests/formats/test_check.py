@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import mutants
 import pytest
 from marked import assert_refused, unmarked
-from mutants import simgrid_verdicts
 
 from simplugin.errors import PlatformError
 from simplugin.formats.check import check, exit_status
@@ -68,7 +72,7 @@ def found(tmp_path: Path, text: str) -> list[tuple[int, str, str]]:
 @pytest.fixture(scope="module")
 def verdict_on() -> Iterator[Verdict]:
     """What SimGrid makes of a file."""
-    with simgrid_verdicts() as verdict:
+    with mutants.simgrid_verdicts() as verdict:
         yield verdict
 
 
@@ -328,3 +332,16 @@ def test_a_profile_file_that_another_replaces_is_loaded_all_the_same(
     findings = found(tmp_path, text)
     assert verdict_on(tmp_path / "file.xml")[0] == ("refused" if wrong else "loads")
     assert [at for at, _, _ in findings] == ([line] if wrong else [])
+
+
+# SimGrid loads values that cannot mean what they say.
+DELIBERATE = re.compile(r"the (speed|bandwidth|latency|backbone \w+|loopback \w+) of ")
+
+
+def test_it_agrees_with_simgrid_on_mutants() -> None:
+    """A small sample of mutants; the benchmark compares thousands."""
+    command = [sys.executable, mutants.__file__, "--count", "50", "--json"]
+    answer = json.loads(subprocess.check_output(command))
+    assert set(answer["verdicts"]) == {"loads", "lost", "refused"}
+    wrong = [row for row in answer["classes"] if row["kind"] != "false warning"]
+    assert [row for row in wrong if not DELIBERATE.match(row["said"])] == []
