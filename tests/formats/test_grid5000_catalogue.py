@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -130,20 +129,6 @@ def test_what_is_no_catalogue_is_refused(text: str, tmp_path: Path) -> None:
         assert caught.value.file == path
         assert caught.value.remedy
         assert "--reference PATH" not in caught.value.remedy
-
-
-def test_cut_catalogue_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "catalogue.json"
-    path.write_text(SHIPPED_TEXT[: len(SHIPPED_TEXT) // 3], encoding="utf-8")
-    with pytest.raises(PlatformError, match="this is no JSON"):
-        read_facts(path)
-
-
-def test_a_catalogue_of_other_numbers_is_the_same_json(tmp_path: Path) -> None:
-    facts, remarks = shipped_catalogue()
-    path = tmp_path / "indented.json"
-    path.write_text(json.dumps(json.loads(catalogue_text(facts, remarks)), indent=2))
-    assert read_catalogue(path) == (facts, remarks)
 
 
 def test_lost_directories_are_named(tmp_path: Path) -> None:

@@ -164,14 +164,3 @@ def test_deployments_read_and_write(distribution: Path, tmp_path: Path) -> None:
     assert len(clean) > 30
     assert check(clean) == []
     assert {finding.file for finding in check(refused)} == set(map(str, refused))
-
-
-def test_profiles_follow_a_file_that_moves(distribution: Path, tmp_path: Path) -> None:
-    path = distribution / "examples/platforms/small_platform_failures.xml"
-    platform = read_platform(path)
-    profiles = [host.state_profile for host in platform.elements[0].hosts]  # type: ignore[union-attr]
-    assert "profiles/fafard_state.profile" in profiles
-    moved = tmp_path / "deep/er"
-    moved.mkdir(parents=True)
-    write_platform(platform, moved / "platform.xml")
-    assert resolve(moved / "platform.xml", ROUTES) == resolve(path, ROUTES)
