@@ -5,80 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from marked import assert_refused
 
 from simplugin.errors import PlatformError
 from simplugin.formats.grid5000.catalogue import (
     SHIPPED,
-    catalogue_text,
     read_catalogue,
     read_facts,
     shipped_catalogue,
     write_catalogue,
 )
-from simplugin.platforms.grid5000.facts import (
-    Adapter,
-    BackboneLink,
-    ClusterFacts,
-    Grid5000,
-    NodeGroup,
-    Place,
-    Remark,
-    SiteFacts,
-    Uplink,
-)
+from simplugin.platforms.grid5000.facts import Grid5000
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 SHIPPED_TEXT = (CHECKOUT / "simplugin/formats/grid5000" / SHIPPED).read_text(encoding="utf-8")
-
-TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
-# What a name in the facts may be made of; XML is strict about the rest.
-NAME = st.text(st.sampled_from("abé-.\"'\\ 1"), min_size=1, max_size=5)
-RATE = st.floats(1e-3, 1e25) | st.integers(1, 10**20).map(float)
-ADAPTER = st.builds(Adapter, NAME, RATE, TEXT)
-GROUP = st.builds(
-    NodeGroup,
-    st.sampled_from(["1", "1-3,7", "0-9"]),
-    st.integers(1, 10**6),
-    RATE,
-    ADAPTER,
-    st.none() | ADAPTER,
-)
-CLUSTER = st.builds(ClusterFacts, NAME, st.lists(GROUP, max_size=2).map(tuple))
-SITE = st.builds(
-    SiteFacts,
-    NAME,
-    NAME,
-    st.lists(CLUSTER, max_size=3).map(tuple),
-    st.lists(st.builds(Uplink, NAME, NAME, RATE), max_size=2).map(tuple),
-)
-FACTS = st.builds(
-    Grid5000,
-    TEXT,
-    st.lists(SITE, max_size=3).map(tuple),
-    st.lists(st.builds(BackboneLink, st.tuples(NAME, NAME), RATE, st.booleans()), max_size=3).map(
-        tuple
-    ),
-    st.lists(st.builds(Place, NAME, st.floats(-90, 90), st.floats(-180, 180)), max_size=2).map(
-        tuple
-    ),
-)
-ABOUT = st.lists(TEXT, max_size=4).map(tuple)
-REMARKS = st.lists(st.builds(Remark, TEXT, TEXT, TEXT, ABOUT), max_size=2).map(tuple)
-
-
-@settings(max_examples=50)
-@given(FACTS, REMARKS)
-def test_what_is_written_is_read_back_exactly(
-    tmp_path_factory: pytest.TempPathFactory, facts: Grid5000, remarks: tuple[Remark, ...]
-) -> None:
-    path = tmp_path_factory.getbasetemp() / "catalogue.json"
-    write_catalogue(facts, remarks, path)
-    assert read_catalogue(path) == (facts, remarks)
-    assert read_facts(path) == (facts, remarks)
-    assert path.read_text(encoding="utf-8") == catalogue_text(facts, remarks)
 
 
 def test_the_shipped_one_is_small_with_a_line_a_group() -> None:

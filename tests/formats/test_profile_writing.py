@@ -11,7 +11,7 @@ import pytest
 from simplugin import Cluster, Placement, Platform, Zone, simulate
 from simplugin.errors import PlatformError
 from simplugin.formats.check import check
-from simplugin.formats.platform_xml import read_platform, write_platform
+from simplugin.formats.platform_xml import write_platform
 from simplugin.formats.profiles import read_profile, write_profiles
 from simplugin.platforms import Host, Profile, ProfileUse
 from simplugin.platforms.availability.followers import with_availability
@@ -76,14 +76,6 @@ def test_what_is_in_the_files(platform: Platform, tmp_path: Path) -> None:
     assert list((tmp_path / "again").iterdir()) == []
 
 
-def test_a_platform_with_files_is_read_back(platform: Platform, tmp_path: Path) -> None:
-    file = tmp_path / "platform.xml"
-    write_platform(write_profiles(platform, tmp_path / "p"), file)
-    first = file.read_bytes()
-    write_platform(read_platform(file), file)
-    assert file.read_bytes() == first
-
-
 def test_a_period_goes_with_its_profile(tmp_path: Path) -> None:
     zone = Zone("z", "Full", (Host("a", 1e9), Profile.of_points("p", [(1.0, 0.5)], period=3.0)))
     moved = write_profiles(Platform((zone, ProfileUse("p", "a", "SPEED"))), tmp_path)
@@ -105,9 +97,3 @@ def test_names_that_are_no_file_names(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["p"]
     with pytest.raises(PlatformError, match="two profiles would be written"):
         write_profiles(Platform((Profile("a", "1 1\n"), Profile("A", "1 1\n"))), tmp_path)
-
-
-def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(PlatformError, match="you may write"):
-        write_profiles(Platform((Profile("a", "1 1\n"),)), tmp_path / "file")

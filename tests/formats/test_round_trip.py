@@ -24,7 +24,7 @@ def test_what_is_read_back_equals_what_was_written(
 
 
 @settings(
-    max_examples=25,
+    max_examples=15,
     suppress_health_check=RELAXED,
     phases=[Phase.explicit, Phase.generate],
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import WorkloadFileError
-from simplugin.formats.dot import read_dot
 from simplugin.formats.task_graph_files import read_task_graph, write_task_graph
 from simplugin.workloads.task_graphs import TaskGraph
 
@@ -176,12 +174,3 @@ def test_files_made_to_do_harm(suffix: str, text: str, tmp_path: Path) -> None:
     with pytest.raises(WorkloadFileError) as caught:
         read_task_graph(path)
     assert len(str(caught.value)) < 1000
-
-
-def test_errors_do_not_hide_the_place_when_sent(tmp_path: Path) -> None:
-    path = tmp_path / "graph.dot"
-    path.write_text("digraph {\n a }")
-    with pytest.raises(WorkloadFileError) as caught:
-        read_dot(path)
-    again = pickle.loads(pickle.dumps(caught.value))
-    assert (str(again), again.line, type(again)) == (str(caught.value), 2, WorkloadFileError)
