@@ -97,3 +97,9 @@ def test_names_that_are_no_file_names(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["p"]
     with pytest.raises(PlatformError, match="two profiles would be written"):
         write_profiles(Platform((Profile("a", "1 1\n"), Profile("A", "1 1\n"))), tmp_path)
+
+
+def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PlatformError, match="you may write"):
+        write_profiles(Platform((Profile("a", "1 1\n"),)), tmp_path / "file")

@@ -174,10 +174,10 @@ def test_endless_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = gzip.compress(JOB + b"\n;" + b" " * (9 << 20))
     with pytest.raises(WorkloadFileError, match=r"swf:2: a line is longer than the 1 MiB"):
         read_swf(written(tmp_path, bomb))
-    monkeypatch.setattr(swf, "LARGEST_FILE", 1 << 20)
-    monkeypatch.setattr(swf, "_BLOCK", 1 << 16)
+    monkeypatch.setattr(swf, "LARGEST_FILE", 1 << 16)
+    monkeypatch.setattr(swf, "_BLOCK", 1 << 12)
     with pytest.raises(WorkloadFileError, match="GiB that are read"):
-        read_swf(written(tmp_path, gzip.compress(b"\n" * (2 << 20))))
+        read_swf(written(tmp_path, gzip.compress(b"\n" * (1 << 17))))
 
 
 NAMES = st.from_regex(r"[A-Za-z][A-Za-z0-9_]{0,8}", fullmatch=True)
@@ -202,7 +202,7 @@ def traces(draw: st.DrawFn) -> JobTrace:
     return JobTrace(columns, [(label, "\n".join(lines)) for label, lines in draw(HEADERS)])
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(trace=traces(), name=st.sampled_from(["trace.swf", "trace.swf.gz"]))
 def test_what_is_written_is_read_back(name: str, tmp_path: Path, trace: JobTrace) -> None:
     path = tmp_path / name
