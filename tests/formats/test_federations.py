@@ -213,7 +213,7 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path, old, new, message):
         ('{ law = "gamma", mean = 1, variation = "1Gf" }', "is '1Gf'; give a number"),
     ],
 )
-def test_laws_are_told_what_is_wrong(tmp_path, law, message):
+def test_invalid_laws(tmp_path, law, message):
     _refuse(tmp_path, SPEED, f"speed = ¶{law}", message)
 
 

@@ -130,12 +130,14 @@ def test_broken_file_is_named_with_its_line(text: str, message: str, tmp_path: P
     assert_refused(lambda _: read_reference(tmp_path), broken, text, message)
 
 
-@pytest.mark.parametrize("ending", [".gz", ".xz", ""])
-def test_cut_archive_is_refused_wherever_it_is_cut(ending: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, lzma.compress])
+def test_cut_archive_is_refused_wherever_it_is_cut(
+    compress: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
     data = _tar()
-    whole = {".gz": gzip.compress, ".xz": lzma.compress, "": bytes}[ending](data)
-    end = len(whole) if ending else len(data.rstrip(b"\0"))
-    path = tmp_path / f"reference.tar{ending}"
+    whole = compress(data)
+    end = len(data.rstrip(b"\0")) if whole == data else len(whole)
+    path = tmp_path / "reference.tar"
     for length in {end - 1, end // 2, end // 3 // 512 * 512, end // 512 * 512 - 512, 30}:
         path.write_bytes(whole[: max(1, length)])
         with pytest.raises(PlatformError) as caught:

@@ -63,7 +63,7 @@ def read(tmp_path, text):
 def test_seconds_and_texts_say_the_same(tmp_path):
     text = 'switch = 3e-6\n[adapters.Ethernet]\n"1Gbps" = 50e-6\n"1.25GBps" = "1ms"\n'
     rates = {"Ethernet": {1e9: 50e-6, 1e10: 1e-3}}
-    expected = replace(Latencies(), switch=3e-6, adapters=Latencies().adapters | rates)
+    expected = replace(Latencies(), switch=3e-6, adapters={**Latencies().adapters, **rates})
     assert read(tmp_path, text) == expected
     assert read(tmp_path, "") == Latencies()
 

@@ -18,7 +18,7 @@ def _uplinks(facts: Grid5000) -> tuple[Uplink, ...]:
     return facts.sites[0].uplinks
 
 
-def _told(remarks: tuple[Remark, ...]) -> list[str]:
+def _texts(remarks: tuple[Remark, ...]) -> list[str]:
     """Return remarks as "kind: message"."""
     return [f"{remark.kind}: {remark.message}" for remark in remarks]
 
@@ -63,7 +63,7 @@ def test_channel_is_as_it_is_declared(grid: Grid, read: Read) -> None:
     facts, remarks = read(grid)
     assert _uplinks(facts) == (Uplink("sw", "gw", 40e9),)
     message = "channel 'lag1' to gw is declared as 40 Gbit/s, its ports make 50 Gbit/s; "
-    assert _told(remarks) == [f"contradiction: {message}the declared rate is kept"]
+    assert _texts(remarks) == [f"contradiction: {message}the declared rate is kept"]
     del channel["rate"]
     del grid.switch("gw")["linecards"][0]["ports"][-1]
     facts, remarks = read(grid)
@@ -75,7 +75,7 @@ def test_switch_without_a_way_is_joined_so_that_nothing_gets_slow(grid: Grid, re
     facts, remarks = read(grid)
     assert _uplinks(facts) == (Uplink("sw", "gw", 4 * 10e9),)
     message = "assumed: no way to the router is told; sw is joined to gw at 40 Gbit/s, "
-    assert _told(remarks) == [f"{message}as fast as all adapters behind it together"]
+    assert _texts(remarks) == [f"{message}as fast as all adapters behind it together"]
 
 
 def test_uplink_without_a_rate_carries_all_adapters_behind_it(grid: Grid, read: Read) -> None:
@@ -111,7 +111,7 @@ def test_site_without_a_router_gets_one(grid: Grid, read: Read) -> None:
     facts, remarks = read(grid)
     assert facts.sites[0].router == "gw"
     assert _uplinks(facts) == (Uplink("sw", "gw", 40e9),)
-    assert "assumed: there is no router; 'gw' is taken" in _told(remarks)
+    assert "assumed: there is no router; 'gw' is taken" in _texts(remarks)
 
 
 def test_second_router_is_a_switch(grid: Grid, read: Read) -> None:
@@ -126,7 +126,7 @@ def test_second_router_is_a_switch(grid: Grid, read: Read) -> None:
 def test_equipment_of_the_name_of_a_node_is_left_out(grid: Grid, read: Read) -> None:
     grid.equipment()["alpha-2"] = {"kind": "switch"}
     facts, remarks = read(grid)
-    assert _told(remarks) == ["left-out: a node has the name alpha-2 too"]
+    assert _texts(remarks) == ["left-out: a node has the name alpha-2 too"]
     assert remarks[0].about == ("switch", "north", "alpha-2")
     assert facts.sites[0].node_count == 4
 
@@ -187,7 +187,7 @@ def test_without_a_backbone_sites_are_joined_all_the_same(grid: Grid, read: Read
     assert facts.backbone == tuple(
         BackboneLink((site, "renater-paris"), 10e9, assumed=True) for site in ("north", "south")
     )
-    assert [text.partition(", at ")[0] for text in _told(remarks)] == [
+    assert [text.partition(", at ")[0] for text in _texts(remarks)] == [
         f"assumed: no point of presence leads to {site}; renater-paris is taken, since none is "
         "described"
         for site in ("north", "south")
@@ -218,7 +218,7 @@ def test_places_of_sites_and_of_points_of_presence_with_names_of_their_own(
 
 
 @pytest.mark.parametrize("latitude", [None, "50", 100, True, 10**400])
-def test_positions_that_are_none_are_told(latitude: Any, grid: Grid, read: Read) -> None:
+def test_positions_that_are_none_are_texts(latitude: Any, grid: Grid, read: Read) -> None:
     grid["sites"]["north"]["latitude"] = latitude
     facts, remarks = read(grid)
     assert "north" not in {place.name for place in facts.places}

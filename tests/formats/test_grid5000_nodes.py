@@ -133,7 +133,7 @@ def test_the_node_is_believed_about_its_switch(grid: Grid, read: Read) -> None:
     assert switches == [("1", "gw"), ("2-3,10", "sw")]
 
 
-def test_ports_and_nodes_that_are_not_there_are_told(grid: Grid, read: Read) -> None:
+def test_missing_ports_and_nodes_give_remarks(grid: Grid, read: Read) -> None:
     ports = grid.switch()["linecards"][0]["ports"]
     ports[1] = {"uid": "alpha-77"}
     facts, remarks = read(grid)

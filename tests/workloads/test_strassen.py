@@ -54,8 +54,8 @@ def test_a_product_along_the_graph(sums: str) -> None:
         for row in (0, 1)
         for column in (0, 1)
     }
-    found = re.findall(r"(\w+) = (\w+) (.) (\w+)", EITHER + FORMULAS[sums])
-    formulas = {name: formula for name, *formula in found}
+    lines = re.findall(r"(\w+) = (\w+) (.) (\w+)", EITHER + FORMULAS[sums])
+    formulas = {name: formula for name, *formula in lines}
     for task in graph.order.tolist():
         left, sign, right = formulas[graph.tasks[task]]
         sources = [graph.tasks[each] for each in graph.predecessors.of(task)]
