@@ -1,1 +1,5 @@
 """Optima and bounds with their certificates, one module a problem."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

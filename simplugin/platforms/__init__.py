@@ -1,43 +1,5 @@
 """Hardware: platforms of zones, clusters, hosts, links and routes."""
 
-from __future__ import annotations
+import lazy_loader
 
-from simplugin.platforms.deployment import DeployedActor, Deployment
-from simplugin.platforms.hosts import Cabinet, Cluster, Disk, Host, Peer, Router
-from simplugin.platforms.links import (
-    Backbone,
-    BypassRoute,
-    BypassZoneRoute,
-    HostLink,
-    Link,
-    LinkUse,
-    Route,
-    ZoneRoute,
-)
-from simplugin.platforms.platform import Config, Opaque, Platform, Zone
-from simplugin.platforms.profiles import Profile, ProfileUse
-
-__all__ = [
-    "Backbone",
-    "BypassRoute",
-    "BypassZoneRoute",
-    "Cabinet",
-    "Cluster",
-    "Config",
-    "DeployedActor",
-    "Deployment",
-    "Disk",
-    "Host",
-    "HostLink",
-    "Link",
-    "LinkUse",
-    "Opaque",
-    "Peer",
-    "Platform",
-    "Profile",
-    "ProfileUse",
-    "Route",
-    "Router",
-    "Zone",
-    "ZoneRoute",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -12,7 +12,9 @@ from simplugin.errors import WorkloadError
 from simplugin.platforms import Platform, Profile, ProfileUse
 from simplugin.platforms.graphs import Graph
 from simplugin.simulation.platform_changes import (
-    Change,
+    Change as Change,
+)
+from simplugin.simulation.platform_changes import (
     changeable,
     own_changes,
     ways,

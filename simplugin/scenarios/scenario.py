@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from simplugin.errors import PlatformError, ScenarioError, SimpluginError
-from simplugin.inputs.kinds import Kind, Outcome, Progress
+from simplugin.inputs.kinds import Kind, Progress
+from simplugin.inputs.kinds import Outcome as Outcome
 from simplugin.inputs.messages import (
     Problem,
     from_pydantic,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import simplugin
+
+ROOT = Path(__file__).resolve().parents[2]
 
 HEAVY = {
     "cloudpickle",
@@ -38,10 +42,19 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert not {name for name in modules if name.startswith("simplugin.")}
 
 
-@pytest.mark.parametrize("name", simplugin.__all__)
-def test_every_public_name_is_there(name: str) -> None:
-    assert getattr(simplugin, name) is not None
-    assert name in dir(simplugin)
+@pytest.mark.parametrize(
+    "package",
+    sorted(
+        ".".join(stub.parent.relative_to(ROOT).parts)
+        for stub in (ROOT / "simplugin").rglob("__init__.pyi")
+    ),
+)
+def test_every_public_name_is_there(package: str) -> None:
+    module = importlib.import_module(package)
+    assert module.__all__
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+        assert name in dir(module)
 
 
 def test_another_name_is_an_attribute_error() -> None:

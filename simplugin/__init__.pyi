@@ -1,0 +1,13 @@
+from .errors import SimpluginError as SimpluginError
+from .platforms import Cluster as Cluster
+from .platforms import Deployment as Deployment
+from .platforms import Host as Host
+from .platforms import Link as Link
+from .platforms import Platform as Platform
+from .platforms import Route as Route
+from .platforms import Zone as Zone
+from .simulation import Placement as Placement
+from .simulation import Result as Result
+from .simulation import SimGridOptions as SimGridOptions
+from .simulation.simulate import simulate as simulate
+from .version import __version__ as __version__

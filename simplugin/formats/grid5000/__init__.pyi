@@ -1,0 +1,1 @@
+from .catalogue import shipped_catalogue as shipped_catalogue

@@ -1,0 +1,2 @@
+from .platform import grid5000_platform as grid5000_platform
+from .selection import selected as selected

@@ -1,0 +1,14 @@
+from .api import Activity as Activity
+from .api import Actor as Actor
+from .api import Mailbox as Mailbox
+from .api import MessageQueue as MessageQueue
+from .options import SimGridOptions as SimGridOptions
+from .placement import Placement as Placement
+from .platform_changes import Change as Change
+from .resolve import resolve as resolve
+from .result import HostTotals as HostTotals
+from .result import LinkTotals as LinkTotals
+from .result import Result as Result
+from .result import Returned as Returned
+from .simulate import simulate as simulate
+from .trace import Trace as Trace
