@@ -26,6 +26,10 @@ KINDS = ("sites", "clusters", "nodes", "network_equipments")
 NODE = "sites/north/clusters/alpha/nodes/alpha-1.json"
 
 
+# What the repository has besides.
+OTHERS = {"sites/north/servers/srv.json": {"uid": "srv"}, "grid5000.json": {"uid": "grid5000"}}
+
+
 def _files(entry: dict[str, Any], path: str = "") -> dict[str, dict[str, Any]]:
     """Return what is in an entry as the repository has it: each entry in a file of its own."""
     files: dict[str, dict[str, Any]] = {}
@@ -39,9 +43,12 @@ def _files(entry: dict[str, Any], path: str = "") -> dict[str, dict[str, Any]]:
     return files
 
 
+FILES = _files(GRID) | OTHERS
+
+
 def _directory(path: Path) -> Path:
     """Write the small reference into a directory."""
-    for name, content in _files(GRID).items():
+    for name, content in FILES.items():
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_text(json.dumps(content, indent=1))
     return path
@@ -51,7 +58,7 @@ def _tar(prefix: str = "data/grid5000/", extra: dict[str, bytes] | None = None) 
     """Return a tar of the small reference, uncompressed."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w:") as tar:
-        members = {prefix + name: json.dumps(each).encode() for name, each in _files(GRID).items()}
+        members = {prefix + name: json.dumps(each).encode() for name, each in FILES.items()}
         for name, data in (members | (extra or {})).items():
             member = tarfile.TarInfo(name)
             member.size = len(data)
@@ -147,7 +154,7 @@ def test_cut_archive_is_refused_wherever_it_is_cut(
 
 def test_archive_with_damage_inside_is_refused(tmp_path: Path) -> None:
     data = bytearray(_tar())
-    for at in range(2048, 2100):
+    for at in range(1024, 1076):  # the header of the second file
         data[at] ^= 0x5A
     path = tmp_path / "reference.tar"
     path.write_bytes(data)

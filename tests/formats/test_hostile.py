@@ -57,6 +57,8 @@ def test_nothing_is_fetched(tmp_path: Path) -> None:
         path = tmp_path / "file.xml"
         path.write_text(f'<!DOCTYPE platform SYSTEM "{url}">{BODY.format("a")}')
         assert exit_status(check([path])) == 1
+        with pytest.raises(PlatformError, match="xml:1: "):
+            read_platform(path)
         with pytest.raises(BlockingIOError):
             server.accept()
 

@@ -71,7 +71,7 @@ def test_what_cannot_be_expanded_is_refused(options: dict[str, object]) -> None:
         platform_text(Platform(Zone("w", "Full", (cluster,))), expand=True)
 
 
-@pytest.mark.parametrize("name", ["nancy", "three_sites"])
+@pytest.mark.parametrize("name", ["grid5000", "nancy", "three_sites", "five_hosts"])
 def test_expansion_is_what_writing_and_reading_gives(name: str, tmp_path: Path) -> None:
     platform = read_platform(PLATFORMS / f"{name}.xml")
     expanded = expanded_platform(platform)
@@ -79,6 +79,12 @@ def test_expansion_is_what_writing_and_reading_gives(name: str, tmp_path: Path) 
     assert expanded.elements == read_platform(tmp_path / "expanded.xml").elements
     assert not [part for part, _ in expanded.walk() if isinstance(part, Cluster)]
     assert list(expanded.host_names()) == list(platform.host_names())
+
+
+def test_clusters_with_a_topology_are_not_expanded() -> None:
+    torus = Cluster("t", "0-7", 1e9, 1e6, 0.0, topology="TORUS", topology_parameters="2,2,2")
+    with pytest.raises(PlatformError, match="its topology is TORUS; leave the clusters as they"):
+        expanded_platform(Platform(Zone("z", "Full", (torus,))))
 
 
 def test_a_zone_is_written_in_the_order_of_simgrids_parser(tmp_path: Path) -> None:

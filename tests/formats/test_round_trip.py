@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from simplugin.formats.platform_xml import platform_text, read_platform, write_platform
-from simplugin.platforms import Cluster, Host, Link, Platform
+from simplugin.platforms import Cluster, Host, Link, Platform, Zone
 from simplugin.simulation.resolve import resolve
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large]
@@ -69,3 +70,18 @@ def test_text_does_not_depend_on_where_it_is_made() -> None:
         ' lat="0.05ms"/>\n'
         "</platform>\n"
     )
+
+
+def test_units_survive_simgrid_bit_for_bit(tmp_path: Path) -> None:
+    generator = random.Random(0)
+    values = [10 ** generator.uniform(-3, 21) for _ in range(500)]
+    delays = [10 ** generator.uniform(-12, 5) for _ in range(500)]
+    hosts = [Host(f"h{index:03}", value) for index, value in enumerate(values)]
+    pairs = enumerate(zip(values, delays, strict=True))
+    links = [Link(f"l{index:03}", *pair) for index, pair in pairs]
+    path = tmp_path / "platform.xml"
+    write_platform(Platform(Zone("z", "Full", (*hosts, *links))), path)
+    resolved = resolve(path)
+    assert [host.speed for host in resolved.hosts] == values
+    assert [link.bandwidth for link in resolved.links] == values
+    assert [link.latency for link in resolved.links] == delays
