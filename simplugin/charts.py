@@ -44,7 +44,7 @@ class ScheduleChart:
     clusters : tuple of (str, int)
         Name and number of processors of each, in the order of their numbers.
     groups : tuple of str
-        What colours stand for.
+        Meaning of the colours.
     bars : tuple of Bar
         In any order; later ones are drawn over earlier ones.
     facts : str
@@ -98,11 +98,11 @@ class Node:
     text : str
         On it.
     size : float
-        From 0 to 1, what its area stands for.
+        Value of its area, from 0 to 1.
     group : int, optional
         Number of the group whose colour it has; white without.
     marked : bool
-        Whether it stands out.
+        True if it is emphasised.
     """
 
     x: float
@@ -125,7 +125,7 @@ class Curve:
     through : tuple of (float, float)
         Points that it passes between them.
     marked : bool
-        Whether it stands out.
+        True if it is emphasised.
     """
 
     source: int
@@ -149,7 +149,7 @@ class GraphChart:
     edges : tuple of Curve
         In any order.
     groups : tuple of str
-        What the colours of nodes stand for.
+        Meaning of the colours of nodes.
     facts : str
         A line below the title.
     colour : int, optional

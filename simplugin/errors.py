@@ -51,7 +51,7 @@ class FileError(SimpluginError):
     message : str
         What is wrong, naming the culprit.
     file : path, optional
-        Where it stands.
+        Its place.
     line : int, optional
         Line in `file`, counted from 1.
     remedy : str, optional

@@ -84,7 +84,7 @@ class Row:
     best: Best | None = None
 
     def __post_init__(self) -> None:
-        """Refuse names that do not tell metrics apart."""
+        """Raise if names of metrics are not distinct."""
         object.__setattr__(self, "metrics", tuple(self.metrics))
         names = [metric.name for metric in self.metrics]
         twice = {name for name in names if names.count(name) > 1}

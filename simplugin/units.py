@@ -1,6 +1,6 @@
 """Quantities with units, as SimGrid reads them: "125MBps" <-> 1.25e8.
 
-Reading follows SimGrid 4.1 to the bit, what it takes without complaint and what it refuses (its
+Reading follows SimGrid 4.1 to the bit, what it accepts and what it refuses (its
 ``src/xbt/xbt_parse_units.cpp``), except that not-a-number is refused; a number without a unit is
 taken in the SI unit. Writing gives the shortest text that reads back as the same float.
 """
@@ -231,7 +231,7 @@ def _fewest_digits(value: float) -> int:
 
 
 def _extra_length(size: float) -> int:
-    """Return how many characters stand beside the digits at least: zeros or an exponent."""
+    """Return the minimum number of characters beside the digits: zeros or an exponent."""
     if size >= 1 or size == 0:
         return 0 if size < 1e16 else 4
     return 1 if size >= 0.1 else 2 if size >= 0.01 else 3 if size >= 1e-3 else 4

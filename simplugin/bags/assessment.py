@@ -111,7 +111,7 @@ def slope(execution: Execution, low: float = 0.1, high: float = 0.9) -> NDArray[
     -------
     float64, shape (n_applications,)
         Throughputs [tasks/s]; 0 where not so many tasks were done, nan where there are too few
-        tasks to measure: no two of them, at different dates, stand at the fractions.
+        tasks to measure: no two of them, at different dates, are at the fractions.
 
     Raises
     ------

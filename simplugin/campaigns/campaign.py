@@ -162,7 +162,7 @@ class Campaign:
     variations : Variations
         The scenario, and how its runs vary.
     file, text : str
-        Where it was read, and what stood there; empty if a program made it.
+        Its file, and the content; empty if a program made it.
     slurm : SlurmSection, optional
         The jobs that a Slurm cluster is asked for.
     source : str
@@ -315,7 +315,7 @@ class Campaign:
         return found
 
     def again(self, job: Job) -> Job:
-        """Return the same job as things stand now: with another key if a file has changed.
+        """Return the same job as of now: with another key if a file has changed.
 
         Raises
         ------

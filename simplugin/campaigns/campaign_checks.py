@@ -32,7 +32,7 @@ from simplugin.scenarios.sweeps import (
 
 _Model = TypeVar("_Model", bound=BaseModel)
 # More of the same would not help.
-_MOST_COMPLAINTS = 20
+_MOST_PROBLEMS = 20
 # What SQLite can number.
 _MOST_RUNS = 2**63 - 1
 _NOWHERE = object()
@@ -80,17 +80,17 @@ def refuse_wrong_values(variations: Variations, file: Path, text: str) -> None:
             try:
                 document = variations.scenario(settings)
                 problems = problems_of(document, file) or functions.problems(document)
-                found |= dict.fromkeys(_blamed(each, settings) for each in problems)
+                found |= dict.fromkeys(_about_setting(each, settings) for each in problems)
             except SweepError as error:
                 found[error.problem] = None
-            if len(found) >= _MOST_COMPLAINTS:
+            if len(found) >= _MOST_PROBLEMS:
                 break
     if found:
         raise scenario_error(found, file, text)
 
 
 def refuse_large_numbers(document: Mapping[str, Any], file: Path, text: str) -> None:
-    """Refuse integers that no float is near, wherever they stand.
+    """Raise if there are integers beyond all floats.
 
     Raises
     ------
@@ -103,11 +103,11 @@ def refuse_large_numbers(document: Mapping[str, Any], file: Path, text: str) -> 
         for path in _large_numbers(document, ())
     ]
     if found:
-        raise scenario_error(found[:_MOST_COMPLAINTS], file, text)
+        raise scenario_error(found[:_MOST_PROBLEMS], file, text)
 
 
 def _large_numbers(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
-    """Yield where integers stand that no float is near."""
+    """Yield the paths of integers beyond all floats."""
     if isinstance(value, Mapping):
         for key, each in value.items():
             yield from _large_numbers(each, (*path, key))
@@ -158,17 +158,17 @@ def _each_value(
                 yield [*variation.settings, *usual[:at], other, *usual[at + 1 :]]
 
 
-def _blamed(problem: Problem, settings: Sequence[Setting]) -> Problem:
+def _about_setting(problem: Problem, settings: Sequence[Setting]) -> Problem:
     """Return an error as one about what was set, if that is the cause."""
     within = [each for each in settings if problem.path[: len(each.path)] == each.path]
     if within:
         each = max(within, key=lambda setting: len(setting.path))
-        return Problem(each.source, _told(problem, each), problem.remedy)
+        return Problem(each.source, _message_of_setting(problem, each), problem.remedy)
     around = [each for each in settings if each.path[: len(problem.path)] == problem.path]
     # A message about a table may begin with the key that it is about.
     about = [each for each in around if f"{problem.remedy} ".startswith(f"{each.path[-1]} ")]
     if len(about) == 1:
-        message = f"{dotted(about[0].source)}: {about[0].value!r} will not do"
+        message = f"{dotted(about[0].source)}: {about[0].value!r} is not possible"
         return Problem(about[0].source, message, problem.remedy)
     if around:
         told = ", ".join(f"{dotted(each.path)} = {each.value!r}" for each in around)
@@ -176,14 +176,14 @@ def _blamed(problem: Problem, settings: Sequence[Setting]) -> Problem:
     return problem
 
 
-def _told(problem: Problem, setting: Setting) -> str:
+def _message_of_setting(problem: Problem, setting: Setting) -> str:
     """Return what is wrong as a message about what was set."""
     source, key, message = dotted(setting.source), problem.key, problem.message
     if setting.path == problem.path and message.startswith(f"{key} is "):
         rest = message.removeprefix(f"{key} is ")
         # It may say by itself why.
         explained = ", " in rest.removeprefix(repr(setting.value))
-        return f"{source}: {rest}" if explained else f"{source}: {rest} will not do"
+        return f"{source}: {rest}" if explained else f"{source}: {rest} is not possible"
     return f"{source}: {message.removeprefix(f'{key}: ')}"
 
 
@@ -217,7 +217,7 @@ def with_line(error: ScenarioError, arguments: Mapping[str, Any]) -> ScenarioErr
 
 
 def _text(file: Path) -> str | None:
-    """Return what stands in a campaign file; None if it cannot be read any more."""
+    """Return the content of a campaign file; None if it cannot be read any more."""
     try:
         return file.read_text(encoding="utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError):

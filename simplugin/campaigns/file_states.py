@@ -38,7 +38,7 @@ class Remembered(Generic[_Value]):
         """Return what is wanted of a path; an `OSError` if there is nothing."""
         now = time.time()
         found = os.stat(path)
-        # The date of the last change of all tells of contents whose own date was set back.
+        # The date of the last change shows contents whose own date was set back.
         state = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
         known = self._known.get(path)
         if known is not None and known[0] == state:

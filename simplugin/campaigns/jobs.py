@@ -25,7 +25,7 @@ class Job:
     arguments : mapping
         Plain containers, texts and numbers.
     varied : mapping of str to object
-        What tells it from the others of its campaign: dotted keys and their values.
+        What distinguishes it in its campaign: dotted keys and their values.
     wall_limit : float, optional
         Real time that it may take [s].
     memory_limit : int, optional
@@ -177,18 +177,18 @@ class JobSource(Protocol):
         ...
 
     def again(self, job: Job) -> Job:
-        """Return the same job as things stand now: with another key if a file has changed.
+        """Return the same job as of now: with another key if a file has changed.
 
         Raises
         ------
         SimpluginError
-            Nobody can tell, as when a file is gone; the run is recorded as failed then.
+            It is unknown, as when a file is gone; the run is recorded as failed then.
         """
         ...
 
 
 class Runners(Protocol):
-    """Those who do jobs: processes of this host, or the workers of a cluster."""
+    """Runners of jobs: processes of this host, or the workers of a cluster."""
 
     @property
     def wanted(self) -> int:

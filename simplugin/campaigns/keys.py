@@ -1,4 +1,4 @@
-"""Keys of runs: what tells one that was recorded from one that was not."""
+"""Keys of runs, by which recorded runs are found."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def determining(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def software() -> list[str]:
-    """Return what tells the software apart by which numbers come out.
+    """Return the versions of the software that determines numbers.
 
     That is the code of this package, and the versions of SimGrid, NumPy and the solvers.
     """
@@ -167,7 +167,7 @@ def _code_files() -> Iterator[tuple[str, Path]]:
 def simgrid_version() -> str:
     """Return the version of the SimGrid that simulations use.
 
-    Its library's name tells; where it does not, SimGrid is asked, in a process of its own.
+    Read from its library's name; otherwise SimGrid is asked, in a process of its own.
     """
     spec = importlib.util.find_spec("simgrid")
     if spec is not None and spec.origin is not None:
@@ -195,7 +195,7 @@ def versions(provenance: Mapping[str, Any] | None = None) -> dict[str, str]:
     Parameters
     ----------
     provenance : mapping, optional
-        Of the run; it tells SimGrid's version, which is not asked for here.
+        Of the run; it contains SimGrid's version.
     """
     found = dict(_installed())
     simgrid = (provenance or {}).get("simgrid")

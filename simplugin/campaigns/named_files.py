@@ -32,7 +32,7 @@ class NamedFiles:
     Parameters
     ----------
     directory : path
-        Where paths start, and where modules stand.
+        Where paths start, and where modules are.
     """
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
@@ -122,7 +122,7 @@ class NamedFiles:
         for path in files:
             yield f"module\t{os.path.relpath(path, self.directory)}\t{_digest(path)}"
         top = name.partition(".")[0]
-        # An installed package of the same name precedes a directory that is none.
+        # An installed package of the same name precedes a directory that is not one.
         if not files or is_plain_directory(self.directory, name):
             digest = "own" if top == "simplugin" else installed_digest(top)
             yield f"package\t{top}\t{digest}"

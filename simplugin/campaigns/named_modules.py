@@ -28,7 +28,7 @@ _places: dict[str, tuple[str, ...]] = {}
 
 
 def modules_beside(directory: str, name: str) -> list[str]:
-    """Return the files that make up a module that stands in a directory.
+    """Return the files that make up a module in a directory.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def modules_beside(directory: str, name: str) -> list[str]:
         The module's file, those of the packages around it, and those of all modules in `directory`
         that it imports, at whichever depth. If one of them is no Python that can be read, or uses
         means to import what no statement names, all modules in `directory` and below. Empty if the
-        module does not stand there.
+        module is elsewhere.
     """
     found: dict[str, None] = {}
     left = _located(directory, name)

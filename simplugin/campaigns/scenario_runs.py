@@ -39,13 +39,13 @@ def run(arguments: Mapping[str, Any]) -> Measured:
     try:
         return _measured(arguments)
     except ScenarioError as error:
-        # Only here, so that what tells lines has no part in what a run computes.
+        # Only here, so that lines have no part in what a run computes.
         from simplugin.campaigns.campaign_checks import with_line
 
-        told = with_line(error, arguments)
-        if told is error:
+        located = with_line(error, arguments)
+        if located is error:
             raise
-        raise told from error.__cause__
+        raise located from error.__cause__
 
 
 def _measured(arguments: Mapping[str, Any]) -> Measured:

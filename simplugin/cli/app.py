@@ -44,7 +44,7 @@ class BackEnd(StrEnum):
 
 
 class Figures(StrEnum):
-    """Which figures `report` writes."""
+    """Figures that `report` writes."""
 
     main = "main"
     all = "all"

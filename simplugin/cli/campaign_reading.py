@@ -80,7 +80,7 @@ def shown_campaign(place: Path, store: Path | None, asked: str | None) -> tuple[
         entries = reader.campaigns()
         every = asked == _ALL or (number is None and not entries)
         chosen = None if every else chosen_entry(reader, place, number)
-    _tell(chosen, entries)
+    _print_chosen(chosen, entries)
     return path, None if chosen is None else chosen.number
 
 
@@ -121,7 +121,7 @@ def _number(asked: str | None) -> int | None:
     return int(asked)
 
 
-def _tell(chosen: CampaignEntry | None, entries: Sequence[CampaignEntry]) -> None:
+def _print_chosen(chosen: CampaignEntry | None, entries: Sequence[CampaignEntry]) -> None:
     """Print the campaign that is shown, if there are several."""
     if len(entries) < 2:
         return
@@ -225,13 +225,13 @@ def _date(text: str | None) -> str:
 def _print_failures(console: Console, standing: _Standing) -> None:
     """Print what failed in a campaign, like with like."""
     for group in standing.failures[:_MOST_GROUPS]:
-        told = printable(group.text.strip())
-        if len(told) > _MOST_CHARACTERS:
-            told = told[:_MOST_CHARACTERS] + " ..."
+        text = printable(group.text.strip())
+        if len(text) > _MOST_CHARACTERS:
+            text = text[:_MOST_CHARACTERS] + " ..."
         console.print()
         where = f"campaign {standing.entry.number}"
         console.print(Text(f"{where}: {headline(group)}", style="bold"))
-        console.print(Text("\n".join(f"  {line}" for line in told.splitlines())))
+        console.print(Text("\n".join(f"  {line}" for line in text.splitlines())))
         job = group.first[0]
         console.print(Text(f"  run {job.position}: {varied_text(job.varied)}"))
     hidden = len(standing.failures) - _MOST_GROUPS
@@ -243,8 +243,8 @@ def _print_json(names: list[str], rows: Iterator[tuple[Any, ...]]) -> None:
     """Print an answer as one JSON object, row by row: it may be long."""
     sys.stdout.write(f'{{"columns":{json.dumps(names)},"rows":[')
     for count, row in enumerate(rows):
-        told = [cell.hex() if isinstance(cell, bytes) else cell for cell in row]
-        sys.stdout.write(("," if count else "") + "\n" + text_of(told))
+        cells = [cell.hex() if isinstance(cell, bytes) else cell for cell in row]
+        sys.stdout.write(("," if count else "") + "\n" + text_of(cells))
     sys.stdout.write("]}\n")
 
 
@@ -283,9 +283,9 @@ def runs(count: int) -> str:
 
 
 def varied_text(varied: Mapping[str, Any]) -> str:
-    """Write down in one line what tells a run from the others."""
-    told = ", ".join(f"{name} = {value!r}" for name, value in varied.items())
-    return told or "nothing varied"
+    """Return a line with what distinguishes a run."""
+    text = ", ".join(f"{name} = {value!r}" for name, value in varied.items())
+    return text or "nothing varied"
 
 
 def headline(group: FailureGroup) -> str:

@@ -125,12 +125,12 @@ def tell_what_would_be_run(campaign: Campaign, store: Path, *, as_json: bool) ->
         return
     of_how_many = "" if looked_up == total else f" of the first {looked_up}"
     where = short(store) if store.exists() else f"{short(store)}, which is not there yet"
-    tell(f"{campaign.title or campaign.file}: {runs(total)}")
-    tell(f"{recorded}{of_how_many} recorded in {where}")
+    print_line(f"{campaign.title or campaign.file}: {runs(total)}")
+    print_line(f"{recorded}{of_how_many} recorded in {where}")
     for position, varied in enumerate(first):
-        tell(f"  run {position}: {varied_text(varied)}")
+        print_line(f"  run {position}: {varied_text(varied)}")
     if total > _SHOWN:
-        tell(f"  ... and {total - _SHOWN} more")
+        print_line(f"  ... and {total - _SHOWN} more")
 
 
 def _recorded(campaign: Campaign, store: Path, looked_up: int) -> int:
@@ -149,7 +149,7 @@ def print_summary(summary: Summary, again: str) -> None:
     Parameters
     ----------
     summary : Summary
-        How it stands.
+        Its state.
     again : str
         The command that runs again what failed.
     """
@@ -158,44 +158,46 @@ def print_summary(summary: Summary, again: str) -> None:
     place = quote(short(summary.store))
     if summary.interrupted:
         recorded = summary.done + summary.failed
-        tell(
+        print_line(
             f"stopped: {recorded} of {runs(summary.total)} recorded; "
             "the same command goes on from there"
         )
     elif summary.gave_up:
-        tell(
+        print_line(
             f"stopped: the first {HOPELESS} runs all failed alike, and nothing is done; right what "
             "is wrong and give the same command again, or go on all the same with --keep-going"
         )
     else:
         failed = f", {summary.failed} failed" if summary.failed else ""
-        tell(
+        print_line(
             f"{summary.done} of {runs(summary.total)} done{failed}, {summary.before} of them "
             f"recorded before; {duration_text(summary.seconds)}"
         )
     if summary.changed:
-        tell(
+        print_line(
             f"{runs(summary.changed)} not recorded, but done anew, since a file changed meanwhile; "
             "the same command sees to those that were done before the change"
         )
-    tell(f"store: {place}; log: {short(log_path(summary.store))}")
+    print_line(f"store: {place}; log: {short(log_path(summary.store))}")
     if summary.done:
-        tell(f"next: simplugin report {place} -o DIR; simplugin campaign export {place} -o X.csv")
+        print_line(
+            f"next: simplugin report {place} -o DIR; simplugin campaign export {place} -o X.csv"
+        )
     if summary.failed:
-        tell(f"what failed is run again by: {again}")
+        print_line(f"what failed is run again by: {again}")
 
 
 def _print_group(group: FailureGroup) -> None:
     """Print runs that failed alike."""
-    tell(headline(group))
+    print_line(headline(group))
     for line in group.text.splitlines()[:_MOST_LINES]:
-        tell(f"    {printable(line)}")
+        print_line(f"    {printable(line)}")
     for job in group.first:
-        tell(f"  run {job.position}: {varied_text(job.varied)}")
+        print_line(f"  run {job.position}: {varied_text(job.varied)}")
     if group.count > len(group.first):
-        tell(f"  ... and {group.count - len(group.first)} more")
+        print_line(f"  ... and {group.count - len(group.first)} more")
 
 
-def tell(line: str) -> None:
+def print_line(line: str) -> None:
     """Write a line to standard output."""
     sys.stdout.write(line + "\n")

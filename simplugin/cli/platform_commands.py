@@ -66,7 +66,7 @@ def generate(
     output: Annotated[Path | None, output_option("FILE", "Write there; without, print.")] = None,
     listed: Annotated[
         bool,
-        typer.Option("--list", help="List all generators, or tell everything about NAME."),
+        typer.Option("--list", help="List all generators, or describe NAME."),
     ] = False,
 ) -> None:
     """Generate a platform: a topology, a random graph, a site, anything that has a generator."""

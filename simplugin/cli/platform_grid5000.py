@@ -79,7 +79,7 @@ def grid5000(
 ) -> None:
     """Make a platform of Grid'5000, from its reference.
 
-    What the reference lacks or contradicts is told on the standard error. With --strict that is
+    What the reference lacks or contradicts is printed to the standard error. With --strict that is
     an error: exit status 1, and no platform.
     """
     from simplugin.formats.grid5000.latencies import read_latencies
@@ -135,7 +135,7 @@ def catalogue(
 
 
 def _split(option: str, names: list[str] | None) -> list[str]:
-    """Return names that may stand together, with commas between them."""
+    """Return names that may be combined, with commas between them."""
     parts = [part.strip() for name in names or () for part in name.split(",")]
     if not all(parts):
         raise typer.BadParameter(f"--{option} has an empty name; leave it out for all")
@@ -178,10 +178,10 @@ def _print_slow(facts: Grid5000) -> None:
                 if group.fast_adapter is not None:
                     kinds[group.fast_adapter.interface] += group.count
             if kinds and not is_fast(cluster):
-                told = ", ".join(f"{count} have {name}" for name, count in kinds.items())
+                counted = ", ".join(f"{count} have {name}" for name, count in kinds.items())
                 typer.echo(
                     f"simplugin: {cluster.uid} stays on Ethernet: "
-                    f"of {cluster.node_count} nodes {told}",
+                    f"of {cluster.node_count} nodes {counted}",
                     err=True,
                 )
 

@@ -185,7 +185,7 @@ def _route(file: Path, pair: tuple[str, str]) -> Listing:
         raise PlatformError(
             f"there is no route from {pair[0]!r} to {pair[1]!r}: {resolved.unreachable[0][2]}",
             file=file,
-            remedy="simplugin check tells which zone lacks one",
+            remedy="simplugin check names the zone that lacks one",
         )
     [route] = resolved.routes
     links = {link.name: link for link in resolved.links}

@@ -58,7 +58,7 @@ def regress_command(
             means = replace(means, remark=_warn, stop=lambda: bool(stopped))
             checked, total = _with_status(paths, means, limits, update=update)
             status = BY_SIGNAL + stopped[0] if stopped else _status(checked)
-            _tell(checked, total, status, as_json=as_json)
+            _print_outcome(checked, total, status, as_json=as_json)
             if junit is not None:
                 write_junit(checked, junit)
         except SimpluginError as error:
@@ -70,7 +70,7 @@ def regress_command(
 def _with_status(
     paths: Sequence[Path], means: Means, limits: Limits, *, update: bool
 ) -> tuple[list[Checked], int]:
-    """Compare with a line that tells how far it is; return also how many there are in all."""
+    """Compare with a progress line; return also how many there are in all."""
     total = 0
     with Console(stderr=True, highlight=False).status("starting") as status:
         done = 0
@@ -90,7 +90,7 @@ def _status(checked: Sequence[Checked]) -> int:
     return 0 if all(each.agrees for each in checked) else _DIFFERENT
 
 
-def _tell(checked: Sequence[Checked], total: int, status: int, *, as_json: bool) -> None:
+def _print_outcome(checked: Sequence[Checked], total: int, status: int, *, as_json: bool) -> None:
     """Print what came out."""
     if as_json:
         document = {"scenarios": [each.document() for each in checked], "status": status}
@@ -180,7 +180,7 @@ def _table(checked: Sequence[Checked], longest: int) -> Table:
 
 
 def _shortened(name: str, longest: int) -> str:
-    """Return a name without its middle if it is too long: what tells it apart is at its ends."""
+    """Return a name without its middle if it is too long: its ends distinguish it."""
     text = printable(name)
     if len(text) <= longest:
         return text
@@ -230,12 +230,12 @@ def _outcome(checked: Checked) -> str:
 
 
 def _summary(checked: Sequence[Checked]) -> Text:
-    """Count the states, and tell how to accept what moved."""
+    """Count the states, and say how to accept changes."""
     counts = {state: sum(each.state == state for each in checked) for state in _STYLES}
-    told = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
+    text = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
     recorded = sum(each.recorded for each in checked)
     if recorded:
-        told += f"; {recorded} recorded now"
+        text += f"; {recorded} recorded now"
     elif counts["moved"] or counts["new"] or counts["missing"]:
-        told += "; --update records what is new or moved"
-    return Text(told)
+        text += "; --update records what is new or moved"
+    return Text(text)

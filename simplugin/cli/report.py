@@ -40,7 +40,7 @@ _PROVENANCE = "provenance"
 _STORE = "store.sqlite"
 # Characters of all different provenances together.
 _MOST_PROVENANCE = 2_000_000
-# Of keys and digests as many digits as tell runs apart.
+# Of keys and digests as many digits as distinguish runs.
 _DIGITS = 16
 _ACTIVITIES = ("actor", "resource", "kind", "label", "start", "end", "state")
 
@@ -190,7 +190,7 @@ class _Table:
             ("started", record.started[:19].replace("T", " ")),
             ("place", record.place),
             ("key", record.job.key[:_DIGITS]),
-            ("versions", _told(record.versions)),
+            ("versions", _named_cells(record.versions)),
         ):
             self._put(row, "other", name, beside, "s" if name == "duration" else "")
 
@@ -210,7 +210,7 @@ class _Table:
             self._put(row, "metric", _GAP, found.gap)
             self._columns["metric", _GAP].sense = "min"
         self._put(row, "other", "seed", _cell(found.provenance.get("seed")))
-        self._put(row, "other", _PROVENANCE, _told(found.provenance))
+        self._put(row, "other", _PROVENANCE, _named_cells(found.provenance))
         self._put(row, "other", "digest", (record.measured.digest or "")[:_DIGITS] or None)
 
     def _put(self, row: int, role: Role, name: str, value: Value, unit: str = "") -> None:
@@ -260,7 +260,7 @@ def _cell(value: Any) -> Value:
     return text_of(value)
 
 
-def _told(document: Mapping[str, Any]) -> str:
+def _named_cells(document: Mapping[str, Any]) -> str:
     """Write names and values one after the other."""
     return ", ".join(f"{name}: {_cell(value)}" for name, value in document.items())
 
@@ -350,11 +350,11 @@ def _contents(
 
 def _kept(record: Record, contents: Mapping[str, Any]) -> KeptRun:
     """Return a run of which more is known."""
-    told = ", ".join(f"{name} = {_cell(value)}" for name, value in record.job.varied.items())
+    varied = ", ".join(f"{name} = {_cell(value)}" for name, value in record.job.varied.items())
     schedule = contents.get("schedule")
     activities = contents.get("activities")
     return KeptRun(
-        title=f"Run {record.job.position}" + (f": {told}" if told else ""),
+        title=f"Run {record.job.position}" + (f": {varied}" if varied else ""),
         position=record.job.position,
         figures=tuple(figure_from(each) for each in contents.get("figures", ())),
         schedule=None if schedule is None else chart_from(schedule),

@@ -56,7 +56,7 @@ def reproduce_command(
         if found.together:
             place = short(found.summary.store)
             sys.stdout.write(f"each claim: simplugin report {place} -o DIR\n")
-    return _tell_failures(found.summary)
+    return _print_failures(found.summary)
 
 
 def _kept(summary: Summary) -> str:
@@ -65,7 +65,7 @@ def _kept(summary: Summary) -> str:
     return f"{summary.done} parts measured{before}; kept in {short(summary.store)}"
 
 
-def _tell_failures(summary: Summary) -> int:
+def _print_failures(summary: Summary) -> int:
     """Print the parts that failed; return the exit status."""
     for group in summary.failures:
         parts = ", ".join(str(job.varied["part"]) for job in group.first)
@@ -97,10 +97,12 @@ def _written(found: Reproduction, directory: Path, *, quick: bool) -> list[Path]
     written = [_write(directory / "claims.json", document + "\n")]
     for name, facts in found.facts.items():
         command = f"simplugin reproduce {name}{' --quick' if quick else ''} -o DIR"
-        told = Measurement(
+        measurement = Measurement(
             f"Reproduction of {name}", command, facts.dates, facts.versions, facts.seconds
         )
-        written.append(_write(directory / f"{name}.md", claims_page(found.claims[name], told)))
+        written.append(
+            _write(directory / f"{name}.md", claims_page(found.claims[name], measurement))
+        )
     for name, figures in found.figures.items():
         for figure in figures:
             prefix = f"{name}-" if found.together else ""

@@ -79,7 +79,7 @@ def stop_signals() -> Iterator[list[int]]:
 
 def short(path: Path) -> str:
     """Return a path as seen from here, if it is below."""
-    resolved = path.resolve()
+    resolved = Path(os.path.realpath(path))  # also in circles of links
     here = Path.cwd()
     return str(resolved.relative_to(here) if resolved.is_relative_to(here) else resolved)
 
@@ -112,7 +112,7 @@ def _word(argument: str) -> str:
 
 
 def put(platform: Platform, output: Path | None) -> None:
-    """Write a platform to a file, or print it; the command stands in its first comment."""
+    """Write a platform to a file, or print it; its first comment is the command."""
     from simplugin.formats.platform_xml import platform_text, write_platform
     from simplugin.platforms.consistency import require_consistent
 

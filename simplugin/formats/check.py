@@ -198,7 +198,7 @@ def _check_content(file: _Checked, root: Node) -> None:
     for line, problem in replaced_file_problems(file.platform, reader.replaced):
         file.add(line, problem.severity, problem.message, problem.remedy)
     if len(problems) > MOST_FINDINGS:
-        message = f"there are more than {MOST_FINDINGS} problems; the rest is not told"
+        message = f"there are more than {MOST_FINDINGS} problems; the rest is not listed"
         file.add(root.line, ERROR, message, "right these first")
     for problem in problems[:MOST_FINDINGS]:
         line = file.lines.get(id(problem.part), root.line)

@@ -155,7 +155,7 @@ def _attribute(node: Node, name: str, path: str | os.PathLike[str]) -> str:
 
 
 def _relations(root: Node, path: str | os.PathLike[str]) -> Iterator[tuple[str, str, Line]]:
-    """Yield parent and child of each edge, and where it stands."""
+    """Yield parent and child of each edge, and its place."""
     for child in _children(root, "child"):
         target = _attribute(child, "ref", path)
         for parent in _children(child, "parent"):

@@ -20,7 +20,7 @@ _REMEDY = 'write "host" = "parent", names with dots in quotes'
 
 
 class _TreeFile:
-    """A file of trees: its content, and where it stands."""
+    """A file of trees: its content, and its place."""
 
     def __init__(self, document: Document) -> None:
         self._error = document.error
@@ -67,15 +67,15 @@ class _TreeFile:
         """Return the error for an application without a tree."""
         message = f"there is no tree for application {application!r}"
         for name, hosts in self.content.items():
-            # What a TOML name with dots makes where it stands without quotes.
+            # What a TOML name with dots makes without quotes.
             inner = hosts.items() if isinstance(hosts, dict) else ()
             nested = next((host for host, parent in inner if isinstance(parent, dict)), None)
             if nested is not None:
                 return self._error(
                     (name, nested), f"{message}, and {name!r} holds tables, no hosts", _REMEDY
                 )
-        told = f"there are {', '.join(self.content)}; names of hosts with dots stand in quotes"
-        return self._error((), message, told)
+        remedy = f"there are {', '.join(self.content)}; put names of hosts with dots in quotes"
+        return self._error((), message, remedy)
 
 
 def read_trees(

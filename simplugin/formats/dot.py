@@ -163,7 +163,7 @@ class DotTask:
     name : str
         Of the task.
     place : Line
-        Where its name stands.
+        Place of its name.
     attributes : dict of str to Token
         Values of the attributes that are known.
     """
@@ -182,7 +182,7 @@ class DotEdge:
     source, target : str
         Names of the tasks at its ends.
     place : Line
-        Where its arrow stands.
+        Place of its arrow.
     attributes : dict of str to Token
         Values of the attributes that are known.
     """
@@ -291,7 +291,7 @@ class _Parser:
     def _unexpected(self, expected: str, remedy: str) -> Exception:
         """Return an error for a token where another should be."""
         found = self._token
-        return found.place.error(f"{found.described} stands where {expected} should", remedy)
+        return found.place.error(f"{found.described} is here instead of {expected}", remedy)
 
     def _statement(self) -> None:
         """Read a statement."""

@@ -22,7 +22,7 @@ _ROUTES = (Route, ZoneRoute, BypassRoute, BypassZoneRoute)
 
 
 class PlatformReader:
-    """Builds the parts of a platform, remembering where each stands.
+    """Builds the parts of a platform, and keeps the place of each.
 
     Parameters
     ----------
@@ -63,7 +63,12 @@ class PlatformReader:
         ]
         actors = [part for part in parts if isinstance(part, DeployedActor)]
         elements = [part for part in parts if not isinstance(part, Config | Opaque | DeployedActor)]
-        return Platform(tuple(elements), tuple(config), tuple(actors))
+        try:
+            return Platform(tuple(elements), tuple(config), tuple(actors))
+        except PlatformError as error:
+            self._fail(root, error)
+            self.broken.append(root)
+            return Platform(config=tuple(config), actors=tuple(actors))
 
     def _children(self, parent: Node) -> list[Any]:
         """Build what is in an element, but its properties."""

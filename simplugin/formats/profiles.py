@@ -150,7 +150,7 @@ SUFFIX = ".profile"
 
 
 def write_profiles(platform: Platform, directory: str | os.PathLike[str]) -> Platform:
-    """Write the profiles that stand within a platform to files.
+    """Write the profiles inside a platform to files.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def write_profiles(platform: Platform, directory: str | os.PathLike[str]) -> Pla
         if not isinstance(element, Profile) or element.file:
             return element
         name = quote(element.id, safe="") + SUFFIX
-        # File systems may not tell capital letters from small ones.
+        # File systems may ignore the case of letters.
         if name.casefold() in written:
             raise PlatformError(
                 f"two profiles would be written to {name!r}", remedy="give them other ids"

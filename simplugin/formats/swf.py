@@ -39,7 +39,7 @@ def rows(lines: Sequence[Numbered], file: str | os.PathLike[str]) -> Floats:
     lines : sequence of (int, bytes)
         One a job.
     file : path
-        Where they stand, for messages.
+        Their places, for messages.
 
     Returns
     -------
@@ -189,7 +189,7 @@ def read_swf(path: str | os.PathLike[str]) -> JobTrace:
     """Read a job trace in the Standard Workload Format, version 2.2 [1]_.
 
     A line is a job of 18 numbers apart by blanks or tabs, a comment that begins with ``;``, or
-    blank. Comments make the header wherever they stand, and need not be there. They are UTF-8, or
+    blank. Comments make the header anywhere, and need not be there. They are UTF-8, or
     Latin-1 if they are not. Compressed files are known by their content. Jobs may be in any order
     and share numbers, as real logs do; see `JobTrace.is_sorted`.
 

@@ -129,11 +129,11 @@ def structure(tasks: Sequence[NamedTask], edges: Sequence[NamedEdge], document: 
     Parameters
     ----------
     tasks : sequence of (str, Place)
-        Name of each task, and where it stands.
+        Name of each task, and its place.
     edges : sequence of (str, str, Place)
-        Names of the source and the target of each edge, and where it stands.
+        Names of the source and the target of each edge, and its place.
     document : Place
-        Where an error stands if there is no task.
+        Place of the error if there is no task.
 
     Returns
     -------
@@ -206,15 +206,15 @@ def data_flow(
     Parameters
     ----------
     tasks : sequence of (str, Place)
-        Name of each task, and where it stands.
+        Name of each task, and its place.
     relations : sequence of (str, str, Place)
-        Names of the source and the target of each edge, and where it stands.
+        Names of the source and the target of each edge, and its place.
     read : sequence of mapping of str to (float, Place), length n_tasks
-        By name of the file: its size where no task writes it [byte], and where it stands.
+        By name of the file: its size where no task writes it [byte], and its place.
     written : sequence of mapping of str to float, length n_tasks
         By name of the file: its size [byte].
     document : Place
-        Where an error stands if there is no task.
+        Place of the error if there is no task.
 
     Raises
     ------

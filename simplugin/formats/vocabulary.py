@@ -43,7 +43,7 @@ _UNORDERED = {
     "actor": "argument prop",
     **dict.fromkeys(("route", "zoneRoute", "bypassRoute", "bypassZoneRoute"), "link_ctn"),
 }
-# What came before in a zone: its first elements tell SimGrid's parser which of the two kinds it is.
+# What came before in a zone: SimGrid's parser knows its kind by its first elements.
 _ZONES, _HOSTS = "zones", "hosts or links"
 _BETWEEN_ZONES, _BETWEEN_HOSTS = "zone routes or traces", "routes or traces"
 _INNER = "zone cluster peer"

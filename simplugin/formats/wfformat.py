@@ -212,7 +212,7 @@ class _Described:
     tasks: list[_Value]
     names: list[NamedTask]
     relations: list[NamedEdge]
-    # Runtime [s], cores, and where the runtime stands.
+    # Runtime [s], cores, and the place of the runtime.
     ran: list[tuple[float, float, Place]]
     read: list[dict[str, tuple[float, Place]]]
     written: list[dict[str, float]]
@@ -325,7 +325,7 @@ def _require_agreement(
 
 
 def _runtimes(workflow: _Value, names: list[str]) -> list[tuple[float, float, Place]]:
-    """Return the runtime [s] and the cores of each task, and where they stand."""
+    """Return the runtime [s] and the cores of each task, and their places."""
     execution = workflow.get("execution")
     if execution is None:
         raise workflow.error(

@@ -29,7 +29,7 @@ def escape(text: str) -> str:
 
 
 def escape_content(text: str) -> str:
-    """Return text fit to stand between tags."""
+    """Return text escaped for the content of an element."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

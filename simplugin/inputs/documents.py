@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 # What Python's parser takes and JSON has not, and what has more digits than Python reads.
 _NO_NUMBER = re.compile(r"NaN|-?Infinity|-?\d{4301,}")
+# Python's parser needs a time and a memory that grow with the square of the parts of a dotted key.
+_DOTTED = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+)++""")
+_MOST_DOTS = 100
+_LONG_INTEGER = re.compile(r"[\d_]{4301,}")
 _LONGEST_PATH = 200
+_TOO_DEEP, _LESS_DEEP = "values are nested too deeply", "nest fewer of them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +116,31 @@ def read_toml(
     Raises
     ------
     FileError
-        Of the given kind: it cannot be read, or is no TOML; the message names the line.
+        Of the given kind: it cannot be read, is no TOML, or nests too deeply; the message names the
+        line.
     """
     # TOML counts lines by \n; the text of a Windows file must not become one line longer.
     text = read_text(path, kind).replace("\r\n", "\n")
+    for found in _DOTTED.finditer(text):
+        if found[0].count(".") > _MOST_DOTS:
+            raise kind(_TOO_DEEP, file=path, line=_line(text, found), remedy=_LESS_DEEP)
     try:
         return Document(tomllib.loads(text), kind, path, text)
     except tomllib.TOMLDecodeError as error:
         message, line = toml_syntax_error(error, text)
         raise kind(f"not TOML: {message}", file=path, line=line, remedy=remedy) from None
+    except RecursionError:
+        raise kind(_TOO_DEEP, file=path, remedy=_LESS_DEEP) from None
+    except ValueError as error:  # only for integers of more digits than Python reads
+        found = _LONG_INTEGER.search(text)
+        line = _line(text, found) if found else None
+        message = f"{shown(found[0])} is too large" if found else str(error)
+        raise kind(message, file=path, line=line, remedy="give a smaller number") from None
+
+
+def _line(text: str, found: re.Match[str]) -> int:
+    """Return the line of a match, counted from 1."""
+    return text.count("\n", 0, found.start()) + 1
 
 
 def read_json(path: str | os.PathLike[str], kind: type[FileError]) -> Document:
@@ -153,8 +174,7 @@ def parse_json(text: str, path: str | os.PathLike[str], kind: type[FileError]) -
         remedy = f"look at column {error.colno}; is the file complete?"
         raise kind(message, file=path, line=error.lineno, remedy=remedy) from None
     except RecursionError:
-        message = "values are nested too deeply"
-        raise kind(message, file=path, remedy="nest fewer of them") from None
+        raise kind(_TOO_DEEP, file=path, remedy=_LESS_DEEP) from None
     except ValueError as error:
         raise _value_error(document, error) from None
     return Document(content, kind, path, text, json_line)

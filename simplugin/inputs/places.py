@@ -59,7 +59,7 @@ def quantity(text: str, what: str, place: Place) -> float:
     what : str
         Its name in messages: ``"size of task 'a'"``.
     place : Place
-        Where it stands.
+        Its place.
 
     Returns
     -------

@@ -1,11 +1,12 @@
-"""Lines of the values in JSON and TOML documents, which the standard parsers do not tell."""
+"""Lines of the values in JSON and TOML documents, which the standard parsers do not give."""
 
 from __future__ import annotations
 
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 Path = Sequence[str | int]
 Steps = tuple[str | int, ...]
@@ -93,11 +94,17 @@ def toml_line(text: str, path: Path) -> int | None:
     int or None
         None if not even the outermost key is there.
     """
-    lines = _TomlLines(text).lines
+    lines = _toml_lines(text)
     wanted = tuple(path)
     while wanted and wanted not in lines:
         wanted = wanted[:-1]
     return lines.get(wanted)
+
+
+@lru_cache(maxsize=1)  # a document may have many problems
+def _toml_lines(text: str) -> Mapping[Steps, int]:
+    """Return the line of each key and item of a valid document."""
+    return _TomlLines(text).lines
 
 
 def toml_syntax_error(error: tomllib.TOMLDecodeError, text: str) -> tuple[str, int]:

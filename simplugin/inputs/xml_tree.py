@@ -18,7 +18,7 @@ LONGEST_VALUE = 1 << 20
 
 @dataclass(slots=True)
 class Node:
-    """An element as it stands in a file.
+    """An element of a file.
 
     Attributes
     ----------

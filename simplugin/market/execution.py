@@ -88,7 +88,7 @@ def execute(
     other: it sets up, fetches the data, computes and acknowledges. A site serves one bundle after
     the other, in the order of submission. In a grid, users submit to a global scheduler, which
     hands the first bundle of its queue to a site: what there is to do; the data come from the
-    local scheduler. It goes by what sites tell it. When a bundle comes to the head of the queue it
+    local scheduler. It decides by their reports. When a bundle comes to the head of the queue it
     asks each site how long that would take, one message there and one back; a local scheduler
     answers by what its peers reported when they started, one message each, without
     discounts that earlier bundles have left, or that it cannot take the bundle. These messages

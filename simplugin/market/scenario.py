@@ -277,8 +277,8 @@ def terms_of(
     Raises
     ------
     ScenarioError
-        A bundle cannot be placed under the caps of any site, or has no finite prices; lambda stands
-        for several caps; or the discount rates are not of the peers.
+        A bundle cannot be placed under the caps of any site, or has no finite prices; lambda gives
+        several caps; or the discount rates are not of the peers.
     """
     workload: BundlesWorkload = scenario.workload
     sites = sites_of(site)
@@ -365,7 +365,7 @@ def _most(scenario: Scenario, site: PeerSite, bundles: Sequence[Bundle]) -> int 
     factor = workload.lambda_
     found = {largest_share(bundle.count, site.n_peers, factor) for bundle in bundles}
     if len(found) > 1:
-        message = f"lambda stands for N_max from {min(found)} to {max(found)}, as bundles differ"
+        message = f"lambda determines N_max from {min(found)} to {max(found)}, as bundles differ"
         raise scenario.error(message, "workload", "lambda", remedy="give n_max instead")
     return found.pop()
 

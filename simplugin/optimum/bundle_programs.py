@@ -184,7 +184,7 @@ def continuous_optimum(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike)
     # What the first bit of a task is worth, per task: V_i (-ln q) / alpha.
     first = market.log_value + log(market.log_q / expm1(market.log_q))
     last = first + market.caps * market.log_q
-    # A rate may be too small for floats to tell the two apart.
+    # A rate may be too small for floats to distinguish the two.
     first = np.maximum(first, np.nextafter(last, np.inf))
     bends = np.unique(np.concatenate([first, last]))
 

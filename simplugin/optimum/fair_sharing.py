@@ -74,7 +74,7 @@ def fair_sharing(sharing: Sharing, alpha: float = 1.0) -> FairShare:
     1e-9, as capacities are many orders of magnitude apart, `interior_point` solves the problem
     as a whole, for alpha positive and finite. Errors of the certificate over 1e-6 are refused.
 
-    With ``alpha = 0`` the largest :math:`\sum_k w_k\rho_k` does not tell the throughputs, so
+    With ``alpha = 0`` the largest :math:`\sum_k w_k\rho_k` does not determine the throughputs, so
     that the limit from above is returned, see `entropic`. With ``alpha = inf``, throughputs
     per weight are max-min fair (lexicographic).
 

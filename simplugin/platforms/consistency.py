@@ -18,7 +18,7 @@ from simplugin.platforms.links import (
     Route,
     ZoneRoute,
 )
-from simplugin.platforms.names import MOST_HOSTS, ROOT, Broken, Names, Place
+from simplugin.platforms.names import ROOT, Broken, Names, Place
 from simplugin.platforms.platform import Platform, Zone, ZoneElement
 from simplugin.platforms.profiles import HOST_KINDS, Profile, ProfileUse, profile_problem
 from simplugin.platforms.reachability import unreachable
@@ -125,7 +125,8 @@ class _Inspection:
             self._say(element, message, "move it into a zone of routing Cluster")
         elif isinstance(element, Cabinet):
             self._hosts(element, where)
-            links = [f"link_{name}_{way}" for name in _some(element) for way in ("UP", "DOWN")]
+            names = element.host_names()
+            links = [f"link_{name}_{way}" for name in names for way in ("UP", "DOWN")]
             self._declare_link(element, links, None)
         elif isinstance(element, Backbone):
             self._declare_link(element, [element.id], None)
@@ -160,13 +161,6 @@ class _Inspection:
 
     def _hosts(self, cluster: Cluster | Cabinet, zone: str) -> None:
         """Declare the hosts of a cluster or cabinet."""
-        if cluster.host_count > MOST_HOSTS:
-            self._say(
-                cluster,
-                f"{cluster.id!r} has {cluster.host_count:,} hosts, whose names are not checked",
-                "SimGrid takes minutes and tens of GB for as many; is the radical right?",
-                WARNING,
-            )
         twice = self._names.declare_hosts(cluster, zone)
         if twice is not None:
             name, before = twice
@@ -489,11 +483,6 @@ _PROFILE_REMEDY = "write lines of a date in s and a value, in ascending order of
 def _zone_text(zone: Zone | None) -> str:
     """Return what messages call the place of an element."""
     return "no zone" if zone is None else f"zone {zone.id!r} of routing {zone.routing}"
-
-
-def _some(cabinet: Cabinet) -> list[str]:
-    """Return the host names of a cabinet, none of one too large."""
-    return list(cabinet.host_names()) if cabinet.host_count <= MOST_HOSTS else []
 
 
 def _link_remedy(names: Names, name: str) -> str:

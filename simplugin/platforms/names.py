@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from simplugin.platforms import radical
 from simplugin.platforms.hosts import Cabinet, Cluster
 
-# SimGrid needs minutes and tens of GB for as many; their names are then taken on trust.
-MOST_HOSTS = 2_000_000
 ROOT = "_world_"
 
 
@@ -92,9 +90,6 @@ class Names:
 
     def declare_hosts(self, cluster: Cluster | Cabinet, zone: str) -> tuple[str, Place] | None:
         """Enter the hosts of a cluster; return the first name in use, and its place."""
-        if cluster.host_count > MOST_HOSTS:
-            self._trusted.append((cluster.prefix, cluster.suffix))
-            return None
         place = Place("host", zone)
         places = self._places
         for name in cluster.host_names():

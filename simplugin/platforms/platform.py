@@ -30,6 +30,8 @@ from simplugin.platforms.validation import (
     require_text,
 )
 
+# SimGrid needs minutes and tens of GB for more.
+MOST_HOSTS = 2_000_000
 ROUTINGS = ("Full", "Floyd", "Dijkstra", "DijkstraCache", "Cluster", "Vivaldi", "Wifi", "None")
 _ROUTING_OF = {routing.casefold(): routing for routing in ROUTINGS}
 
@@ -212,6 +214,11 @@ class Platform:
     directory : Path, optional
         Where its relative profile files are, besides the current directory: that of the file
         it was read from. Not part of a comparison.
+
+    Raises
+    ------
+    PlatformError
+        It has more than `MOST_HOSTS` hosts.
     """
 
     elements: tuple[PlatformElement, ...] = ()
@@ -228,6 +235,11 @@ class Platform:
         object.__setattr__(self, "actors", tuple(self.actors))
         if self.directory is not None:
             object.__setattr__(self, "directory", Path(self.directory))
+        if self.host_count > MOST_HOSTS:
+            raise PlatformError(
+                f"the platform has {self.host_count:,} hosts, more than {MOST_HOSTS:,}",
+                remedy="make it smaller: SimGrid needs minutes and tens of GB for as many",
+            )
 
     def walk(self) -> Iterator[tuple[ZoneElement, Zone | None]]:
         """Yield every element with the zone it is in, in the order of the file."""

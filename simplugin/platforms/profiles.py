@@ -76,7 +76,7 @@ class Profile:
         Profile
             With one line a point.
         """
-        lines = [f"{date!r} {value!r}\n" for date, value in points]
+        lines = [f"{float(date)!r} {float(value)!r}\n" for date, value in points]
         return cls(name, "\n" + "".join(lines), period=period)
 
 

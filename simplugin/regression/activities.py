@@ -63,9 +63,9 @@ class Activities:
     total : int
         How many there were.
     namesakes : mapping of str to int
-        Names that several actors have, and how many: they are told apart by their hosts.
+        Names that several actors have, and how many: their hosts distinguish them.
     sharing : mapping of str to mapping of str to int
-        For the names and hosts that do not tell them apart, how many actors did something there.
+        For the names and hosts that are not unique, how many actors did something there.
     further : tuple of Activity
         More of a run that was just done, in order of their end: up to 100,000, and those that
         had started when the last one of them ended. They are compared, but not recorded.

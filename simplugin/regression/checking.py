@@ -48,7 +48,7 @@ class Checked:
     changes : tuple of Change
         Each metric.
     explanation : tuple of str
-        Lines for humans; empty if there is nothing to be told.
+        Lines for humans; may be empty.
     duration : float
         How long the run took [s of real time].
     recorded : bool
@@ -180,7 +180,7 @@ class _Check:
             try:
                 waiting.append(self._job(number, scratch))
             except SimpluginError as error:
-                self._tell(number, _failed(self.found.subjects[number], str(error)))
+                self._finish(number, _failed(self.found.subjects[number], str(error)))
         left = len(waiting)
         if not left:
             return
@@ -197,7 +197,7 @@ class _Check:
     def settle(self) -> None:
         """Report results without a scenario, or delete them, and warn of other oddities."""
         for number, orphan in enumerate(self.found.orphans, len(self.found.subjects)):
-            self._tell(number, _settled(orphan, update=self._update))
+            self._finish(number, _settled(orphan, update=self._update))
         for text in self._remarks():
             self._means.remark(text)
 
@@ -222,7 +222,7 @@ class _Check:
             is_whole &= directory not in {each.parent for each in failed}
             yield from remarks(file, scenarios_in(directory), known[directory], is_whole=is_whole)
 
-    def _tell(self, number: int, checked: Checked) -> None:
+    def _finish(self, number: int, checked: Checked) -> None:
         """Keep what came out, and report it."""
         self.done[number] = checked
         self._means.report(checked, len(self.found.subjects) + len(self.found.orphans))
@@ -264,7 +264,7 @@ class _Check:
             # Runs of a campaign have their limit in its file, those that are compared have not.
             text = failure.text.replace("campaign.wall_limit", "--wall-limit")
             checked = _failed(subject, f"{failure.kind.replace('_', ' ')}: {text}")
-        self._tell(number, replace(checked, duration=record.duration))
+        self._finish(number, replace(checked, duration=record.duration))
 
 
 def _compared(subject: Subject, within: Tolerances, record: Record, *, update: bool) -> Checked:
@@ -282,16 +282,16 @@ def _compared(subject: Subject, within: Tolerances, record: Record, *, update: b
     if before is None:
         changes = compare(Snapshot(now.subject, ()), now).changes
         checked = Checked(subject.name, "new", changes, file=file)
-        told = "not recorded yet; record it with --update"
-        return _recorded(checked, now) if update else replace(checked, explanation=(told,))
+        text = "not recorded yet; record it with --update"
+        return _recorded(checked, now) if update else replace(checked, explanation=(text,))
     comparison = compare(before, now, within)
     lines = tuple(explain(comparison))
     state: State = "ok" if comparison.agrees else "moved"
     checked = Checked(subject.name, state, comparison.changes, lines, file=file)
     # What agrees stays as it is: a repository need not see other versions and last digits.
     if update and not lines and not is_complete(before.activities, now.activities):
-        told = "there were not as many activities recorded as are to be"
-        return _recorded(replace(checked, explanation=(told,)), now)
+        text = "there were not as many activities recorded as are to be"
+        return _recorded(replace(checked, explanation=(text,)), now)
     return _recorded(checked, now) if update and lines else checked
 
 

@@ -178,7 +178,7 @@ def _finite(value: Value) -> Value:
 
 
 def explain(comparison: Comparison, update: str = "--update") -> list[str]:
-    """Return lines that tell in what a run differs from the recorded one; none if in nothing.
+    """Return lines with the differences of a run from the recorded one.
 
     First the metrics that moved, then the first activity that differs and the actors concerned
     next, then what else changed: platform, scenario, files, seed, versions, options.
@@ -198,13 +198,13 @@ def explain(comparison: Comparison, update: str = "--update") -> list[str]:
     if len(moved) > _MOST_METRICS:
         lines.append(f"  ... and {len(moved) - _MOST_METRICS} more")
     lines += _where(comparison, update)
-    told = causes(comparison.recorded, comparison.now)
+    reasons = causes(comparison.recorded, comparison.now)
     same = unchanged(comparison.recorded, comparison.now)
-    if told:
+    if reasons:
         lines.append("what else changed since it was recorded:")
-        lines += [f"  {each}" for each in told[:_MOST_CAUSES]]
-        if len(told) > _MOST_CAUSES:
-            lines.append(f"  ... and {len(told) - _MOST_CAUSES} more")
+        lines += [f"  {each}" for each in reasons[:_MOST_CAUSES]]
+        if len(reasons) > _MOST_CAUSES:
+            lines.append(f"  ... and {len(reasons) - _MOST_CAUSES} more")
     elif same:
         lines.append(f"nothing else changed as far as is recorded: {', '.join(same)}")
     return lines
@@ -216,16 +216,16 @@ def change_text(change: Change) -> str:
         return f"{change.name}: not recorded -> {value_text(change.now, change.unit)}"
     if change.state == "missing":
         return f"{change.name}: {value_text(change.recorded, change.recorded_unit)} -> gone"
-    told = (
+    reasons = (
         f"{change.name}: {value_text(change.recorded, change.recorded_unit)} -> "
         f"{value_text(change.now, change.unit)}"
     )
     if change.unit != change.recorded_unit:
-        return f"{told} (unit {change.recorded_unit or 'none'} -> {change.unit or 'none'})"
+        return f"{reasons} (unit {change.recorded_unit or 'none'} -> {change.unit or 'none'})"
     if change.difference is None:
-        return told
+        return reasons
     relative = "" if change.relative is None else f", {relative_text(change.relative)}"
-    return f"{told} ({change.difference:+.6g}{relative})"
+    return f"{reasons} ({change.difference:+.6g}{relative})"
 
 
 def value_text(value: Value, unit: str = "") -> str:
@@ -266,10 +266,10 @@ def _number(difference: Difference) -> str:
     if difference.among:
         return ""
     before, agreeing = difference.position - 1, difference.before
-    told = "none before it" if not before else f"the {before} before agree"
+    reasons = "none before it" if not before else f"the {before} before agree"
     if agreeing < before:
-        told = f"{agreeing} of the {before} before agree"
-    return f", its activity number {difference.position} ({told})"
+        reasons = f"{agreeing} of the {before} before agree"
+    return f", its activity number {difference.position} ({reasons})"
 
 
 def _where(comparison: Comparison, update: str) -> list[str]:
@@ -348,18 +348,18 @@ def _activity_text(difference: Difference, activity: Activity | None) -> str:
 
 def causes(recorded: Snapshot, now: Snapshot) -> list[str]:
     """Return what is not as it was when the run was recorded."""
-    told = []
+    reasons = []
     if _differ(recorded, now, _PLATFORM):
-        told.append("the platform changed")
-    told += _changed_sources(recorded.sources, now.sources)
-    told += _changed(_shown(recorded.settings), _shown(now.settings))
-    told += _changed_actors(recorded, now)
-    told += _changed(recorded.versions, now.versions)
+        reasons.append("the platform changed")
+    reasons += _changed_sources(recorded.sources, now.sources)
+    reasons += _changed(_shown(recorded.settings), _shown(now.settings))
+    reasons += _changed_actors(recorded, now)
+    reasons += _changed(recorded.versions, now.versions)
     version = now.versions.get("simplugin")
     if recorded.versions.get("simplugin") == version and _differ(recorded, now, _CODE):
-        told.append(f"simplugin's own code, which still calls itself {version}")
+        reasons.append(f"simplugin's own code, which still calls itself {version}")
     options = _changed(recorded.options, now.options)
-    return told + [f"option {each}" for each in options]
+    return reasons + [f"option {each}" for each in options]
 
 
 def unchanged(recorded: Snapshot, now: Snapshot) -> list[str]:

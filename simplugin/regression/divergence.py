@@ -31,9 +31,9 @@ class Difference:
     actor : str
         Its name.
     host : str
-        Where it is; empty where its name tells it from all others.
+        Where it is; empty if its name is unique.
     among : int
-        How many actors have this name on this host; 0 where that tells one from all others.
+        How many actors have this name on this host; 0 if it is the only one.
     position : int
         Number of the activity among the actor's own, in order of their start, from 1 on; 0 where
         it is not known whose they are.
@@ -289,7 +289,7 @@ def paired_in_order(
 def paired_by_kind(
     recorded: Sequence[Activity], now: Sequence[Activity], within: Tolerance, cut: float = math.inf
 ) -> list[Pair]:
-    """Pair the activities of several actors that nothing tells apart.
+    """Pair the activities of several actors that nothing distinguishes.
 
     Each stands for any other that is like it; what is left, for one that starts together with it.
     The parameters are those of `paired_in_order`.

@@ -32,7 +32,7 @@ _MOST_UNUSED = 20
 
 @dataclass
 class Ledger:
-    """Gathers what tests tell, of this process and of others.
+    """Gathers the reports of tests, of this process and of others.
 
     Attributes
     ----------
@@ -127,8 +127,8 @@ class Ledger:
     def summary(self) -> list[str]:
         """Return lines for the end of the session; none if there is nothing to report."""
         lines = []
-        for name, told in sorted(self.updated):
-            lines += [f"{name}: {told[0]}", *(f"  {line}" for line in told[1:])]
+        for name, lines_of in sorted(self.updated):
+            lines += [f"{name}: {lines_of[0]}", *(f"  {line}" for line in lines_of[1:])]
         for path in sorted(self.removed):
             lines.append(f"{path}: deleted, as no test uses it")
         unused = sorted(self.unused)
@@ -271,7 +271,7 @@ def pytest_make_collect_report(
     """Take note of files whose tests are not all found."""
     report = yield
     config = collector.config
-    # --last-failed drops tests before they are collected, and does not tell which.
+    # --last-failed drops tests before they are collected, and does not say which.
     if not report.passed or config.getoption("lf", False):
         config.stash[_LEDGER].doubt(collector.path)
     return report

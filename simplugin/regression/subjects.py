@@ -35,7 +35,7 @@ class Subject:
     ----------
     name : str
         For humans, different for each: the file, seen from the directory that it shares with the
-        others, and what tells a run of a campaign from the others.
+        others, and what distinguishes a run of a campaign.
     file : Path
         The scenario.
     snapshot : Path
@@ -45,7 +45,7 @@ class Subject:
     document : mapping
         What the run consists of.
     of_campaign : bool
-        True if that is not what stands in the file.
+        True if it differs from the file.
     problem : str, optional
         Why it cannot be run.
     """
@@ -116,13 +116,13 @@ def found_in(paths: Sequence[Path]) -> Found:
     subjects = [each for file in files for each in _subjects(file, named[file])]
     orphans = list(_orphans(directories.values(), subjects, named))
     if not subjects and not orphans:
-        told = ", ".join(str(path) for path in paths)
-        raise SimpluginError(f"{told}: there is no scenario; name a directory with *.toml files")
+        names = ", ".join(str(path) for path in paths)
+        raise SimpluginError(f"{names}: there is no scenario; name a directory with *.toml files")
     return Found(tuple(subjects), tuple(orphans), frozenset(directories))
 
 
 def _names(files: Sequence[Path]) -> dict[Path, str]:
-    """Return names of files that tell them apart: seen from the directory that all are in."""
+    """Return distinct names of files: seen from the directory that all are in."""
     absolute = {file: os.path.abspath(file) for file in files}
     common = os.path.commonpath([os.path.dirname(each) for each in absolute.values()] or ["/"])
     return {file: os.path.relpath(each, common) for file, each in absolute.items()}
@@ -208,7 +208,7 @@ def _runs(file: Path, name: str, directory: Path, jobs: Iterable[Job]) -> Iterat
 
 
 def _varied(job: Job) -> Mapping[str, Any]:
-    """Return what tells a run from others, without the number of a variation that has no name."""
+    """Return what distinguishes a run, without the number of a variation that has no name."""
     named = {
         key: value
         for key, value in job.varied.items()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from simplugin.errors import PlatformError, ScenarioError, SimpluginError
+from simplugin.inputs import documents
 from simplugin.inputs.kinds import Kind, Progress
 from simplugin.inputs.kinds import Outcome as Outcome
 from simplugin.inputs.messages import (
@@ -20,7 +20,7 @@ from simplugin.inputs.messages import (
     suggestion,
     unknown_key,
 )
-from simplugin.inputs.positions import toml_line, toml_syntax_error
+from simplugin.inputs.positions import toml_line
 from simplugin.inputs.references import UnresolvedError, resolve
 from simplugin.inputs.sections import PlatformSection, SchedulerSection
 from simplugin.platforms import Platform
@@ -153,7 +153,7 @@ def load_scenario(path: str | os.PathLike[str]) -> Scenario:
     ------
     ScenarioError
         It cannot be read, has an unknown key or a value out of range; everything that is wrong
-        is told with key and line, and `key` is the first one concerned.
+        has key and line, and `key` is the first one concerned.
     """
     file = Path(path)
     document, text = read_toml(file)
@@ -168,19 +168,8 @@ def read_toml(file: Path) -> tuple[dict[str, Any], str]:
     ScenarioError
         It cannot be read, or is no TOML.
     """
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ScenarioError(f"cannot be read: {reason}", file=file) from None
-    # TOML counts lines by \n; Windows files must not become one line longer.
-    text = text.replace("\r\n", "\n")
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        message, line = toml_syntax_error(error, text)
-        raise ScenarioError(f"not TOML: {message}", file=file, line=line) from None
-    return document, text
+    document = documents.read_toml(file, ScenarioError)
+    return document.content, document.text
 
 
 def scenario_from(document: Mapping[str, Any], file: Path, text: str = "") -> Scenario:

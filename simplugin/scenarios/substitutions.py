@@ -92,7 +92,7 @@ def substituted(document: Any, path: Path, value: Any, above: Path = ()) -> Any:
     value : object
         What to put there.
     above : tuple of str or int
-        Where `document` stands, for messages.
+        Place of `document`, for messages.
 
     Raises
     ------

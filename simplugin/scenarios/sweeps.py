@@ -42,7 +42,7 @@ class Axis:
     values : sequence
         What it becomes, one after the other.
     source : tuple of str or int
-        Where that stands in the campaign file.
+        Its place in the campaign file.
     """
 
     path: Path
@@ -87,7 +87,7 @@ class Setting:
     value : object
         What it becomes.
     source : tuple of str or int
-        Where that stands in the campaign file.
+        Its place in the campaign file.
     """
 
     path: Path
@@ -212,7 +212,7 @@ class Variations:
         return dict(document)
 
     def varied(self, point: Point) -> dict[str, Any]:
-        """Return what tells a variation from others: dotted keys and values, without tables."""
+        """Return what distinguishes a variation: dotted keys and values, without tables."""
         found: dict[str, Any] = {}
         if self._named:
             found[VARIATION] = _label(self.listed[point.variation], point.variation)
@@ -343,7 +343,7 @@ def _located(document: Mapping[str, Any], words: Path, source: Path) -> Path:
 
 
 def _refuse_equal_names(variations: Sequence[Variation]) -> None:
-    """Refuse names that do not tell variations apart; those without one have their numbers."""
+    """Raise if names of variations are not distinct; those without one have their numbers."""
     if all(each.name is None for each in variations):
         return
     seen: dict[str, int] = {}
@@ -359,7 +359,7 @@ def _refuse_equal_names(variations: Sequence[Variation]) -> None:
 
 
 def _label(variation: Variation, number: int) -> str:
-    """Return what tells a variation from others that have names."""
+    """Return what distinguishes a variation from others that have names."""
     return str(number + 1) if variation.name is None else variation.name
 
 
@@ -406,7 +406,7 @@ def refuse_idle(path: Path, source: Path, *, swept: bool) -> None:
     path : tuple of str or int
         What is varied, as steps into the scenario.
     source : tuple of str or int
-        Where that stands in the campaign file.
+        Its place in the campaign file.
     swept : bool
         True if it is for its own sake; limits may go with what else a variation sets.
 
@@ -417,7 +417,7 @@ def refuse_idle(path: Path, source: Path, *, swept: bool) -> None:
     """
     written, key = dotted(source), dotted(path)
     if path[0] in IDLE:
-        remedy = "remove it; one of [[variations]] may have a name to tell it by"
+        remedy = "remove it; one of [[variations]] may have a name"
         raise sweep_error(source, f"{written}: no run of a campaign depends on {key}", remedy)
     if swept and path[0] == "simulation" and len(path) > 1 and path[1] in LIMITS:
         remedy = f"set it once, in [simulation], or give [campaign] a {path[1]}"

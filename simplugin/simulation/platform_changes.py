@@ -33,7 +33,7 @@ _VALUES = ("SPEED", "BANDWIDTH")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """That a host or link has another capacity from a date on.
+    """Another capacity of a host or link from a date on.
 
     Attributes
     ----------

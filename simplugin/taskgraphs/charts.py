@@ -263,7 +263,7 @@ def graph_chart(
 ) -> GraphChart:
     """Return the drawing of a graph, a row for each precedence level.
 
-    Areas of nodes are in proportion to their work. The critical path stands out.
+    Areas of nodes are in proportion to their work. The critical path is emphasised.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ Amounts = NDArray[np.int64]
 TOLERANCE = 1e-12
 # A share within this relative distance of a whole number is one, at most the second in tasks.
 WHOLE_SHARE, MOST_OFF = 1e-12, 1e-6
-# From here on floats do not tell numbers of tasks apart, and integers cannot add up caps.
+# From here on floats do not distinguish numbers of tasks, and integers cannot add up caps.
 _MOST, _MOST_TOGETHER = 2**53, 2.0**63
 
 
@@ -150,7 +150,7 @@ class BundleMarket:
         many = np.floor(1 + (log_price - self.log_value) / self.log_q)
         amounts = np.clip(many, 0, self.caps).astype(np.int64)
         # The quotient may be rounded to the wrong side of a whole number; of several, where a
-        # logarithm does not tell so small discounts apart.
+        # logarithm does not distinguish such small discounts.
         while (more := (amounts < self.caps) & (self.log_worth(amounts + 1) >= log_price)).any():
             amounts += more
         while (fewer := (amounts > 0) & (self.log_worth(amounts) < log_price)).any():

@@ -50,7 +50,7 @@ FRACTIONAL = frozenset(
         "think_time",
     }
 )
-# From here on a float does not tell whole numbers apart.
+# From here on floats do not distinguish whole numbers.
 LARGEST = 2.0**53
 # The largest status.
 CANCELLED = 5

@@ -1,48 +1,46 @@
 """Metrics, tables and curves of executions made up by hand."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from small_trees import bags_of, tree_of
 
-from simplugin.bags.assessment import Assessment
+from simplugin.bags.assessment import Assessment, experimental, fair, slope
 from simplugin.bags.execution import Execution, execute
 from simplugin.bags.policies.shipped import POLICIES
+from simplugin.errors import WorkloadError
 from simplugin.optimum.steady_state import steady_state
-from simplugin.platforms.graphs import Tree
 from simplugin.simulation.result import HostTotals, LinkTotals, Result
 from simplugin.simulation.trace import Trace
 from simplugin.workloads.applications import Bags
 
 # The root distributes only; "fast" and "slow" compute 4 and 1 Gflop/s behind wide links.
-TREE = Tree(
-    ("root", "fast", "slow", "idle"),
-    np.array([-1, 0, 0, 1]),
-    np.array([0.0, 4e9, 1e9, 0.0]),
-    np.array([math.inf, 1e9, 1e9, 1e6]),
-    np.zeros(4),
+TREE = replace(
+    tree_of([-1, 0, 0, 1], [0.0, 4e9, 1e9, 0.0], [1e9, 1e9, 1e6]),
+    hosts=("root", "fast", "slow", "idle"),
 )
 BAGS = Bags(("x", "y"), [1e9, 2e9], [1e6, 0.0], [1.0, 2.0], [10, 20])
 # CPUs bound it: f * (1e9 * 1 + 2e9 * 2) = 5e9.
 FAIR = 1.0
 
 
-def executed(x, y, computed, busy=(0.0, 8.0, 10.0, 0.0)):
-    totals = HostTotals(
-        ("fast", "idle", "root", "slow"), np.zeros(4), np.array(busy)[[1, 3, 0, 2]], np.zeros(4)
-    )
+def executed(x, y, computed):
+    busy = np.array([8.0, 0.0, 0.0, 10.0])
+    totals = HostTotals(("fast", "idle", "root", "slow"), np.zeros(4), busy, np.zeros(4))
     links = LinkTotals((), np.zeros(0), np.zeros(0))
-    result = Result(25.0, (), totals, links, Trace.from_columns({}), {})
-    fields = dict.fromkeys(Execution.__dataclass_fields__)
-    fields |= {
+    fields = dict.fromkeys(Execution.__dataclass_fields__) | {
         "tree": TREE,
         "bags": BAGS,
         "completion": (np.array(x, dtype=float), np.array(y, dtype=float)),
         "computed": np.array(computed),
         "lost": 3,
         "port_busy": np.array([5.0, 0.0, 0.0, 0.0]),
-        "result": result,
+        "result": Result(25.0, (), totals, links, Trace.from_columns({}), {}),
     }
     return Execution(**fields)
 
@@ -63,12 +61,16 @@ def told(optimum):
     return Assessment(done, optimum, theory=0.9)
 
 
+def metrics(told):
+    return {metric.name: metric.value for metric in told.metrics()}
+
+
 def columns(listing):
     return {name: listing.column(name) for name, _ in listing.columns}
 
 
 def test_metrics(told):
-    found = {metric.name: metric.value for metric in told.metrics()}
+    found = metrics(told)
     # x: 4, 6, ..., 18; y: 3, 4, ..., 18, per unit of weight; both over 16 s.
     assert found["fair_throughput"] == pytest.approx(8 / 16)
     # x: from the first to the ninth; y: from the second to the eighteenth, of weight 2.
@@ -139,7 +141,7 @@ def test_change_leaves_no_optimum(told):
 
 def test_nothing_done(optimum):
     told = Assessment(executed([], [], np.zeros((4, 2), dtype=int)), optimum)
-    found = {metric.name: metric.value for metric in told.metrics()}
+    found = metrics(told)
     assert (found["fair_throughput"], found["fair_slope"], found["makespan"]) == (None, 0, 0)
     assert found["theory"] is None
     undone, ended = told.warnings
@@ -154,7 +156,7 @@ def test_too_few_tasks_are_not_measured(optimum):
     # The first application to end sets the time: from 2 s exclusive to 18 s.
     done = executed(np.arange(1.0, 21.0), [20.0], [[0, 0], [16, 1], [4, 0], [0, 0]])
     told = Assessment(replace(done, bags=bags), optimum)
-    found = {metric.name: metric.value for metric in told.metrics()}
+    found = metrics(told)
     assert found["fair_throughput"] is None
     assert found["fair_slope"] is None
     applications = told.listings()[0]
@@ -168,14 +170,81 @@ def test_too_few_tasks_are_not_measured(optimum):
 @pytest.mark.parametrize("latency", [0.0, 0.01])
 def test_tasks_so_small_that_requests_dominate_give_a_warning(latency):
     # At the optimum a child gets as many tasks as it computes; a request is 48 bytes long.
-    tree = Tree(("root", "far"), [-1, 0], [0.0, 1e9], [math.inf, 1e6], [0.0, latency])
+    tree = tree_of([-1, 0], [0.0, 1e9], 1e6, latency)
     lasts = latency + 48 / 1e6
     for share in (0.9, 1.1):
         flop = 1e9 * lasts / share
-        bags = Bags(("x",), [flop], [1e-3 * flop * 0.5], 1.0, 100)
+        bags = bags_of([flop], [1e-3 * flop * 0.5], 100)
         done = execute(tree, bags, POLICIES["lag"](tree, bags))
         told = Assessment(done, steady_state(tree, bags))
         assert bool(told.warnings) == (share > 1)
         if told.warnings:
             assert "requests dominate" in told.listings()[0].note
-            assert "'far'" in told.listings()[0].note
+            assert "'h1'" in told.listings()[0].note
+
+
+def dated(*completion, count=None):
+    """Return an execution of which only the dates of completions are known."""
+    dates = tuple(np.array(each, dtype=np.float64) for each in completion)
+    ones = [1.0] * len(dates)
+    bags = bags_of(ones, ones, [len(each) for each in dates] if count is None else count)
+    return Execution(None, bags, "by hand", dates, *([None] * 5))
+
+
+class TestExperimental:
+    def test_counts_between_the_tenths_of_the_first_end(self):
+        # T = 100: from 10 exclusive to 90 inclusive there are 20, ..., 90: eight; of b 15 and 45.
+        late = [400.0 + n for n in range(6)]
+        done = dated([10.0 * n for n in range(1, 11)], [5.0, 15.0, 45.0, 95.0, *late])
+        assert_allclose(experimental(done), [8 / 80, 2 / 80])
+
+    def test_epsilon(self):
+        done = dated([1.0, 2.0, 3.0, 4.0])
+        assert_allclose(experimental(done, 0.0), [4 / 4])
+        assert_allclose(experimental(done, 0.25), [2 / 2])
+
+        for wrong in (-0.1, 0.5, 1.0, math.nan):
+            with pytest.raises(WorkloadError, match="epsilon"):
+                experimental(done, wrong)
+
+    def test_an_application_that_never_ends_gives_no_end(self):
+        done = dated([1.0, 2.0, 3.0, 4.0], [1.0, 1.5], [], count=[4, 5, 5])
+        assert_allclose(experimental(done, 0.25), [2 / 2, 1 / 2, 0])
+        assert np.all(np.isnan(experimental(dated([1.0], [2.0], count=[20, 20]))))
+
+    @pytest.mark.parametrize("hosts", [1, 3])
+    def test_too_few(self, hosts):
+        # Each host does a task of either application a second. What is measured of n tasks is off
+        # by about 1/n, and of a single wave there would be nothing to count.
+        for count in range(1, 40):
+            dates = [float(n // hosts + 1) for n in range(count)]
+            found = experimental(dated(dates, [2.0 * date for date in dates]))
+            known = count >= 10
+            assert np.all(np.isfinite(found)) == known
+            if known:
+                assert_allclose(found, [hosts, hosts / 2], rtol=0.5)
+
+    def test_one_straggler_ruins_it_but_not_the_slope(self):
+        steady = [float(n) for n in range(1, 100)]
+        done = dated([*steady, 10_000.0])
+        assert experimental(done)[0] == 0.0
+        assert_allclose(slope(done), [1.0])
+
+
+class TestSlope:
+    def test_is_between_two_fractions(self):
+        # 20 tasks: from the 2nd (at 4) to the 18th (at 324).
+        assert_allclose(slope(dated([float(n * n) for n in range(1, 21)])), [16 / (324 - 4)])
+
+    def test_too_few(self):
+        assert np.isnan(slope(dated([3.0], [1.0, 2.0], [4.0] * 20))).tolist() == [True] * 3
+        assert slope(dated([1.0, 2.0], count=[20])).tolist() == [0.0]
+
+    @pytest.mark.parametrize("wrong", [(-0.1, 0.9), (0.9, 0.1), (0.1, math.nan)])
+    def test_fractions(self, wrong):
+        with pytest.raises(WorkloadError, match="low"):
+            slope(dated([1.0, 2.0]), *wrong)
+
+
+def test_fair_is_the_least_per_weight():
+    assert fair(np.array([6.0, 3.0]), np.array([3.0, 1.0])) == pytest.approx(2.0)

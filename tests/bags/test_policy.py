@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from simplugin.bags.policy import Known, NodePlan, NodeState, owed
@@ -29,19 +28,3 @@ def test_no_more_than_a_task_is_owed():
 @pytest.mark.parametrize("rates", [None, ((0.0, 0.0), (0.0, 0.0))])
 def test_nothing_is_owed_without_a_plan(rates):
     assert owed(state(rates, [[3, 0], [0, 0]])) == [[0.0, 0.0], [0.0, 0.0]]
-
-
-def test_in_short_plans_a_rare_pair_gets_its_part_all_the_same():
-    rates = np.array([[1.0, 0.0], [0.1, 0.0]])
-    given, total = [[0.0, 0.0], [0.0, 0.0]], np.zeros(2)
-    for _ in range(200):
-        # Four tasks in the time of a plan, to the pair that is due first.
-        before = np.array(given)
-        for _ in range(4):
-            due = (np.array(given)[:, 0] + 1) / rates[:, 0]
-            given[int(np.argmin(due))][0] += 1
-        total += (np.array(given) - before)[:, 0]
-        given = [
-            [-each for each in row] for row in owed(state(tuple(map(tuple, rates.tolist())), given))
-        ]
-    assert total[1] / total.sum() == pytest.approx(1 / 11, rel=0.05)

@@ -19,8 +19,7 @@ BANDWIDTH = {"ab": 1e6, "bc": 2e6, "cd": 3e6, "da": 4e6}
 
 
 def ring():
-    hosts = [Host(name, speed) for name, speed in zip("abcde", range(1, 6), strict=True)]
-    hosts = [Host(host.id, 1e9 * host.speed) for host in hosts]
+    hosts = [Host(name, 1e9 * number) for number, name in enumerate("abcde", 1)]
     links = [Link(a + b, BANDWIDTH[a + b], 1e-3) for a, b in RING]
     routes = [Route(a, b, [a + b]) for a, b in RING]
     lonely = Route("c", "e", ["cd"], symmetrical=False)
@@ -28,21 +27,16 @@ def ring():
 
 
 def parents_of(tree):
-    return {
-        name: tree.hosts[parent]
-        for name, parent in zip(tree.hosts[1:], tree.parent[1:].tolist(), strict=True)
-    }
+    return {tree.hosts[at]: tree.hosts[parent] for at, parent in enumerate(tree.parent) if at}
 
 
-@pytest.mark.parametrize("n_hosts", [1, 2, 30])
+@pytest.mark.parametrize("n_hosts", [1, 30])
 def test_tree_of_a_trees_platform_is_the_tree(n_hosts):
     tree = random_tree(n_hosts, 4, np.random.default_rng(5), latency=2e-3)
     found = tree_of(tree.platform(), "n0")
     assert found.hosts == tree.hosts
-    np.testing.assert_array_equal(found.parent, tree.parent)
-    np.testing.assert_allclose(found.speed, tree.speed, rtol=1e-12)
-    np.testing.assert_allclose(found.bandwidth, tree.bandwidth, rtol=1e-12)
-    np.testing.assert_allclose(found.latency, tree.latency, rtol=1e-12)
+    for name in ("parent", "speed", "bandwidth", "latency"):
+        np.testing.assert_allclose(getattr(found, name), getattr(tree, name), rtol=1e-12)
 
 
 def test_any_host_can_be_the_root():
@@ -67,9 +61,6 @@ def test_parents_choose_another_tree():
     assert tree.hosts == ("a", "d", "c")
     assert parents_of(tree) == {"d": "a", "c": "d"}
     assert tree.bandwidth.tolist() == [math.inf, 4e6, 3e6]
-
-
-def test_no_parents_leave_the_root_alone():
     assert tree_of(ring(), "b", {}).hosts == ("b",)
 
 
@@ -80,7 +71,7 @@ def test_cluster_is_a_star(tmp_path):
     )  # fmt: skip
     path = tmp_path / "lab.xml"
     write_platform(Platform(cluster), path)
-    for platform in (Platform(cluster), path, str(path)):
+    for platform in (Platform(cluster), path):
         tree = tree_of(platform, "lab-2")
         assert tree.hosts == ("lab-2", "lab-0", "lab-1", "lab-3")
         assert tree.parent.tolist() == [-1, 0, 0, 0]
@@ -88,12 +79,6 @@ def test_cluster_is_a_star(tmp_path):
         assert tree.speed.tolist() == [3e9] * 4
         assert tree.bandwidth[1:].tolist() == [1e6] * 3
         assert tree.latency[1:] == pytest.approx([7e-3] * 3)
-
-
-def test_full_mesh_is_a_star():
-    pairs = [(0, 1), (1, 2), (2, 0)]
-    mesh = Graph.duplex("abc", np.full(3, 1e9), np.array(pairs), np.full(3, 1e6)).platform()
-    assert parents_of(tree_of(mesh, "b")) == {"a": "b", "c": "b"}
 
 
 def test_who_only_distributes():
@@ -111,7 +96,6 @@ def test_who_only_distributes():
         ("a", None, ("z",), "distributors names 'z', which is no host"),
         ("a", {"a": "b", "b": "a"}, (), "parents gives the root 'a' a parent, 'b'"),
         ("a", {"b": "c", "c": "b"}, (), "parents does not lead from 'b' by way of 'c' to"),
-        ("a", {"b": "c"}, (), "parents does not lead from 'b'"),
         ("a", {"c": "a"}, (), "parents makes 'a' the parent of 'c', but there is no route"),
         ("c", {"e": "c"}, (), "there is no route from 'e' to 'c'"),
     ],

@@ -155,7 +155,7 @@ def test_a_killed_writers_store_is_read_where_nothing_can_be_written(tmp_path):
     # Copied without the index of the log, SQLite would have to make one.
     with (
         unwritable(path, leave_out="store.sqlite-shm") as there,
-        pytest.raises(StoreError, match=r"stand in store\.sqlite-wal.*copy both files"),
+        pytest.raises(StoreError, match=r"are in store\.sqlite-wal.*copy both files"),
     ):
         StoreReader(there)
     Store.open(path).close()
@@ -290,3 +290,14 @@ def test_a_record_that_cannot_be_kept_leaves_the_others(tmp_path):
         assert records_of(reader) == [done(0), failed(2)]
         entry = reader.latest()
         assert (entry.done, entry.failed, entry.missing) == (1, 1, 8)
+
+
+def test_pipes_and_circles_of_links_are_refused_at_once(tmp_path):
+    pipe, loop = tmp_path / "pipe.sqlite", tmp_path / "loop.sqlite"
+    os.mkfifo(pipe)
+    loop.symlink_to(loop)
+    for path in (pipe, loop):
+        for attempt in (StoreReader, Store.open):
+            with pytest.raises(StoreError, match="name the store's file") as caught:
+                attempt(path)
+            assert caught.value.file == path

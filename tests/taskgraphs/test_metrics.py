@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from small_graphs import graph_of, site_of
 
 from simplugin.errors import WorkloadError
 from simplugin.taskgraphs import metrics
@@ -30,29 +31,17 @@ def test_jain_index():
     assert metrics.jain_index([1.0, 0.5]) == pytest.approx(0.9)
 
 
-@pytest.fixture
-def schedule(graph_of, site_of):
-    """Return two graphs on two hosts of 1 flop/s and one of 2 flop/s; dates 0 to 10."""
+def test_efficiency():
+    # On two hosts of 1 flop/s and one of 2 flop/s: 16 flop in 10 s of 4 flop/s.
     site = site_of([2, 1], [1.0, 2.0])
     graphs = GraphSet((graph_of("a", [8.0, 2.0]), graph_of("b", [6.0])))
-    return Schedule(
-        site,
-        graphs,
-        np.array([0, 0, 1]),
-        np.array([0.0, 8.0, 0.0]),
-        np.array([4.0, 10.0, 3.0]),
-        np.array([0, 2, 3, 4]),
-        np.array([0, 1, 0, 2]),
-        np.array([0, 2, 1]),
-    )
+    dates = np.array([0.0, 8.0, 0.0]), np.array([4.0, 10.0, 3.0])
+    places = np.array([0, 2, 3, 4]), np.array([0, 1, 0, 2])
+    done = Schedule(site, graphs, np.array([0, 0, 1]), *dates, *places, np.array([0, 2, 1]))
+    assert metrics.efficiency(done) == pytest.approx(0.4)
 
 
-def test_efficiency(schedule):
-    # 16 flop in 10 s of 4 flop/s.
-    assert metrics.efficiency(schedule) == pytest.approx(0.4)
-
-
-def test_nothing_to_do_is_done_efficiently(graph_of, site_of):
+def test_nothing_to_do_is_done_efficiently():
     site, graphs = site_of([1], [1.0]), GraphSet((graph_of("a", [0.0]),))
     zero, one = np.array([0]), np.array([0, 1])
     nothing = Schedule(site, graphs, zero, np.zeros(1), np.zeros(1), one, zero, zero)
@@ -66,11 +55,9 @@ def test_what_is_no_makespan_is_refused():
         metrics.slowdown([1.0], [0.0])
     with pytest.raises(WorkloadError, match=r"own makespans are \[-1\.0\]; give numbers from 0 on"):
         metrics.slowdown([-1.0], [1.0])
-    with pytest.raises(WorkloadError, match="at least one, all above 0"):
-        metrics.unfairness([])
-    for wrong in (np.nan, 0.0):
+    for wrong in ([], [1.0, np.nan], [1.0, 0.0]):
         with pytest.raises(WorkloadError, match="at least one, all above 0"):
-            metrics.unfairness([1.0, wrong])
+            metrics.unfairness(wrong)
 
 
 def test_graphs_without_work_do_not_suffer():

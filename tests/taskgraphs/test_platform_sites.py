@@ -28,7 +28,7 @@ def assert_same(one, other):
         assert getattr(one, field).ravel() == pytest.approx(getattr(other, field).ravel()), field
 
 
-@pytest.mark.parametrize("name", SUBSETS)
+@pytest.mark.parametrize("name", ["lille", "sophia"])
 def test_sites_of_the_paper(name):
     site = SUBSETS[name].site()
     found = site_of(SUBSETS[name].platform())

@@ -149,7 +149,7 @@ async def _wait_for_changes(me: Actor, node: Node, planned: Known) -> None:
         if not is_outdated:
             changed = await _look(me, node, planned)
             await me.mailbox(changes_at(place.name)).put(changed, message_size(1), label="plan")
-    await _tell_children(me, node, is_outdated)
+    await _notify_children(me, node, is_outdated)
 
 
 async def _look(me: Actor, node: Node, planned: Known) -> bool:
@@ -157,12 +157,12 @@ async def _look(me: Actor, node: Node, planned: Known) -> bool:
     # Before messages of its own get in the way of what it measures. One change is enough.
     if node.state.known.differs(planned, node.policy.tolerance):
         return True
-    await _tell_children(me, node, False)
+    await _notify_children(me, node, False)
     boxes = [me.mailbox(changes_at(child)) for child in node.station.place.children]
     return any([await box.get() for box in boxes])
 
 
-async def _tell_children(me: Actor, node: Node, is_outdated: bool) -> None:
+async def _notify_children(me: Actor, node: Node, is_outdated: bool) -> None:
     """Ask children to negotiate anew, or to look for changes."""
     for child in node.station.place.children:
         await me.mailbox(look_of(child)).put(is_outdated, message_size(1), label="plan")

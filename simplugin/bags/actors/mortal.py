@@ -29,7 +29,7 @@ _BOOK = "book of deeds"
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """That a parcel has been computed.
+    """Message: a parcel has been computed.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ class MortalNode(Node):
         self.look()
 
     def learn_of(self, target: int, report: Report) -> None:
-        """Take note of what a child tells."""
+        """Process a message of a child."""
         self.heard[target] = self.me.now
         for notice in report.done:
             self._note(notice)
@@ -229,10 +229,10 @@ class MortalNode(Node):
             self.tells_all = True
             self.look()
 
-    # ---- what it tells ----
+    # ---- its messages ----
 
     def report(self) -> Report:
-        """Return what to tell the parent now."""
+        """Return the message for the parent."""
         holds = None
         if self.tells_all:
             self.tells_all, self.pending = False, [0] * len(self.pending)
@@ -472,7 +472,7 @@ async def _take_stock(me: Actor, node: MortalNode, patience: float) -> None:
 
 
 async def _hear(me: Actor, node: MortalNode, target: int, child: str) -> None:
-    """Take note of what a child tells."""
+    """Process a message of a child."""
     box = me.mailbox(requests_of(child, node.station.line))
     while True:
         try:

@@ -144,7 +144,7 @@ class Node:
             if not self.is_asking and self._has_to_ask():
                 self.is_asking = True
                 self.ask.release()
-        self._tell_ends()
+        self._announce_ends()
         if self._is_over():
             self.over.release()
 
@@ -254,7 +254,7 @@ class Node:
                 self.loose[target].extend([kind] * wanted[kind])
                 wanted[kind] = 0
 
-    def _tell_ends(self) -> None:
+    def _announce_ends(self) -> None:
         """Notify the children of the types that have ended, once the last task of each has left."""
         state = self.state
         sending = -1 if self.outgoing is None else self.outgoing.parcel.kind

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from simplugin.platforms.graphs import Tree
     from simplugin.workloads.applications import Bags
 
-# Exponents beyond this would tell prices apart that no port can.
+# Exponents beyond this would distinguish prices that no port can.
 STEEPEST = 60.0
 
 # Buffers keep children going while the port serves others, as long as it does so for less than all

@@ -113,7 +113,7 @@ def _only(kind: int, rate: float, received: float, n_types: int) -> Point:
 
 
 def condensed(points: Points, posted: Posted) -> tuple[list[int], float]:
-    """Choose points of a curve to tell.
+    """Choose the points of a curve to send.
 
     Points that rounding alone makes go, then those whose loss costs least. What is left lies on
     or below the curve, so that nobody promises what it cannot do.

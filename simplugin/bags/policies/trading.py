@@ -259,7 +259,7 @@ class Operation(IntEnum):
 
 
 class Question(NamedTuple):
-    """Which types are to be traded: `high` for `low`.
+    """Types to be traded: `high` for `low`.
 
     At the start, when only `low` is to fill the tree in the order of bandwidths, `high` is -1.
     At the end both are.

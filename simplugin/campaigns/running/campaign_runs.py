@@ -94,7 +94,7 @@ def run_campaign(
     Returns
     -------
     Summary
-        How the campaign stands now, with what failed and why.
+        State of the campaign, with what failed and why.
 
     Raises
     ------

@@ -148,8 +148,8 @@ def _failure(error: BaseException, ours: int) -> Failure:
     frames = traceback.extract_tb(error.__traceback__)[ours:][-_LAST_FRAMES:]
     where = "".join(traceback.format_list(frames)).rstrip()
     name = type(error).__qualname__
-    told = _short(f"{name}: {_text(error)}".rstrip(": "))
-    return Failure("error", f"{told}\n{where}".rstrip())
+    first_line = _short(f"{name}: {_text(error)}".rstrip(": "))
+    return Failure("error", f"{first_line}\n{where}".rstrip())
 
 
 def _text(error: BaseException) -> str:

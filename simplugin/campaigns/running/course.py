@@ -117,7 +117,7 @@ class Course:
                 self._take(self.runners.finished(self._patience() if fed else 0.0))
                 if self._dirty and self._patience() == 0.0:
                     self._commit()
-                self._tell()
+                self._report_progress()
         except BaseException as error:
             self._abandon(error)
             raise
@@ -126,7 +126,7 @@ class Course:
             seconds = monotonic() - self._began
             self.log.ended(self.done, self.failed, self.total, seconds, self.runners.describe())
             self.log.flush()
-        self._tell(at_once=True)
+        self._report_progress(at_once=True)
 
     def _feed(self) -> bool:
         """Hand over jobs and pass by what is recorded; False if somebody wants still more."""
@@ -289,7 +289,7 @@ class Course:
             return _COMMIT_PERIOD
         return max(0.0, self._committed + _COMMIT_PERIOD - monotonic())
 
-    def _tell(self, *, at_once: bool = False) -> None:
+    def _report_progress(self, *, at_once: bool = False) -> None:
         """Report how far it is, if it is time to."""
         now = monotonic()
         if self.report is None or (now - self._reported < _REPORT_PERIOD and not at_once):
@@ -378,7 +378,7 @@ def run_jobs(
     Returns
     -------
     Summary
-        How the campaign stands now.
+        State of the campaign.
 
     Raises
     ------

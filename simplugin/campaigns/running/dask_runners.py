@@ -274,7 +274,7 @@ def _check_address(address: str) -> None:
 def load_quietly() -> None:
     """Load Dask without its log, which would break the progress display.
 
-    It tells of each worker that comes or goes. A program that has loaded Dask already has chosen
+    It logs each worker that comes or goes. A program that has loaded Dask already has chosen
     what it logs.
 
     Raises

@@ -60,7 +60,7 @@ def require_same(found: Software, expected: Software, worker: str) -> None:
 
 
 def _short(text: str) -> str:
-    """Shorten a SHA-256 to what tells two apart."""
+    """Shorten a SHA-256 for messages."""
     return text[:12] if len(text) == 64 else text
 
 

@@ -1,6 +1,6 @@
 """The keeper of run processes: ``python -P -m simplugin.campaigns.running.keeper FD``.
 
-It loads what runs need, forks a run process when told to, and forks the next one when that has
+It loads what runs need, forks a run process on request, and forks the next one when that has
 ended. Whatever a run process starts stays below the keeper, even if it detaches itself, and ends
 with the run process. The keeper belongs to its caller: it ends, with everything below it, when the
 caller's end of the control socket closes, however that happened. That works also while a run
@@ -97,7 +97,7 @@ class Keeper:
 
     def serve(self) -> None:
         """Answer until the caller is gone."""
-        self._tell(READY)
+        self._send(READY)
         while True:
             for descriptor, _ in self._poll.poll():
                 if descriptor == self.control.fileno():
@@ -153,7 +153,7 @@ class Keeper:
             self._become_worker(own, jobs)
         os.close(jobs)
         self.worker = pid
-        self._tell(STARTED, pid, self._directory)
+        self._send(STARTED, pid, self._directory)
 
     def _become_worker(self, keeper: int, jobs: int) -> NoReturn:
         """Do jobs in the process just forked, and never come back."""
@@ -184,13 +184,13 @@ class Keeper:
                 self._note(pid, status)
 
     def _note(self, pid: int, status: int) -> None:
-        """If it was the run process, end what it started and tell the caller."""
+        """Clean up after the run process, if it was that, and notify the caller."""
         if pid == self.worker:
             self.worker = None
             self.clear()
-            self._tell(ENDED, status)
+            self._send(ENDED, status)
 
-    def _tell(self, *message: object) -> None:
+    def _send(self, *message: object) -> None:
         """Send a message to the caller, who may have gone."""
         with contextlib.suppress(OSError):
             self.control.send(pickle.dumps(message))

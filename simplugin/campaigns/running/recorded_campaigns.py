@@ -57,7 +57,7 @@ def command_that_goes_on(file: Path, store: Path, *options: str) -> str:
     """
     words = ["simplugin", "campaign", "run", str(file), *options]
     try:
-        named = store_named(file).resolve() == store.resolve()
+        named = os.path.realpath(store_named(file)) == os.path.realpath(store)
     except SimpluginError:
         named = False  # the file is gone, or wrong
     return shlex.join(words if named else [*words, "--store", str(store)])

@@ -27,7 +27,7 @@ _LOOKED_AT = 64
 _BEGINNING = re.compile(rb"\d{4}-\d\d-\d\dT[\d:.]+Z begun |[-\dT:.]{0,24}(Z( b?e?g?u?n?)?)?\Z")
 # The rate is that of the last minute: runs of one campaign can differ much.
 _WINDOW = 60.0
-# From fewer runs than these nobody can tell when it will be over.
+# Fewer runs do not give an estimate of the end.
 _FEWEST = 3
 # How many groups are kept apart, and how many runs are shown of each: failures of 100,000 runs
 # must fit into memory and onto a screen.
@@ -119,7 +119,7 @@ class Pace:
         Returns
         -------
         tuple of float, optional
-            None if too few have been finished to tell.
+            None if too few have been finished.
         """
         if remaining <= 0:
             return 0.0, 0.0
@@ -395,7 +395,7 @@ def first_line(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text without what would steer a terminal; escapes stand for it, as in `repr`."""
+    """Return a text without what would steer a terminal; with escapes instead, as in `repr`."""
     if text.isprintable():
         return text
     return "".join(

@@ -107,14 +107,14 @@ def network_file_system(path: Path, mounts: str | None = None) -> str | None:
     Returns
     -------
     str or None
-        For instance ``"nfs4"``; none for a disk of this host, and where nobody can tell.
+        For instance ``"nfs4"``; None for a disk of this host, or if unknown.
     """
     if mounts is None:
         try:
             mounts = Path("/proc/self/mountinfo").read_text(errors="surrogateescape")
         except OSError:
             return None
-    place, found, depth = path.resolve(), None, -1
+    place, found, depth = Path(os.path.realpath(path)), None, -1
     for line in mounts.splitlines():
         about, _, kind = line.partition(" - ")
         point = Path(_ESCAPED.sub(lambda code: chr(int(code[1], 8)), about.split()[4]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -97,6 +98,7 @@ CREATE TRIGGER {0}_new BEFORE INSERT ON {0}
 WHEN EXISTS (SELECT 1 FROM {0} WHERE number = NEW.number)
 BEGIN SELECT RAISE(ABORT, '{0} are only ever added'); END;
 """
+_FILE = "name the store's file"
 _ADDED_ONLY = ("runs", "texts")
 
 
@@ -134,14 +136,21 @@ def make_empty(path: Path) -> None:
         raise StoreError(f"the store cannot be made: {error.strerror}", file=path) from error
 
 
-def require_there(path: Path) -> None:
-    """Refuse paths where there is nothing, or a directory."""
-    if path.is_dir():
-        remedy = "name the store's file"
-        raise StoreError("this is a directory, no store", file=path, remedy=remedy)
-    if not path.exists():
+def require_there(path: Path, *, or_nothing: bool = False) -> None:
+    """Raise unless there is a regular file, or maybe nothing; SQLite would wait for a pipe."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        if or_nothing:
+            return
         remedy = "'simplugin campaign run CAMPAIGN.toml' makes one"
-        raise StoreError("there is no such store", file=path, remedy=remedy)
+        raise StoreError("there is no such store", file=path, remedy=remedy) from None
+    except OSError as error:
+        message = f"the store cannot be read: {error.strerror}"
+        raise StoreError(message, file=path, remedy=_FILE) from None
+    if not stat.S_ISREG(mode):
+        what = "a directory" if stat.S_ISDIR(mode) else "not a regular file"
+        raise StoreError(f"this is {what}, no store", file=path, remedy=_FILE)
 
 
 def require_store(connection: sqlite3.Connection, path: Path) -> None:
@@ -175,7 +184,7 @@ def _sync(directory: Path) -> None:
 def read_only(path: Path) -> sqlite3.Connection:
     """Open a store for reading.
 
-    What a killed writer committed is there: it stands in ``STORE-wal``. Where SQLite cannot keep
+    What a killed writer committed is there: it is in ``STORE-wal``. Where SQLite cannot keep
     the index of that file, ``STORE-shm``, because the directory cannot be written, a store that
     was closed in an orderly way is read as it is.
 
@@ -198,7 +207,7 @@ def read_only(path: Path) -> sqlite3.Connection:
     log = path.resolve().with_name(f"{path.resolve().name}-wal")
     if log.exists() and log.stat().st_size > 0:
         raise StoreError(
-            f"the store cannot be read here: its latest rows stand in {log.name}, and SQLite needs"
+            f"the store cannot be read here: its latest rows are in {log.name}, and SQLite needs"
             " to write beside it to read them",
             file=path,
             remedy=f"copy both files to a directory that you can write to, and read {path.name}",

@@ -236,7 +236,7 @@ class Query:
             columns = columns_of(self._connection, campaign)
             self.columns = columns.names
             # SQLite's own reading of a number in JSON may be wrong in the last bit.
-            self._connection.create_function("cell", -1, self._told_cell, deterministic=True)
+            self._connection.create_function("cell", -1, self._stopped_cell, deterministic=True)
             self._connection.execute(_view(columns, campaign))
             self._connection.execute(_units_view(columns))
             self._connection.set_authorizer(_reading_only)
@@ -257,7 +257,7 @@ class Query:
         try:
             answer = self._connection.execute(sql)
         except (sqlite3.Error, sqlite3.Warning) as error:
-            raise self._told(error) from error
+            raise self._query_error(error) from error
         if answer.description is None:
             raise StoreError(
                 "the query asks nothing", file=self._path, remedy="write SELECT ... FROM results"
@@ -268,8 +268,8 @@ class Query:
         """Close the file."""
         self._connection.close()
 
-    def _told_cell(self, text: str | None, *keys: str) -> Any:
-        """Return a value inside JSON; SQLite does not tell which exception ended a function."""
+    def _stopped_cell(self, text: str | None, *keys: str) -> Any:
+        """Return a value inside JSON; SQLite does not say which exception ended a function."""
         try:
             return _cell(text, *keys)
         except KeyboardInterrupt:
@@ -286,9 +286,9 @@ class Query:
         try:
             yield from answer
         except sqlite3.Error as error:
-            raise self._told(error) from error
+            raise self._query_error(error) from error
 
-    def _told(self, error: Exception) -> StoreError | KeyboardInterrupt:
+    def _query_error(self, error: Exception) -> StoreError | KeyboardInterrupt:
         """Return the error of a query, with the tables and columns there are."""
         text, code = str(error), getattr(error, "sqlite_errorcode", 0)
         if self._interrupted or code == sqlite3.SQLITE_INTERRUPT:
@@ -312,8 +312,8 @@ class Query:
 def _units_view(columns: Columns) -> str:
     """Return the statement that makes the view of the metrics and their units."""
     rows = ", ".join(f"({_text(name)}, {_text(unit)})" for name, unit in columns.units.items())
-    told = f"VALUES {rows}" if rows else "SELECT NULL, NULL WHERE 0"
-    return f"CREATE TEMP VIEW units (metric, unit) AS {told}"
+    sql = f"VALUES {rows}" if rows else "SELECT NULL, NULL WHERE 0"
+    return f"CREATE TEMP VIEW units (metric, unit) AS {sql}"
 
 
 def _view(columns: Columns, campaign: int | None) -> str:
@@ -321,11 +321,11 @@ def _view(columns: Columns, campaign: int | None) -> str:
     varied = {column: f"cell(m.varied, {_text(key)})" for key, column in columns.varied.items()}
     metrics = {column: f"cell(r.metrics, {_text(key)})" for key, column in columns.metrics.items()}
     known = _EXPRESSIONS | varied | metrics
-    told = ", ".join(f"{known[name]} AS {_quoted(name)}" for name in columns.names)
+    sql = ", ".join(f"{known[name]} AS {_quoted(name)}" for name in columns.names)
     conditions = COUNTING.replace("FROM runs", "FROM main.runs")
     if campaign is not None:
         conditions += f" AND m.campaign = {campaign:d}"
-    return _VIEW.format(columns=told, conditions=conditions)
+    return _VIEW.format(columns=sql, conditions=conditions)
 
 
 def _quoted(name: str) -> str:

@@ -92,8 +92,7 @@ class Store:
             it cannot be made or read.
         """
         path = Path(path)
-        if path.exists():
-            require_there(path)
+        require_there(path, or_nothing=True)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -39,19 +39,19 @@ def site_places(grid: Entry, remarks: Remarks) -> Places:
     """
     places = {}
     for site in grid.parts["sites"]:
-        told = [site.content.get(key) for key in ("latitude", "longitude")]
-        if told == [None, None]:
+        position = [site.content.get(key) for key in ("latitude", "longitude")]
+        if position == [None, None]:
             continue
         numbers = [
             float(each)
-            for each in told
+            for each in position
             if isinstance(each, int | float) and not isinstance(each, bool) and abs(each) <= 180
         ]
         try:
             latitude, longitude = numbers
             places[site.uid] = Place(site.uid, latitude, longitude)
         except (ValueError, PlatformError):
-            message = f"its position is {', '.join(map(quoted, told))}, no degrees"
+            message = f"its position is {', '.join(map(quoted, position))}, no degrees"
             remarks.on("site", site.uid).left_out(site.place, message)
     return places
 
@@ -81,7 +81,7 @@ def all_places(sites: Places, links: Iterable[BackboneLink]) -> tuple[Place, ...
     return tuple(places[name] for name in sorted(places))
 
 
-# Where nothing tells a rate. An assumption: that of every link which the reference of 2026 has.
+# The rate where none is known. An assumption: that of every link which the reference of 2026 has.
 ASSUMED_RATE = 10e9
 HUB = "renater-paris"
 
@@ -91,9 +91,9 @@ def backbone(
 ) -> tuple[BackboneLink, ...]:
     """Return the links between points of presence, and from these to sites.
 
-    A link has the lower of the rates that its two ends tell, and is there if only one end tells it;
+    A link has the lower of the rates that its two ends give, and exists if only one end gives it;
     both give a remark. A site to which no point of presence leads is joined to the nearest one by
-    the way of the crow (a point of presence stands where the site does that it leads to), to
+    the way of the crow (a point of presence is at the site that it leads to), to
     `HUB` or the first where positions are missing; the rate is the one of the router's port to
     Renater, else `ASSUMED_RATE`. Points of presence that are not joined to the others are joined
     to `HUB` at `ASSUMED_RATE`.
@@ -119,7 +119,7 @@ def backbone(
         for entry in grid.parts["network_equipments"]
         if entry.uid not in sites
     }
-    between, to_sites = _told(grid, pops, sites, remarks)
+    between, to_sites = _given_rates(grid, pops, sites, remarks)
     links = [_between(pops, ends, rates, remarks) for ends, rates in sorted(between.items())]
     hub = HUB if HUB in pops or not pops else min(pops)
     # A single site needs no backbone, and gets none that the reference has not.
@@ -140,7 +140,7 @@ def backbone(
     return tuple(sorted(links, key=lambda link: link.ends))
 
 
-def _told(
+def _given_rates(
     grid: Entry, pops: dict[str, Switch], sites: Sites, remarks: Remarks
 ) -> tuple[dict[tuple[str, str], dict[str, float]], dict[str, dict[str, float]]]:
     """Return what each point of presence says of the way to others, and to sites [bit/s]."""
@@ -235,8 +235,10 @@ def _rate(place: str, ends: tuple[str, str], rates: dict[str, float], remarks: R
         return ASSUMED_RATE
     rate = min(known.values())
     if len(set(known.values())) > 1:
-        told = " and ".join(f"{rate_text(each)} says {teller}" for teller, each in known.items())
-        remarks.contradiction(place, f"{link} has {told}; {rate_text(rate)} is kept")
+        rates_text = " and ".join(
+            f"{rate_text(each)} says {teller}" for teller, each in known.items()
+        )
+        remarks.contradiction(place, f"{link} has {rates_text}; {rate_text(rate)} is kept")
     return rate
 
 
@@ -257,9 +259,9 @@ def _assumed(
 ) -> BackboneLink:
     """Return a link for a site to which no point of presence leads."""
     entry, network = described
-    told = router_rate(network)
-    rate = told or ASSUMED_RATE
-    source = "as its router's port to Renater has" if told else "which is assumed too"
+    port_rate = router_rate(network)
+    rate = port_rate or ASSUMED_RATE
+    source = "as its router's port to Renater has" if port_rate else "which is assumed too"
     remarks.on("link", site, pop).assumed(
         entry.place,
         f"no point of presence leads to {site}; {pop} is taken, {why}, at {rate_text(rate)}, "

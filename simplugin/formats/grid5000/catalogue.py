@@ -150,8 +150,8 @@ def catalogue_text(facts: Grid5000, remarks: Iterable[Remark]) -> str:
     places = (_json([p.name, _plain(p.latitude), _plain(p.longitude)]) for p in facts.places)
     lines += _list_lines(" ", "places", places)
     lines[-1] += ","
-    told = (_json([r.kind, r.place, r.message, list(r.about)]) for r in remarks)
-    lines += _list_lines(" ", "remarks", told)
+    listed = (_json([r.kind, r.place, r.message, list(r.about)]) for r in remarks)
+    lines += _list_lines(" ", "remarks", listed)
     return "\n".join([*lines, "}", ""])
 
 

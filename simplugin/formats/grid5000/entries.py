@@ -95,7 +95,7 @@ def quoted(value: Any) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-# What can stand below an entry; the rest of the reference (servers, pdus, sensors) is no platform.
+# Possible parts of an entry; the rest of the reference (servers, pdus, sensors) is no platform.
 KINDS = ("sites", "clusters", "nodes", "network_equipments")
 _NAME = re.compile(r"[\w.+-]+")
 # Far above every rate and speed that exists, far below what a float cannot hold.

@@ -168,6 +168,10 @@ def _archive_files(data: bytes, path: str | os.PathLike[str]) -> Iterable[tuple[
                 rest = name.removeprefix(root)
                 if not name.startswith(root) or not _ENTRY.fullmatch(rest):
                     continue
+                if members[name].size > len(data):  # a sparse file, perhaps of terabytes
+                    raise PlatformError(
+                        f"{name} is larger than the archive", file=path, remedy="fetch it again"
+                    )
                 stream = archive.extractfile(members[name])
                 if stream is not None:
                     yield rest, stream.read()
@@ -178,7 +182,7 @@ def _archive_files(data: bytes, path: str | os.PathLike[str]) -> Iterable[tuple[
 
 
 def _archive_root(names: Iterable[str]) -> str:
-    """Return what stands before ``sites/`` in the names of members."""
+    """Return the prefix of ``sites/`` in the names of members."""
     roots = {
         match[1]
         for match in (re.match(r"((?:.*?/)??)sites/[^/]+/.*\.json", name) for name in names)

@@ -60,7 +60,7 @@ def read_latencies(path: str | os.PathLike[str], facts: Grid5000 | None = None) 
     Raises
     ------
     PlatformError
-        It cannot be read, has an unknown key, a name that nothing has, or a value that is none;
+        It cannot be read, has an unknown key, an unknown name, or an invalid value;
         with the line.
     """
     document = read_toml(path, PlatformError, "write it as --print-latencies prints it")

@@ -77,7 +77,7 @@ def ethernet_adapter(
     Raises
     ------
     LeftOutError
-        There is no such adapter, or no rate of it is told.
+        There is no such adapter, or no rate of it is known.
     """
     candidates = []
     found = [each for each in mounted if each.get("interface") == ETHERNET]
@@ -89,8 +89,8 @@ def ethernet_adapter(
     if not found:
         raise LeftOutError("no mounted Ethernet adapter")
     if not candidates:
-        told = quoted(found[0].get("rate"))
-        raise LeftOutError(f"the rate of {_device(found[0])} is {told}, and its port has none")
+        entry = quoted(found[0].get("rate"))
+        raise LeftOutError(f"the rate of {_device(found[0])} is {entry}, and its port has none")
     adapter, device, said = max(candidates, key=lambda each: each[0].rate)
     if len(found) > 1:
         said.append((ASSUMED, f"{listed(map(_device, found))} are mounted; {device} is taken"))
@@ -129,8 +129,8 @@ def fast_adapter(
         if ETHERNET in interface:
             continue
         if rate is None or not interface:
-            told = f"{quoted(content.get('interface'))} at rate {quoted(content.get('rate'))}"
-            notes.append((LEFT_OUT, f"{_device(content)} is {told}"))
+            entry = f"{quoted(content.get('interface'))} at rate {quoted(content.get('rate'))}"
+            notes.append((LEFT_OUT, f"{_device(content)} is {entry}"))
         else:
             rated.append((rate, content))
     if not rated:
@@ -154,8 +154,8 @@ def _plugged(node: str, content: Content, network: SiteNetwork, notes: Notes) ->
     if rate is None:
         if port_rate is None:
             return None
-        told = quoted(content.get("rate"))
-        message = f"the rate of {device} is {told}; that of its port at {switch} is taken"
+        entry = quoted(content.get("rate"))
+        message = f"the rate of {device} is {entry}; that of its port at {switch} is taken"
         notes.append((ASSUMED, message))
         return Adapter(ETHERNET, port_rate, switch)
     if port_rate is not None and port_rate < rate:
@@ -175,8 +175,8 @@ def _switch(
     device = _device(content)
     switch = network.names.get(text(content, "switch"))
     if switch is None:
-        told = content.get("switch")
-        what = "has no switch" if told is None else f"names an unknown switch, {quoted(told)}"
+        entry = content.get("switch")
+        what = "has no switch" if entry is None else f"names an unknown switch, {quoted(entry)}"
         taken, why = network.router, ""
         if len(ports) == 1:
             taken, why = next(iter(ports)), ", a port of which names it"
@@ -302,8 +302,8 @@ def _core_speed(performance: Any, cores: int, notes: Notes) -> float:
     if total is None and core is None:
         raise LeftOutError("no performance figure")
     if total is None:
-        told = quoted(figures.get("node_flops"))
-        notes.append((ASSUMED, f"node_flops is {told}; {cores} cores of core_flops are taken"))
+        entry = quoted(figures.get("node_flops"))
+        notes.append((ASSUMED, f"node_flops is {entry}; {cores} cores of core_flops are taken"))
         return core or 0.0
     if core is not None and not math.isclose(total / cores, core, rel_tol=_SAME):
         message = (

@@ -30,7 +30,7 @@ class Port:
     uid : str
         What is plugged in: a node, an equipment, or the name of the channel that it belongs to.
     device : str
-        The adapter of the node; empty where nothing tells it.
+        The adapter of the node; empty if unknown.
     rate : float or None
         Of the port, else of its linecard [bit/s].
     site : str
@@ -285,7 +285,7 @@ def uplinks(
     """Return the uplinks of all switches that nodes hang from.
 
     The way to the router is the one of fewest cables; among these, the one whose slowest cable is
-    fastest; then the one by the switch of the least name. Either end of a cable may tell it; where
+    fastest; then the one by the switch of the least name. Either end of a cable may name it; where
     both do and their rates differ, the lower counts, since a cable is as fast as its slower end.
     Where no rate is known, or no way, the switch has a cable (in the latter case to the router)
     that carries all adapters behind it at once: what is assumed makes nothing slow.
@@ -321,7 +321,7 @@ def uplinks(
         if rate:
             _compare_ends(network, switch, used[switch], rate, about)
         else:
-            way = "no way to the router is told" if rate is None else "its uplink has no rate"
+            way = "no way to the router is known" if rate is None else "its uplink has no rate"
             rate = behind[switch]
             about.assumed(
                 network.switches[switch].place,
@@ -343,7 +343,7 @@ def _cables(network: SiteNetwork) -> dict[str, dict[str, float]]:
             rate = switch.rate_towards(network.names_of(other))
             if rate is None or network.switches[other].kind == "hpcswitch":
                 continue
-            # The end that was looked at before, if it tells a rate.
+            # The end that was looked at before, if it has a rate.
             before = cables.get(switch.uid, {}).get(other, 0.0)
             both = min(filter(None, (rate, before)), default=0.0)
             cables.setdefault(switch.uid, {})[other] = both

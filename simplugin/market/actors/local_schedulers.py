@@ -129,7 +129,7 @@ async def _serve(
     n_peers = len(station.peers)
     record = DealRecord(number, station.site, me.now, 0.0, 0.0, np.zeros(0, np.int64), 0.0, [])
     announced = Announcement(number, bundle.flop, bundle.byte, bundle.count)
-    await _tell(me, station.peers, announced, ANNOUNCEMENT, "announcement")
+    await _send(me, station.peers, announced, ANNOUNCEMENT, "announcement")
     generator = own_generator(negotiation_seed(station.seed, number, station.site))
     talk = negotiation.scheduler(n_peers, bundle.count, generator)
     agreement = await _negotiate(me, station, talk, record)
@@ -167,11 +167,11 @@ async def _ask(me: Actor, station: SchedulerStation, call: Call) -> list[Message
     wanted = hosts if call.answers else ()
     replies = [me.mailbox(replies_of(host)).get_async() for host in wanted]
     question = Question(plain(call.message), call.answers)
-    await _tell(me, hosts, question, message_size(call.message), "call")
+    await _send(me, hosts, question, message_size(call.message), "call")
     return [await reply for reply in replies]
 
 
-async def _tell(me: Actor, hosts: tuple[str, ...], what: object, size: float, label: str) -> None:
+async def _send(me: Actor, hosts: tuple[str, ...], what: object, size: float, label: str) -> None:
     """Send peers the same message in parallel, and wait until all have received it."""
     puts = [me.mailbox(inbox_of(host)).put_async(what, size, label=label) for host in hosts]
     for put in puts:

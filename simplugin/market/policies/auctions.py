@@ -38,8 +38,8 @@ def double_auction(
     price for its next task, uniform between 0 and the most that any peer under its cap would pay;
     else it is one of the peers under their caps, all alike, which bids for one task, uniform
     between 0 and what its next task is worth to it, V_i q^(k-1) for the k-th. The best bid and
-    the best ask stand. Once that bid is no lower than that ask, a task is sold at the price of
-    whichever stood first, both are withdrawn, and so is everything else. The auction ends when
+    the best ask are kept. Once that bid is no lower than that ask, a task is sold at the price of
+    the earlier of the two, both are withdrawn, and so is everything else. The auction ends when
     all m tasks are sold. A peer at its cap does not bid.
 
     The uniform draws of the scheduler (who arrives, then its ask) and those of each peer, one a
@@ -238,9 +238,9 @@ class BiddingPeer(OwnTasks):
 
 
 def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:
-    """Ask a peer that arrives for its bid, and tell it when it has bought.
+    """Ask a peer that arrives for its bid, and notify it when it has bought.
 
-    The highest ask is what any peer would pay, which peers therefore tell: once at the beginning,
+    The highest ask is what any peer would pay, which peers therefore report: once at the beginning,
     and after each task that they buy. There are as many rounds as bids and sales, and one.
     """
     limits, first = yield from ask_all(n_peers, ("begin", m))

@@ -232,7 +232,7 @@ def bisection(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler
 
     The first price is 1. Steps of 1, 2, 4 and so on of its logarithm find two prices between which
     the bundle clears; these are bisected until no more than two tasks a peer are in doubt. No peer
-    tells what a task is worth to it unless it is in doubt then. The result is optimal, ties
+    reports what a task is worth to it unless it is in doubt then. The result is optimal, ties
     included. `bisection_rounds` says how many rounds that takes at most.
 
     Parameters
@@ -356,7 +356,7 @@ def secant(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  
     Peers first quote what their task would be worth in an equal split: at the lowest quote they
     want at least m tasks, above the highest fewer, and if all buy and have one discount rate the
     mean of the quotes clears the bundle but for half a task a peer. How counts change with the
-    price then tells by how much each peer's worths fall, and so at which two prices half of n + 2
+    price then says by how much each peer's worths fall, and so at which two prices half of n + 2
     tasks more, and fewer, than m are wanted. Once two prices leave no more than 2 n + 2 tasks in
     doubt, one round settles these.
 

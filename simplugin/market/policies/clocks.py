@@ -173,7 +173,7 @@ def clock(step: float = STEP, start: float = 0.0, rounds: int = ROUNDS) -> Negot
 
     It ends when demand D is m, at whichever price that clears the market it has come to. Demand is
     whole numbers, so that it may jump from above m to below and the price go up and down for ever.
-    The sum of all D - m tells the price; once it has been there before, all that follows is known,
+    The sum of all D - m gives the price; once it has been there before, all that follows is known,
     and the negotiation fails.
 
     Parameters

@@ -456,7 +456,7 @@ class RetailPeer(OwnTasks):
 def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
     """Sell by the repaired loop: each pass is a round, in which open peers hear the market price.
 
-    One round before tells caps and base prices, and one after it the values of the last pass's
+    One round before reports caps and base prices, and one after it the values of the last pass's
     tasks, of which those beyond m go back.
     """
     limits, retail = yield from ask_all(n_peers, ("begin", m))

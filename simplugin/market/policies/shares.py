@@ -132,7 +132,7 @@ def in_proportion(weights: Floats, count: int, caps: Amounts) -> Amounts:
         From 0 on. Once all others have their caps, those of weight 0 share the rest equally.
     count : int
         Sum of the numbers, at most that of the caps; fewer than 2^53. From about 1e9 on
-        numbers may be off by what a float cannot tell apart, but never their sum.
+        numbers may be off by rounding, but never their sum.
     caps : int64, shape (n_peers,)
         Maximum of each.
 
@@ -264,7 +264,7 @@ def commodity_cheapest(
 
 
 class CommodityPeer(OwnTasks):
-    """A peer that tells its base price, and then how many tasks it buys at the flat one."""
+    """A peer that reports its base price, and then how many tasks it buys at the flat one."""
 
     def reply(self, message: Message, /) -> Message:
         """Return base price and cap to ``("base", m)``, a count to ``("flat", price)``."""

@@ -50,7 +50,7 @@ _SEEDS = 2**63
 
 @dataclass(frozen=True)
 class PostingPeer:
-    """A peer that tells its value, cap and q to whoever asks."""
+    """A peer that reports its value, cap and q."""
 
     value: float
     cap: int
@@ -107,7 +107,7 @@ def _takes_seed(policy: Callable[..., object]) -> bool:
     """Return True if a policy has a parameter of this name."""
     try:
         return "seed" in inspect.signature(policy).parameters
-    except ValueError:  # a function of C may not tell
+    except ValueError:  # a function of C may have no signature
         return False
 
 

@@ -23,7 +23,7 @@ _DIGITS = 3
 RESOLUTION = 10.0**-_DIGITS
 _SHORTEST_MEAN = 100 * RESOLUTION
 # An assumption: what has less than a millionth of its capacity left is as good as failed, and
-# activities there would end at dates beyond those that floats tell apart.
+# activities there would end at dates beyond those that floats distinguish.
 LEAST_LEVEL = 1e-6
 
 

@@ -20,7 +20,7 @@ from simplugin.platforms.federations.parts import (
 )
 from simplugin.platforms.laws import Law
 from simplugin.platforms.links import SHARED, SPLITDUPLEX, Link
-from simplugin.platforms.names import MOST_HOSTS
+from simplugin.platforms.platform import MOST_HOSTS
 
 _FAR_TOO_LARGE = 1e300
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.laws import Law
-from simplugin.platforms.names import MOST_HOSTS
+from simplugin.platforms.platform import MOST_HOSTS
 from simplugin.platforms.validation import (
     Name,
     check_fields,

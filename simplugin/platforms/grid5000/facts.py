@@ -195,7 +195,7 @@ class BackboneLink:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a site or a point of presence is.
+    """Position of a site or a point of presence.
 
     Attributes
     ----------

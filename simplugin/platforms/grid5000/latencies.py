@@ -195,7 +195,7 @@ class Latencies:
         return place
 
     def _known_place(self, name: str) -> tuple[float, float] | None:
-        """Return where a site or point of presence is, None if the table does not tell."""
+        """Return where a site or point of presence is, None if unknown."""
         return self.cities.get(name, self.cities.get(town(name)))
 
 

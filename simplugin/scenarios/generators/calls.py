@@ -95,7 +95,7 @@ class Generator:
         parameters : mapping
             By name.
         directory : path, optional
-            Where its paths start, told if it asks and the parameters do not say; otherwise the
+            Where its paths start, passed if it has such a parameter that is absent; otherwise the
             current one.
 
         Raises
@@ -123,7 +123,7 @@ class Generator:
         return made
 
     def _signature(self) -> Mapping[str, inspect.Parameter]:
-        """Return all that the function takes; anything, where Python cannot tell."""
+        """Return all parameters of the function; any if Python does not know them."""
         try:
             return inspect.signature(self.make).parameters
         except (TypeError, ValueError):
@@ -132,7 +132,7 @@ class Generator:
     def _further(
         self, parameters: Mapping[str, Any], directory: str | os.PathLike[str] | None
     ) -> dict[str, Any]:
-        """Return what it is told beside its parameters."""
+        """Return what is passed beside its parameters."""
         asked = self.asks_for_directory and _DIRECTORY[0] not in parameters
         return {_DIRECTORY[0]: directory} if asked and directory is not None else {}
 
@@ -158,7 +158,7 @@ class Generator:
         return None
 
     def _refusal(self, message: str, hint: str = "it takes ") -> PlatformError:
-        """Return an error that tells what the generator takes."""
+        """Return an error with the generator's parameters."""
         return PlatformError(f"generator {self.name!r} {message}", remedy=hint + self.usage())
 
 

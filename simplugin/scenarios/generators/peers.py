@@ -24,8 +24,8 @@ def peer_site(
 ) -> Platform:
     """Return a site of computing peers, with the host ``scheduler`` of its local scheduler.
 
-    Without speeds and bandwidths it has twelve peers, of which all that Zheng et al. (2011) tell
-    of theirs is true.
+    Without speeds and bandwidths it has twelve peers, with all
+    properties that Zheng et al. (2011) give of theirs.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ def peer_site(
         `latency`, `uplink`, `prefix` and `scheduler` as in
         `simplugin.platforms.peers.PeerSite`.
     """
-    told = {"speed": speed, "bandwidth": bandwidth, "seed": seed, "degree": degree}
+    given = {"speed": speed, "bandwidth": bandwidth, "seed": seed, "degree": degree}
     try:
-        return _peers(told | further).platform()
+        return _peers(given | further).platform()
     except (PlatformError, UnitError) as error:
         raise ValueError(str(error)) from error
 
@@ -88,7 +88,7 @@ def peer_grid(
 
 
 def _peers(given: Mapping[str, Any]) -> PeerSite:
-    """Return the peers that are told, or some that fit the paper."""
+    """Return the peers given, or some that fit the paper."""
     further = {name: _read(name, value) for name, value in given.items()}
     speed, bandwidth, seed, degree = (
         further.pop(name, None) for name in ("speed", "bandwidth", "seed", "degree")
@@ -115,7 +115,7 @@ def _consistent(seed: int | None, degree: float | None) -> PeerSite:
 
 
 def _read(name: str, value: Any) -> Any:
-    """Read a text with a unit where one may stand."""
+    """Read a text with a unit if it is one."""
     kind = {"uplink": "bandwidth"}.get(name, name)
     if isinstance(value, str) and kind in QUANTITIES:
         return read_number(name, value, QUANTITIES[kind])

@@ -162,7 +162,7 @@ def star(
     latency: Drawn = STAR_LATENCY,
     seed: int = 1,
 ) -> Platform:
-    """Return a master and workers, each behind a link of its own, in round figures if not told."""
+    """Return a master and workers, each behind a link of its own, round figures by default."""
     return clusters.star(
         workers,
         draws(seed),

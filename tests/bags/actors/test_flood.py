@@ -2,89 +2,101 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from small_trees import assert_all_done, bags_of, changing, failing, tree_of
 
 from simplugin.bags.execution import execute
 from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.shipped import POLICIES
-from simplugin.bags.policy import Choice, Known, NodePlan, NodeState, Place, Policy, servable
-from simplugin.platforms.graphs import Tree
-from simplugin.platforms.profiles import Profile, ProfileUse
+from simplugin.bags.policy import NodePlan, Policy, servable
 from simplugin.platforms.topologies.random_trees import random_tree
 from simplugin.simulation import SimGridOptions
-from simplugin.workloads.applications import Bags
 
-if TYPE_CHECKING:
-    from simplugin.platforms import Platform
-    from simplugin.simulation.api import Actor
-
-# Tasks of about a second, transfers from a tenth of one to several.
-FLOP = 1e8
+BUFFERS = (1, 2, 3, 10)
 
 
-def shapes(generator: np.random.Generator) -> Iterator[tuple[str, list[int]]]:
-    """Yield parents of each host of trees of several shapes."""
-    yield "single", [-1]
-    yield "chain", [-1, 0, 1, 2, 3, 4]
-    yield "star", [-1, 0, 0, 0, 0, 0]
-    yield "binary", [-1, 0, 0, 1, 1, 2, 2, 3, 3]
-    yield "random", random_tree(11, 4, generator).parent.tolist()
+def cases(*seed):
+    """Yield a generator, a tree of each of several shapes, bags, and small and large buffers."""
+    generator = np.random.default_rng(seed)
+    shapes = [
+        [-1],
+        [-1, 0, 1, 2, 3, 4],
+        [-1, 0, 0, 0, 0, 0],
+        [-1, 0, 0, 1, 1, 2, 2, 3, 3],
+        random_tree(11, 4, generator).parent,
+    ]
+    for number, parent in enumerate(shapes):
+        # One host has nobody to ask for tasks.
+        for buffer in BUFFERS[number % 2 :: 2] if number else BUFFERS[:1]:
+            yield generator, drawn_tree(parent, generator), drawn_bags(generator), buffer
 
 
-def drawn(parent: list[int], generator: np.random.Generator) -> Tree:
+def drawn_tree(parent, generator):
     """Return a tree, some of whose hosts may not compute, the root among them."""
     count = len(parent)
     speed = generator.uniform(0.3e8, 2e8, count) * (generator.random(count) < 0.75)
     if not speed.any():
         speed[-1] = 1e8
-    bandwidth = np.exp(generator.uniform(np.log(1e5), np.log(1e7), count))
-    late = generator.choice([0.0, 0.05]) * np.ones(count)
-    bandwidth[0], late[0] = math.inf, 0.0
-    names = tuple(f"n{number}" for number in range(count))
-    return Tree(names, np.array(parent), speed, bandwidth, late)
+    bandwidth = np.exp(generator.uniform(np.log(1e5), np.log(1e7), count - 1))
+    return tree_of(parent, speed, bandwidth, generator.choice([0.0, 0.05]))
 
 
-def work(generator: np.random.Generator) -> Bags:
-    """Return bags of one to three types, one of which may need no data."""
+def drawn_bags(generator):
+    """Return bags of one to three types of about a second, one of which may need no data."""
     kinds = int(generator.integers(1, 4))
     byte = np.exp(generator.uniform(np.log(1e4), np.log(5e6), kinds))
     byte[0] *= generator.random() < 0.7
-    return Bags(
-        tuple("abc"[:kinds]),
-        generator.uniform(0.2, 2, kinds) * FLOP,
-        byte,
-        generator.choice([1.0, 2.0, 2.5], kinds),
-        generator.integers(1, 20, kinds),
-    )
+    flop, count = generator.uniform(0.2e8, 2e8, kinds), generator.integers(1, 20, kinds)
+    return bags_of(flop, byte, count, generator.choice([1.0, 2.0, 2.5], kinds))
 
 
-def varying(tree: Tree, generator: np.random.Generator) -> Platform:
+def varying(tree, generator):
     """Return the tree's platform with speeds and bandwidths that vary, down to a hundredth."""
-    platform = tree.platform()
-    extra: list[Profile | ProfileUse] = []
-    for number, name in enumerate(tree.hosts):
-        uses = [(name, "SPEED", 1.0)]
-        if number:
-            link = f"{tree.hosts[tree.parent[number]]}->{name}"
-            uses.append((link, "BANDWIDTH", float(tree.bandwidth[number])))
-        for element, kind, scale in uses:
-            points = [
-                (10.0 * step, scale * float(part))
-                for step, part in enumerate(generator.choice([0.01, 0.3, 1.0], 8))
-            ]
-            title = f"{kind} of {element}"
-            extra += [Profile.of_points(title, points, 80.0), ProfileUse(title, element, kind)]
-    return replace(platform, elements=(*platform.elements, *extra))
+    elements = [(name, "SPEED", 1.0) for name in tree.hosts]
+    for name, parent, bandwidth in zip(tree.hosts, tree.parent, tree.bandwidth, strict=True):
+        if parent >= 0:
+            elements.append((f"{tree.hosts[parent]}->{name}", "BANDWIDTH", bandwidth))
+    changes = [
+        (name, kind, [(10.0 * step, scale * part) for step, part in enumerate(parts)])
+        for name, kind, scale in elements
+        for parts in [generator.choice([0.01, 0.3, 1.0], 8)]
+    ]
+    return changing(tree, changes, 80.0)
 
 
-async def shifting(me: Actor, place: Place, known: Known, *, seed: int, typed: bool) -> NodePlan:
+def run(policy, tree, bags, buffer, generator):
+    """Execute, and see that all was done within bounds."""
+    weather, lot = {}, generator.random()
+    if lot < 0.5:
+        weather["platform"] = varying(tree, generator)
+    elif lot < 0.7:
+        weather["options"] = SimGridOptions()
+    # A run that is stuck while its planners go on would never end.
+    done = execute(tree, bags, policy, buffer=buffer, until=1e6, **weather)
+    assert [len(dates) for dates in done.completion] == bags.count.tolist()
+    assert done.computed.sum(axis=0).tolist() == bags.count.tolist()
+    assert not done.computed[tree.speed == 0].any()
+    assert done.most[1:].max(initial=0) <= buffer
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_shipped_policies(name):
+    for generator, tree, bags, buffer in cases(*map(ord, name)):
+        parameters = {"buffer": buffer} if name == "prices" else {}
+        run(POLICIES[name](tree, bags, **parameters), tree, bags, buffer, generator)
+
+
+def test_plans_for_other_buffers():
+    # Plans whose slots are more than there are, or are not for each type.
+    for generator, tree, bags, buffer in cases(7):
+        run(POLICIES["prices"](tree, bags), tree, bags, min(buffer, 3), generator)
+
+
+async def shifting(me, place, known, *, seed, typed):
     """Plan anew at random: who gets which type changes, up to a date, from plan to plan."""
     able = [0] if known.speed > 0 else []
     for target, child in enumerate(place.children, 1):
@@ -108,71 +120,44 @@ async def shifting(me: Actor, place: Place, known: Known, *, seed: int, typed: b
     return NodePlan(tuple(map(tuple, rates.tolist())), slots)
 
 
-BUFFERS = (1, 2, 3, 10)
+@pytest.mark.parametrize(("typed", "period"), [(False, 25.0), (True, 6.0)])
+def test_plans_that_change(typed, period):
+    for number, (generator, tree, bags, buffer) in enumerate(cases(typed, int(period))):
+        planner = partial(shifting, seed=number, typed=typed)
+        policy = Policy("shifting", balanced, planner=planner, period=period, tolerance=-1.0)
+        run(policy, tree, bags, min(buffer, 3), generator)
 
 
-def run(
-    policy: Policy, tree: Tree, bags: Bags, buffer: int, generator: np.random.Generator
-) -> None:
-    """Execute, and see that all was done within bounds."""
-    weather: dict[str, Any] = {}
-    lot = generator.random()
-    if lot < 0.5:
-        weather["platform"] = varying(tree, generator)
-    elif lot < 0.7:
-        weather["options"] = SimGridOptions()
-    # A run that is stuck while its planners go on would never end.
-    done = execute(tree, bags, policy, buffer=buffer, until=1e6, **weather)
-    assert [len(dates) for dates in done.completion] == bags.count.tolist()
-    assert done.computed.sum(axis=0).tolist() == bags.count.tolist()
-    assert not done.computed[tree.speed == 0].any()
-    assert done.most[1:].max(initial=0) <= buffer
-
-
-@pytest.mark.parametrize("name", POLICIES)
-def test_shipped_policies(name: str) -> None:
-    for buffer in BUFFERS:
-        generator = np.random.default_rng([buffer, *map(ord, name)])
-        for _, parent in shapes(generator):
-            tree, bags = drawn(parent, generator), work(generator)
-            parameters = {"buffer": buffer} if name == "prices" else {}
-            run(POLICIES[name](tree, bags, **parameters), tree, bags, buffer, generator)
-
-
-def test_plans_for_other_buffers() -> None:
-    # Plans whose slots are more than there are, or are not for each type.
-    generator = np.random.default_rng(7)
-    for buffer in BUFFERS[:3]:
-        for _, parent in shapes(generator):
-            tree, bags = drawn(parent, generator), work(generator)
-            run(POLICIES["prices"](tree, bags), tree, bags, buffer, generator)
-
-
-@pytest.mark.parametrize("typed", [False, True], ids=["untyped", "typed"])
-@pytest.mark.parametrize("period", [6.0, 25.0])
-def test_plans_that_change(typed: bool, period: float) -> None:
-    for buffer in (1, 3):
-        generator = np.random.default_rng([buffer, int(period)])
-        for number, (_, parent) in enumerate(shapes(generator)):
-            tree, bags = drawn(parent, generator), work(generator)
-            planner = partial(shifting, seed=number, typed=typed)
-            policy = Policy("shifting", balanced, planner=planner, period=period, tolerance=-1.0)
-            run(policy, tree, bags, buffer, generator)
-
-
-@pytest.mark.parametrize("bundled", [False, True])
-def test_random_choices(bundled: bool) -> None:
-    # Any choice among what can be served will do.
-    generator = np.random.default_rng(8)
-    for buffer in BUFFERS:
-        for _, parent in shapes(generator):
-            tree, bags = drawn(parent, generator), work(generator)
-            policy = Policy("any", partial(anyhow, salt=buffer), bundled=bundled)
-            run(policy, tree, bags, buffer, generator)
-
-
-def anyhow(state: NodeState, *, salt: int) -> Choice | None:
+def anyhow(state, *, salt):
     """Choose any pair that can be served, as if by lot."""
     pairs = list(servable(state))
     lot = hash((state.now, salt, sum(map(sum, state.given))))
     return pairs[lot % len(pairs)] if pairs else None
+
+
+@pytest.mark.parametrize("bundled", [False, True])
+def test_random_choices(bundled):
+    for generator, tree, bags, buffer in cases(8, bundled):
+        policy = Policy("any", partial(anyhow, salt=buffer), bundled=bundled)
+        run(policy, tree, bags, buffer, generator)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_hosts_that_fail(name):
+    for generator, tree, bags, buffer in cases(3, *map(ord, name)):
+        # Plans are negotiated before anything fails. One host that computes, and those on its way,
+        # are not off for good.
+        tree = replace(tree, latency=0 * tree.latency)
+        spared = [int(np.argmax(tree.speed))]
+        while spared[-1]:
+            spared.append(int(tree.parent[spared[-1]]))
+        outages = {}
+        for host in range(1, tree.n_hosts):
+            dates = 5 + np.cumsum(generator.exponential(8.0, 10))
+            if generator.random() < 0.2 and host not in spared:
+                dates = np.array([dates[0], np.inf])
+            outages[tree.hosts[host]] = dates.reshape(-1, 2).tolist()
+        how = {"platform": failing(tree, outages), "failures": True, "until": 1e6}
+        done = execute(tree, bags, POLICIES[name](tree, bags), buffer=buffer, **how)
+        assert_all_done(done)
+        assert done.most[1:].max(initial=0) <= buffer

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_trees import bags_of
 
 from simplugin.bags.actors.messages import Supply
-from simplugin.workloads.applications import Bags
 
 
-def bags(count: list[int], weight: list[float]) -> Bags:
+def bags(count, weight):
     """Return bags whose tasks of application k take k + 1 flop and k + 10 bytes."""
     number = np.arange(len(count))
-    names = tuple(f"app{each}" for each in number)
-    return Bags(names, number + 1.0, number + 10.0, np.array(weight), np.array(count))
+    return bags_of(number + 1.0, number + 10.0, count, weight)
 
 
-def everything(supply: Supply) -> list[tuple[int, int]]:
+def everything(supply):
     """Return the application and number of every task of every parcel."""
     return [
         part[:2]
@@ -41,9 +39,7 @@ applications = st.integers(1, 4).flatmap(
 class TestSupply:
     @settings(max_examples=60)
     @given(applications, st.sampled_from(["plain", "bundled", "parallel"]))
-    def test_every_task_is_in_one_parcel(
-        self, drawn: tuple[list[int], list[float]], how: str
-    ) -> None:
+    def test_every_task_is_in_one_parcel(self, drawn, how):
         count, weight = drawn
         lines = Supply.lines(
             bags(count, weight), bundled=how == "bundled", parallel=how == "parallel"
@@ -54,7 +50,7 @@ class TestSupply:
 
     @settings(max_examples=60)
     @given(applications)
-    def test_bundles_are_in_proportion(self, drawn: tuple[list[int], list[float]]) -> None:
+    def test_bundles_are_in_proportion(self, drawn):
         count, weight = drawn
         (supply,) = Supply.lines(bags(count, weight), bundled=True, parallel=False)
         share = np.array(weight) / min(weight)
@@ -71,7 +67,7 @@ class TestSupply:
             assert np.all(handed <= exact + 1e-9)
             assert np.all(handed > exact - 1 - 1e-9)
 
-    def test_what_nodes_know(self) -> None:
+    def test_what_nodes_know(self):
         two = bags([5, 5], [2.0, 1.0])
         (bundle,) = Supply.lines(two, bundled=True, parallel=False)
         assert bundle.known(7.0, [3.0]).flop == [1 * 2 + 2.0]
@@ -83,15 +79,8 @@ class TestSupply:
         assert second.known(7.0, []).flop == [2.0]
         assert second.stock == [5]
 
-    def test_parcels_carry_their_tag_and_number(self) -> None:
+    def test_parcels_carry_their_tag_and_number(self):
         (plain,) = Supply.lines(bags([5, 5], [1.0, 1.0]), bundled=False, parallel=False)
         parcel = plain.parcel(1, 3, (0.5,))
         assert (parcel.kind, parcel.number, parcel.tag) == (1, 3, (0.5,))
         assert parcel.parts == ((1, 3, 2.0),)
-
-    @pytest.mark.parametrize("count", [[3, 9], [9, 3]])
-    def test_unequal_counts(self, count: list[int]) -> None:
-        (supply,) = Supply.lines(bags(count, [1.0, 1.0]), bundled=True, parallel=False)
-        assert supply.stock == [9]
-        sizes = [len(supply.parcel(0, number, ()).parts) for number in range(9)]
-        assert sizes == [2] * 3 + [1] * 6

@@ -5,18 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from small_trees import bags_of, changing, tree_of
 
 from simplugin.bags.assessment import experimental, fair, slope
 from simplugin.bags.execution import execute
 from simplugin.bags.policies.data_centric import data_centric, trade
 from simplugin.papers.beaumont.instances import instance
-from simplugin.platforms import Platform
-from simplugin.platforms.graphs import Tree
-from simplugin.platforms.profiles import Profile, ProfileUse
-from simplugin.workloads.applications import Bags
 
 
-@pytest.mark.parametrize(("reading", "number"), [("A", 7), ("A", 11), ("C", 3), ("D", 8)])
+@pytest.mark.parametrize(("reading", "number"), [("A", 11), ("C", 3), ("D", 8)])
 def test_it_has_the_throughput_that_it_expects(reading, number):
     tree, work = instance(reading, 2008, number)
     policy = data_centric(tree, work)
@@ -36,13 +33,13 @@ def test_told_rates_and_negotiated_ones_are_executed_alike():
 
 
 def test_it_follows_a_bandwidth():
-    tree = Tree(("r", "a", "b"), [-1, 0, 0], [1e6, 1e8, 1e8], [math.inf, 4e6, 2e6], [0.0, 0.0, 0.0])
-    work = Bags(("x", "y"), [1e9, 1e9], [2e6, 2e7], 1.0, 400)
+    tree, work = (
+        tree_of([-1, 0, 0], [1e6, 1e8, 1e8], [4e6, 2e6]),
+        bags_of([1e9] * 2, [2e6, 2e7], 400),
+    )
     slower = replace(tree, bandwidth=[math.inf, 2e5, 2e6])
-    # After 1500 s, the link to a has a twentieth of its bandwidth.
-    change = Profile.of_points("falls", [(1500.0, 2e5)])
-    use = ProfileUse("falls", "r->a", "BANDWIDTH")
-    platform = Platform((*tree.platform().elements, change, use))
+    # After 1500 s, the link to h1 has a twentieth of its bandwidth.
+    platform = changing(tree, [("h0->h1", "BANDWIDTH", [(1500.0, 2e5)])])
     kept, followed = (
         slope(execute(tree, work, data_centric(tree, work, period=period), platform=platform))
         for period in (math.inf, None)

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from simplugin.bags.policies.price_negotiation import solve_game
-
-
-def test_a_game_of_two_by_two():
-    # (3x + 1(1 - x)) = (0x + 2(1 - x)) at x = 1/4.
-    weights, prices, value = solve_game([[3.0, 0.0], [1.0, 2.0]])
-    assert weights == pytest.approx([0.25, 0.75])
-    assert prices == pytest.approx([0.5, 0.5])
-    assert value == pytest.approx(1.5)
 
 
 def test_a_single_row_takes_its_best_column():
@@ -28,7 +22,8 @@ def test_a_row_that_gets_nothing_has_the_whole_price():
     assert value == pytest.approx(0.0, abs=1e-15)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@settings(max_examples=40)
+@given(st.integers(0, 10**6))
 def test_games_have_the_value_of_their_linear_program(seed):
     generator = np.random.default_rng(seed)
     columns, rows = int(generator.integers(1, 25)), int(generator.integers(1, 6))

@@ -138,7 +138,7 @@ class OneByOne:
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize(("reading", "number"), [(r, n) for r in "AC" for n in (0, 1, 5, 6, 7, 11)])
+@pytest.mark.parametrize(("reading", "number"), [("A", 5), ("A", 7), ("C", 1)])
 def test_one_propagation_is_one_trade_after_the_other(reading, number, order):
     tree, work = instance(reading, 2008, number)
     literal = OneByOne(tree, work, order)

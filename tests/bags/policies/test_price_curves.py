@@ -12,7 +12,6 @@ from scipy.optimize import linprog
 from simplugin.bags.policies.price_curves import (
     FIRST,
     at,
-    best_response,
     condensed,
     node_curve,
     replayed,
@@ -29,8 +28,9 @@ def posted(prices, rent=0.0, most=math.inf, segments=EVERYTHING):
     return Posted(0, tuple(prices), rent, most, segments)
 
 
-def drawn(generator, children=4, kinds=3):
-    """Return flop, byte, speed, bandwidths, and the children's curves at some prices."""
+def drawn(seed, children=4, kinds=3):
+    """Return the worker's points, the children's, their bandwidths, and prices."""
+    generator = np.random.default_rng(seed)
     flop = generator.uniform(1, 5, kinds).tolist()
     byte = np.exp(generator.uniform(-3, 2, kinds)).tolist()
     if generator.random() < 0.3:
@@ -41,7 +41,8 @@ def drawn(generator, children=4, kinds=3):
         speeds[1] = speeds[0]
     cpus = generator.uniform(0, 4, children).tolist()
     leaves = [worker_points(cpu, flop, byte, prices) for cpu in cpus]
-    return flop, byte, float(generator.uniform(0, 4)), speeds, leaves, prices
+    worker = worker_points(float(generator.uniform(0, 4)), flop, byte, prices)
+    return worker, leaves, speeds, prices
 
 
 def best_by_program(parts, speeds, prices, most):
@@ -70,16 +71,6 @@ def best_by_program(parts, speeds, prices, most):
     return base - found.fun
 
 
-def test_a_worker_mixes_the_types_on_the_hull():
-    # Types make values 3, 4 and 1 of 1, 2 and 1.5 bytes: the last is below the hull.
-    points = worker_points(2.0, [2.0, 2.0, 2.0], [1.0, 2.0, 1.5], posted([3.0, 4.0, 1.0]))
-    assert points == [
-        (0.0, 0.0, 0.0, 0.0, 0.0),
-        (1.0, 0.0, 1.0, 0.0, 0.0),
-        (2.0, 0.0, 0.0, 1.0, 0.0),
-    ]
-
-
 def test_a_worker_needs_no_bytes_for_a_type_without_data_and_takes_no_type_without_a_price():
     flop, byte = [1.0, 1.0, 1.0], [0.0, 1.0, 2.0]
     points = worker_points(1.0, flop, byte, posted([1.0, 0.0, 3.0]))
@@ -87,11 +78,9 @@ def test_a_worker_needs_no_bytes_for_a_type_without_data_and_takes_no_type_witho
     assert worker_points(0.0, flop, byte, posted([1.0, 1.0, 1.0])) == [(0.0,) * 5]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_each_point_of_a_curve_is_the_best_for_its_bytes(seed):
-    generator = np.random.default_rng(seed)
-    flop, byte, speed, speeds, leaves, prices = drawn(generator)
-    worker = worker_points(speed, flop, byte, prices)
+    worker, leaves, speeds, prices = drawn(seed)
     curve = node_curve(worker, leaves, speeds, prices)
     for first, second in itertools.pairwise(curve.points):
         for received in (second[0], (first[0] + second[0]) / 2):
@@ -103,39 +92,12 @@ def test_each_point_of_a_curve_is_the_best_for_its_bytes(seed):
     assert end == pytest.approx(best_by_program([worker, *leaves], speeds, prices, 1e9), rel=1e-7)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_a_curve_ends_with_the_bytes_that_can_arrive(seed):
-    generator = np.random.default_rng(seed)
-    flop, byte, speed, speeds, leaves, prices = drawn(generator)
-    worker = worker_points(speed, flop, byte, prices)
-    whole = node_curve(worker, leaves, speeds, prices).points
-    most = whole[-1][0] * generator.random()
-    part = node_curve(worker, leaves, speeds, posted(prices.prices, prices.rent, most)).points
-    assert part[-1][0] == pytest.approx(most)
-    for point in part:
-        assert point == pytest.approx(at(whole, point[0]), rel=1e-9, abs=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_the_root_is_bound_by_its_port_only(seed):
-    generator = np.random.default_rng(seed)
-    flop, byte, speed, speeds, leaves, prices = drawn(generator)
-    worker = worker_points(speed, flop, byte, prices)
-    shares, does = best_response(worker, leaves, speeds, prices)
-    best = best_by_program([worker, *leaves], speeds, prices, 1e9)
-    assert worth(does, prices) == pytest.approx(best, rel=1e-9)
-    used = sum(share / speed for share, speed in zip(shares[1:], speeds, strict=True))
-    assert used == pytest.approx(does[1])
-    assert used <= 1 + 1e-12
-
-
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("segments", [1, 2, EVERYTHING])
 def test_a_node_can_do_what_it_told(seed, segments):
-    generator = np.random.default_rng(seed)
-    flop, byte, speed, speeds, leaves, prices = drawn(generator)
+    worker, leaves, speeds, prices = drawn(seed)
     prices = posted(prices.prices, prices.rent, segments=segments)
-    curve = node_curve(worker_points(speed, flop, byte, prices), leaves, speeds, prices)
+    curve = node_curve(worker, leaves, speeds, prices)
     kept, _ = condensed(curve.points, prices)
     told = [curve.points[place] for place in kept]
     for received in np.linspace(0, told[-1][0], 7).tolist():

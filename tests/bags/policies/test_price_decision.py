@@ -1,4 +1,4 @@
-"""The choice among pairs that can be served, when rates have been negotiated."""
+"""Decisions by negotiated rates, and which links are too slow for which types."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ from collections import deque
 
 import pytest
 
+from simplugin.bags.policies.price_negotiation import Sieve
 from simplugin.bags.policies.prices import LEAD, priced, slots_for
 from simplugin.bags.policy import Known, NodePlan, NodeState
 
 
 def state(rates, stock, asked, given=None, *, root=False, **fields):
     """Return a node whose requests name no type unless they are said to."""
-    known = Known(
-        [1.0] * len(stock), [1.0] * len(stock), [1.0] * len(stock), 1.0, [1.0] * (len(rates) - 1)
-    )
+    ones = [1.0] * len(stock)
     return NodeState(
-        known,
+        Known(ones, ones, ones, 1.0, [1.0] * (len(rates) - 1)),
         root,
         10,
         list(stock),
@@ -81,8 +80,6 @@ def test_what_an_earlier_plan_left_goes_to_whoever_asks_last_of_all():
 @pytest.mark.parametrize(
     ("inflow", "capacity", "slots"),
     [
-        ((1.0, 1.0), 10, (5, 5)),
-        ((9.0, 1.0), 10, (9, 1)),
         ((1e3, 1.0), 10, (9, 1)),
         ((0.0, 1.0), 10, (0, 10)),
         ((5.0, 3.0, 2.0), 10, (5, 3, 2)),
@@ -93,3 +90,40 @@ def test_what_an_earlier_plan_left_goes_to_whoever_asks_last_of_all():
 )
 def test_slots_are_split_in_proportion(inflow, capacity, slots):
     assert slots_for([[x / 2 for x in inflow], [x / 2 for x in inflow]], capacity) == slots
+
+
+# Tasks of b go to the second child, where they are rare.
+RATES = [[0.0, 1.0], [2.0, 0.0], [0.98, 0.02]]
+
+
+def known(byte, weight=1.0):
+    """Return what a node knows of two types and of two children with links of 1 byte/s."""
+    return Known([1.0] * 2, [0.1, byte], [1.0, weight], 1.0, [1.0, 1.0])
+
+
+def test_a_transfer_costs_what_children_could_have_used_after_their_buffers():
+    # Nine tasks last the first child 4.5 s, the second 9 s. A task of b takes 10 s to the second.
+    lost, banned = Sieve(10).judge(known(10.0), RATES)
+    assert lost == pytest.approx((0.02 * (5.5 * 2 + 1.0 * 0.98), 0.02 * 1.0 * 0.02))
+    # Each brings one task of b, and costs twelve of a.
+    assert banned == {(1, 1)}
+
+
+def test_what_a_buffer_hides_costs_nothing():
+    assert Sieve(10).judge(known(4.5), RATES) == ((0.0, 0.0), frozenset())
+    assert Sieve(21).judge(known(10.0), RATES) == ((0.0, 0.0), frozenset())
+
+
+@pytest.mark.parametrize(
+    ("harsh", "weight", "banned"), [(13, 1.0, False), (11, 1.0, True), (13, 2.0, True)]
+)
+def test_a_ban_needs_a_loss_above_what_the_flow_brings(harsh, weight, banned):
+    # 11.98 tasks of a are lost for one of b.
+    lost, found = Sieve(10, harsh).judge(known(10.0, weight), RATES)
+    assert lost[0] == pytest.approx(0.02 * 11.98)
+    assert bool(found) is banned
+
+
+def test_children_that_get_nothing_lose_nothing():
+    rates = [[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]
+    assert Sieve(10).judge(known(10.0), rates) == ((0.0, 0.0), frozenset())

@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_graphs import graph_of, run_on, star
 
 from simplugin.simulation import SimGridOptions
-from simplugin.taskgraphs.execution import execute
-from simplugin.workloads.graph_sets import GraphSet
 
 MODES = ["online", "planned"]
 
 
-def run(star, graphs, places, scheduled, *, release=(), **how):
-    """Execute graphs as mapped by hand."""
-    graphs = GraphSet(graphs, np.array(release, dtype=float))
-    schedule = scheduled(graphs, star.site(), places)
-    platform = star.platform()
-    return execute(graphs, star.site(), platform=platform, schedule=schedule, mode="planned", **how)
-
-
 @pytest.mark.parametrize("mode", MODES)
-def test_two_tasks_and_an_edge(graph, star, allocated, mode):
+def test_two_tasks_and_an_edge(mode):
     # 8 Gflop, a quarter sequential, on 3 processors: 2 s + 6 s / 3. The data leave over three
     # links of 0.2 GB/s and arrive over as many, through a switch of 0.5 GB/s: 3 GB take 6 s, after
     # a latency of two links and a switch.
     site = star(3, bandwidth=2e8, latency=1e-3, switch_bandwidth=5e8, switch_latency=3e-3)
-    one = graph("g", [8e9, 4e9], [(0, 1, 3e9)], alpha=0.25)
-    done = execute(
-        GraphSet((one,)),
-        site.site(),
-        platform=site.platform(),
-        allocations=[allocated(one, 3)],
-        mode=mode,
-    )
+    one = graph_of("g", [8e9, 4e9], [(0, 1, 3e9)], alpha=0.25)
+    done = run_on(site, (one,), counts=3, mode=mode)
     assert done.schedule.start.tolist() == pytest.approx([0.0, 10.005])
     assert done.schedule.finish.tolist() == pytest.approx([4.0, 12.005])
     assert done.sent.tolist() == pytest.approx([4.0])
@@ -44,127 +28,102 @@ def test_two_tasks_and_an_edge(graph, star, allocated, mode):
     assert done.schedule.processors_of(1).tolist() == [0, 1, 2]
 
 
-def test_messages_are_limited_by_the_window_of_the_model(graph, star, scheduled):
+def test_messages_are_limited_by_the_window_of_the_model():
     # 4 MiB at most on the way there and back, 0.5 s each; without a window the link counts.
     site = star(2, latency=0.2, switch_latency=0.1)
-    one = graph("g", [0.0, 0.0], [(0, 1, 1e9)])
+    one = graph_of("g", [0.0, 0.0], [(0, 1, 1e9)])
     places = [(0, (0,)), (1, (1,))]
-    done = run(site, (one,), places, scheduled)
+    done = run_on(site, (one,), places=places)
     assert done.makespan == pytest.approx(0.5 + 1e9 / (4194304 / 1.0))
     free = SimGridOptions(host_model="ptask_L07", tcp_gamma=0)
-    assert run(site, (one,), places, scheduled, options=free).makespan == pytest.approx(1.5)
+    assert run_on(site, (one,), places=places, options=free).makespan == pytest.approx(1.5)
 
 
-def test_local_data_that_are_kept_take_no_time(graph, star, scheduled):
-    one = graph("g", [1e9, 1e9], [(0, 1, 4e9)])
-    done = run(star(2), (one,), [(0, (0,)), (1, (0,))], scheduled, local="kept")
+def test_local_data_that_are_kept_take_no_time():
+    one = graph_of("g", [1e9, 1e9], [(0, 1, 4e9)])
+    done = run_on(star(2), (one,), places=[(0, (0,)), (1, (0,))], local="kept")
     assert done.schedule.start.tolist() == pytest.approx([0.0, 1.0])
-    sent = run(star(2), (one,), [(0, (0,)), (1, (0,))], scheduled)
+    sent = run_on(star(2), (one,), places=[(0, (0,)), (1, (0,))])
     assert sent.schedule.start.tolist() == pytest.approx([0.0, 5.0])
 
 
-def test_uniform_is_as_long_as_blocks(graph, star, scheduled):
-    one = graph("g", [2e9, 3e9], [(0, 1, 6e9)])
+def test_uniform_is_as_long_as_blocks():
+    one = graph_of("g", [2e9, 3e9], [(0, 1, 6e9)])
     places = [(0, (0, 1)), (1, (2, 3, 4))]
     for pattern in ("block", "uniform"):
-        done = run(star(5), (one,), places, scheduled, pattern=pattern)
+        done = run_on(star(5), (one,), places=places, pattern=pattern)
         assert done.arrived.tolist() == pytest.approx([1.0 + 6.0])
 
 
-def test_redistributions_share_the_switch(graph, star, scheduled):
+def test_redistributions_share_the_switch():
     # Alone they take 2 s and 6 s. Each has half of the switch until the first has ended.
-    two = tuple(graph(f"g{n}", [0.0, 1e9], [(0, 1, byte)]) for n, byte in enumerate((2e9, 6e9)))
-    done = run(star(4), two, [(0, (0,)), (1, (1,)), (2, (2,)), (3, (3,))], scheduled)
+    two = tuple(graph_of(f"g{n}", [0.0, 1e9], [(0, 1, byte)]) for n, byte in enumerate((2e9, 6e9)))
+    done = run_on(star(4), two, places=[(0, (0,)), (1, (1,)), (2, (2,)), (3, (3,))])
     assert done.sent.tolist() == [0.0, 0.0]
     assert done.arrived.tolist() == pytest.approx([4.0, 8.0])
     assert done.schedule.completion.tolist() == pytest.approx([5.0, 9.0])
 
 
-def test_equal_redistributions_over_one_switch_take_all_bytes_over_its_bandwidth(
-    graph, star, scheduled
-):
-    # Five at a time, from two hosts to two others each.
-    graphs = tuple(graph(f"g{n}", [0.0, 0.0], [(0, 1, 3e9)]) for n in range(5))
-    places = [
-        (2 * n + end, (4 * n + 2 * end, 4 * n + 2 * end + 1)) for n in range(5) for end in (0, 1)
-    ]
-    done = run(star(20), graphs, places, scheduled)
-    assert done.arrived.tolist() == pytest.approx([5 * 3e9 / 1e9] * 5)
-
-
-def test_switches_of_their_own_do_not_disturb_each_other(graph, star, scheduled):
+def test_switches_of_their_own_do_not_disturb_each_other():
     site = star(2, 2, one_switch=False)
-    two = tuple(graph(f"g{n}", [0.0, 0.0], [(0, 1, 2e9)]) for n in range(2))
-    done = run(site, two, [(0, (0,)), (1, (1,)), (2, (2,)), (3, (3,))], scheduled)
+    two = tuple(graph_of(f"g{n}", [0.0, 0.0], [(0, 1, 2e9)]) for n in range(2))
+    done = run_on(site, two, places=[(0, (0,)), (1, (1,)), (2, (2,)), (3, (3,))])
     assert done.arrived.tolist() == pytest.approx([2.0, 2.0])
     # From each cluster to the other both pass both switches.
-    done = run(site, two, [(0, (0,)), (1, (2,)), (2, (3,)), (3, (1,))], scheduled)
+    done = run_on(site, two, places=[(0, (0,)), (1, (2,)), (2, (3,)), (3, (1,))])
     assert done.arrived.tolist() == pytest.approx([4.0, 4.0])
 
 
-def test_several_inputs_share_the_links_of_their_target(graph, star, scheduled):
+def test_several_inputs_share_the_links_of_their_target():
     # The switch could carry both at once; the link of the host that both go to cannot.
     site = star(3, switch_bandwidth=1e12)
-    one = graph("g", [1e9, 1e9, 1e9], [(0, 2, 1e9), (1, 2, 3e9)])
-    done = run(site, (one,), [(0, (0,)), (1, (1,)), (2, (2,))], scheduled)
+    one = graph_of("g", [1e9, 1e9, 1e9], [(0, 2, 1e9), (1, 2, 3e9)])
+    done = run_on(site, (one,), places=[(0, (0,)), (1, (1,)), (2, (2,))])
     assert done.arrived.tolist() == pytest.approx([3.0, 5.0])
     assert done.schedule.start[2] == pytest.approx(5.0)
 
 
-def test_data_move_while_processors_compute(graph, star, scheduled):
+def test_data_move_while_processors_compute():
     # The target waits for its processor until 6 s; its data are there from 4 s on.
-    one = graph("g", [1e9, 1e9], [(0, 1, 3e9)])
-    other = graph("h", [6e9])
-    done = run(star(2), (one, other), [(0, (0,)), (2, (1,)), (1, (1,))], scheduled)
+    one = graph_of("g", [1e9, 1e9], [(0, 1, 3e9)])
+    other = graph_of("h", [6e9])
+    done = run_on(star(2), (one, other), places=[(0, (0,)), (2, (1,)), (1, (1,))])
     assert (done.sent[0], done.arrived[0]) == pytest.approx((1.0, 4.0))
     assert done.schedule.start.tolist() == pytest.approx([0.0, 6.0, 0.0])
 
 
-def test_processors_take_tasks_in_their_order(graph, star, scheduled):
+def test_processors_take_tasks_in_their_order():
     # The one that is ready from the beginning still waits for its turn.
-    one = graph("g", [1e9, 1e9], [(0, 1, 3e9)])
-    other = graph("h", [6e9])
-    done = run(star(2), (one, other), [(0, (0,)), (1, (1,)), (2, (1,))], scheduled)
+    one = graph_of("g", [1e9, 1e9], [(0, 1, 3e9)])
+    other = graph_of("h", [6e9])
+    done = run_on(star(2), (one, other), places=[(0, (0,)), (1, (1,)), (2, (1,))])
     assert done.schedule.start.tolist() == pytest.approx([0.0, 4.0, 5.0])
 
 
-def test_edges_and_tasks_of_nothing_take_no_time(graph, star, scheduled):
-    one = graph("g", [0.0, 1e9, 1e9, 0.0], [(0, 1, 0), (0, 2, 0), (1, 3, 0), (2, 3, 0)])
-    done = run(star(2), (one,), [(0, (0,)), (1, (0,)), (2, (1,)), (3, (1,))], scheduled)
+def test_edges_and_tasks_of_nothing_take_no_time():
+    one = graph_of("g", [0.0, 1e9, 1e9, 0.0], [(0, 1, 0), (0, 2, 0), (1, 3, 0), (2, 3, 0)])
+    done = run_on(star(2), (one,), places=[(0, (0,)), (1, (0,)), (2, (1,)), (3, (1,))])
     assert done.schedule.start.tolist() == pytest.approx([0.0, 0.0, 0.0, 1.0])
     assert done.makespan == pytest.approx(1.0)
     assert done.sent.tolist() == done.arrived.tolist() == pytest.approx([0.0, 0.0, 1.0, 1.0])
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_release_dates(graph, star, allocated, mode):
-    graphs = tuple(graph(name, [2e9, 2e9], [(0, 1, 0)]) for name in "abc")
-    site = star(1)
-    done = execute(
-        GraphSet(graphs, np.array([0.0, 3.0, 20.0])),
-        site.site(),
-        platform=site.platform(),
-        allocations=[allocated(each, 1) for each in graphs],
-        mode=mode,
-    )
+def test_release_dates(mode):
+    graphs = tuple(graph_of(name, [2e9, 2e9], [(0, 1, 0)]) for name in "abc")
+    done = run_on(star(1), graphs, release=[0.0, 3.0, 20.0], counts=1, mode=mode)
     # The second comes while the processor is taken, the third when everything is over.
     assert done.schedule.completion.tolist() == pytest.approx([4.0, 8.0, 24.0])
     assert done.schedule.start[4] == 20.0
     assert done.schedule.makespans.tolist() == pytest.approx([4.0, 5.0, 4.0])
 
 
-def test_the_threads_agree(graph, star, allocated):
+def test_the_threads_agree():
     site = star(4, 3, bandwidth=3e8, latency=1e-4, switch_latency=1e-3, one_switch=False)
     edges = [(0, 1, 2e9), (0, 2, 1e9), (1, 3, 5e8), (2, 3, 5e8), (0, 3, 0)]
-    graphs = (graph("g", [3e9, 5e9, 4e9, 1e9], edges, alpha=0.1), graph("h", [2e9, 0.0]))
+    graphs = (graph_of("g", [3e9, 5e9, 4e9, 1e9], edges, alpha=0.1), graph_of("h", [2e9, 0.0]))
     runs = [
-        execute(
-            GraphSet(graphs, np.array([0.0, 0.5])),
-            site.site(),
-            platform=site.platform(),
-            allocations=[allocated(each, 2, 2) for each in graphs],
-            back_end=back_end,
-        )
+        run_on(site, graphs, release=[0.0, 0.5], counts=2, back_end=back_end)
         for back_end in ("coroutines", "threads")
     ]
     for field in ("start", "finish"):
@@ -180,14 +139,13 @@ def test_the_threads_agree(graph, star, allocated):
     st.integers(1, 6),
     st.sampled_from(MODES),
 )
-def test_chains_take_the_time_that_is_estimated(graph, star, allocated, links, counts, mode):
+def test_chains_take_the_time_that_is_estimated(links, counts, mode):
     # One redistribution at a time has the network for itself.
     site = star(6, bandwidth=3e8, latency=1e-4, switch_latency=2e-4)
     flop = [1e9 * work for work, _ in links]
     edges = [(at, at + 1, 1e8 * byte) for at, (_, byte) in enumerate(links[:-1])]
-    chain = graph("chain", flop, edges, alpha=0.1)
-    how = {"platform": site.platform(), "allocations": [allocated(chain, counts)], "mode": mode}
-    done = execute(GraphSet((chain,)), site.site(), **how)
+    chain = graph_of("chain", flop, edges, alpha=0.1)
+    done = run_on(site, (chain,), counts=counts, mode=mode)
     assert done.makespan == pytest.approx(done.estimate, rel=1e-6)
     # 0.4 ms and the narrower of the host's links and the switch, where there are data.
     alone = sum((0.1 + 0.9 / counts) * work / 1e9 for work in flop) + sum(
@@ -197,17 +155,9 @@ def test_chains_take_the_time_that_is_estimated(graph, star, allocated, links, c
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_labels_of_the_trace(graph, star, allocated, mode):
-    site = star(2)
-    graphs = tuple(graph(name, [1e9, 1e9], [(0, 1, 1e6)]) for name in ("one", "two"))
-    done = execute(
-        GraphSet(graphs),
-        site.site(),
-        platform=site.platform(),
-        allocations=[allocated(each, 1) for each in graphs],
-        mode=mode,
-        trace=True,
-    )
+def test_labels_of_the_trace(mode):
+    graphs = tuple(graph_of(name, [1e9, 1e9], [(0, 1, 1e6)]) for name in ("one", "two"))
+    done = run_on(star(2), graphs, counts=1, mode=mode, trace=True)
     trace = done.result.trace
     assert sorted(trace.label[trace.kind == "ptask"]) == [
         *["one:t0", "one:t0->t1", "one:t1"],

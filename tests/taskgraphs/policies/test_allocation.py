@@ -1,34 +1,32 @@
-"""Allocations: closed forms, graphs that are partly executed, and what is refused."""
+"""Allocations: closed forms, an obvious version, and what is refused."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from itertools import combinations
 from math import floor, inf
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_graphs import graph_of, in_levels
 
 from simplugin.errors import WorkloadError
 from simplugin.platforms.sites import SUBSETS, MultiCluster
 from simplugin.taskgraphs.policies.allocation import Allocator, cpa, hcpa, scrap, scrap_max
-from simplugin.taskgraphs.readings import Readings
-from simplugin.workloads.task_graphs import TaskGraph
+from simplugin.taskgraphs.readings import PAPER, Readings
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-
-RENNES, LILLE = SUBSETS["rennes"].site(), SUBSETS["lille"].site()
+RENNES = SUBSETS["rennes"].site()
 ONE_CLUSTER = MultiCluster("one", (("only", 40, 3.3e9),)).site()
 
 
 class TestClosedForms:
-    @pytest.mark.parametrize("beta", [0.1, 1 / 3, 0.7])
-    def test_chain_of_parallel_tasks(self, beta: float, dataless: Callable[..., TaskGraph]) -> None:
+    @pytest.mark.parametrize("beta", [0.1, 1 / 3])
+    def test_chain_of_parallel_tasks(self, beta):
         # Each level has one task, which takes the whole share: no cluster is smaller.
-        graph = dataless([1e10] * 4, [0.0] * 4, [(0, 1), (1, 2), (2, 3)])
+        graph = graph_of("graph", [1e10] * 4, [(0, 1), (1, 2), (2, 3)])
         share = floor(beta * 40 * (1 + 1e-9))
         allocation = scrap_max(graph, ONE_CLUSTER, beta)
         assert allocation.reference.tolist() == [share] * 4
@@ -41,82 +39,41 @@ class TestClosedForms:
         assert 4 / np.sum(1 / counts) > beta * 40
 
     @pytest.mark.parametrize(("beta", "each"), [(1.0, 10), (0.5, 5), (0.1, 1), (0.025, 1)])
-    def test_fork_join_of_equal_tasks(
-        self, beta: float, each: int, dataless: Callable[..., TaskGraph]
-    ) -> None:
+    def test_fork_join_of_equal_tasks(self, beta, each):
         # Four equal branches share what the fork and the join have for themselves. The last share
         # is one processor, less than the branches need: they keep one each.
         edges = [(0, task) for task in range(1, 5)] + [(task, 5) for task in range(1, 5)]
-        graph = dataless([1e10] * 6, [0.05] * 6, edges)
+        graph = graph_of("graph", [1e10] * 6, edges, alpha=0.05)
         whole = floor(beta * 40 * (1 + 1e-9))
         expected = [whole, each, each, each, each, whole]
         assert scrap_max(graph, ONE_CLUSTER, beta).reference.tolist() == expected
 
-    def test_share_that_a_division_leaves_short(self, dataless: Callable[..., TaskGraph]) -> None:
+    def test_share_that_a_division_leaves_short(self):
         # 0.3 / 3 is a little less than 0.1; 40 times it is still four processors.
-        graph = dataless([1e10], [0.0], [])
+        graph = graph_of("graph", [1e10])
         assert 0.3 / 3 * 40 < 4
         assert scrap_max(graph, ONE_CLUSTER, 0.3 / 3).reference.tolist() == [4]
         assert scrap(graph, ONE_CLUSTER, 0.3 / 3).reference.tolist() == [4]
 
-    def test_full_level_passes_or_stops(self, dataless: Callable[..., TaskGraph]) -> None:
+    def test_full_level_passes_or_stops(self):
         # 0 -> 1 is critical, with 2 beside 1; 1 is short, so 0 grows first. Its level is full at
         # four processors; then only passing it over lets 1 have its three.
-        graph = dataless([8e10, 1e9, 1e8], [0.0] * 3, [(0, 1), (0, 2)])
+        graph = graph_of("graph", [8e10, 1e9, 1e8], [(0, 1), (0, 2)])
         passed = scrap_max(graph, ONE_CLUSTER, 0.1)
         stopped = scrap_max(graph, ONE_CLUSTER, 0.1, Readings(full_level="stop"))
         assert passed.reference.tolist() == [4, 3, 1]
         assert stopped.reference.tolist() == [4, 1, 1]
 
-    def test_first_of_equals(self, dataless: Callable[..., TaskGraph]) -> None:
-        # Two equal branches: the edge to the second stands first, so it is the critical one. One
-        # more processor makes the other critical, and three in their level are too many.
-        graph = dataless([1.0, 9e9, 9e9], [0.0] * 3, [(0, 2), (0, 1)])
-        assert scrap_max(graph, ONE_CLUSTER, 0.075).reference.tolist()[1:] == [1, 2]
-
-    def test_one_cluster_is_the_most(self, dataless: Callable[..., TaskGraph]) -> None:
-        # Lille's best whole cluster for a parallel task is the first: 53 of its own processors,
-        # which are those of the reference.
-        graph = dataless([1e12], [0.0], [])
-        allocation = scrap_max(graph, LILLE, 1.0)
-        assert allocation.reference.tolist() == [53]
-        # 53 * 3.647 GFlop/s is more than the 20 and the 26 of the others have.
-        assert allocation.processors.tolist() == [[53], [20], [26]]
-
-    def test_cpa_of_independent_tasks(self, dataless: Callable[..., TaskGraph]) -> None:
-        # T_CP = T_A from the start: as many equal tasks as processors do not grow.
-        graph = dataless([1e10] * 8, [0.1] * 8, [])
-        assert cpa(graph, 8, 1e9).tolist() == [1] * 8
-        # One parallel task takes all.
-        assert cpa(dataless([1e10], [0.0], []), 8, 1e9).tolist() == [8]
-
-    def test_sequential_tasks_never_grow(self, dataless: Callable[..., TaskGraph]) -> None:
-        # One after the other on two processors, the path is twice the areas: CPA would go on.
-        chain = dataless([1e10] * 2, [1.0] * 2, [(0, 1)])
-        assert cpa(chain, 2, 1e9).tolist() == [1, 1]
-        for allocation in (hcpa(chain, RENNES), scrap(chain, RENNES, 1.0)):
-            assert allocation.reference.tolist() == [1, 1]
-
-    def test_sequential_tasks_leave_their_level_to_others(
-        self, dataless: Callable[..., TaskGraph]
-    ) -> None:
-        # Level 0 has eight processors: a parallel task, and a sequential one on the critical path
-        # with what follows it. The former's 12e10 / 7 flop are longer than 1e10 + 3e10 / 5.
-        graph = dataless([12e10, 1e10, 3e10], [0.0, 1.0, 0.0], [(1, 2)])
-        assert scrap_max(graph, ONE_CLUSTER, 0.2).reference.tolist() == [7, 1, 5]
-        # On the path itself, what follows a sequential task grows.
-        path = dataless([5e10, 1e9], [1.0, 0.0], [(0, 1)])
-        assert scrap_max(path, ONE_CLUSTER, 0.2).reference.tolist() == [1, 8]
-
-    def test_published_area(self, shared_data: Path, dataless: Callable[..., TaskGraph]) -> None:
+    def test_published_area(self, shared_data):
         # biCPA's own run of CPA on 20 hosts of 1 Gflop/s: 3241.080 processors x s.
         text = (shared_data / "workflows/dot/daggen_ptg.dot").read_text()
         tasks = re.findall(r'(\d+)\s+\[size="(\d+)", alpha="([\d.]+)"\]', text)
         edges = re.findall(r"(\d+) -> (\d+)", text)
-        graph = dataless(
+        graph = graph_of(
+            "daggen",
             [float(flop) for _, flop, _ in tasks],
-            [float(alpha) for *_, alpha in tasks],
             [(int(one) - 1, int(other) - 1) for one, other in edges],
+            alpha=[float(alpha) for *_, alpha in tasks],
         )
         count = cpa(graph, 20, 1e9)
         time = (graph.alpha + (1 - graph.alpha) / count) * graph.flop / 1e9
@@ -124,9 +81,9 @@ class TestClosedForms:
 
 
 class TestPartlyExecuted:
-    def test_what_is_done_leaves_its_level(self, dataless: Callable[..., TaskGraph]) -> None:
+    def test_what_is_done_leaves_its_level(self):
         # Two branches share eight processors; when one is over, the other has them all.
-        graph = dataless([1e9, 1e11, 1e11], [0.0] * 3, [(0, 1), (0, 2)])
+        graph = graph_of("graph", [1e9, 1e11, 1e11], [(0, 1), (0, 2)])
         assert scrap_max(graph, ONE_CLUSTER, 0.2).reference.tolist() == [8, 4, 4]
         done = np.array([True, True, False])
         allocation = scrap_max(graph, ONE_CLUSTER, 0.2, done=done)
@@ -134,25 +91,17 @@ class TestPartlyExecuted:
         assert allocation.processors.tolist() == [[1, 1, 8]]
         assert allocation.time.tolist() == [0.0, 0.0, pytest.approx(1e11 / 8 / 3.3e9)]
 
-    def test_nothing_and_everything(self, layered: Callable[..., TaskGraph]) -> None:
-        graph = layered(1, 20, 4)
-        nothing = scrap_max(graph, RENNES, 0.3, done=np.zeros(20, dtype=bool))
-        assert np.array_equal(nothing.processors, scrap_max(graph, RENNES, 0.3).processors)
-        everything = scrap_max(graph, RENNES, 0.3, done=np.ones(20, dtype=bool))
-        assert everything.reference.tolist() == [1] * 20
-        assert not np.any(everything.time)
-
-    @pytest.mark.parametrize("done", [[True], [1, 0, 1], [[True, False, True]]])
-    def test_refused(self, done: list[object], dataless: Callable[..., TaskGraph]) -> None:
-        graph = dataless([1e9] * 3, [0.0] * 3, [])
+    @pytest.mark.parametrize("done", [[True], [1, 0, 1]])
+    def test_refused(self, done):
+        graph = graph_of("graph", [1e9] * 3)
         with pytest.raises(WorkloadError, match=r"'graph'.*give bool of shape \(3,\)"):
             scrap_max(graph, RENNES, 0.5, done=np.array(done))
 
 
 class TestAllocator:
-    def test_shares_one_after_another(self, layered: Callable[..., TaskGraph]) -> None:
+    def test_shares_one_after_another(self):
         # Nothing of one share is left when the next comes.
-        graph = layered(3, 40, 6)
+        graph = in_levels(3, 40, 6)
         allocator = Allocator(graph, RENNES)
         for beta in (1.0, 0.1, 0.5, 0.1):
             for rule in ("scrap", "scrap_max"):
@@ -161,28 +110,244 @@ class TestAllocator:
                 assert np.array_equal(again, fresh.reference)
         assert np.array_equal(allocator.hcpa().reference, hcpa(graph, RENNES).reference)
 
-    def test_tasks_without_work(self, dataless: Callable[..., TaskGraph]) -> None:
-        graph = dataless([0.0, 1e10, 0.0], [0.0] * 3, [(0, 1), (1, 2)])
-        for rule in (scrap, scrap_max):
-            allocation = rule(graph, ONE_CLUSTER, 0.5)
-            assert allocation.reference.tolist() == [1, 20, 1]
-            assert allocation.time[[0, 2]].tolist() == [0.0, 0.0]
-        idle = dataless([0.0] * 3, [0.5] * 3, [(0, 1)])
-        for allocation in (hcpa(idle, RENNES), scrap(idle, RENNES, 0.5)):
-            assert allocation.reference.tolist() == [1, 1, 1]
-            assert allocation.processors.tolist() == [[1, 1, 1]] * 3
-
     @pytest.mark.parametrize("rule", [scrap, scrap_max])
-    @pytest.mark.parametrize("beta", [0.0, -0.1, 1.5, inf, float("nan")])
-    def test_refused_shares(
-        self, rule: Callable[..., object], beta: float, dataless: Callable[..., TaskGraph]
-    ) -> None:
+    @pytest.mark.parametrize("beta", [0.0, 1.5, float("nan")])
+    def test_refused_shares(self, rule, beta):
         with pytest.raises(WorkloadError, match=r"graph 'graph' has the share .* up to 1"):
-            rule(dataless([1e9], [0.0], []), RENNES, beta)
+            rule(graph_of("graph", [1e9]), RENNES, beta)
 
     @pytest.mark.parametrize(("processors", "speed"), [(0, 1e9), (5, 0.0), (5, inf)])
-    def test_refused_clusters(
-        self, processors: int, speed: float, dataless: Callable[..., TaskGraph]
-    ) -> None:
+    def test_refused_clusters(self, processors, speed):
         with pytest.raises(WorkloadError, match=rf"'graph' is to run on {processors} processors"):
-            cpa(dataless([1e9], [0.0], []), processors, speed)
+            cpa(graph_of("graph", [1e9]), processors, speed)
+
+
+SITES = {name: site.site() for name, site in SUBSETS.items()}
+TINY = MultiCluster("tiny", (("a", 1, 1e9), ("b", 3, 2.5e9))).site()
+
+
+@st.composite
+def graphs(draw):
+    """Return a graph of up to twelve tasks, often with ties, some without work."""
+    count = draw(st.integers(1, 12))
+    flop = st.sampled_from([0.0, 1e9, 1e9, 7e9, 3e11]) | st.floats(1e8, 1e12)
+    alpha = st.sampled_from([0.0, 0.0, 0.1, 1.0]) | st.floats(0, 0.25)
+    number = draw(st.permutations(range(count)))
+    pairs = list(combinations(number, 2))
+    edges = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    some = {"min_size": count, "max_size": count}
+    flop, alpha = (draw(st.lists(each, **some)) for each in (flop, alpha))
+    return graph_of("graph", flop, edges, alpha=alpha)
+
+
+SHARES = st.sampled_from([1.0, 0.5, 0.1, 0.02]) | st.floats(0.001, 1.0)
+PLACES = st.sampled_from([*SITES.values(), ONE_CLUSTER, TINY])
+READINGS = st.builds(
+    Readings,
+    reference_speed=st.sampled_from(["slowest", "mean", "fastest"]),
+    translation=st.sampled_from(["time", "power"]),
+    full_level=st.sampled_from(["pass", "stop"]),
+)
+
+
+def seconds(graph, task, count, speed):
+    """Return how long a task takes."""
+    alpha, flop = float(graph.alpha[task]), float(graph.flop[task])
+    return (alpha + (1 - alpha) / count) * flop / speed
+
+
+def longest_path(graph, time):
+    """Return the first critical path and its length."""
+    below = [0.0] * graph.n_tasks
+    for task in graph.order.tolist()[::-1]:
+        after = graph.successors.of(task).tolist()
+        below[task] = time[task] + max((below[each] for each in after), default=0.0)
+    path = [max(graph.entries.tolist(), key=below.__getitem__)]
+    while len(after := graph.successors.of(path[-1])):
+        path.append(max(after.tolist(), key=below.__getitem__))
+    return path, below[path[0]]
+
+
+def area(count, time):
+    """Return processors times time, added up from the first task on."""
+    total = 0.0
+    for number, each in zip(count, time, strict=True):
+        total += each * number
+    return total
+
+
+def speed_of(site, readings):
+    """Return the speed of the reference cluster."""
+    speeds = [float(speed) for speed in site.speed]
+    if readings.reference_speed == "mean":
+        return site.power / sum(map(len, site.hosts))
+    return min(speeds) if readings.reference_speed == "slowest" else max(speeds)
+
+
+def ceilings(graph, site, speed):
+    """Return how far each task may grow on the reference cluster, by trial."""
+    everyone = floor(site.power / speed * (1 + 1e-12))
+    best = [
+        min(
+            seconds(graph, task, len(hosts), float(fast))
+            for hosts, fast in zip(site.hosts, site.speed, strict=True)
+        )
+        for task in range(graph.n_tasks)
+    ]
+    return [
+        max(
+            (
+                count
+                for count in range(1, everyone + 1)
+                if seconds(graph, task, count, speed) * (1 + 1e-12) >= best[task]
+            ),
+            default=1,
+        )
+        for task in range(graph.n_tasks)
+    ]
+
+
+def grown(
+    graph,
+    speed,
+    ceiling,
+    goes_on=lambda *_: True,
+    may_grow=lambda *_: True,
+    *,
+    stops=False,
+):
+    """Return the counts after each step, computing everything anew at each."""
+    steps = [[1] * graph.n_tasks]
+    while True:
+        count = steps[-1]
+        time = [seconds(graph, task, count[task], speed) for task in range(graph.n_tasks)]
+        path, length = longest_path(graph, time)
+        if not goes_on(count, time, length):
+            return steps
+        gain = {
+            task: time[task] / count[task]
+            - seconds(graph, task, count[task] + 1, speed) / (count[task] + 1)
+            for task in path
+            if count[task] < ceiling[task]
+            and seconds(graph, task, count[task] + 1, speed) < time[task]
+        }
+        gain = {task: worth for task, worth in gain.items() if worth > 0}
+        if not stops:
+            gain = {task: worth for task, worth in gain.items() if may_grow(task, count)}
+        task = max(gain, key=gain.__getitem__, default=-1)
+        if task < 0 or not may_grow(task, count):
+            return steps
+        steps.append([number + (each == task) for each, number in enumerate(count)])
+
+
+def plain_cpa(graph, processors, speed, ceiling):
+    def goes_on(count, time, length):
+        return length > area(count, time) / processors
+
+    return grown(graph, speed, ceiling, goes_on)[-1]
+
+
+def plain_scrap(graph, site, beta, readings):
+    speed = speed_of(site, readings)
+
+    def fits(count, time, length):
+        return area(count, time) <= beta * (site.power / speed) * (1 + 1e-9) * length
+
+    steps = grown(graph, speed, ceilings(graph, site, speed), fits)
+    count = steps[-1]
+    time = [seconds(graph, task, count[task], speed) for task in range(graph.n_tasks)]
+    broken = not fits(count, time, longest_path(graph, time)[1])
+    return steps[-2] if broken and len(steps) > 1 else count
+
+
+def plain_scrap_max(graph, site, beta, readings, done=None):
+    speed = speed_of(site, readings)
+    limit = beta * (site.power / speed) * (1 + 1e-9)
+    level = graph.level.tolist()
+    over = [False] * graph.n_tasks if done is None else list(done)
+    ceiling = ceilings(graph, site, speed)
+
+    def may_grow(task, count):
+        alike = [
+            number
+            for each, number in enumerate(count)
+            if level[each] == level[task] and not over[each]
+        ]
+        return sum(alike) + 1 <= limit
+
+    left = replace(graph, flop=np.where(over, 0.0, graph.flop))
+    stops = readings.full_level == "stop"
+    return grown(left, speed, ceiling, may_grow=may_grow, stops=stops)[-1]
+
+
+class TestObviousVersion:
+    """The compiled procedures take the same steps as plain Python that keeps nothing."""
+
+    @settings(max_examples=40, derandomize=True)
+    @given(graphs(), st.integers(1, 60), st.sampled_from([1e9, 3.3e9]))
+    def test_cpa(self, graph, processors, speed):
+        plain = plain_cpa(graph, processors, speed, [processors] * graph.n_tasks)
+        assert cpa(graph, processors, speed).tolist() == plain
+
+    @settings(max_examples=40, derandomize=True)
+    @given(graphs(), PLACES, READINGS)
+    def test_hcpa(self, graph, site, readings):
+        speed = speed_of(site, readings)
+        everyone = floor(site.power / speed * (1 + 1e-12))
+        plain = plain_cpa(graph, everyone, speed, ceilings(graph, site, speed))
+        assert hcpa(graph, site, readings).reference.tolist() == plain
+
+    @settings(max_examples=40, derandomize=True)
+    @given(graphs(), PLACES, SHARES, READINGS)
+    def test_scrap(self, graph, site, beta, readings):
+        plain = plain_scrap(graph, site, beta, readings)
+        assert scrap(graph, site, beta, readings).reference.tolist() == plain
+
+    @settings(max_examples=40, derandomize=True)
+    @given(graphs(), PLACES, SHARES, READINGS, st.data())
+    def test_scrap_max(self, graph, site, beta, readings, data):
+        some = st.lists(st.booleans(), min_size=graph.n_tasks, max_size=graph.n_tasks)
+        done = data.draw(st.none() | some)
+        mask = None if done is None else np.array(done)
+        allocation = scrap_max(graph, site, beta, readings, done=mask)
+        assert allocation.reference.tolist() == plain_scrap_max(graph, site, beta, readings, done)
+
+    @pytest.mark.parametrize(("n_tasks", "n_levels"), [(70, 8), (140, 12)])
+    def test_larger_graphs(self, n_tasks, n_levels):
+        # More than 64 tasks, and more than 128: sets of tasks take several words.
+        graph = in_levels(n_levels, n_tasks, n_levels)
+        for rule, plain in ((scrap_max, plain_scrap_max), (scrap, plain_scrap)):
+            expected = plain(graph, RENNES, 0.2, PAPER)
+            assert rule(graph, RENNES, 0.2).reference.tolist() == expected
+
+
+class TestConstraints:
+    @pytest.mark.parametrize("seed", range(4))
+    def test_scrap_is_cpa_without_its_last_step(self, seed):
+        # On one cluster under the share 1, where CPA ends because areas and path are balanced.
+        graph = in_levels(seed, 40, 6)
+        balanced = cpa(graph, 40, 3.3e9).tolist()
+        assert hcpa(graph, ONE_CLUSTER).reference.tolist() == balanced
+        time = [seconds(graph, task, balanced[task], 3.3e9) for task in range(40)]
+        assert longest_path(graph, time)[1] < area(balanced, time) / 40
+        steps = grown(graph, 3.3e9, [40] * 40)
+        before = steps[steps.index(balanced) - 1]
+        assert scrap(graph, ONE_CLUSTER, 1.0).reference.tolist() == before
+
+    def test_scrap_is_cpa_where_no_task_can_grow(self):
+        # A parallel task fills the cluster without ever being too large.
+        graph = graph_of("graph", [1e12, 1e6], [(0, 1)])
+        assert cpa(graph, 40, 3.3e9).tolist() == [40, 40]
+        assert scrap(graph, ONE_CLUSTER, 1.0).reference.tolist() == [40, 40]
+
+    @pytest.mark.parametrize("name", SITES)
+    def test_an_allocation_fits_its_clusters(self, name):
+        site = SITES[name]
+        graph = in_levels(5, 40, 5)
+        for beta in (0.05, 0.4, 1.0):
+            allocation = scrap_max(graph, site, beta)
+            assert allocation.processors.shape == (site.n_clusters, 40)
+            assert np.all(allocation.processors >= 1)
+            assert np.all(allocation.processors <= site.processors[:, np.newaxis])
+            for task, count in enumerate(allocation.reference.tolist()):
+                assert allocation.time[task] == seconds(graph, task, count, min(site.speed))

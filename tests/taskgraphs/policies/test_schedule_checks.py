@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_graphs import graph_of, random_scene, site_of
 
 from simplugin.taskgraphs.policies.mapping import plan
 from simplugin.taskgraphs.readings import PAPER
@@ -22,10 +23,10 @@ READINGS = st.builds(
 )
 
 
-@settings(max_examples=150, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1), readings=READINGS, transfers=st.booleans())
-def test_plans_violate_nothing(instance, seed, readings, transfers):
-    graphs, allocations, site = instance(seed)
+def test_plans_violate_nothing(seed, readings, transfers):
+    graphs, allocations, site = random_scene(seed)
     schedule = plan(graphs, allocations, site, readings=readings, transfers=transfers)
     assert violations(schedule, transfers=transfers) == []
     # No path is shorter than with each task on the whole of the cluster that is best for it.
@@ -41,7 +42,7 @@ def test_plans_violate_nothing(instance, seed, readings, transfers):
 
 
 @pytest.fixture
-def schedule(graph_of, site_of):
+def schedule():
     """Return two tasks of 4 and 2 s, 6 bytes from one to the other, on two hosts of one cluster."""
     site = site_of([2, 1], [1.0, 1.0])
     graphs = GraphSet((graph_of("g", [8.0, 4.0], [(0, 1)], 6.0),), np.array([1.0]))
@@ -69,7 +70,6 @@ def test_a_right_schedule_violates_nothing(schedule):
         ({"processor": [0, 1, 0, 2]}, "'g:t1' has processors outside its cluster 'c0': [0, 2]"),
         ({"start": [1.0, np.nan]}, "'g:t1' has no date"),
         ({"finish": [5.0, 9.5]}, "'g:t1' takes 1.5 s instead of 2.0 s"),
-        ({"finish": [5.0, 10.5]}, "'g:t1' takes 2.5 s instead of 2.0 s"),
         ({"start": [0.5, 8.0], "finish": [4.5, 10.0]}, "'g:t0' starts at 0.5 s, before its graph"),
         (
             {"start": [1.0, 7.5], "finish": [5.0, 9.5]},
