@@ -93,7 +93,7 @@ def test_faults(
         ('b.x = "a"\n¶c = "a"\n', {"c": None}, "'c' is a host beside trees; "),
         ('¶b-1.lab.fr = "a"\n', {"p": None}, "no tree for application 'p', and 'b-1' holds tables"),
         ('# sites\n\n¶b-1.lab.fr = "a"\n', {"p": "a"}, "'b-1' holds tables, no hosts; "),
-        ('a.lab = "b.lab"\n', {"p": None}, "there are a; names of hosts with dots stand in"),
+        ('a.lab = "b.lab"\n', {"p": None}, "there are a; put names of hosts with dots in"),
         ('¶b.x.y = "a"\n', None, "the parent of host 'x' is a table; "),
     ],
 )

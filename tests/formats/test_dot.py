@@ -89,11 +89,11 @@ AB = "digraph { a [size=1] b [size=1]\n"
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("# x\n\n¶", "the end of the file stands where 'digraph' should"),
+        ("# x\n\n¶", "the end of the file is here instead of 'digraph'"),
         ("¶graph {}", "undirected; write digraph"),
         ("\n¶digraph {}", "no task"),
         (f"{AB}¶ a -- b }}", "write ->"),
-        (f"{AB}\n¶", "the end of the file stands"),
+        (f"{AB}\n¶", "the end of the file is here"),
         (f"{AB}}}\n¶digraph {{ }}", "a file of its own"),
         ("digraph {\n¶ a [alpha=0.5] }", "task 'a' has no size"),
         ('digraph {\n a [\n¶size="1 f"] }', "'1 f', which is no number"),
@@ -112,7 +112,7 @@ AB = "digraph { a [size=1] b [size=1]\n"
         (f"{AB}\n¶c -> a }}", "describe task 'c'"),
         (f"{AB}\n¶a -> a }}", "cycle: 'a' -> 'a'; remove"),
         ("digraph {\n¶subgraph s { a } }", "subgraph"),
-        ("digraph { a -> \n¶{ b c } }", "'{' stands where the name of a task should"),
+        ("digraph { a -> \n¶{ b c } }", "'{' is here instead of the name of a task"),
         ("digraph {\n¶{ b c } }", "subgraph"),
         ("digraph {\n¶a:n -> b }", "port"),
         ("digraph {\n¶a [label=<b>] }", "HTML"),
@@ -121,8 +121,8 @@ AB = "digraph { a [size=1] b [size=1]\n"
         ("digraph {\n¶node -> b }", 'quote the name of a task called "node"'),
         ("digraph {\n¶1st [size=1] }", "'1st' is no DOT"),
         ("digraph {\n¶a # b\n}", "'#' is no DOT"),
-        ("digraph {\n¶a [size=1,,] }", "',' stands where the name of an attribute should"),
-        ("digraph {\n¶a [size] }", "']' stands where '=' should"),
+        ("digraph {\n¶a [size=1,,] }", "',' is here instead of the name of an attribute"),
+        ("digraph {\n¶a [size] }", "']' is here instead of '='"),
     ],
 )
 def test_what_is_wrong_is_refused_at_its_line(text: str, message: str, tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_switch_without_a_way_is_joined_so_that_nothing_gets_slow(grid: Grid, re
     _cut(grid)
     facts, remarks = read(grid)
     assert _uplinks(facts) == (Uplink("sw", "gw", 4 * 10e9),)
-    message = "assumed: no way to the router is told; sw is joined to gw at 40 Gbit/s, "
+    message = "assumed: no way to the router is known; sw is joined to gw at 40 Gbit/s, "
     assert _texts(remarks) == [f"{message}as fast as all adapters behind it together"]
 
 
