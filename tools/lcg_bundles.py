@@ -17,7 +17,7 @@ from simplugin.workloads.job_traces import JobTrace
 _HEAD = '''\
 """Bundles of the LCG grid's trace: release, count, user, partition, mean, variation of run times.
 
-Made by ``python tools/lcg_bundles.py LCG-2005.swf.gz``; not to be edited. `lcg_bundles` tells what
+Made by ``python tools/lcg_bundles.py LCG-2005.swf.gz``; not to be edited. `lcg_bundles` says what
 these are.
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from itertools import combinations
+from itertools import combinations, count
 from pathlib import Path
 from typing import Any
 
@@ -52,10 +52,20 @@ class SmallGrid(dict[str, Any]):
         nodes: dict[str, Any] = self["sites"]["north"]["clusters"]["alpha"]["nodes"]
         return nodes[f"alpha-{number}"]
 
+    def adapter(self, number: int = 1) -> dict[str, Any]:
+        """Return the first adapter of such a node."""
+        found: dict[str, Any] = self.alpha(number)["network_adapters"][0]
+        return found
+
+    def equipment(self) -> dict[str, Any]:
+        """Return the switches and the router of that site."""
+        found: dict[str, Any] = self["sites"]["north"]["network_equipments"]
+        return found
+
     def switch(self, uid: str = "sw") -> dict[str, Any]:
         """Return the switch, or the router beside it."""
-        equipment: dict[str, Any] = self["sites"]["north"]["network_equipments"]
-        return equipment[uid]
+        found: dict[str, Any] = self.equipment()[uid]
+        return found
 
     @staticmethod
     def node(**changes: Any) -> dict[str, Any]:
@@ -97,61 +107,53 @@ class _Names:
     """Hands out names that no two elements share."""
 
     def __init__(self) -> None:
-        self.count = 0
+        self.count = count()
 
-    def draw(self, draw: st.DrawFn, kind: str) -> str:
-        self.count += 1
-        return f"{kind}{draw(LABELS)}{self.count}"
+    def __call__(self, kind: str) -> st.SearchStrategy[str]:
+        return LABELS.map(lambda label: f"{kind}{label}{next(self.count)}")
 
 
 @st.composite
 def _platforms(draw: st.DrawFn) -> Platform:
     """Draw a platform with one root zone."""
     names = _Names()
-    profile = names.draw(draw, "p")
+    profile = draw(names("p"))
     points = draw(st.lists(st.floats(0, 1e9, allow_subnormal=False), max_size=3).map(sorted))
-    elements = [
-        Profile.of_points(profile, [(date, 0.5) for date in points], period=2e9),
-        draw(_zones(names)) if draw(st.booleans()) else draw(_leaves(names)),
-    ]
-    if isinstance(elements[1], Zone) and elements[1].hosts:
-        elements.append(ProfileUse(profile, elements[1].hosts[0].id, "SPEED"))
-    hosts = [name for name in Platform(tuple(elements)).host_names()]
-    actors = [
-        DeployedActor(
-            draw(st.sampled_from(hosts)),
-            draw(TEXTS.filter(bool)),
-            tuple(draw(st.lists(TEXTS, max_size=2))),
-            draw(st.just(0.0) | st.floats(1e-9, 1e9)),
-            draw(st.none() | st.floats(2e9, 3e9)),
-            draw(st.sampled_from(["DIE", "RESTART"])),
-            draw(PROPERTIES),
-        )
-        for _ in range(draw(st.integers(0, 2)))
-    ]
-    config = [Config({"network/model": "CM02"}, draw(TEXTS))] if draw(st.booleans()) else []
-    return Platform(tuple(elements), tuple(config), tuple(actors))
+    root = draw(_zones(names) | _leaves(names))
+    elements = [Profile.of_points(profile, [(date, 0.5) for date in points], period=2e9), root]
+    if root.hosts:
+        elements.append(ProfileUse(profile, root.hosts[0].id, "SPEED"))
+    actor = st.builds(
+        DeployedActor,
+        st.sampled_from(list(Platform(tuple(elements)).host_names())),
+        TEXTS.filter(bool),
+        st.lists(TEXTS, max_size=2).map(tuple),
+        st.just(0.0) | st.floats(1e-9, 1e9),
+        st.none() | st.floats(2e9, 3e9),
+        st.sampled_from(["DIE", "RESTART"]),
+        PROPERTIES,
+    )
+    config = st.builds(Config, st.just({"network/model": "CM02"}), TEXTS)
+    configs = draw(st.lists(config, max_size=1))
+    return Platform(tuple(elements), tuple(configs), tuple(draw(st.lists(actor, max_size=2))))
 
 
 @st.composite
 def _zones(draw: st.DrawFn, names: _Names) -> Zone:
     """Draw a zone of zones and clusters, with routes between some of them."""
-    parts = [
-        draw(st.one_of(_leaves(names), _clusters(names))) for _ in range(draw(st.integers(1, 3)))
-    ]
+    parts = draw(st.lists(_leaves(names) | _clusters(names), min_size=1, max_size=3))
     backbone = draw(_links(names))
-    routing = draw(st.sampled_from(["Full", "Floyd", "Dijkstra", "DijkstraCache"]))
     routes = []
     for source, destination in combinations(parts, 2):
         gateways = _gateway(source), _gateway(destination)
         if None not in gateways and draw(st.booleans()):
-            symmetrical = draw(st.booleans())
-            uses = [draw(_uses(backbone))]
             ends = (source.id, destination.id, *gateways)
-            routes.append(ZoneRoute(*ends, uses, symmetrical=symmetrical))
-    profile = Profile(names.draw(draw, "p"), "1 0")
+            uses = [draw(_uses(backbone))]
+            routes.append(ZoneRoute(*ends, uses, symmetrical=draw(st.booleans())))
+    profile = Profile(draw(names("p")), "1 0")
     elements = draw(st.permutations([*parts, backbone, profile]))
-    return Zone(names.draw(draw, "z"), routing, elements, routes, draw(PROPERTIES))
+    routing = draw(st.sampled_from(["Full", "Floyd", "Dijkstra", "DijkstraCache"]))
+    return Zone(draw(names("z")), routing, elements, routes, draw(PROPERTIES))
 
 
 def _gateway(part: Zone | Cluster) -> str | None:
@@ -165,9 +167,9 @@ def _gateway(part: Zone | Cluster) -> str | None:
 def _leaves(draw: st.DrawFn, names: _Names) -> Zone:
     """Draw a zone of hosts, with routes between some of them."""
     routing = draw(st.sampled_from(["Full", "Floyd", "Dijkstra", "DijkstraCache", "Cluster"]))
-    hosts = [draw(_hosts(names)) for _ in range(draw(st.integers(1, 4)))]
-    links = [draw(_links(names)) for _ in range(draw(st.integers(1, 3)))]
-    routers = [Router(names.draw(draw, "r"))] if draw(st.booleans()) else []
+    hosts = draw(st.lists(_hosts(names), min_size=1, max_size=4))
+    links = draw(st.lists(_links(names), min_size=1, max_size=3))
+    routers = draw(st.lists(st.builds(Router, names("r")), max_size=1))
     elements = draw(st.permutations([*hosts, *links, *routers]))
     routes, host_links = [], []
     if routing == "Cluster":
@@ -180,83 +182,76 @@ def _leaves(draw: st.DrawFn, names: _Names) -> Zone:
                 uses = [draw(_uses(link)) for link in links[: draw(st.integers(1, 3))]]
                 symmetrical = draw(st.booleans())
                 routes.append(Route(source.id, destination.id, uses, symmetrical=symmetrical))
-    return Zone(names.draw(draw, "z"), routing, (*elements, *host_links), routes, draw(PROPERTIES))
+    return Zone(draw(names("z")), routing, (*elements, *host_links), routes, draw(PROPERTIES))
 
 
 @st.composite
 def _hosts(draw: st.DrawFn, names: _Names) -> Host:
     """Draw a host."""
     further = draw(st.lists(SPEEDS | st.just(0.0), max_size=2))
-    disks = [
-        Disk(f"d{index}", draw(BANDWIDTHS), draw(BANDWIDTHS), draw(PROPERTIES))
-        for index in range(draw(st.integers(0, 1)))
-    ]
+    disk = st.builds(Disk, st.just("d"), BANDWIDTHS, BANDWIDTHS, PROPERTIES)
     return Host(
-        names.draw(draw, "h"),
+        draw(names("h")),
         draw(SPEEDS),
         draw(st.integers(1, 1000)),
         tuple(further),
         draw(st.integers(0, len(further))),
         coordinates=draw(st.none() | st.tuples(*[st.floats(-1e3, 1e3, allow_subnormal=False)] * 3)),
-        disks=tuple(disks),
+        disks=tuple(draw(st.lists(disk, max_size=1))),
         properties=draw(PROPERTIES),
     )
 
 
-@st.composite
-def _links(draw: st.DrawFn, names: _Names) -> Link:
-    """Draw a link."""
-    return Link(
-        names.draw(draw, "l"),
-        draw(BANDWIDTHS),
-        draw(LATENCIES),
-        draw(st.sampled_from(["SHARED", "FATPIPE", "SPLITDUPLEX"])),
-        properties=draw(PROPERTIES),
+def _links(names: _Names) -> st.SearchStrategy[Link]:
+    """Links of all policies."""
+    policies = st.sampled_from(["SHARED", "FATPIPE", "SPLITDUPLEX"])
+    return st.builds(Link, names("l"), BANDWIDTHS, LATENCIES, policies, properties=PROPERTIES)
+
+
+def _uses(link: Link) -> st.SearchStrategy[LinkUse]:
+    """How a route may use a link."""
+    ways = ["UP", "DOWN"] if link.sharing_policy == "SPLITDUPLEX" else ["NONE"]
+    return st.sampled_from([LinkUse(link.id, way) for way in ways])
+
+
+def _clusters(names: _Names) -> st.SearchStrategy[Cluster]:
+    """Clusters of any topology."""
+    topologies = [
+        ("TORUS", "2,2,1", "0-3"),
+        ("FAT_TREE", "2;2,2;1,2;1,1", "1-4"),
+        ("DRAGONFLY", "2,1;1,1;2,1;1", "0-1,5-6"),
+    ]
+    common = {
+        "speed": SPEEDS,
+        "bandwidth": BANDWIDTHS,
+        "latency": LATENCIES,
+        "prefix": names("x").map(lambda name: f"{name}-"),
+        "suffix": LABELS,
+        "cores": st.integers(1, 64),
+        "further_speeds": st.lists(SPEEDS, max_size=1).map(tuple),
+        "sharing_policy": st.sampled_from(["SPLITDUPLEX", "SHARED", "FATPIPE"]),
+        "backbone_sharing_policy": st.sampled_from(["SHARED", "FATPIPE"]),
+        "limiter_bandwidth": st.none() | BANDWIDTHS,
+        "loopback_bandwidth": st.none() | BANDWIDTHS,
+        "properties": PROPERTIES,
+    }
+    flat = st.builds(
+        Cluster,
+        names("c"),
+        st.sampled_from(["0-3", "7,10-12,8"]),
+        backbone_bandwidth=st.none() | BANDWIDTHS,
+        router=st.just("") | names("r"),
+        **common,
     )
-
-
-@st.composite
-def _uses(draw: st.DrawFn, link: Link) -> LinkUse:
-    """Draw how a route uses a link."""
-    if link.sharing_policy == "SPLITDUPLEX":
-        return LinkUse(link.id, draw(st.sampled_from(["UP", "DOWN"])))
-    return LinkUse(link.id)
-
-
-@st.composite
-def _clusters(draw: st.DrawFn, names: _Names) -> Cluster:
-    """Draw a cluster of any topology."""
-    topology, parameters, radical = draw(
-        st.sampled_from(
-            [
-                ("FLAT", "", "0-3"),
-                ("FLAT", "", "7,10-12,8"),
-                ("TORUS", "2,2,1", "0-3"),
-                ("FAT_TREE", "2;2,2;1,2;1,1", "1-4"),
-                ("DRAGONFLY", "2,1;1,1;2,1;1", "0-1,5-6"),
-            ]
+    shaped = [
+        st.builds(
+            Cluster,
+            names("c"),
+            st.just(radical),
+            topology=st.just(topology),
+            topology_parameters=st.just(parameters),
+            **common,
         )
-    )
-    flat = topology == "FLAT"
-    return Cluster(
-        names.draw(draw, "c"),
-        radical,
-        draw(SPEEDS),
-        draw(BANDWIDTHS),
-        draw(LATENCIES),
-        names.draw(draw, "x") + "-",
-        draw(LABELS),
-        draw(st.integers(1, 64)),
-        tuple(draw(st.lists(SPEEDS, max_size=1))),
-        draw(st.sampled_from(["SPLITDUPLEX", "SHARED", "FATPIPE"])),
-        topology,
-        parameters,
-        draw(st.none() | BANDWIDTHS) if flat else None,
-        0.0,
-        draw(st.sampled_from(["SHARED", "FATPIPE"])),
-        names.draw(draw, "r") if flat and draw(st.booleans()) else "",
-        draw(st.none() | BANDWIDTHS),
-        draw(st.none() | BANDWIDTHS),
-        0.0,
-        draw(PROPERTIES),
-    )
+        for topology, parameters, radical in topologies
+    ]
+    return st.one_of(flat, *shaped)

@@ -46,10 +46,3 @@ def test_a_platform_is_no_deployment(tmp_path: Path) -> None:
     )
     with pytest.raises(DeploymentError, match=r"platform\.xml:3: this is a platform file"):
         read_deployment(path)
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DeploymentError, match=r"absent\.xml: No such file"):
-        read_deployment(tmp_path / "absent.xml")
-    with pytest.raises(DeploymentError, match="No such file"):
-        write_deployment(DEPLOYMENT, tmp_path / "no/where.xml")

@@ -1,10 +1,12 @@
 """Tables of latencies as TOML: there and back, and what is refused."""
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from dataclasses import replace
 
-from simplugin.errors import PlatformError
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from marked import assert_refused
+
 from simplugin.formats.grid5000.latencies import latencies_text, read_latencies
 from simplugin.platforms.grid5000.facts import (
     Adapter,
@@ -34,6 +36,7 @@ TABLES = st.builds(
 )
 
 
+@settings(max_examples=50)
 @given(TABLES)
 def test_round_trip(tmp_path_factory, table):
     path = tmp_path_factory.mktemp("latencies") / "table.toml"
@@ -58,17 +61,10 @@ def read(tmp_path, text):
 
 
 def test_seconds_and_texts_say_the_same(tmp_path):
-    text = 'switch = 3e-6\n[adapters.Ethernet]\n"1Gbps" = 50e-6\n"125MBps" = 0\n'
-    with pytest.raises(PlatformError, match=r"table.toml:4: adapters.Ethernet has '125MBps' twice"):
-        read(tmp_path, text)
-    table = read(tmp_path, text.replace('"125MBps" = 0', '"1.25GBps" = "1ms"'))
-    assert table.switch == 3e-6
-    assert table.adapters["Ethernet"] == {1e9: 50e-6, 1e10: 1e-3}
-    assert table.router == Latencies().router
-    assert table.cities == Latencies().cities
-
-
-def test_an_empty_file_changes_nothing(tmp_path):
+    text = 'switch = 3e-6\n[adapters.Ethernet]\n"1Gbps" = 50e-6\n"1.25GBps" = "1ms"\n'
+    rates = {"Ethernet": {1e9: 50e-6, 1e10: 1e-3}}
+    expected = replace(Latencies(), switch=3e-6, adapters={**Latencies().adapters, **rates})
+    assert read(tmp_path, text) == expected
     assert read(tmp_path, "") == Latencies()
 
 
@@ -80,35 +76,26 @@ def test_links_are_known_by_their_ends(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("swich = 1\n", r"table.toml:1: unknown key 'swich'; did you mean 'switch'\?"),
-        ("\n\nhops = 1\n", r"table.toml:3: unknown key 'hops'; the keys here are"),
-        (
-            "switch = '3 furlongs'\n",
-            r"table.toml:1: switch is '3 furlongs'; time '3 furlongs' has the unknown",
-        ),
-        ("switch = -1\n", r"table.toml:1: switch is -1; give a number greater"),
-        ("router = 'inf'\n", r"table.toml:1: router is 'inf'; give a finite"),
-        ("router = nan\n", r"table.toml:1: router is nan; give a"),
-        ("router = true\n", r"table.toml:1: router is True; give a number"),
-        ("detour = 0.5\n", r"table.toml:1: detour is 0.5; give a number greater"),
-        ("detour = '2'\n", r"table.toml:1: detour is '2'; give a number"),
-        ("adapters = 3\n", r"table.toml:1: adapters is 3; give a"),
-        ("[adapters]\nEthernet = 3\n", r"table.toml:2: adapters.Ethernet is 3; give a"),
-        ("[adapters.Ethernet]\n", r"table.toml:1: adapters.Ethernet is empty"),
-        ("[adapters.Ethernet]\n'1G' = 1\n", r"table.toml:2: adapters.Ethernet.1G: bandwidth '1G'"),
-        ("[adapters.Ethernet]\n'0Gbps' = 1\n", r"table.toml:2: adapters.Ethernet has the rate"),
-        ("[adapters.Ethernet]\n'1Gbps' = -1\n", r"table.toml:2: adapters.Ethernet.1Gbps is -1"),
-        ("[links]\na.b = 1\nb.a = 2\n", r"table.toml:3: the link b - a is given twice"),
-        ("[links]\na.a = 1\n", r"table.toml:2: the link a - a"),
-        ("[cities]\na = [1.0]\n", r"table.toml:2: cities.a is \[1.0\]; give \[latitude"),
-        ("[cities]\na = [100, 0]\n", r"table.toml:2: cities.a is \[100, 0\]"),
-        ("[cities]\n\na = ['x', 0]\n", r"table.toml:3: cities.a.0 is 'x'; give a number"),
-        ("switch = \n", r"table.toml:1: .*; write it as --print-latencies prints it"),
+        ("\n\n¶swich = 1\n", "unknown key 'swich'; did you mean 'switch'?"),
+        ("¶switch = '3 furlongs'\n", "switch is '3 furlongs'; time '3 furlongs' has the unknown"),
+        ("¶switch = -1\n", "switch is -1; give a number greater"),
+        ("¶router = nan\n", "router is nan; give a"),
+        ("¶detour = 0.5\n", "detour is 0.5; give a number greater"),
+        ("[adapters]\n¶Ethernet = 3\n", "adapters.Ethernet is 3; give a"),
+        ("¶[adapters.Ethernet]\n", "adapters.Ethernet is empty"),
+        ("[adapters.Ethernet]\n¶'1G' = 1\n", "adapters.Ethernet.1G: bandwidth '1G'"),
+        ("[adapters.Ethernet]\n¶'0Gbps' = 1\n", "adapters.Ethernet has the rate '0Gbps'"),
+        ("[adapters.Ethernet]\n'1Gbps' = 1\n¶'125MBps' = 0\n", "Ethernet has '125MBps' twice"),
+        ("[links]\na.b = 1\n¶b.a = 2\n", "the link b - a is given twice"),
+        ("[links]\n¶a.a = 1\n", "the link a - a"),
+        ("[cities]\n¶a = [1.0]\n", "cities.a is [1.0]; give [latitude"),
+        ("[cities]\n¶a = [100, 0]\n", "cities.a is [100, 0]"),
+        ("[cities]\n¶a = [0, 190]\n", "cities.a is [0, 190]"),
+        ("¶switch = \n", "; write it as --print-latencies prints it"),
     ],
 )
 def test_refusals(tmp_path, text, message):
-    with pytest.raises(PlatformError, match=message):
-        read(tmp_path, text)
+    assert_refused(read_latencies, tmp_path / "table.toml", text, message)
 
 
 NODES = NodeGroup("1", 1, 1e9, Adapter("Ethernet", 1e9), Adapter("Slingshot", 2e11))
@@ -123,19 +110,15 @@ FACTS = Grid5000(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[adapters.Ethernt]\n'1Gbps' = 1\n", "1: there is no interface 'Ethernt'; did you mean"),
-        ("\n[links]\nbrest.renater-amor = 1\n", "3: there is no backbone link 'brest.renater-amor'"
-         "; did you mean 'brest.renater-armor'"),
-        ("[links]\nbrest.hub = 1\n", "2: there is no backbone link 'brest.hub'; "),
-        ("[cities]\nnance = [0, 0]\n", "2: there is no site or point of presence 'nance'; "
-         "did you mean 'nancy'"),
+        ("¶[adapters.Ethernt]\n'1Gbps' = 1\n", "no interface 'Ethernt'; did you mean"),
+        ("\n[links]\n¶brest.renater-amor = 1\n", "no backbone link 'brest.renater-amor'; did you"),
+        ("[links]\n¶brest.hub = 1\n", "no backbone link 'brest.hub'; "),
+        ("[cities]\n¶nance = [0, 0]\n", "no site or point of presence 'nance'; did you mean 'nan"),
     ],
-)  # fmt: skip
+)
 def test_names_that_nothing_has_are_refused(tmp_path, text, message):
     path = tmp_path / "table.toml"
-    path.write_text(text)
-    with pytest.raises(PlatformError, match=f"table.toml:{message}"):
-        read_latencies(path, FACTS)
+    assert_refused(lambda path: read_latencies(path, FACTS), path, text, message)
     assert read_latencies(path) != Latencies()
 
 

@@ -14,28 +14,40 @@ Grid = Any  # SmallGrid of conftest.py
 Read = Callable[[Grid], tuple[Grid5000, tuple[Remark, ...]]]
 
 
+def _uplinks(facts: Grid5000) -> tuple[Uplink, ...]:
+    return facts.sites[0].uplinks
+
+
+def _texts(remarks: tuple[Remark, ...]) -> list[str]:
+    """Return remarks as "kind: message"."""
+    return [f"{remark.kind}: {remark.message}" for remark in remarks]
+
+
+def _cut(grid: Grid) -> None:
+    """Remove both ends of the uplink."""
+    del grid.switch()["linecards"][1]
+    del grid.switch("gw")["linecards"][0]["ports"][-1]
+
+
 @pytest.mark.parametrize("end", ["gw", "sw"])
 def test_either_end_may_tell_the_uplink(end: str, grid: Grid, read: Read) -> None:
     del grid.switch(end)["linecards"][-1]["ports"][-1]
     facts, remarks = read(grid)
-    assert facts.sites[0].uplinks == (Uplink("sw", "gw", 40e9),)
-    assert remarks == ()
+    assert (_uplinks(facts), remarks) == ((Uplink("sw", "gw", 40e9),), ())
 
 
 def test_cables_between_the_same_two_add_up(grid: Grid, read: Read) -> None:
-    grid.switch()["linecards"][1]["ports"].append({"uid": "gw", "rate": 5_000_000_000})
-    grid.switch("gw")["linecards"][0]["ports"].append(
-        {"uid": "sw", "kind": "switch", "rate": 5_000_000_000}
-    )
+    cable = {"kind": "switch", "rate": 5_000_000_000}
+    grid.switch()["linecards"][1]["ports"].append(cable | {"uid": "gw"})
+    grid.switch("gw")["linecards"][0]["ports"].append(cable | {"uid": "sw"})
     facts, remarks = read(grid)
-    assert facts.sites[0].uplinks == (Uplink("sw", "gw", 45e9),)
-    assert remarks == ()
+    assert (_uplinks(facts), remarks) == ((Uplink("sw", "gw", 45e9),), ())
 
 
 def test_the_slower_end_of_an_uplink_counts(grid: Grid, read: Read) -> None:
     grid.switch()["linecards"][1]["rate"] = 1_000_000_000
     facts, remarks = read(grid)
-    assert facts.sites[0].uplinks == (Uplink("sw", "gw", 1e9),)
+    assert _uplinks(facts) == (Uplink("sw", "gw", 1e9),)
     place = "sites/north/network_equipments/sw"
     message = "the cable between sw and gw has 1 Gbit/s at sw and 40 Gbit/s at gw; 1 Gbit/s is kept"
     about = ("uplink", "north", "sw", "gw")
@@ -44,102 +56,78 @@ def test_the_slower_end_of_an_uplink_counts(grid: Grid, read: Read) -> None:
 
 def test_channel_is_as_it_is_declared(grid: Grid, read: Read) -> None:
     card = grid.switch()["linecards"][1]
-    card["ports"] = [{"kind": "channel", "uid": "lag1"}, {"kind": "channel", "uid": "lag1"}]
+    card["ports"] = [{"kind": "channel", "uid": "lag1"}] * 2
     card["rate"] = 25_000_000_000
     channel = {"kind": "router", "uid": "gw", "rate": 40_000_000_000}
     grid.switch()["channels"] = {"lag1": channel}
     facts, remarks = read(grid)
-    assert facts.sites[0].uplinks == (Uplink("sw", "gw", 40e9),)
-    assert [(r.kind, r.message) for r in remarks] == [
-        (
-            "contradiction",
-            "channel 'lag1' to gw is declared as 40 Gbit/s, its ports make 50 Gbit/s; "
-            "the declared rate is kept",
-        )
-    ]
+    assert _uplinks(facts) == (Uplink("sw", "gw", 40e9),)
+    message = "channel 'lag1' to gw is declared as 40 Gbit/s, its ports make 50 Gbit/s; "
+    assert _texts(remarks) == [f"contradiction: {message}the declared rate is kept"]
     del channel["rate"]
     del grid.switch("gw")["linecards"][0]["ports"][-1]
     facts, remarks = read(grid)
-    assert facts.sites[0].uplinks == (Uplink("sw", "gw", 50e9),)
-    assert remarks == ()
+    assert (_uplinks(facts), remarks) == ((Uplink("sw", "gw", 50e9),), ())
 
 
 def test_switch_without_a_way_is_joined_so_that_nothing_gets_slow(grid: Grid, read: Read) -> None:
-    del grid.switch()["linecards"][1]
-    del grid.switch("gw")["linecards"][0]["ports"][-1]
+    _cut(grid)
     facts, remarks = read(grid)
-    assert facts.sites[0].uplinks == (Uplink("sw", "gw", 4 * 10e9),)
-    assert [(r.kind, r.message) for r in remarks] == [
-        (
-            "assumed",
-            "no way to the router is told; sw is joined to gw at 40 Gbit/s, "
-            "as fast as all adapters behind it together",
-        )
-    ]
+    assert _uplinks(facts) == (Uplink("sw", "gw", 4 * 10e9),)
+    message = "assumed: no way to the router is known; sw is joined to gw at 40 Gbit/s, "
+    assert _texts(remarks) == [f"{message}as fast as all adapters behind it together"]
 
 
 def test_uplink_without_a_rate_carries_all_adapters_behind_it(grid: Grid, read: Read) -> None:
     # alpha at leaf - sw - gw, where sw - gw has no rate.
-    equipment = grid["sites"]["north"]["network_equipments"]
-    equipment["leaf"] = copy.deepcopy(grid.switch())
-    equipment["leaf"]["linecards"][1] = grid.ports("switch", {"uid": "sw"}, rate=20_000_000_000)
+    leaf = copy.deepcopy(grid.switch())
+    leaf["linecards"][1] = grid.ports("switch", {"uid": "sw"}, rate=20_000_000_000)
     for number in (1, 2, 3, 10):
-        grid.alpha(number)["network_adapters"][0]["switch"] = "leaf"
-    equipment["sw"]["linecards"] = [grid.ports("router", {"uid": "gw"}, rate=None)]
-    del equipment["gw"]["linecards"][0]["ports"][-1]
+        grid.adapter(number)["switch"] = "leaf"
+    _cut(grid)
+    grid.switch()["linecards"] = [grid.ports("router", {"uid": "gw"}, rate=None)]
+    grid.equipment()["leaf"] = leaf
     facts, remarks = read(grid)
-    assert facts.sites[0].uplinks == (Uplink("leaf", "sw", 20e9), Uplink("sw", "gw", 40e9))
-    assert [r.kind for r in remarks] == ["assumed"]
+    assert _uplinks(facts) == (Uplink("leaf", "sw", 20e9), Uplink("sw", "gw", 40e9))
+    assert [remark.kind for remark in remarks] == ["assumed"]
 
 
 def test_way_with_fewest_cables_then_the_fastest(grid: Grid, read: Read) -> None:
-    equipment = grid["sites"]["north"]["network_equipments"]
-    del equipment["sw"]["linecards"][1]
-    del equipment["gw"]["linecards"][0]["ports"][-1]
-
-    def join(switch: str, other: str, rate: int) -> None:
-        equipment.setdefault(switch, {"kind": "switch", "linecards": []})
-        equipment[switch]["linecards"].append(
-            {"rate": rate, "kind": "switch", "ports": [{"uid": other}]}
-        )
-
+    _cut(grid)
     # By `a` the first cable is the faster one, but the way has a narrow place.
-    for switch, near, far in (("a", 100, 1), ("b", 10, 10), ("c", 10, 10)):
-        join("sw", switch, near * 10**9)
-        join(switch, "gw", far * 10**9)
+    ways = [("sw", "a", 100), ("a", "gw", 1)]
+    ways += [end for name in "bc" for end in (("sw", name, 10), (name, "gw", 10))]
     # Faster, but one cable more.
-    for here, there in (("sw", "d"), ("d", "e"), ("e", "gw")):
-        join(here, there, 400 * 10**9)
+    ways += [("sw", "d", 400), ("d", "e", 400), ("e", "gw", 400)]
+    for switch, other, rate in ways:
+        cards = grid.equipment().setdefault(switch, {"kind": "switch", "linecards": []})
+        cards["linecards"].append(grid.ports("switch", {"uid": other}, rate=rate * 10**9))
     facts, _ = read(grid)
-    assert facts.sites[0].uplinks == (Uplink("b", "gw", 10e9), Uplink("sw", "b", 10e9))
+    assert _uplinks(facts) == (Uplink("b", "gw", 10e9), Uplink("sw", "b", 10e9))
 
 
 def test_site_without_a_router_gets_one(grid: Grid, read: Read) -> None:
-    del grid["sites"]["north"]["network_equipments"]["gw"]
+    del grid.equipment()["gw"]
     facts, remarks = read(grid)
     assert facts.sites[0].router == "gw"
-    assert facts.sites[0].uplinks == (Uplink("sw", "gw", 40e9),)
-    assert ("assumed", "there is no router; 'gw' is taken") in {
-        (r.kind, r.message) for r in remarks
-    }
+    assert _uplinks(facts) == (Uplink("sw", "gw", 40e9),)
+    assert "assumed: there is no router; 'gw' is taken" in _texts(remarks)
 
 
 def test_second_router_is_a_switch(grid: Grid, read: Read) -> None:
     grid.switch()["kind"] = "router"
     facts, remarks = read(grid)
     assert facts.sites[0].router == "gw"
-    assert facts.sites[0].uplinks == (Uplink("sw", "gw", 40e9),)
+    assert _uplinks(facts) == (Uplink("sw", "gw", 40e9),)
     message = "there are routers gw, sw; gw is taken, others as switches"
     assert remarks == (Remark("contradiction", "sites/north", message, ("site", "north")),)
 
 
 def test_equipment_of_the_name_of_a_node_is_left_out(grid: Grid, read: Read) -> None:
-    equipment = grid["sites"]["north"]["network_equipments"]
-    equipment["alpha-2"] = {"kind": "switch"}
+    grid.equipment()["alpha-2"] = {"kind": "switch"}
     facts, remarks = read(grid)
-    place = "sites/north/network_equipments/alpha-2"
-    about = ("switch", "north", "alpha-2")
-    assert remarks == (Remark("left-out", place, "a node has the name alpha-2 too", about),)
+    assert _texts(remarks) == ["left-out: a node has the name alpha-2 too"]
+    assert remarks[0].about == ("switch", "north", "alpha-2")
     assert facts.sites[0].node_count == 4
 
 
@@ -184,9 +172,9 @@ def test_site_goes_to_the_nearest_point_of_presence(grid: Grid, read: Read) -> N
 
 
 def test_parts_of_the_backbone_are_joined(grid: Grid, read: Read) -> None:
-    pops = grid["network_equipments"]
-    pops["renater-far"] = {"linecards": [grid.ports("virtual", {"uid": "renater-off"})]}
-    pops["renater-off"] = {"linecards": [grid.ports("virtual", {"uid": "renater-far"})]}
+    for one, other in (("far", "off"), ("off", "far")):
+        cards = [grid.ports("virtual", {"uid": f"renater-{other}"})]
+        grid["network_equipments"][f"renater-{one}"] = {"linecards": cards}
     facts, remarks = read(grid)
     assumed = [link for link in facts.backbone if link.assumed]
     assert assumed == [BackboneLink(("renater-far", "renater-paris"), 10e9, assumed=True)]
@@ -196,16 +184,12 @@ def test_parts_of_the_backbone_are_joined(grid: Grid, read: Read) -> None:
 def test_without_a_backbone_sites_are_joined_all_the_same(grid: Grid, read: Read) -> None:
     del grid["network_equipments"]
     facts, remarks = read(grid)
-    assert facts.backbone == (
-        BackboneLink(("north", "renater-paris"), 10e9, assumed=True),
-        BackboneLink(("south", "renater-paris"), 10e9, assumed=True),
+    assert facts.backbone == tuple(
+        BackboneLink((site, "renater-paris"), 10e9, assumed=True) for site in ("north", "south")
     )
-    assert [(r.kind, r.message.partition(", at ")[0]) for r in remarks] == [
-        (
-            "assumed",
-            f"no point of presence leads to {site}; renater-paris is taken, "
-            "since none is described",
-        )
+    assert [text.partition(", at ")[0] for text in _texts(remarks)] == [
+        f"assumed: no point of presence leads to {site}; renater-paris is taken, since none is "
+        "described"
         for site in ("north", "south")
     ]
     del grid["sites"]["south"]
@@ -233,8 +217,8 @@ def test_places_of_sites_and_of_points_of_presence_with_names_of_their_own(
     )
 
 
-@pytest.mark.parametrize("latitude", [None, "50", 100, True, 10**400, []])
-def test_positions_that_are_none_are_told(latitude: Any, grid: Grid, read: Read) -> None:
+@pytest.mark.parametrize("latitude", [None, "50", 100, True, 10**400])
+def test_positions_that_are_none_are_texts(latitude: Any, grid: Grid, read: Read) -> None:
     grid["sites"]["north"]["latitude"] = latitude
     facts, remarks = read(grid)
     assert "north" not in {place.name for place in facts.places}

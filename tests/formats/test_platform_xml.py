@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from simplugin.errors import PlatformError
+from simplugin.formats.expansion import expanded_platform
 from simplugin.formats.platform_xml import platform_text, read_platform, write_platform
 from simplugin.platforms import (
     Cluster,
@@ -19,6 +20,7 @@ from simplugin.platforms import (
 )
 from simplugin.simulation.resolve import resolve
 
+PLATFORMS = Path(__file__).parents[2] / "platforms_xml"
 CLUSTER = Cluster(
     "c",
     "0-99999",
@@ -67,6 +69,22 @@ def test_what_cannot_be_expanded_is_refused(options: dict[str, object]) -> None:
     cluster = Cluster("c", "0-3", 1e9, 1e8, 1e-4, **options)  # type: ignore[arg-type]
     with pytest.raises(PlatformError, match=r"'c' cannot be written host by host.*expand=False"):
         platform_text(Platform(Zone("w", "Full", (cluster,))), expand=True)
+
+
+@pytest.mark.parametrize("name", ["grid5000", "nancy", "three_sites", "five_hosts"])
+def test_expansion_is_what_writing_and_reading_gives(name: str, tmp_path: Path) -> None:
+    platform = read_platform(PLATFORMS / f"{name}.xml")
+    expanded = expanded_platform(platform)
+    write_platform(platform, tmp_path / "expanded.xml", expand=True)
+    assert expanded.elements == read_platform(tmp_path / "expanded.xml").elements
+    assert not [part for part, _ in expanded.walk() if isinstance(part, Cluster)]
+    assert list(expanded.host_names()) == list(platform.host_names())
+
+
+def test_clusters_with_a_topology_are_not_expanded() -> None:
+    torus = Cluster("t", "0-7", 1e9, 1e6, 0.0, topology="TORUS", topology_parameters="2,2,2")
+    with pytest.raises(PlatformError, match="its topology is TORUS; leave the clusters as they"):
+        expanded_platform(Platform(Zone("z", "Full", (torus,))))
 
 
 def test_a_zone_is_written_in_the_order_of_simgrids_parser(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from simplugin import Cluster, Placement, Platform, Zone, simulate
 from simplugin.errors import PlatformError
 from simplugin.formats.check import check
-from simplugin.formats.platform_xml import read_platform, write_platform
+from simplugin.formats.platform_xml import write_platform
 from simplugin.formats.profiles import read_profile, write_profiles
 from simplugin.platforms import Host, Profile, ProfileUse
 from simplugin.platforms.availability.followers import with_availability
@@ -74,14 +74,6 @@ def test_what_is_in_the_files(platform: Platform, tmp_path: Path) -> None:
     # Once in files they stay there.
     assert write_profiles(moved, tmp_path / "again") == moved
     assert list((tmp_path / "again").iterdir()) == []
-
-
-def test_a_platform_with_files_is_read_back(platform: Platform, tmp_path: Path) -> None:
-    file = tmp_path / "platform.xml"
-    write_platform(write_profiles(platform, tmp_path / "p"), file)
-    first = file.read_bytes()
-    write_platform(read_platform(file), file)
-    assert file.read_bytes() == first
 
 
 def test_a_period_goes_with_its_profile(tmp_path: Path) -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import pickle
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from damage import damaged
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import WorkloadFileError
-from simplugin.formats.dot import read_dot
 from simplugin.formats.task_graph_files import read_task_graph, write_task_graph
 from simplugin.workloads.task_graphs import TaskGraph
 
@@ -60,14 +59,14 @@ def by_target(graph: TaskGraph) -> TaskGraph:
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@RELAXED
-@given(graph=graphs(), exponent=st.integers(-20, 40))
+@settings(RELAXED, max_examples=60)
+@given(graph=graphs(), exponent=st.integers(-20, 40), speed=st.floats(1e-3, 1e15))
 def test_what_is_read_back_equals_what_was_written(
-    suffix: str, graph: TaskGraph, exponent: int, tmp_path: Path
+    suffix: str, graph: TaskGraph, exponent: int, speed: float, tmp_path: Path
 ) -> None:
     path = tmp_path / f"graph{suffix}"
-    write_task_graph(graph, path, speed=2.0**exponent)
     expected = by_target(graph) if suffix == ".json" else graph
+    write_task_graph(graph, path, speed=2.0**exponent)
     data = path.read_bytes()
     again = read_task_graph(path, speed=2.0**exponent)
     assert again == expected
@@ -75,19 +74,11 @@ def test_what_is_read_back_equals_what_was_written(
     assert read_task_graph(path, speed=2.0**exponent) == expected
     if suffix != ".json":
         assert path.read_bytes() == data
-
-
-@pytest.mark.parametrize("suffix", SUFFIXES)
-@RELAXED
-@given(graph=graphs(), speed=st.floats(1e-3, 1e15))
-def test_any_speed_gives_the_computation_back_up_to_rounding(
-    suffix: str, graph: TaskGraph, speed: float, tmp_path: Path
-) -> None:
-    path = tmp_path / f"graph{suffix}"
+    # At any speed, computation comes back up to rounding.
     write_task_graph(graph, path, speed=speed)
     again = read_task_graph(path, speed=speed)
     np.testing.assert_allclose(again.flop, graph.flop, rtol=1e-15)
-    assert replace(again, flop=graph.flop) == (by_target(graph) if suffix == ".json" else graph)
+    assert replace(again, flop=graph.flop) == expected
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -141,22 +132,17 @@ MARKS = '"\\{}[]<>#=a:,\0\n\ufeff'
 WORDS = ["", "->", "--", "/*", "//", "-1", "1e999", "null", "NaN", "node", "digraph", "9" * 5000]
 MORE = ["&x;", "&#0;", "<job/>", "<![CDATA[", "<?x", "<!DOCTYPE a>", "[" * 3000, '"\\ud800"']
 SPLINTERS = st.sampled_from([*MARKS, *WORDS, *MORE]).map(str.encode) | st.binary(max_size=3)
-CUTS = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 12), SPLINTERS), min_size=1, max_size=3)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@settings(RELAXED, max_examples=250)
-@given(cuts=CUTS)
+@RELAXED
+@given(data=st.data())
 def test_damaged_files_are_read_or_refused(
-    suffix: str, cuts: list[tuple[float, int, bytes]], tmp_path: Path
+    suffix: str, data: st.DataObject, tmp_path: Path
 ) -> None:
     path = tmp_path / f"graph{suffix}"
     write_task_graph(TINY, path)
-    data = path.read_bytes()
-    for where, length, splinter in cuts:
-        at = int(where * len(data))
-        data = data[:at] + splinter + data[at + length :]
-    path.write_bytes(data)
+    path.write_bytes(data.draw(damaged(path.read_bytes(), SPLINTERS)))
     error = refusal(path)
     assert error is None or str(error).startswith(f"{path}:")
     assert len(str(error).encode()) < 2000
@@ -171,29 +157,15 @@ def refusal(path: Path) -> WorkloadFileError | None:
     return None
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
-@settings(RELAXED, max_examples=100)
-@given(data=st.binary(max_size=60))
-def test_noise_is_refused(suffix: str, data: bytes, tmp_path: Path) -> None:
-    path = tmp_path / f"graph{suffix}"
-    path.write_bytes(data)
-    with pytest.raises(WorkloadFileError):
-        read_task_graph(path)
-
-
 @pytest.mark.parametrize(
     ("suffix", "text"),
     [
-        (".dot", 'digraph { "' + "\\" * 2_000_000),
-        (".dot", "digraph { /*" + "*" * 2_000_000),
-        (".dot", "digraph { a [x=" + "1" * 1_000_000 + "e"),
-        (".dot", "{" * 1_000_000),
-        (".dot", "#" * 500_000 + "\n#" * 100_000),
-        (".dax", "<adag " + " ".join(f'a{n}="1"' for n in range(100_000)) + "/>"),
-        (".dax", f"<{'a' * 1_000_000}/>"),
-        (".json", '"' + "\\" * 2_000_000),
-        (".json", '{"' + "a" * 1_000_000 + '": NaN}'),
-        (".json", '{"schemaVersion": "' + "1" * 1_000_000 + '"}'),
+        (".dot", 'digraph { "' + "\\" * 200_000),
+        (".dot", "digraph { /*" + "*" * 200_000),
+        (".dot", "digraph { a [x=" + "1" * 100_000 + "e"),
+        (".dot", "#" * 50_000 + "\n#" * 10_000),
+        (".json", '"' + "\\" * 200_000),
+        (".json", '{"schemaVersion": "' + "1" * 100_000 + '"}'),
     ],
 )
 def test_files_made_to_do_harm(suffix: str, text: str, tmp_path: Path) -> None:
@@ -202,12 +174,3 @@ def test_files_made_to_do_harm(suffix: str, text: str, tmp_path: Path) -> None:
     with pytest.raises(WorkloadFileError) as caught:
         read_task_graph(path)
     assert len(str(caught.value)) < 1000
-
-
-def test_errors_do_not_hide_the_place_when_sent(tmp_path: Path) -> None:
-    path = tmp_path / "graph.dot"
-    path.write_text("digraph {\n a }")
-    with pytest.raises(WorkloadFileError) as caught:
-        read_dot(path)
-    again = pickle.loads(pickle.dumps(caught.value))
-    assert (str(again), again.line, type(again)) == (str(caught.value), 2, WorkloadFileError)

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError, WorkloadError
@@ -63,24 +63,16 @@ def test_a_response_takes_exactly_the_tasks_worth_the_price(
         ({"values": []}, "no computing peer"),
         ({"values": [1.0, -2.0]}, "a value is -2.0"),
         ({"values": [1.0, float("nan")]}, "a value is nan"),
+        ({"values": [1.0, 10**400]}, "values are .*; give numbers"),
+        ({"values": [5e-324, 1e308]}, r"a value is 1e\+308, too large .* larger unit of price"),
         ({"m": 0}, "m is 0"),
         ({"m": 1.5}, "m is 1.5"),
         ({"m": float("nan")}, "m is nan"),
-        ({"m": float("inf")}, "m is inf"),
-        ({"m": 10**30}, "m is 10+; give a whole number of tasks from 1 on, below 2"),
-        ({"m": 2**53}, "m is 9007199254740992"),
-        ({"m": None}, "m is None"),
+        ({"m": 2**53}, "m is 9007199254740992; give a whole number of tasks from 1 on, below 2"),
         ({"m": "4"}, "m is '4'"),
         ({"m": True}, "m is True"),
-        ({"caps": None}, "caps are None"),
-        ({"caps": float("nan")}, "caps are nan"),
         ({"caps": [4, float("nan")]}, "caps are .*nan"),
         ({"caps": "ab"}, "caps are 'ab'; give numbers"),
-        ({"values": "ab"}, "values are 'ab'; give numbers"),
-        ({"values": [1.0, [2.0]]}, "values are .*; give numbers"),
-        ({"values": [1.0, 10**400]}, "values are .*; give numbers"),
-        ({"q": "ab"}, "q are 'ab'; give numbers"),
-        ({"values": [5e-324, 1e308]}, r"a value is 1e\+308, too large .* larger unit of price"),
         ({"caps": [1, 2, 3]}, r"caps has shape \(3,\)"),
         ({"caps": -1}, "caps are -1"),
         ({"caps": 2.5}, "caps are 2.5"),
@@ -110,7 +102,6 @@ def test_a_bundle_that_cannot_be_placed_is_refused_with_the_sentence() -> None:
         ([1, 2], "3 tasks are placed; place all 4"),
         ([1.5, 2.5], "give 2 whole numbers"),
         ([np.nan, 2], "give 2 whole numbers"),
-        (None, "amounts are None; give 2 whole numbers"),
         (["a", "b"], "give 2 whole numbers"),
     ],
 )
@@ -135,6 +126,7 @@ def test_more_tasks_together_than_integers_can_count_are_refused() -> None:
         BundleMarket(many, 10**15, 10**10, 0.99)
 
 
+@settings(max_examples=50)
 @given(log_value=st.floats(-700, 690), number=st.integers(1, 10**5))
 def test_the_least_discounts_are_counted_to_the_last_bit(log_value: float, number: int) -> None:
     cap = 10**5
@@ -142,15 +134,6 @@ def test_the_least_discounts_are_counted_to_the_last_bit(log_value: float, numbe
     worth = market.log_value[0] + np.arange(cap) * market.log_q[0]
     for log_price in (worth[number - 1], np.nextafter(worth[number - 1], 1e3)):
         assert market.above(log_price).tolist() == [int(np.sum(worth >= log_price))]
-
-
-def test_many_tasks_of_one_logarithm() -> None:
-    # 32 tasks lower a logarithm of 50 by half of what it can tell apart.
-    market = BundleMarket([np.exp(50.0)], 10**5, 10**5, 1 - 1.2e-16)
-    worth = market.log_value[0] + np.arange(10**5) * market.log_q[0]
-    assert np.max(np.unique(worth, return_counts=True)[1]) == 65
-    counts = [int(market.above(price)[0]) for price in np.unique(worth)]
-    assert counts == [int(np.sum(worth >= price)) for price in np.unique(worth)]
 
 
 @pytest.mark.parametrize("name", ["values", "caps", "q"])

@@ -1,21 +1,21 @@
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import statistics
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import lcg_bundles as lcg_tool
 from simplugin.errors import WorkloadError
 from simplugin.formats.swf import read_swf
 from simplugin.workloads import lcg_bundle_rows
-from simplugin.workloads.bundles import Bundle, TraceBundle, drawn_sizes, lcg_bundles, trace_bundles
+from simplugin.workloads.bundles import Bundle, drawn_sizes, lcg_bundles, trace_bundles
 from simplugin.workloads.job_traces import JobTrace
 
 
@@ -41,7 +41,6 @@ def test_an_unknown_class_is_refused_with_the_known_ones() -> None:
     ("fields", "message"),
     [
         ({"count": 0}, "count of bundle 'b' is 0"),
-        ({"count": 2.5}, "count of bundle 'b' is 2.5"),
         ({"flop": -1.0}, "flop of bundle 'b' is -1.0"),
         ({"byte": float("nan")}, "byte of bundle 'b' is nan"),
         ({"release": float("inf")}, "release of bundle 'b' is inf"),
@@ -66,6 +65,7 @@ def test_work_is_a_copy_that_cannot_be_written() -> None:
         bundle.work[0] = 5.0
 
 
+KEYS = ("user", "partition", "executable")
 TRACE = JobTrace(
     {
         "job": [1, 2, 3, 4, 5, 6, 7, 8],
@@ -88,48 +88,6 @@ def test_dates_sizes_and_order() -> None:
     assert first.variation == pytest.approx((200 / 3) ** 0.5 / 20)
     assert first.run_times.tolist() == [10, 30, 20]
     assert first.processors.tolist() == [1, 1, 2]
-
-
-def test_a_gap_may_be_just_as_long() -> None:
-    counts = [
-        [each.count for each in trace_bundles(TRACE, gap=gap, least=2)]
-        for gap in (120.5, 120.4, 110, 109, 0)
-    ]
-    assert counts == [[5], [3, 2], [3, 2], [2, 2], []]
-
-
-def test_what_jobs_have_in_common() -> None:
-    def counts(*by: str) -> list[int]:
-        return sorted(each.count for each in trace_bundles(TRACE, least=1, by=by))
-
-    assert counts("user", "partition") == [1, 1, 1, 2, 3]
-    assert counts("user") == [1, 1, 6]
-    assert counts("partition") == [1, 1, 2, 4]
-    assert {each.user for each in trace_bundles(TRACE, least=1, by=("partition",))} == {-1}
-
-
-def test_executables_part_bundles_where_they_are_known() -> None:
-    columns = {"submit": [0, 1, 2, 3], "run_time": 1, "user": 1}
-    for executable, counts in (([-1] * 4, [4]), ([3] * 4, [4]), ([3, 4, 3, -1], [1, 1, 2])):
-        trace = JobTrace({**columns, "executable": executable})
-        assert sorted(each.count for each in trace_bundles(trace, least=1)) == counts
-
-
-def test_jobs_that_do_not_count() -> None:
-    base = {"submit": [1, 1, 1], "run_time": 5, "user": 1, "status": [1, -1, 1]}
-    for change in (
-        {"run_time": [5, 5, 0]},
-        {"run_time": [5, 5, -1]},
-        {"submit": [1, 1, -1]},
-        {"user": [1, 1, -1]},
-        {"status": [1, -1, 0]},
-        {"status": [1, -1, 5]},
-    ):
-        (found,) = trace_bundles(JobTrace({**base, **change}), least=1)
-        assert found.jobs.tolist() == [1, 2], change
-    assert trace_bundles(JobTrace({"run_time": [1, 1], "user": 1}), least=1) == []
-    assert trace_bundles(JobTrace({**base, "user": -1}), least=1) == []
-    assert len(trace_bundles(JobTrace({**base, "user": -1}), least=3, by=("partition",))) == 1
 
 
 def test_bundles_for_a_market() -> None:
@@ -164,12 +122,13 @@ def test_refused(arguments: dict[str, object], message: str) -> None:
         trace_bundles(TRACE, **arguments)
 
 
-def plainly(trace: JobTrace, gap: float, least: int) -> list[list[int]]:
+def plainly(trace: JobTrace, gap: float, least: int, by: Sequence[str] = KEYS) -> list[list[int]]:
     """Bundles one job at a time, as positions in the trace."""
     groups = defaultdict(list)
     for at in range(len(trace)):
-        if trace.run_time[at] > 0 and trace.status[at] in (-1, 1) and trace.user[at] >= 0:
-            groups[trace.user[at], trace.partition[at], trace.executable[at]].append(at)
+        known = trace.submit[at] >= 0 and ("user" not in by or trace.user[at] >= 0)
+        if known and trace.run_time[at] > 0 and trace.status[at] in (-1, 1):
+            groups[tuple(trace.columns[name][at] for name in by)].append(at)
     found = []
     for members in groups.values():
         members.sort(key=lambda at: trace.submit[at])
@@ -183,25 +142,32 @@ def plainly(trace: JobTrace, gap: float, least: int) -> list[list[int]]:
     return [each for each in found if len(each) >= least]
 
 
-SMALL = st.integers(-1, 1)
+FEW = st.integers(-1, 1)
 
 
 @given(
     jobs=st.lists(
-        st.tuples(st.integers(0, 60), st.integers(0, 3), SMALL, SMALL, SMALL, SMALL),
+        st.tuples(st.integers(-1, 60), st.integers(-1, 3), FEW, FEW, FEW, FEW),
         min_size=1,
         max_size=30,
     ),
     gap=st.integers(0, 10),
     least=st.integers(1, 4),
+    by=st.lists(st.sampled_from(KEYS), min_size=1, unique=True),
 )
-def test_against_one_job_at_a_time(jobs: list[tuple[int, ...]], gap: int, least: int) -> None:
+def test_against_one_job_at_a_time(
+    jobs: list[tuple[int, ...]], gap: int, least: int, by: list[str]
+) -> None:
     names = ("submit", "run_time", "status", "user", "partition", "executable")
     trace = JobTrace(dict(zip(names, zip(*jobs, strict=True), strict=True)))
-    expected = sorted([at + 1 for at in each] for each in plainly(trace, gap, least))
-    found = trace_bundles(trace, gap, least)
+    expected = sorted([at + 1 for at in each] for each in plainly(trace, gap, least, by))
+    found = trace_bundles(trace, gap, least, by)
     assert sorted(each.jobs.tolist() for each in found) == expected
     assert all(a.release <= b.release for a, b in itertools.pairwise(found))
+    for each in found:
+        first = each.jobs[0] - 1
+        for name in KEYS:
+            assert getattr(each, name) == (trace.columns[name][first] if name in by else -1)
 
 
 @pytest.fixture(scope="module")
@@ -216,48 +182,20 @@ def test_the_lcg_grid(lcg: JobTrace) -> None:
         lcg.job[rows].tolist() for rows in expected
     )
     assert (len(found), max(each.count for each in found)) == (149, 1069)
-    assert_sizes(lcg, found)
-
-
-def assert_sizes(trace: JobTrace, found: list[TraceBundle]) -> None:
-    run_time = dict(zip(trace.job.tolist(), trace.run_time.tolist(), strict=True))
+    run_time = dict(zip(lcg.job.tolist(), lcg.run_time.tolist(), strict=True))
     for each in found[::10]:
         times = [run_time[job] for job in each.jobs.tolist()]
         assert each.mean == pytest.approx(statistics.fmean(times))
         assert each.variation == pytest.approx(statistics.pstdev(times) / statistics.fmean(times))
-        assert each.release == max(trace.submit[trace.job == each.jobs[-1]])
+        assert each.release == max(lcg.submit[lcg.job == each.jobs[-1]])
     assert all(each.variation > 0.05 for each in found)
 
 
-def test_the_nasa_excerpt_knows_executables(shared_data: Path) -> None:
-    trace = read_swf(shared_data / "workloads/NASA-iPSC-1993-excerpt.swf")
-    apart = trace_bundles(trace, least=5)
-    together = trace_bundles(trace, least=5, by=("user", "partition"))
-    assert apart
-    for each in apart:
-        chosen = np.isin(trace.job, each.jobs)
-        assert set(trace.executable[chosen].tolist()) == {each.executable}
-    assert sum(each.count for each in together) > sum(each.count for each in apart)
-
-
-TOOL = Path(__file__).parents[2] / "tools/lcg_bundles.py"
-
-
-def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("tools_lcg_bundles", TOOL)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_trace_gives_what_is_shipped(shared_data: Path) -> None:
-    trace = read_swf(shared_data / "workloads/LCG-2005.swf.gz")
+def test_the_trace_gives_what_is_shipped(lcg: JobTrace) -> None:
     assert lcg_bundle_rows.__file__ is not None
     shipped = Path(lcg_bundle_rows.__file__).read_text(encoding="utf-8")
-    assert tool().module_text(trace) == shipped
-    for row, each in zip(lcg_bundles(), trace_bundles(trace), strict=True):
+    assert lcg_tool.module_text(lcg) == shipped
+    for row, each in zip(lcg_bundles(), trace_bundles(lcg), strict=True):
         assert (row.release, row.count) == (each.release, each.count)
         assert (row.user, row.partition) == (each.user, each.partition)
         assert row.mean == pytest.approx(each.mean, abs=5.001e-4)
@@ -265,18 +203,15 @@ def test_the_trace_gives_what_is_shipped(shared_data: Path) -> None:
 
 
 def test_the_tool_says_what_it_wants(capsys: pytest.CaptureFixture[str]) -> None:
-    assert tool().main([]) == 2
+    assert lcg_tool.main([]) == 2
     assert "tools/lcg_bundles.py LCG-2005.swf.gz" in capsys.readouterr().err
 
 
-def test_counts_and_order() -> None:
+def test_what_is_shipped() -> None:
     rows = lcg_bundles()
     assert (len(rows), max(row.count for row in rows)) == (149, 1069)
     assert min(row.count for row in rows) >= 100
     assert np.all(np.diff([row.release for row in rows]) >= 0)
-    # The trace lasts from 0 to 950,392 s.
-    assert 0 <= rows[0].release <= rows[-1].release <= 950_392
-    assert {row.partition for row in rows} <= set(range(1, 171))
 
 
 def test_lcg_bundles_for_a_market() -> None:

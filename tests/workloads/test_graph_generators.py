@@ -14,7 +14,6 @@ from simplugin.workloads.daggen import daggen
 from simplugin.workloads.graph_generators import (
     FAMILIES,
     GENERATORS,
-    POINTS,
     RANDOM,
     combination,
     graph_named,
@@ -65,10 +64,6 @@ class TestEach:
             with pytest.raises(WorkloadError, match=f"{kind} has no {name}; give it"):
                 graph_named(kind, np.random.default_rng(1))
 
-    def test_out_of_range(self, kind: str) -> None:
-        with pytest.raises(WorkloadError, match="max_alpha is 2; give a number from 0 to 1"):
-            graph_named(kind, np.random.default_rng(1), **NEEDED[kind], max_alpha=2)
-
 
 def test_parameters_reach_the_generator() -> None:
     parameters = {"n_tasks": 20, "width": 0.8, "regularity": 0.2, "density": 0.8, "jump": 2}
@@ -77,13 +72,38 @@ def test_parameters_reach_the_generator() -> None:
     assert named == daggen(**parameters, generator=np.random.default_rng(4), costs=law)  # type: ignore[arg-type]
 
 
-def test_unknown_generator() -> None:
-    with pytest.raises(WorkloadError, match="no generator is called 'tree'; give one of daggen, "):
-        graph_named("tree", np.random.default_rng(1))
+@pytest.mark.parametrize(
+    ("kind", "parameters", "message"),
+    [
+        ("daggen", {"n_tasks": 0}, "n_tasks is 0; give a whole number from 1 on"),
+        ("daggen", {"n_tasks": 2.5}, "n_tasks is 2.5"),
+        ("daggen", {"n_tasks": 9, "jump": 0}, "jump is 0; give a whole number from 1 on"),
+        ("daggen", {"n_tasks": 9, "width": 1.2}, "width is 1.2; give a number from 0 to 1"),
+        ("daggen", {"n_tasks": 9, "regularity": -0.1}, "regularity is -0.1"),
+        ("daggen", {"n_tasks": 9, "density": "high"}, "density is 'high'"),
+        ("fft", {"points": 1}, "points is 1; give a"),
+        ("fft", {"points": 12}, "points is 12; give a"),
+        ("fft", {"points": 4.0}, "points is 4.0; give a"),
+        ("fft", {"points": True}, "points is True; give a"),
+        ("strassen", {"counting": "free"}, "'free'; give one of 'real', 'scaled', 'drawn'"),
+        ("strassen", {"sums": "bush"}, "sums is 'bush'; give one of 'chain', 'tree'"),
+        ("chain", {"n_tasks": 0}, "n_tasks is 0; give a whole number from 1 on"),
+        ("fork_join", {"width": 0}, "width is 0"),
+        ("fork_join", {"width": 2, "stages": 1.5}, "stages is 1.5"),
+        ("strassen", {"scenario": "cubic"}, "give one of 'linear', 'log', 'power', 'mixed'"),
+        ("strassen", {"sizes": 5}, "sizes is 5; give one of 'daggen', 'uniform'"),
+        ("strassen", {"max_alpha": 1.5}, "max_alpha is 1.5; give a number from 0 to 1"),
+        ("strassen", {"max_alpha": float("nan")}, "max_alpha is nan"),
+        ("strassen", {"max_alpha": True}, "max_alpha is True"),
+        ("tree", {}, "no generator is called 'tree'; give one of daggen, "),
+    ],
+)
+def test_parameters_out_of_range(kind: str, parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(WorkloadError, match=message):
+        graph_named(kind, np.random.default_rng(1), **parameters)
 
 
 def shapes(graphs: tuple[TaskGraph, ...]) -> list[list[list[int]]]:
-    """Return the edges of each graph."""
     return [graph.edges.tolist() for graph in graphs]
 
 
@@ -118,23 +138,17 @@ def test_parameters_are_those_of_the_paper() -> None:
         "density": (0.2, 0.8),
         "jump": (1, 2, 4),
     }
-    # Section 7: "4, 8 or 16 levels"; 15 and 95 tasks are those of 4 and 16 points.
-    assert POINTS == (4, 8, 16)
 
 
 def test_sizes_of_the_campaign() -> None:
-    sizes = {
-        family: Counter(
-            graph.n_tasks for seed in range(25) for graph in combination(family, 10, seed)
-        )
-        for family in FAMILIES
-    }
-    assert set(sizes["random"]) == {10, 20, 50}
-    assert set(sizes["fft"]) == {15, 39, 95}
-    assert set(sizes["strassen"]) == {25}
-    # A third of 250 is 83, with a standard deviation of 7.5.
-    for family in ("random", "fft"):
-        assert all(abs(count - 250 / 3) < 4 * 7.5 for count in sizes[family].values())
+    # Sections 2 and 7 of the paper; 15, 39 and 95 tasks are those of 4, 8 and 16 points.
+    for family, sizes in (("random", {10, 20, 50}), ("fft", {15, 39, 95})):
+        drawn = (combination(family, 10, seed) for seed in range(25))
+        counts = Counter(graph.n_tasks for graphs in drawn for graph in graphs)
+        assert set(counts) == sizes
+        # A third of 250 is 83, with a standard deviation of 7.5.
+        assert all(abs(count - 250 / 3) < 4 * 7.5 for count in counts.values())
+    assert combination("strassen", 1, 0)[0].n_tasks == 25
 
 
 def test_parameters_are_drawn_alike() -> None:
@@ -155,10 +169,8 @@ def test_one_scenario() -> None:
 
     found = set()
     for seed in range(25):
-        mixed, one = (
-            combination("random", 4, seed),
-            combination("random", 4, seed, one_scenario=True),
-        )
+        mixed = combination("random", 4, seed)
+        one = combination("random", 4, seed, one_scenario=True)
         assert shapes(mixed) == shapes(one)
         assert mixed[0] == one[0]
         assert len({power(graph) for graph in one}) == 1
@@ -167,10 +179,8 @@ def test_one_scenario() -> None:
 
 
 def test_counting_of_strassen() -> None:
-    (real,), (drawn,) = (
-        combination("strassen", 1, 0),
-        combination("strassen", 1, 0, counting="drawn"),
-    )
+    (real,) = combination("strassen", 1, 0)
+    (drawn,) = combination("strassen", 1, 0, counting="drawn")
     assert len(np.unique(real.byte)) == 1
     assert len(np.unique(drawn.byte)) > 5
 

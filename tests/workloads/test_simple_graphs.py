@@ -1,7 +1,5 @@
 import numpy as np
-import pytest
 
-from simplugin.errors import WorkloadError
 from simplugin.workloads.regular_graphs import chain, fork_join
 
 
@@ -24,16 +22,3 @@ def test_fork_join():
     )
     assert graph.successors.of(4).tolist() == [5, 6, 7]
     assert graph.predecessors.of(4).tolist() == [1, 2, 3]
-
-
-@pytest.mark.parametrize(
-    ("draw", "parameters", "message"),
-    [
-        (chain, {"n_tasks": 0}, "n_tasks is 0; give a whole number from 1 on"),
-        (fork_join, {"width": 0}, "width is 0"),
-        (fork_join, {"width": 2, "stages": 1.5}, "stages is 1.5"),
-    ],
-)
-def test_refused(draw, parameters, message):
-    with pytest.raises(WorkloadError, match=message):
-        draw(**parameters, generator=np.random.default_rng(1))

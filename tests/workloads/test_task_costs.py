@@ -31,6 +31,7 @@ def test_complexities():
 def test_sides_are_those_that_daggen_draws():
     side = np.sqrt(drawn().elements) / 1024
     values, counts = np.unique(side, return_counts=True)
+    assert drawn().byte.tolist() == (8 * drawn().elements).tolist()
     assert values.tolist() == [2, 3, 4, 5, 6, 7, 8, 9, 10]
     # Nine alike: a share has a standard deviation of sqrt(8) / 9 / sqrt(COUNT).
     assert np.all(np.abs(counts / COUNT - 1 / 9) < 4 * np.sqrt(8) / 9 / np.sqrt(COUNT))
@@ -44,11 +45,6 @@ def test_uniform_sizes():
     assert np.min(elements) >= 4
     assert np.max(elements) <= 121
     assert np.mean(elements) == pytest.approx(62.5, abs=4 * 117 / np.sqrt(12 * COUNT))
-
-
-def test_data_are_doubles():
-    costs = drawn()
-    assert costs.byte.tolist() == (8 * costs.elements).tolist()
 
 
 @pytest.mark.parametrize("max_alpha", [0.25, 1.0, 0.0])
@@ -83,22 +79,3 @@ def test_a_graph_hands_on_the_data_of_the_source():
     assert graph.byte[0] == graph.byte[2] != graph.byte[1]
     assert graph.edge_byte.tolist() == [graph.byte[1], graph.byte[2]]
     assert graph.flop.tolist() == costs.flop.tolist()
-
-
-@pytest.mark.parametrize(
-    ("law", "message"),
-    [
-        (
-            {"scenario": "cubic"},
-            "scenario is 'cubic'; give one of 'linear', 'log', 'power', 'mixed'",
-        ),
-        ({"sizes": 5}, "sizes is 5; give one of 'daggen', 'uniform'"),
-        ({"max_alpha": 1.5}, "max_alpha is 1.5; give a number from 0 to 1"),
-        ({"max_alpha": float("nan")}, "max_alpha is nan"),
-        ({"max_alpha": True}, "max_alpha is True"),
-        ({"max_alpha": "0.25"}, "max_alpha is '0.25'"),
-    ],
-)
-def test_refused(law: dict[str, Any], message: str):
-    with pytest.raises(WorkloadError, match=message):
-        CostLaw(**law)
