@@ -133,9 +133,9 @@ def read_toml(
         raise kind(_TOO_DEEP, file=path, remedy=_LESS_DEEP) from None
     except ValueError as error:  # only for integers of more digits than Python reads
         digits = _LONG_INTEGER.search(text)
-        line = _line(text, digits) if digits else None
+        place = _line(text, digits) if digits else None
         message = f"{shown(digits[0])} is too large" if digits else str(error)
-        raise kind(message, file=path, line=line, remedy="give a smaller number") from None
+        raise kind(message, file=path, line=place, remedy="give a smaller number") from None
 
 
 def _line(text: str, found: re.Match[str]) -> int:
