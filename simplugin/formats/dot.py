@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from simplugin.workloads.task_graphs import TaskGraph
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable
 
     from simplugin.inputs.places import Line
 
@@ -35,13 +34,25 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_NAME = (
+    r'(?:"(?:[^"\\\n]|\\[^\n])*+"'
+    rf"|(?!(?i:{'|'.join(sorted(KEYWORDS))})\b)[^\W\d]\w*+|\d++(?:\.\d*+)?(?![\w.]))"
+)
+_ATTRIBUTE = re.compile(rf"[^\S\n]*+({_NAME})[^\S\n]*+=[^\S\n]*+({_NAME})[^\S\n]*+[,;]?+[^\S\n]*+")
+# A task or an edge on one line, as programs write them, before another statement or the end.
+_USUAL = re.compile(
+    rf"""
+    \s*+(?P<source>{_NAME})(?:[^\S\n]*+->[^\S\n]*+(?P<target>{_NAME}))?+
+    [^\S\n]*+(?:\[(?P<attributes>(?:{_ATTRIBUTE.pattern})*+)\])?+[^\S\n]*+;?+(?=\s*+["\w}}])
+    """,
+    re.VERBOSE,
+)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|\d+(?:\.\d+)?", re.ASCII)
 _OPENED = {'"': "this quote", "/*": "this comment"}
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A word, a mark, or the end of a text.
 
     Attributes
@@ -66,42 +77,6 @@ class Token:
     def described(self) -> str:
         """Return its description in messages."""
         return "the end of the file" if self.kind == "end" else shown(self.text)
-
-
-def tokens(text: str, file: str | os.PathLike[str]) -> Iterator[Token]:
-    """Split DOT text up.
-
-    Comments are ``// ...``, ``/* ... */`` and lines that begin with ``#``.
-
-    Parameters
-    ----------
-    text : str
-        The whole text.
-    file : path
-        Named in errors.
-
-    Yields
-    ------
-    Token
-        One after the other, the last of kind ``'end'``.
-
-    Raises
-    ------
-    WorkloadFileError
-        There is a character that no token begins with, or a quote or comment without an end.
-    """
-    at, line = 0, 1
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        kind = match.lastgroup if match else None
-        if match is None or (match[0][0] == "#" and not _begins_line(text, at)):
-            raise _unreadable(text, at, Line(file, line))
-        found = match[0]
-        if kind not in ("space", "comment"):
-            yield _token(str(kind), found, Line(file, line))
-        line += found.count("\n")
-        at = match.end()
-    yield Token("end", "", Line(file, line))
 
 
 def _token(kind: str, found: str, place: Line) -> Token:
@@ -133,7 +108,12 @@ def _unreadable(text: str, at: int, place: Line) -> Exception:
 
 def unquoted(text: str) -> str:
     r"""Return what a quoted text says: only ``\"`` and the end of a line can be escaped."""
-    return _ESCAPE.sub(_unescaped, text[1:-1])
+    return _ESCAPE.sub(_unescaped, text[1:-1]) if "\\" in text else text[1:-1]
+
+
+def _said(text: str) -> str:
+    """Return what a name says, in quotes or not."""
+    return unquoted(text) if text[0] == '"' else text
 
 
 def _unescaped(match: re.Match[str]) -> str:
@@ -154,8 +134,7 @@ def quoted(name: str) -> str | None:
 Attributes = dict[str, Token]
 
 
-@dataclass(frozen=True, slots=True)
-class DotTask:
+class DotTask(NamedTuple):
     """A statement of a task.
 
     Attributes
@@ -173,8 +152,7 @@ class DotTask:
     attributes: Attributes
 
 
-@dataclass(frozen=True, slots=True)
-class DotEdge:
+class DotEdge(NamedTuple):
     """An edge of a statement.
 
     Attributes
@@ -193,8 +171,7 @@ class DotEdge:
     attributes: Attributes
 
 
-@dataclass(frozen=True, slots=True)
-class DotGraph:
+class DotGraph(NamedTuple):
     """Contents of a file.
 
     Attributes
@@ -241,15 +218,33 @@ def parse(text: str, file: str | os.PathLike[str], known: Collection[str]) -> Do
 
 
 class _Parser:
-    """Reads token by token."""
+    """Reads token by token, and the usual statements at once."""
 
     def __init__(self, text: str, file: str | os.PathLike[str], known: Collection[str]) -> None:
-        self._tokens = tokens(text, file)
+        self._text = text
+        self._file = file
         self._known = known
         self._defaults: dict[str, Attributes] = {"node": {}, "edge": {}, "graph": {}}
         self._tasks: list[DotTask] = []
         self._edges: list[DotEdge] = []
-        self._token = next(self._tokens)
+        self._at, self._line = 0, 1
+        self._token = self._next()
+
+    def _next(self) -> Token:
+        """Return the next token; the last one is of kind ``'end'``."""
+        text, at, line = self._text, self._at, self._line
+        while at < len(text):
+            match = _TOKEN.match(text, at)
+            if match is None or (match[0][0] == "#" and not _begins_line(text, at)):
+                raise _unreadable(text, at, Line(self._file, line))
+            self._begin, place = at, Line(self._file, line)
+            at = match.end()
+            line += match[0].count("\n")
+            if match.lastgroup not in ("space", "comment"):
+                self._at, self._line = at, line
+                return _token(str(match.lastgroup), match[0], place)
+        self._at, self._line = at, line
+        return Token("end", "", Line(self._file, line))
 
     def graph(self) -> DotGraph:
         """Read the whole text."""
@@ -273,7 +268,7 @@ class _Parser:
     def _take(self) -> Token:
         """Return the token and step on to the next."""
         token = self._token
-        self._token = next(self._tokens, token)
+        self._token = self._next()
         return token
 
     def _take_mark(self, text: str) -> None:
@@ -307,8 +302,39 @@ class _Parser:
             if not self._token.is_mark("["):
                 raise self._unexpected("'['", f'quote the name of a task called "{token.text}"')
             self._defaults[token.text] |= self._attributes()
-        else:
+        elif not self._usual_statements():
             self._task_or_edges()
+
+    def _usual_statements(self) -> bool:
+        """Read tasks and edges in their usual form; return False if the next one has another."""
+        at, line = self._begin, self._token.place.number
+        nodes, edges = self._defaults["node"], self._defaults["edge"]
+        while (match := _USUAL.match(self._text, at)) is not None:
+            line += self._text.count("\n", at, match.start("source"))
+            place = Line(self._file, line)
+            given = [
+                (name, Token("name", _said(value), place))
+                for key, value in _ATTRIBUTE.findall(match["attributes"] or "")
+                if (name := _said(key)) in self._known
+            ]
+            attributes = dict(given)
+            if len(attributes) < len(given):
+                break
+            source = _said(match["source"])
+            if match["target"] is None:
+                self._tasks.append(
+                    DotTask(source, place, nodes | attributes if nodes else attributes)
+                )
+            else:
+                target = _said(match["target"])
+                both = edges | attributes if edges else attributes
+                self._edges.append(DotEdge(source, target, place, both))
+            at = match.end()
+        if at == self._begin:
+            return False
+        self._at, self._line = at, line
+        self._token = self._next()
+        return True
 
     def _task_or_edges(self) -> None:
         """Read a task with its attributes, a chain of edges, or a setting of the graph."""
