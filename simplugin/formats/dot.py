@@ -310,8 +310,7 @@ class _Parser:
         at, line = self._begin, self._token.place.number
         nodes, edges = self._defaults["node"], self._defaults["edge"]
         while (match := _USUAL.match(self._text, at)) is not None:
-            line += self._text.count("\n", at, match.start("source"))
-            place = Line(self._file, line)
+            place = Line(self._file, line + self._text.count("\n", at, match.start("source")))
             given = [
                 (name, Token("name", _said(value), place))
                 for key, value in _ATTRIBUTE.findall(match["attributes"] or "")
@@ -329,7 +328,7 @@ class _Parser:
                 target = _said(match["target"])
                 both = edges | attributes if edges else attributes
                 self._edges.append(DotEdge(source, target, place, both))
-            at = match.end()
+            at, line = match.end(), place.number
         if at == self._begin:
             return False
         self._at, self._line = at, line

@@ -5,7 +5,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from simplugin.errors import PlatformError, ScenarioError, WorkloadFileError
@@ -71,6 +71,7 @@ STATEMENTS = st.tuples(
 ).map("".join)
 
 
+@example(["a\n", "a [size=a, size=a]\n"])
 @given(st.lists(STATEMENTS | st.just("node [size=5];"), max_size=8))
 def test_usual_statements_of_dot_are_read_like_any_others(statements: list[str]) -> None:
     def outcome(mark: str) -> object:
