@@ -7,7 +7,6 @@ import pytest
 from simplugin.campaigns.store.lock import network_file_system
 
 MOUNTS = r"""
-22 27 0:21 / /proc rw,relatime - proc proc rw
 27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
 30 27 0:40 / /home rw,relatime shared:2 master:3 - nfs4 server:/export/home rw,vers=4.2
 31 30 254:1 / /home/ada/scratch rw,relatime - xfs /dev/vdb rw
