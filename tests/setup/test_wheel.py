@@ -46,9 +46,7 @@ def test_its_tag_is_this_python(wheel: Path) -> None:
     assert re.fullmatch(rf"simplugin-[\d.]+-{version}-{version}-linux_\w+\.whl", wheel.name)
 
 
-def test_everything_is_inside(content: Path) -> None:
-    names = names_below(content)
-    assert {LIBRARY, DRIVER, ELEMENTARY, KERNELS, BINDINGS} <= names
+def test_licenses_are_inside(content: Path) -> None:
     (information,) = content.glob("simplugin-*.dist-info")
     licenses = names_below(information / "licenses")
     patches = {f"simgrid/{path.name}" for path in CHECKOUT.glob("tools/simgrid_patches/*.patch")}
@@ -62,7 +60,7 @@ def test_every_module_of_the_checkout_is_inside(content: Path) -> None:
     assert expected <= names_below(content / "simplugin")
 
 
-def test_the_library_is_there_once(content: Path) -> None:
+def test_every_library_is_there_once(content: Path) -> None:
     libraries = [name for name in names_below(content) if ".so" in name]
     assert sorted(libraries) == sorted([LIBRARY, DRIVER, ELEMENTARY, KERNELS, BINDINGS])
 
@@ -78,12 +76,10 @@ def test_the_library_is_there_once(content: Path) -> None:
     ],
 )
 def test_what_it_is_linked_with(content: Path, name: str, rpath: str | None) -> None:
-    answer = subprocess.run(
-        ["readelf", "--dynamic", content / name], capture_output=True, text=True, check=True
-    )
-    needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", answer.stdout))
+    dynamic = subprocess.check_output(["readelf", "--dynamic", content / name], text=True)
+    needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic))
     assert needed - RUNTIME == (set() if rpath is None else {"libsimgrid.so.4.1"})
-    paths = re.findall(r"\(R(?:UN)?PATH\).*\[(.*)\]", answer.stdout)
+    paths = re.findall(r"\(R(?:UN)?PATH\).*\[(.*)\]", dynamic)
     entries = [entry for path in paths for entry in path.split(":")]
     assert all(entry.startswith("$ORIGIN") for entry in entries)
     assert rpath is None or rpath in entries
@@ -91,16 +87,12 @@ def test_what_it_is_linked_with(content: Path, name: str, rpath: str | None) -> 
 
 SMOKE = """
 import pathlib, sys
-
-import simplugin
-import simgrid
+import simplugin, simgrid
 
 mapped = pathlib.Path("/proc/self/maps").read_text().split()
-libraries = {path for path in mapped if "libsimgrid" in path}
-assert len(libraries) == 1, libraries
-assert libraries.pop().startswith(sys.prefix)
-assert pathlib.Path(simgrid.__file__).is_relative_to(sys.prefix)
-assert pathlib.Path(simplugin.__file__).is_relative_to(sys.prefix)
+(library,) = {path for path in mapped if "libsimgrid" in path}
+for path in (library, simgrid.__file__, simplugin.__file__):
+    assert pathlib.Path(path).is_relative_to(sys.prefix), path
 
 
 async def work(me):
@@ -108,12 +100,10 @@ async def work(me):
     await me.sendto("ada", "bob", 3e6)
 
 
+options = simplugin.SimGridOptions(network_model="CM02", crosstraffic=False)
 for back_end in ("coroutines", "threads"):
     result = simplugin.simulate(
-        "two_hosts.xml",
-        [("ada", work)],
-        options=simplugin.SimGridOptions(network_model="CM02", crosstraffic=False),
-        back_end=back_end,
+        "two_hosts.xml", [("ada", work)], options=options, back_end=back_end
     )
     # 2 Gflop at 1 Gflop/s, then 3 MB at 1 MB/s.
     assert abs(result.clock - 5.0) < 1e-9, result.clock
@@ -166,14 +156,8 @@ def test_smoke(wheel: Path, tmp_path: Path) -> None:
     (work / "two_hosts.xml").write_text(PLATFORM)
     # No compiler, no settings of this shell: only what the wheel brought.
     environment = {"PATH": str(home / "bin"), "HOME": str(work)}
-    for command in (
-        ["python", "-W", "error", "smoke.py"],
-        ["simplugin", "check", "two_hosts.xml"],
-        ["simplugin", "--version"],
-    ):
-        words = [str(home / "bin" / command[0]), *command[1:]]
-        answer = subprocess.run(
-            words, cwd=work, env=environment, capture_output=True, text=True, check=False
-        )
-        assert answer.returncode == 0, f"{command}: {answer.stdout}\n{answer.stderr}"
-    assert "4.1" in answer.stdout
+    commands = "python -W error smoke.py", "simplugin check two_hosts.xml", "simplugin --version"
+    for command in commands:
+        words = f"{home}/bin/{command}".split()
+        told = subprocess.check_output(words, cwd=work, env=environment, text=True)
+    assert "4.1" in told
