@@ -9,17 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import simplugin.formats.check
-import simplugin.regression.comparison
-import simplugin.regression.fixtures
-
 # Sessions of pytester forget what they import, and numpy cannot be imported twice.
-import simplugin.scenarios.actors
-import simplugin.scenarios.scenario
-import simplugin.scenarios.substitutions
-import simplugin.simulation.result
-import simplugin.simulation.simulate
-import simplugin.simulation.servers  # noqa: F401
 
 pytest_plugins = ("pytester",)
 
