@@ -55,17 +55,12 @@ def test_damage_is_named(prefix: Path, damage: Any, fault: str) -> None:
     assert re.search(fault, str(cache.find_fault(prefix)))
 
 
-def test_a_copy_elsewhere_is_whole(prefix: Path, tmp_path: Path) -> None:
-    prefix.rename(tmp_path / "moved")
-    assert cache.find_fault(tmp_path / "moved") is None
-
-
 def test_publishing_replaces_a_damaged_build(prefix: Path, tmp_path: Path) -> None:
     target = tmp_path / "cache/simgrid"
     (target / "lib").mkdir(parents=True)
     (target / "lib/half").touch()
     cache.publish(prefix, target)
-    assert cache.find_fault(target) is None
+    assert cache.find_fault(target) is None  # wherever it is
     assert not (target / "lib/half").exists()
     assert list(target.parent.iterdir()) == [target]
 
