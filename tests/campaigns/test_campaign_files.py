@@ -69,8 +69,8 @@ def line_with(path, words):
 def test_a_campaign_is_its_jobs(written, tmp_path):
     path = written()
     campaign = load_campaign(path)
-    assert (campaign.title, campaign.total) == ("Trees", 40)
-    assert (campaign.file, campaign.text) == (str(path), CAMPAIGN)
+    found = (campaign.title, campaign.total, campaign.file, campaign.text)
+    assert found == ("Trees", 40, str(path), CAMPAIGN)
     settings = campaign.settings
     assert settings.store == tmp_path / "out" / "trees.sqlite"
     found = (settings.wall_limit, settings.memory_limit, settings.retries, settings.keep)
@@ -137,15 +137,12 @@ def test_what_is_kept_is_spread_over_the_campaign(loaded, keep):
         ("keep = 4", "inputs = ['.']", "it names no file", "inputs"),
         ("wall_limit = 60.0", "wall_limit = 0", "wall_limit is 0", "= 0"),
         ("[sweep]", "[sweeps]", "unknown key 'sweeps'; did you mean 'sweep'", "[sweeps]"),
-        ("[sweep]", "[slurm]\ncores = 0\n[sweep]", "slurm.cores is 0", "cores = 0"),
         ("[sweep]", "[[variations]]\nscheduler.name = 5\n[sweep]", "again", "bags.lag"),
         ("[sweep]", "[[variations]]\nworkload.kind = 'x'\n[sweep]", "0.workload.kind: 'x'", "'x'"),
         ("random_tree", "randm_tree", "no generator 'randm_tree'; did you", "randm_tree"),
-        ("n_hosts = 5", "n_host = 5", "no parameter 'n_host'; did you mean 'n_hosts'", "n_host"),
         ("degree = 2", "degree = 2, seed = 4", "sweep.platform.seed: 1 ", "from = 1"),
         ("platform.seed", "platform.parameters.sed", "sweep.platform.parameters.sed: gen", "sed"),
         ("bags.lag", "bags.fcsf", "sweep.scheduler.name: 'bags.fcsf' ", "bags.fcsf"),
-        ("bags.lag", "own:nosuch", "there is no module 'own'", "own:nosuch"),
         ("[sweep]", "[sweep]\nscheduler.parameters.bufer = [1]", "did you mean 'buffer'", "bufer"),
         ("[sweep]", "[sweep]\nsimulation.seed = [1, 2, 1]", "value 1 twice", "seed = [1, 2, 1]"),
         ("[sweep]", "[sweep]\noutput.gantt = ['a']", "no run of a campaign depends", "gantt"),

@@ -74,11 +74,8 @@ def first(usual, now):
 
 def told(before, now):
     """Return the explanation where a metric differs, too."""
-    metrics = ((), (Metric("m", 1.0),))
-    snapshots = [
-        Snapshot("x", m, activities=a) for m, a in zip(metrics, (before, now), strict=True)
-    ]
-    return "\n".join(explain(compare(*snapshots)))
+    other = Snapshot("x", (Metric("m", 1.0),), activities=now)
+    return "\n".join(explain(compare(Snapshot("x", (), activities=before), other)))
 
 
 def test_the_same_again_differs_in_nothing(usual):
@@ -116,12 +113,13 @@ def test_another_amount_shows_at_its_execution(usual):
     assert "transferred" not in metrics
 
 
-def test_an_actor_more_is_told():
-    async def nap(me):
-        await me.sleep_for(0.25)
+async def nap(me, duration):
+    await me.sleep_for(duration)
 
-    placements = [Placement("a", nap, name="sleeper")]
-    more = [*placements, Placement("b", nap, name="other")]
+
+def test_an_actor_more_is_told():
+    placements = [Placement("a", nap, args=(0.25,), name="sleeper")]
+    more = [*placements, Placement("b", nap, args=(0.25,), name="other")]
     alone, both = (snapshot_of_result("x", simulate(star(), p), {}) for p in (placements, more))
     found, comparison = first(alone, both)
     assert (found.actor, found.recorded, found.now.kind) == ("other", None, "sleep")
@@ -183,7 +181,9 @@ def test_one_that_ends_after_the_cut_in_one_run_is_not_missing(monkeypatch):
     [found] = diverge(recorded(rows, 12), recorded(inserted)).first
     assert (found.now.label, found.date, found.unended) == ("new", 2, False)
     # Of the new run as much is compared as a record can have, but no more is recorded.
-    result = simulate(star(), [Placement("a", nap_often, name="a"), Placement("b", nap_long)])
+    result = simulate(
+        star(), [Placement("a", nap_often, name="a"), Placement("b", nap, args=(7.5,))]
+    )
     monkeypatch.setattr(activities, "ACTIVITIES", 3)
     now = activities_of(result, 2)
     assert [row.end for row in now.rows] == [1, 2]
@@ -193,10 +193,8 @@ def test_one_that_ends_after_the_cut_in_one_run_is_not_missing(monkeypatch):
     whole = activities_of(result, 6)
     assert (len(whole.rows), whole.further, whole.known_until) == (6, (), math.inf)
     assert diverge(whole, now) is None
-    assert not activities.is_complete(whole, now)
-    assert not activities.is_complete(None, now)
-    assert activities.is_complete(activities.Activities(now.rows, 6), now)
-    assert activities.is_complete(None, None)
+    pairs = [(whole, now), (None, now), (Activities(now.rows, 6), now), (None, None)]
+    assert [activities.is_complete(*pair) for pair in pairs] == [False, False, True, True]
 
 
 def test_actors_that_nothing_tells_apart_have_no_numbers():
@@ -223,8 +221,8 @@ def test_actors_that_nothing_tells_apart_have_no_numbers():
     rows = crew(3, 3)
     slower = [rows[0]._replace(end=1.25), *rows[1:5], replace_dates(rows[5], 0.25)]
     found = diverge(run_of(rows, 3), run_of(slower, 3)).first[0]
-    assert (found.recorded, found.now, found.fields) == (rows[0], slower[0], ("end",))
-    assert found.date == 1
+    assert (found.recorded, found.now, found.date) == (rows[0], slower[0], 1)
+    assert found.fields == ("end",)
 
 
 async def twice(me):
@@ -343,10 +341,6 @@ def test_whatever_differs_is_named(network, field):
     # Less than the tolerance is nothing.
     near = [row._replace(end=row.end * (1 + 1e-12)) for row in rows]
     assert diverge(recorded(rows), recorded(near)) is None
-
-
-async def nap_long(me):
-    await me.sleep_for(7.5)
 
 
 async def nap_often(me):
