@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -209,7 +210,6 @@ runners.finished(60)
 def test_runs_end_with_their_limit_their_runners_and_their_coordinator(cluster, tmp_path):
     cluster.with_workers(1)
     marks = [tmp_path / name for name in ("limit", "closed", "killed")]
-
     with closing(DaskRunners(cluster.address)) as runners:
         # On a busy machine the limit may come before the run has started.
         for limit in (0.3, 3, 30, 300):
@@ -222,8 +222,7 @@ def test_runs_end_with_their_limit_their_runners_and_their_coordinator(cluster, 
         absent = str(tmp_path / "absent")
         record = record_of(runners, job("square", n=1, directory=absent))
         assert record.failure.kind == "error"
-        assert absent in record.failure.text
-        assert "same paths" in record.failure.text
+        assert re.search(f"{absent}.*same paths", record.failure.text)
         # To the millisecond, as of all records.
         assert len(record.started) == len("2026-11-22T05:00:00.000+00:00")
         for number in range(len(cluster.workers)):
@@ -260,10 +259,9 @@ def test_lost_and_wrong_workers_are_told(cluster, monkeypatch):
         with pytest.raises(SetupError, match=r"worker tcp://127.*has numpy [\d.]+ instead of 0\.1"):
             runners.finished(60)
     # Those that are there already are asked before the first job.
-    with monkeypatch.context() as patch:
-        patch.setattr("platform.machine", lambda: "abacus")
-        with pytest.raises(SetupError, match=r"worker tcp://127.*instead of abacus"):
-            DaskRunners(cluster.address)
+    monkeypatch.setattr("platform.machine", lambda: "abacus")
+    with pytest.raises(SetupError, match=r"worker tcp://127.*instead of abacus"):
+        DaskRunners(cluster.address)
 
 
 def test_lost_scheduler_is_told(this_host, tmp_path):
@@ -275,10 +273,8 @@ def test_lost_scheduler_is_told(this_host, tmp_path):
             if held.mark.exists():
                 cluster.scheduler.kill()
 
-        with (
-            closing(DaskRunners(cluster.address)) as runners,
-            pytest.raises(SetupError, match=f"{cluster.address} has gone.*same command"),
-        ):
+        gone = pytest.raises(SetupError, match=f"{cluster.address} has gone.*same command")
+        with closing(DaskRunners(cluster.address)) as runners, gone:
             run_jobs(held, store, runners, report=kill)
     wait_until(lambda: not is_alive(processes(held.mark)[0]))
     before, executed = outcomes(store), held.executed()
@@ -287,7 +283,7 @@ def test_lost_scheduler_is_told(this_host, tmp_path):
     assert (summary.before, summary.done) == (len(before), RUNS)
     after = outcomes(store)
     assert len(after) == RUNS
-    assert all(after[key] == found for key, found in before.items())
+    assert after | before == after
     assert {executed[position] for position, *_ in before.values()} == {1}
 
 

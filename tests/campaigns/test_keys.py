@@ -60,14 +60,10 @@ def test_canonical_json_is_equal_for_equal_data_only(one, other):
 def test_what_is_shown_or_limited_is_no_part_of_it(tmp_path):
     star, seed = {"generator": "star", "seed": 1}, {"seed": 3}
     bare = {"platform": star, "simulation": seed}
-    dressed = {
-        "output": {"directory": "x"},
-        "title": "A title",
-        "campaign": {"retries": 1},
-        "slurm": {"cores": 2},
-        "simulation": {"wall_limit": 5.0, **seed, "memory_limit": 100},
-        "platform": {"seed": 1, "generator": "star"},
-    }
+    dressed = {"output": {"directory": "x"}, "title": "A title", "campaign": {"retries": 1}}
+    dressed["slurm"] = {"cores": 2}
+    dressed["simulation"] = {"wall_limit": 5.0, **seed, "memory_limit": 100}
+    dressed["platform"] = dict(reversed(star.items()))
     assert key_of(bare, tmp_path) == key_of(dressed, tmp_path)
     changed = [{"platform": star | {"seed": other}, "simulation": seed} for other in (2, 1.0, True)]
     changed += [{"platform": star, "simulation": seed | {"until": 1.0}}, {"platform": star}]

@@ -14,16 +14,11 @@ SCENARIO = """
 [platform]
 generator = "random_tree"
 parameters = { n_hosts = 5, max_degree = 3 }
-seed = 1
 [workload]
 kind = "bags"
 applications = [{ name = "render", master = "n0", flop = "6Gf", byte = "2MB", count = 4 }]
 [scheduler]
 name = "bags.fcfs"
-[simulation.options]
-network_model = "CM02"
-crosstraffic = false
-tcp_gamma = 0.0
 [sweep]
 platform.seed = { from = 1, to = 6 }
 """

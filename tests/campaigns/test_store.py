@@ -18,21 +18,20 @@ from simplugin.campaigns.store.documents import value_of
 from simplugin.errors import StoreError
 from simplugin.rows import Best, Metric, Row
 
+SHORT = st.text(max_size=3)
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
-    ),
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | SHORT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(SHORT, inner, max_size=3),
     max_leaves=4,
 )
-DOCUMENT = st.dictionaries(st.text(max_size=3), JSON, max_size=2)
+DOCUMENT = st.dictionaries(SHORT, JSON, max_size=2)
 # Error messages hold whatever a process printed, half characters too.
 TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
 
 
 @st.composite
 def records(draw, number):
-    values = st.floats() | st.integers() | st.none() | st.text(max_size=3)
+    values = st.floats() | st.integers() | st.none() | SHORT
     names = draw(st.lists(st.sampled_from(["makespan", "seed", "gap"]), unique=True))
     metrics = tuple(Metric(name, draw(values), "s") for name in names)
     proofs = st.sampled_from(["optimum", "bound"])
@@ -129,11 +128,8 @@ def test_campaigns_share_what_is_recorded(path):
         assert (second.number, second.title, second.text) == (2, "More", two.text)
         assert (second.total, second.done, second.failed, second.missing) == (4, 3, 0, 1)
         assert reader.latest() == second
-        assert [record.job for record in records_of(reader, 2)] == [
-            moved,
-            job(7, position=1, varied={"case": "c"}),
-            job(7, position=2, varied={"case": "d"}),
-        ]
+        others = [job(7, position=n, varied={"case": case}) for n, case in ((1, "c"), (2, "d"))]
+        assert [record.job for record in records_of(reader, 2)] == [moved, *others]
         assert records_of(reader, 1) == [done(0), done(1), done(2)]
         assert len(records_of(reader)) == 6
         with pytest.raises(StoreError, match=r"no campaign 3 .*are 1 \(Numbers\), 2 \(More\)"):
