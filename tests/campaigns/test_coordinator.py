@@ -1,5 +1,6 @@
 """The coordinator, with runners of which the tests decide what becomes of each job."""
 
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -7,9 +8,9 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from told_runners import QUICK_DISK, Source, Told, job_with, rows
+from told_runners import QUICK_DISK, Source, Told, job_with, record_of, rows
 
-from simplugin.campaigns.jobs import Measured, Record
+from simplugin.campaigns.jobs import Measured
 from simplugin.campaigns.running import course
 from simplugin.campaigns.running.campaign_runs import RunnersOnDemand
 from simplugin.campaigns.running.course import Terms, run_jobs
@@ -17,6 +18,11 @@ from simplugin.campaigns.running.reporting import RunLog
 from simplugin.campaigns.store import Store, StoreReader
 from simplugin.errors import SetupError, StoreError
 from simplugin.rows import Metric, Row
+
+
+@pytest.fixture
+def store(tmp_path):
+    return tmp_path / "x.sqlite"
 
 
 def states(store):
@@ -27,12 +33,12 @@ def states(store):
     return found
 
 
-def test_each_key_is_run_once_and_every_position_is_a_member(tmp_path):
+def test_each_key_is_run_once_and_every_position_is_a_member(store):
     source, runners = Source([1, 2, 1, 3, 1, 2]), Told(room=6)
-    summary = run_jobs(source, tmp_path / "x.sqlite", runners)
+    summary = run_jobs(source, store, runners)
     assert (summary.total, summary.done, summary.failed, summary.before) == (6, 6, 0, 3)
     assert sorted(runners.tried.values()) == [1, 1, 1]
-    with StoreReader(tmp_path / "x.sqlite") as reader:
+    with StoreReader(store) as reader:
         (entry,) = reader.campaigns()
         assert (entry.total, entry.done, entry.missing) == (6, 6, 0)
         records = [run.record for run in reader.runs(entry.number)]
@@ -40,47 +46,41 @@ def test_each_key_is_run_once_and_every_position_is_a_member(tmp_path):
     assert [record.job.position for record in records] == list(range(6))
 
 
-def test_jobs_are_made_when_they_are_wanted(tmp_path):
-    source = Source(range(300))
-    most = 0
+def test_jobs_are_made_when_they_are_wanted(store):
+    source, ahead = Source(range(300)), []
 
     class Watched(Told):
         def finished(self, timeout):
-            nonlocal most
-            most = max(most, source.made - sum(self.tried.values()))
+            ahead.append(source.made - sum(self.tried.values()))
             return super().finished(timeout)
 
-    run_jobs(source, tmp_path / "x.sqlite", Watched(room=5))
-    assert most == 5
+    run_jobs(source, store, Watched(room=5))
+    assert max(ahead) == 5
 
 
-def test_runners_that_nobody_needs_are_not_started(tmp_path):
-    source = Source(range(3))
-    run_jobs(source, tmp_path / "x.sqlite", Told())
-
-    def start():
-        raise AssertionError
-
-    with RunnersOnDemand(start) as runners:
-        summary = run_jobs(source, tmp_path / "x.sqlite", runners)
+def test_runners_that_nobody_needs_are_not_started(store):
+    run_jobs(Source(range(3)), store, Told())
+    with RunnersOnDemand(lambda: pytest.fail("started")) as runners:
+        summary = run_jobs(Source(range(3)), store, runners)
     assert (summary.done, summary.before) == (3, 3)
 
 
 ENDINGS = st.sampled_from(["done", "done", "error", "crash", "wall_limit", "memory_limit"])
 
 
+KEY, BREAK = st.integers(0, 6), st.sampled_from(["stop", "ctrl-c", "lost"])
+
+
 @given(
-    keys=st.lists(st.integers(0, 6), max_size=14),
-    fates=st.dictionaries(st.integers(0, 6), st.lists(ENDINGS, max_size=3)),
+    keys=st.lists(KEY, max_size=14),
+    fates=st.dictionaries(KEY, st.lists(ENDINGS, max_size=3)),
     retries=st.integers(0, 2),
     room=st.integers(1, 5),
     batch=st.integers(1, 5),
-    breaks=st.lists(st.tuples(st.sampled_from(["stop", "ctrl-c", "lost"]), st.integers(0, 9))),
+    breaks=st.lists(st.tuples(BREAK, st.integers(0, 9))),
 )
 @settings(max_examples=60)
-def test_any_interruptions_lose_nothing_and_repeat_nothing(
-    keys, fates, retries, room, batch, breaks
-):
+def test_interruptions_lose_nothing_and_repeat_nothing(keys, fates, retries, room, batch, breaks):
     """Each key ends as a model says that knows no store, no batches and no interruptions."""
     source = Source(keys)
 
@@ -127,9 +127,9 @@ def interrupted_run(source, store, ending, retries, room, batch, how, after):
     return runners
 
 
-def test_what_is_finished_is_on_the_disk_within_a_fifth_of_a_second(tmp_path, monkeypatch):
+def test_what_is_finished_is_on_the_disk_within_a_fifth_of_a_second(store, monkeypatch):
     """With a clock of its own, SQLite itself looks at the file whenever the runners are asked."""
-    store, now, back, turns = tmp_path / "x.sqlite", [100.0], {}, count()
+    now, back, turns = [100.0], {}, count()
     monkeypatch.setattr(course, "monotonic", lambda: now[0])
 
     class Looking(Told):
@@ -148,8 +148,8 @@ def test_what_is_finished_is_on_the_disk_within_a_fifth_of_a_second(tmp_path, mo
     assert run_jobs(Source(range(40)), store, Looking(room=7)).done == 40
 
 
-def test_the_failed_are_listed_and_run_again_when_asked(tmp_path):
-    source, store = Source(range(6)), tmp_path / "x.sqlite"
+def test_the_failed_are_listed_and_run_again_when_asked(store):
+    source = Source(range(6))
     broken = Told(lambda job, _attempt: "error" if job.position % 2 else "done")
     first = run_jobs(source, store, broken)
     again = Told()
@@ -166,29 +166,27 @@ def test_the_failed_are_listed_and_run_again_when_asked(tmp_path):
     assert len(rows(store)) == 9
 
 
-def test_a_key_that_failed_is_not_tried_again_at_its_next_position(tmp_path):
-    source = Source([1, 2, 3, 1])
-    run_jobs(source, tmp_path / "x.sqlite", Told(lambda *_: "error"))
-    runners = Told(lambda *_: "error", room=1)
-    summary = run_jobs(source, tmp_path / "x.sqlite", runners, terms=Terms(retry_failed=True))
-    assert set(runners.tried.values()) == {1}
-    assert summary.failed == 4
+def test_a_key_that_failed_is_not_tried_again_at_its_next_position(store):
+    for terms in (Terms(), Terms(retry_failed=True)):
+        runners = Told(lambda *_: "error", room=1)
+        summary = run_jobs(Source([1, 2, 3, 1]), store, runners, terms=terms)
+        assert list(runners.tried.values()) == [1, 1, 1]
+        assert summary.failed == 4
 
 
-def test_an_outcome_that_cannot_be_recorded_is_the_failure_of_its_run(tmp_path):
+def test_an_outcome_that_cannot_be_recorded_is_the_failure_of_its_run(store):
+    strange = Measured(Row((Metric("strange", object()),)))
+
     def ending(job, _attempt):
-        if job.position != 1:
-            return "done"
-        measured = Measured(Row((Metric("strange", object()),)))
-        return Record(job, measured, None, "2026-11-22T00:00:00+00:00", 0.1, "here:1", {})
+        return replace(record_of(job), measured=strange) if job.position == 1 else "done"
 
-    summary = run_jobs(Source(range(3)), tmp_path / "x.sqlite", Told(ending))
+    summary = run_jobs(Source(range(3)), store, Told(ending))
     assert (summary.done, summary.failed) == (2, 1)
     assert "cannot be recorded" in summary.failures[0].text
 
 
-def test_runs_that_all_fail_alike_are_given_up(tmp_path):
-    source, store = Source(range(120)), tmp_path / "x.sqlite"
+def test_runs_that_all_fail_alike_are_given_up(store, tmp_path):
+    source = Source(range(120))
     broken = Told(lambda *_: "error")
     with RunLog(tmp_path / "x.log") as log:
         summary = run_jobs(source, store, broken, log=log)
@@ -211,8 +209,77 @@ def test_runs_that_all_fail_alike_are_given_up(tmp_path):
     assert not run_jobs(first, store, Told(lambda *_: "error")).gave_up  # nothing is left to run
 
 
-def test_a_second_coordinator_is_refused(tmp_path):
-    store = tmp_path / "x.sqlite"
+def test_a_second_coordinator_is_refused(store):
     with Store.open(store), pytest.raises(StoreError, match="writes to the store"):
         run_jobs(Source([1]), store, Told(lambda *_: pytest.fail("it ran something")))
     assert run_jobs(Source([1]), store, Told()).done == 1
+
+
+class Versions(Source):
+    """Jobs whose keys have the state of a file, which runs read when they begin."""
+
+    state = 0
+
+    def jobs(self):
+        for position, key in enumerate(self.keys):
+            yield replace(job_with((key, self.state), position), arguments={"key": key})
+
+    def again(self, job):
+        return replace(job, key=job_with((job.arguments["key"], self.state), 0).key)
+
+
+@given(
+    keys=st.lists(st.integers(0, 3), min_size=1, max_size=9),
+    changes=st.lists(st.booleans(), max_size=12),
+    room=st.integers(1, 5),
+    batch=st.integers(1, 3),
+)
+@settings(max_examples=40)
+def test_no_outcome_is_recorded_under_the_key_of_another_state(keys, changes, room, batch):
+    source, state_read, left = Versions(keys), {}, list(changes)
+
+    class Reading(Told):
+        def submit(self, job):
+            super().submit(job)
+            state_read[job.key] = source.state
+            if left and left.pop():
+                source.state += 1
+
+        def finish(self):
+            job = self.waiting.popleft()
+            row = Row((Metric("state", state_read[job.key]),))
+            return replace(record_of(job), measured=Measured(row))
+
+    with TemporaryDirectory(dir=QUICK_DISK) as directory:
+        store = Path(directory) / "x.sqlite"
+        summary = run_jobs(source, store, Reading(room=room, batch=batch))
+        assert summary.done + summary.failed == len(keys)
+        with StoreReader(store) as reader:
+            (entry,) = reader.campaigns()
+            records = [run.record for run in reader.runs()]
+        assert (entry.done, entry.failed) == (summary.done, summary.failed)
+    assert [record.job.position for record in records] == list(range(len(keys)))
+    for record, key in zip(records, keys, strict=True):
+        if record.measured is not None:
+            state = record.measured.row["state"]
+            assert record.job.key == job_with((key, state), 0).key
+        else:
+            assert "changed during each attempt" in record.failure.text
+    if sum(changes) <= 3:
+        assert summary.failed == 0
+
+
+def test_a_file_that_never_stays_is_a_failure_of_the_run(store, tmp_path):
+    source = Versions([1, 2, 1])  # the last is as the first then
+
+    def ending(job, _attempt):
+        source.state += job.arguments["key"] == 1
+        return "crash"  # which is no attempt at what it is now
+
+    runners = Told(ending, room=1)
+    with RunLog(tmp_path / "x.log") as log:
+        summary = run_jobs(source, store, runners, terms=Terms(retries=0), log=log)
+    assert (summary.failed, summary.changed) == (3, 4)
+    lines = (tmp_path / "x.log").read_text().splitlines()
+    assert sum("not recorded: a file that it depends on changed" in line for line in lines) == 4
+    assert [attempt for _key, attempt, _status in rows(store)] == [1, 1]

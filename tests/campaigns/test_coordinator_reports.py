@@ -1,9 +1,11 @@
 """What the coordinator tells of its runs: the log, progress, and failures in groups."""
 
+from dataclasses import replace
+
 import pytest
 from told_runners import Source, Told, job_with, record_of, rows
 
-from simplugin.campaigns.jobs import Failure, Record
+from simplugin.campaigns.jobs import Failure
 from simplugin.campaigns.running.course import run_jobs
 from simplugin.campaigns.running.reporting import Pace, RunLog, failure_groups
 from simplugin.errors import StoreError
@@ -51,10 +53,8 @@ def test_progress_adds_up(tmp_path):
     source, store = Source(range(20)), tmp_path / "x.sqlite"
     run_jobs(source, store, Told(), stop=lambda: source.made >= 8)
     before = len(rows(store))
-    summary = run_jobs(
-        Source(range(20)), store, Told(lambda job, _: "error" if job.position == 9 else "done"),
-        report=told.append,
-    )  # fmt: skip
+    runners = Told(lambda job, _: "error" if job.position == 9 else "done")
+    summary = run_jobs(Source(range(20)), store, runners, report=told.append)
     last = told[-1]
     assert (last.total, last.done, last.failed, last.before) == (20, 19, 1, before)
     assert (last.running, last.runners, last.left) == (0, "a test", (0.0, 0.0))
@@ -65,10 +65,8 @@ def test_progress_adds_up(tmp_path):
 def test_the_pace_is_that_of_the_last_minute():
     pace = Pace(0.0)
     assert pace.left(10) is None
-    for second in range(1, 101):  # 1 run a second, then 4
-        pace.note(float(second), second)
-    for second in range(101, 201):
-        pace.note(float(second), 100 + 4 * (second - 100))
+    for second in range(1, 201):  # 1 run a second, then 4
+        pace.note(float(second), max(second, 4 * second - 300))
     assert pace.rate == pytest.approx(4.0)
     low, high = pace.left(480)
     assert (low, high) == pytest.approx((480 * 60 / (240 + 240**0.5), 480 * 60 / (240 - 240**0.5)))
@@ -78,9 +76,9 @@ def test_the_pace_is_that_of_the_last_minute():
 
 def test_failures_are_grouped_apart_from_numbers_and_fit_into_memory():
     texts = [f"{'abcdefghijklmnopqrstuvwxyz'[n % 26]} at {n * 0.5} s" for n in range(2600)]
+    failures = [Failure("error", text) for text in texts]
     records = [
-        Record(job_with(n, n), None, Failure("error", text), "", 0.0, "", {})
-        for n, text in enumerate(texts)
+        replace(record_of(job_with(n, n), "error"), failure=each) for n, each in enumerate(failures)
     ]
     groups = failure_groups([*records, record_of(job_with(3, 9999))])
     assert [group.count for group in groups] == [100] * 20 + [600]

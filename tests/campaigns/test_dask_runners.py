@@ -1,16 +1,18 @@
 import json
 import os
+import re
 import subprocess
 import sys
-import time
 from collections import Counter
-from contextlib import closing
-from dataclasses import dataclass, field, replace
+from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 
+import dask_targets
 import pytest
 from distributed import Client
 from distributed.comm.core import CommClosedError
+from processes import is_alive, wait_until
 
 from simplugin.campaigns.campaign import Campaign
 from simplugin.campaigns.jobs import Job
@@ -23,83 +25,41 @@ from simplugin.campaigns.running.slurm import SlurmSection
 from simplugin.campaigns.store import StoreReader
 from simplugin.errors import SetupError
 
-HERE = Path(__file__).parent
 RUNS = 16
 # A tree, two policies, eight seeds of its generator: a few ms of simulation each.
+RENDER = {"name": "render", "master": "n0", "flop": "6Gf", "byte": "2MB", "count": 4}
+FILTER = {"name": "filter", "master": "n0", "flop": "1Gf", "byte": "12MB", "count": 4}
 SCENARIO = {
-    "platform": {
-        "generator": "random_tree",
-        "parameters": {"n_hosts": 8, "max_degree": 3},
-        "seed": 1,
-    },
-    "workload": {
-        "kind": "bags",
-        "applications": [
-            {"name": "render", "master": "n0", "flop": "6Gf", "byte": "2MB", "count": 4},
-            {"name": "filter", "master": "n0", "flop": "1Gf", "byte": "12MB", "count": 4},
-        ],
-    },
-    "scheduler": {"name": "bags.prices"},
-    "simulation": {"options": {"network_model": "CM02", "crosstraffic": False, "tcp_gamma": 0.0}},
+    "platform": {"generator": "random_tree", "parameters": {"n_hosts": 8, "max_degree": 3}},
+    "workload": {"kind": "bags", "applications": [RENDER, FILTER]},
 }
 SWEEP = {"scheduler.name": ["bags.prices", "bags.fcfs"], "platform.seed": range(1, 9)}
 
 
-def until(condition, limit=600.0):
-    """Wait for something that is to happen soon."""
-    end = time.monotonic() + limit
-    while not (found := condition()):
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.02)
-    return found
-
-
-def is_alive(pid):
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
-    except OSError:  # it is gone, perhaps since the file was opened
-        return False
-    return state != "Z"
-
-
-@dataclass
 class Cluster:
     """A Dask scheduler and workers, each a process of its own on the loopback interface."""
 
-    directory: Path
-    address: str = ""
-    scheduler: subprocess.Popen | None = None
-    workers: list[subprocess.Popen] = field(default_factory=list)
-
-    def __post_init__(self):
-        file = self.directory / "scheduler.json"
-        self.scheduler = self._started(
-            "dask_scheduler",
-            *("--port", "0", "--no-dashboard", "--dashboard-address", ":0"),
-            *("--scheduler-file", file),
-        )
+    def __init__(self, directory):
+        self.directory = directory
+        self.workers = []
+        file = directory / "scheduler.json"
+        words = ["--port", "0", "--no-dashboard", "--dashboard-address", ":0"]
+        self.scheduler = self._started("dask_scheduler", *words, "--scheduler-file", file)
 
         def address():
-            try:
+            assert self.scheduler.poll() is None, self.log
+            with suppress(FileNotFoundError, json.JSONDecodeError):
                 return json.loads(file.read_text(encoding="utf-8"))["address"]
-            except (FileNotFoundError, json.JSONDecodeError):
-                assert self.scheduler.poll() is None, self.log
-                return None
 
-        self.address = until(address)
+        self.address = wait_until(address)
 
     def _started(self, program, *words):
-        environment = {
-            **os.environ,
-            "PYTHONPATH": str(HERE),
-            "OMP_NUM_THREADS": "1",
-            "DASK_TEMPORARY_DIRECTORY": str(self.directory),
-        }
+        more = {"OMP_NUM_THREADS": "1", "DASK_TEMPORARY_DIRECTORY": str(self.directory)}
         with (self.directory / "log").open("ab") as log:
             return subprocess.Popen(
                 [sys.executable, "-m", f"distributed.cli.{program}", "--host", "127.0.0.1", *words],
                 cwd=self.directory,
-                env=environment,
+                env=os.environ | more | {"PYTHONPATH": str(Path(dask_targets.__file__).parent)},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -153,192 +113,159 @@ def this_host():
         yield runners
 
 
-@dataclass
 class Held:
     """A campaign one run of which hangs when it is executed for the first time."""
 
-    campaign: Campaign
-    directory: Path
-    hold: int
+    def __init__(self, directory, hold):
+        self.campaign = Campaign.from_scenario(SCENARIO, SWEEP, directory=directory, keep=2)
+        self.executions, self.mark = directory / "executions", directory / "mark"
+        self.hold = hold
 
     def __getattr__(self, name):
         return getattr(self.campaign, name)
 
-    @property
-    def mark(self):
-        return self.directory / "mark"
-
-    def processes(self):
-        """Return the process of the run that hangs, and its worker's."""
-        return [int(word) for word in self.mark.read_text(encoding="ascii").split()]
-
     def executed(self):
-        lines = (self.directory / "executions").read_text(encoding="ascii").split()
-        return Counter(int(line) for line in lines)
+        return Counter(map(int, self.executions.read_text(encoding="ascii").split()))
 
     def jobs(self):
-        more = {
-            "executions": str(self.directory / "executions"),
-            "hold": self.hold,
-            "mark": str(self.mark),
-        }
+        more = {"executions": str(self.executions), "hold": self.hold, "mark": str(self.mark)}
         for job in self.campaign.jobs():
             arguments = {**job.arguments, **more, "position": job.position}
             yield replace(job, target="dask_targets:simulate", arguments=arguments)
 
 
-def campaign_of(directory):
-    return Campaign.from_scenario(SCENARIO, SWEEP, directory=directory, keep=2)
+def processes(mark):
+    """Return the process of a run that hangs, and its worker's."""
+    wait_until(mark.exists)
+    return [int(word) for word in mark.read_text(encoding="ascii").split()]
 
 
-def held_job(mark, number=0, **limits):
-    arguments = {"mark": str(mark)}
-    return Job(f"{number:064x}", number, "dask_targets:hold", arguments, **limits)
+def job(function, number=0, wall_limit=None, **arguments):
+    target = f"dask_targets:{function}"
+    return Job(f"{number:064x}", number, target, arguments, wall_limit=wall_limit)
 
 
-def square_job(number):
-    return Job(f"{number:064x}", number, "dask_targets:square", {"n": number})
-
-
-def all_finished(runners):
-    end = time.monotonic() + 600
+def record_of(runners, *jobs):
+    """Return the record of one job, once it has ended."""
+    for each in jobs:
+        runners.submit(each)
     records = []
-    while runners.running:
-        assert time.monotonic() < end, "some never finished"
-        records += runners.finished(0.2)
-    return records
+    wait_until(lambda: records.extend(runners.finished(0.2)) or not runners.running)
+    (record,) = records
+    return record
 
 
 def outcomes(store):
     """Return what was recorded, by key; nothing twice."""
-    with closing(StoreReader(store)) as reader:
+    with StoreReader(store) as reader:
         records = [run.record for run in reader.runs()]
         kept = {record.job.key: contents for record, contents in reader.contents()}
-        assert all(record.failure is None for record in records)
-        assert len({record.job.key for record in records}) == len(records)
-        return {
-            record.job.key: (
-                record.job.position,
-                record.measured.digest,
-                record.measured.row,
-                kept.get(record.job.key),
-                dict(record.versions),
-            )
-            for record in records
-        }
+    assert all(record.failure is None for record in records)
+    found = {each.job.key: (each.job.position, each.measured, each.versions) for each in records}
+    assert len(found) == len(records)
+    return {key: (*outcome, kept.get(key)) for key, outcome in found.items()}
 
 
-def test_a_campaign_survives_a_killed_worker_with_the_results_of_one_host(
-    cluster, this_host, tmp_path
-):
-    campaign = campaign_of(tmp_path)
-    assert campaign.total == RUNS
-    held = Held(campaign, tmp_path, hold=7)
+def test_killed_workers_cost_no_results(cluster, this_host, tmp_path):
+    held = Held(tmp_path, hold=7)
+    assert held.total == RUNS
     killed = []
 
     def kill(_progress):
         if not killed and held.mark.exists():
-            killed.extend(held.processes())
+            killed.extend(processes(held.mark))
             cluster.kill_worker(killed[1])
 
     cluster.with_workers(2)
     with closing(DaskRunners(cluster.address)) as runners:
-        until(lambda: runners.describe().startswith("2 workers"))
+        wait_until(lambda: runners.describe().startswith("2 workers"))
         # Two runs at a time, and a few more that are on their way.
         assert 4 <= runners.wanted <= 16
         summary = run_jobs(held, tmp_path / "dask.sqlite", runners, report=kill)
-        until(lambda: runners.describe().startswith("1 worker "))
+        wait_until(lambda: runners.describe().startswith("1 worker "))
     assert killed, cluster.log
     assert (summary.done, summary.failed, summary.interrupted) == (RUNS, 0, False)
     # The lost run was done again, by the other worker; no process of the first attempt is left.
     assert held.executed()[held.hold] == 2
     assert set(held.executed()) == set(range(RUNS))
-    until(lambda: not is_alive(killed[0]))
+    wait_until(lambda: not is_alive(killed[0]))
 
-    assert run_jobs(campaign, tmp_path / "local.sqlite", this_host).done == RUNS
+    assert run_jobs(held.campaign, tmp_path / "local.sqlite", this_host).done == RUNS
     on_dask, on_host = outcomes(tmp_path / "dask.sqlite"), outcomes(tmp_path / "local.sqlite")
     assert len(on_dask) == RUNS
     assert on_dask == on_host
     # They are results, and not all the same.
-    assert len({digest for _, digest, *_ in on_host.values()}) == RUNS
+    assert len({measured.digest for _, measured, *_ in on_host.values()}) == RUNS
+
+
+COORDINATOR = """
+import sys
+from simplugin.campaigns.running.dask_runners import DaskRunners, Job
+runners = DaskRunners(sys.argv[1])
+runners.submit(Job("0", 0, "dask_targets:hold", {"mark": sys.argv[2]}))
+runners.finished(60)
+"""
 
 
 def test_runs_end_with_their_limit_their_runners_and_their_coordinator(cluster, tmp_path):
     cluster.with_workers(1)
     marks = [tmp_path / name for name in ("limit", "closed", "killed")]
-
-    def process_of(mark):
-        until(mark.exists)
-        return int(mark.read_text(encoding="ascii").split()[0])
-
     with closing(DaskRunners(cluster.address)) as runners:
         # On a busy machine the limit may come before the run has started.
         for limit in (0.3, 3, 30, 300):
-            runners.submit(held_job(marks[0], wall_limit=limit))
-            (record,) = all_finished(runners)
+            record = record_of(runners, job("hold", mark=str(marks[0]), wall_limit=limit))
             assert record.failure.kind == "wall_limit"
             if marks[0].exists():
                 break
-        assert not is_alive(process_of(marks[0]))
+        assert not is_alive(processes(marks[0])[0])
         # Files that only the coordinator's host has.
         absent = str(tmp_path / "absent")
-        runners.submit(replace(square_job(1), arguments={"n": 1, "directory": absent}))
-        (record,) = all_finished(runners)
+        record = record_of(runners, job("square", n=1, directory=absent))
         assert record.failure.kind == "error"
-        assert absent in record.failure.text
-        assert "same paths" in record.failure.text
+        assert re.search(f"{absent}.*same paths", record.failure.text)
         # To the millisecond, as of all records.
         assert len(record.started) == len("2026-11-22T05:00:00.000+00:00")
         for number in range(len(cluster.workers)):
-            runners.submit(held_job(marks[1], number))
-        process = process_of(marks[1])
-    until(lambda: not is_alive(process))
+            runners.submit(job("hold", number, mark=str(marks[1])))
+        process, _ = processes(marks[1])
+    wait_until(lambda: not is_alive(process))
 
-    program = (
-        "import sys\n"
-        "from simplugin.campaigns.running.dask_runners import DaskRunners, Job\n"
-        "runners = DaskRunners(sys.argv[1])\n"
-        "runners.submit(Job('0', 0, 'dask_targets:hold', {'mark': sys.argv[2]}))\n"
-        "runners.finished(60)\n"
-    )
-    words = [sys.executable, "-c", program, cluster.address, str(marks[2])]
+    words = [sys.executable, "-c", COORDINATOR, cluster.address, str(marks[2])]
     with subprocess.Popen(words) as coordinator:
         try:
-            process = process_of(marks[2])
+            process, _ = processes(marks[2])
         finally:
             coordinator.kill()
-    until(lambda: not is_alive(process))
+    wait_until(lambda: not is_alive(process))
 
 
 def test_lost_and_wrong_workers_are_told(cluster, monkeypatch):
     (worker,) = cluster.with_workers(1).workers
     cluster.give_no_second_chances()
     with closing(DaskRunners(cluster.address)) as runners:
-        until(lambda: runners.describe().startswith("1 worker "))
-        runners.submit(replace(square_job(3), target="dask_targets:kill_worker"))
-        (record,) = all_finished(runners)
+        wait_until(lambda: runners.describe().startswith("1 worker "))
+        record = record_of(runners, job("kill_worker"))
         assert record.failure.kind == "crash"
         assert "1 worker of the Dask cluster was lost while it had this run" in record.failure.text
         assert record.place == f"127.0.0.1:{worker.pid}"
-        until(lambda: runners.describe() == f"no workers at {cluster.address} yet")
+        wait_until(lambda: runners.describe() == f"no workers at {cluster.address} yet")
         assert runners.wanted == 1
         # One that joins later is asked what it has before it does anything.
         monkeypatch.setitem(runners._expected, "numpy", "0.1")
-        runners.submit(square_job(0))
+        runners.submit(job("square", n=0))
         assert runners.wanted == 0
         assert runners.finished(0.0) == []
         cluster.with_workers(1)
         with pytest.raises(SetupError, match=r"worker tcp://127.*has numpy [\d.]+ instead of 0\.1"):
             runners.finished(60)
     # Those that are there already are asked before the first job.
-    with monkeypatch.context() as patch:
-        patch.setattr("platform.machine", lambda: "abacus")
-        with pytest.raises(SetupError, match=r"worker tcp://127.*instead of abacus"):
-            DaskRunners(cluster.address)
+    monkeypatch.setattr("platform.machine", lambda: "abacus")
+    with pytest.raises(SetupError, match=r"worker tcp://127.*instead of abacus"):
+        DaskRunners(cluster.address)
 
 
 def test_lost_scheduler_is_told(this_host, tmp_path):
-    held, store = Held(campaign_of(tmp_path), tmp_path, hold=3), tmp_path / "campaign.sqlite"
+    held, store = Held(tmp_path, hold=3), tmp_path / "campaign.sqlite"
 
     with closing(Cluster(tmp_path).with_workers(1)) as cluster:
 
@@ -346,19 +273,17 @@ def test_lost_scheduler_is_told(this_host, tmp_path):
             if held.mark.exists():
                 cluster.scheduler.kill()
 
-        with (
-            closing(DaskRunners(cluster.address)) as runners,
-            pytest.raises(SetupError, match=f"{cluster.address} has gone.*same command"),
-        ):
+        gone = pytest.raises(SetupError, match=f"{cluster.address} has gone.*same command")
+        with closing(DaskRunners(cluster.address)) as runners, gone:
             run_jobs(held, store, runners, report=kill)
-    until(lambda: not is_alive(held.processes()[0]))
+    wait_until(lambda: not is_alive(processes(held.mark)[0]))
     before, executed = outcomes(store), held.executed()
     assert 0 < len(before) < RUNS
     summary = run_jobs(held.campaign, store, this_host)
     assert (summary.before, summary.done) == (len(before), RUNS)
     after = outcomes(store)
     assert len(after) == RUNS
-    assert all(after[key] == found for key, found in before.items())
+    assert after | before == after
     assert {executed[position] for position, *_ in before.values()} == {1}
 
 
@@ -370,29 +295,24 @@ def test_scheduler_that_goes_while_it_hands_over_an_answer_is_told(cluster, monk
             raise CommClosedError("Stream is closed")
 
         monkeypatch.setattr(runners._client, "_gather_remote", break_off)
-        runners.submit(square_job(3))
+        runners.submit(job("square", n=3))
         with pytest.raises(SetupError, match=f"{cluster.address} has gone.*same command"):
             runners.finished(60)
 
 
 def test_what_cannot_be_used_is_told_with_a_remedy(monkeypatch):
     monkeypatch.setattr(dask_runners, "_CONNECT_LIMIT", 0.3)
-    with (
-        pytest.raises(SetupError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:1' .*"),
-        chosen_runners(scheduler="tcp://127.0.0.1:1"),
-    ):
-        pass
+    nobody = "tcp://127.0.0.1:1"
+    with pytest.raises(SetupError, match=f"no Dask scheduler answers at '{nobody}' .*"):
+        chosen_runners(scheduler=nobody).__enter__()
     # Of a client that breaks off in its own start, Dask tells long afterwards.
     monkeypatch.setattr("distributed.Client", pytest.fail)
     for wrong in ("nowhere:what", "foo://x", "tcp://", "tcp://:1", "tcp://x:0"):
         with pytest.raises(SetupError, match=f"'{wrong}' is no address of a Dask scheduler"):
             DaskRunners(wrong)
     for others in ({"jobs": 2}, {"slurm": SlurmSection()}):
-        with (
-            pytest.raises(SetupError, match=r"--scheduler.* exclude each other"),
-            chosen_runners(scheduler="tcp://127.0.0.1:1", **others),
-        ):
-            pass
+        with pytest.raises(SetupError, match=r"--scheduler.* exclude each other"):
+            chosen_runners(scheduler=nobody, **others).__enter__()
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(SetupError, match=r"pip install 'simplugin\[dask\]'"):
-        DaskRunners("tcp://127.0.0.1:1")
+        DaskRunners(nobody)

@@ -5,7 +5,9 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -28,8 +30,17 @@ PLAIN = st.recursive(
 
 
 def key_of(document, directory):
-    """The key of a scenario, by one that has read no file yet."""
+    """Return the key of a scenario, by one that has read no file yet."""
     return Keys(directory).key(document)
+
+
+def planted(directory, files):
+    """Write files, and return their directory."""
+    for name, text in files.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return directory
 
 
 def exactly(value):
@@ -47,34 +58,22 @@ def test_canonical_json_is_equal_for_equal_data_only(one, other):
 
 
 def test_what_is_shown_or_limited_is_no_part_of_it(tmp_path):
-    bare = {"platform": {"generator": "star", "seed": 1}, "simulation": {"seed": 3}}
-    dressed = {
-        "output": {"directory": "x"},
-        "title": "A title",
-        "campaign": {"retries": 1},
-        "slurm": {"cores": 2},
-        "simulation": {"wall_limit": 5.0, "seed": 3, "memory_limit": 100},
-        "platform": {"seed": 1, "generator": "star"},
-    }
+    star, seed = {"generator": "star", "seed": 1}, {"seed": 3}
+    bare = {"platform": star, "simulation": seed}
+    dressed = {"output": {"directory": "x"}, "title": "A title", "campaign": {"retries": 1}}
+    dressed["slurm"] = {"cores": 2}
+    dressed["simulation"] = {"wall_limit": 5.0, **seed, "memory_limit": 100}
+    dressed["platform"] = dict(reversed(star.items()))
     assert key_of(bare, tmp_path) == key_of(dressed, tmp_path)
-    for changed in (
-        {"platform": {"generator": "star", "seed": 2}, "simulation": {"seed": 3}},
-        {"platform": {"generator": "star", "seed": 1.0}, "simulation": {"seed": 3}},
-        {"platform": {"generator": "star", "seed": True}, "simulation": {"seed": 3}},
-        {"platform": {"generator": "star", "seed": 1}, "simulation": {"seed": 3, "until": 1.0}},
-        {"platform": {"generator": "star", "seed": 1}},
-    ):
-        assert key_of(bare, tmp_path) != key_of(changed, tmp_path)
+    changed = [{"platform": star | {"seed": other}, "simulation": seed} for other in (2, 1.0, True)]
+    changed += [{"platform": star, "simulation": seed | {"until": 1.0}}, {"platform": star}]
+    assert key_of(bare, tmp_path) not in [key_of(each, tmp_path) for each in changed]
 
 
 def test_contents_of_files_count_wherever_they_are(tmp_path):
     def place(name, platform, profile):
-        directory = tmp_path / name
-        directory.mkdir()
         text = '<trace id="t" file="t.profile"/><link bandwidth_file=\'t.profile\'/>'
-        (directory / "p.xml").write_text(platform + text)
-        (directory / "t.profile").write_text(profile)
-        return directory
+        return planted(tmp_path / name, {"p.xml": platform + text, "t.profile": profile})
 
     document = {"platform": {"file": "p.xml"}}
     first = place("first", "<platform/>", "0 1\n")
@@ -96,18 +95,16 @@ def test_a_file_that_changes_is_read_again_and_one_that_does_not_is_not(tmp_path
     document = {"workload": {"graphs": [{"file": "graph.dot"}]}}
     several = Keys(tmp_path)
     first = several.key(document)
-    reads = []
     # As if it had been written long ago.
     monkeypatch.setattr("simplugin.campaigns.file_states.SETTLED", -60.0)
     assert several.key(document) == first
-    monkeypatch.setattr(
-        "builtins.open", lambda *given, was=open, **more: reads.append(given) or was(*given, **more)
-    )
+    opened = Mock(wraps=open)
+    monkeypatch.setattr("builtins.open", opened)
     assert several.key(document) == Keys(tmp_path).key(document) == first
-    assert not reads
+    assert not opened.called
     path.write_text("digraph { }")
     assert several.key(document) != first
-    assert [given[0] for given in reads if given[0] == str(path)] == [str(path)]
+    assert [call.args[0] for call in opened.call_args_list].count(str(path)) == 1
 
 
 def test_a_change_that_hides_is_seen(tmp_path):
@@ -132,22 +129,17 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path):
 
 
 def test_directories_and_patterns_count_by_all_their_files(tmp_path):
-    graphs = tmp_path / "graphs"
-    graphs.mkdir()
-    for name in ("a.dot", "b.dot", "note.txt"):
-        (graphs / name).write_text(name)
+    names = ("a.dot", "b.dot", "note.txt")
+    graphs = planted(tmp_path / "graphs", {name: name for name in names})
 
     def both():
         return [key_of({"of": text}, tmp_path) for text in ("graphs", "graphs/*.dot", "nothing")]
 
     first = both()
-    (graphs / ".hidden").write_text("1")
-    (graphs / "store.sqlite-wal").write_text("1")
-    with sqlite3.connect(graphs / "store.sqlite") as store:
+    hidden = (".hidden", "store.sqlite-wal", "store.sqlite.lock", "store.log")
+    planted(graphs, dict.fromkeys(hidden, "1"))
+    with closing(sqlite3.connect(graphs / "store.sqlite")) as store:
         store.execute("create table runs (key)")
-    store.close()
-    for name in ("store.sqlite.lock", "store.log"):
-        (graphs / name).write_text("1")
     assert both() == first
     (graphs / "note.txt").write_text("other")
     second = both()
@@ -186,17 +178,16 @@ print(*(m.__file__ for m in list(sys.modules.values()) if getattr(m, "__file__",
 """
 
 
-def planted(directory, files):
-    for name, text in files.items():
-        path = directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+def output_of(*words):
+    """Return what a new Python prints."""
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_the_modules_of_a_function_are_those_that_python_imports(tmp_path):
     planted(tmp_path, REACHED | UNRELATED)
-    words = [sys.executable, "-I", "-c", CHILD, str(tmp_path)]
-    told = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    told = output_of("-I", "-c", CHILD, str(tmp_path))
     by_python = {line for line in told.splitlines() if line.startswith(str(tmp_path))}
     assert by_python == {str(tmp_path / name) for name in REACHED}
     assert set(modules_beside(str(tmp_path), "mine")) == by_python
@@ -234,12 +225,12 @@ def test_inputs_count(tmp_path):
 @pytest.mark.parametrize(
     "text",
     [
-        "from importlib import import_module\n",
-        "def f(x):\n    exec(x)\n",
-        "__import__('analysis')\n",
-        "import sys\nsys.path.append('lib')\n",
-        "import compiled\n",
-        "this is no Python\n",
+        "from importlib import import_module",
+        "def f(x):\n    exec(x)",
+        "__import__('analysis')",
+        "import sys\nsys.path.append('lib')",
+        "import compiled",
+        "this is no Python",
     ],
 )
 def test_all_modules_count_where_imports_cannot_be_told(tmp_path, text):
@@ -258,13 +249,11 @@ def test_all_modules_count_where_imports_cannot_be_told(tmp_path, text):
 
 
 def test_an_installed_package_counts_too(tmp_path, monkeypatch):
-    scenario = tmp_path / "scenario"
-    scenario.mkdir()
+    scenario = planted(tmp_path / "scenario", {"scenario.toml": ""})
     found = []
     for version in (1, 2):
-        site = tmp_path / f"site{version}"
-        (site / "my_lab_package").mkdir(parents=True)
-        (site / "my_lab_package" / "__init__.py").write_text(f"VERSION = {version}\n")
+        package = {"my_lab_package/__init__.py": f"VERSION = {version}\n"}
+        site = planted(tmp_path / f"site{version}", package)
         with monkeypatch.context() as patch:
             patch.syspath_prepend(str(site))
             patch.setattr("simplugin.campaigns.named_modules._places", {})
@@ -280,11 +269,8 @@ HANDLED = ("scenarios/sweeps.py", "campaigns/store/writing.py", "regression/pyte
 def test_the_code_counts_but_not_what_shows_or_handles_results(tmp_path, monkeypatch):
     assert code_digest() == code_digest()
     shown = ("cli/app.py", "reports/page.js", "cli/deep/x.py")
-    for name in ("core.py", "bags/cli.py", *shown, *HANDLED):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("1")
-    (tmp_path / "fast.so").write_bytes(b"\x7fELF")
+    counted = ("core.py", "bags/cli.py", "fast.so")
+    planted(tmp_path, dict.fromkeys((*counted, *shown, *HANDLED), "1"))
     monkeypatch.setattr(simplugin, "__path__", [str(tmp_path)])
     digest = code_digest.__wrapped__
     seen = [digest()]
@@ -296,7 +282,7 @@ def test_the_code_counts_but_not_what_shows_or_handles_results(tmp_path, monkeyp
     assert len(whole) == 4 + len(HANDLED)
     (tmp_path / "core.cpython-311.pyc").write_text("2")
     assert digest() == seen[0]
-    for name in ("core.py", "bags/cli.py", "fast.so"):
+    for name in counted:
         (tmp_path / name).write_text("2")
         seen.append(digest())
     os.rename(tmp_path / "core.py", tmp_path / "kernel.py")
@@ -304,11 +290,8 @@ def test_the_code_counts_but_not_what_shows_or_handles_results(tmp_path, monkeyp
     assert len(set(seen)) == len(seen)
 
 
-# What a run imports though its numbers do not come from it.
-HARMLESS = {
-    "campaigns/__init__.py": "names what the package has",
-    "scenarios/__init__.py": "names what the package has",
-}
+# What a run imports though its numbers do not come from it: they name what the package has.
+HARMLESS = {"campaigns/__init__.py", "scenarios/__init__.py"}
 RUNS = """
 import json, sys, tomllib
 from pathlib import Path
@@ -339,12 +322,9 @@ SHORT = {
 def test_all_that_a_run_imports_is_in_the_digest():
     root = Path(simplugin.__file__).parent
     scenarios = root.parent / "scenarios"
-    words = [sys.executable, "-c", RUNS, str(scenarios), json.dumps(SHORT)]
-    done = subprocess.run(words, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    imported = set(done.stdout.split())
+    imported = set(output_of("-c", RUNS, str(scenarios), json.dumps(SHORT)).split())
     assert {"campaigns/scenario_runs.py", "scenarios/outputs.py", "bags/execution.py"} <= imported
-    assert {name for name in imported if not keys.decides(name)} == set(HARMLESS)
+    assert {name for name in imported if not keys.decides(name)} == HARMLESS
     # No name of what does not count is a misspelt one.
     assert [name for name in keys.HANDLING if not (root / name).exists()] == []
 
@@ -352,17 +332,15 @@ def test_all_that_a_run_imports_is_in_the_digest():
 def test_the_key_is_of_this_code_this_simgrid_and_these_solvers(tmp_path, monkeypatch):
     key = key_of({}, tmp_path)
     installed = keys.versions()
-    with monkeypatch.context() as patch:
-        patch.setattr(keys, "code_digest", lambda: "other code")
-        assert key_of({}, tmp_path) != key
-    with monkeypatch.context() as patch:
-        patch.setattr(keys, "simgrid_version", lambda: "4.2")
-        assert key_of({}, tmp_path) != key
-    with monkeypatch.context() as patch:
-        patch.setattr(keys, "versions", lambda: installed | {"highspy": "0.1"})
-        assert key_of({}, tmp_path) != key
-        patch.setattr(keys, "versions", lambda: installed | {"python": "2.7"})
-        assert key_of({}, tmp_path) == key
+    for name, other, counts in (
+        ("code_digest", "other code", True),
+        ("simgrid_version", "4.2", True),
+        ("versions", installed | {"highspy": "0.1"}, True),
+        ("versions", installed | {"python": "2.7"}, False),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(keys, name, lambda other=other: other)
+            assert (key_of({}, tmp_path) != key) == counts
     assert len(key) == 64
     assert set(key) <= set("0123456789abcdef")
 

@@ -2,12 +2,13 @@
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
-from simplugin.campaigns.campaign import load_campaign
+from simplugin.campaigns.campaign import Campaign, load_campaign
 from simplugin.campaigns.scenario_runs import run
 from simplugin.errors import ScenarioError
 from simplugin.inputs.references import resolve
@@ -24,12 +25,7 @@ generator = "star"
 parameters = { workers = 2 }
 [workload]
 kind = "bags"
-[[workload.applications]]
-name = "one"
-master = "master"
-flop = "1Gf"
-byte = "1MB"
-count = 5
+applications = [{ name = "one", master = "master", flop = "1Gf", byte = "1MB", count = 5 }]
 [scheduler]
 name = "bags.fcfs"
 [simulation]
@@ -52,18 +48,13 @@ def test_the_first_run_of_shipped_campaigns_works(path):
 def test_a_run_is_that_of_the_scenario(lab):
     # By the closed form: 200 MB at 100 MB/s, then work at 2 Gflop/s.
     path = lab / "scenario.toml"
-    text = path.read_text()
-    (lab / "campaign.toml").write_text(
-        text + "\n[sweep]\nsimulation.options.bandwidth_factor = [1.0, 0.5]\n"
-    )
-    campaign = load_campaign(lab / "campaign.toml")
-    whole, half = (run(job.arguments) for job in campaign.jobs())
+    sweep = {"simulation.options.bandwidth_factor": [1.0, 0.5]}
+    whole, half = (run(job.arguments) for job in Campaign.from_scenario(path, sweep).jobs())
     assert whole.row["makespan"] == pytest.approx(2.0 + 3.0, rel=1e-9)
     assert half.row["makespan"] == pytest.approx(4.0 + 3.0, rel=1e-9)
     # The same as by itself, to the last bit.
     outcome = run_scenario(load_scenario(path))
-    (lab / "alone.toml").write_text(text)
-    alone = run(load_campaign(lab / "alone.toml").job(0).arguments)
+    alone = run(load_campaign(path).job(0).arguments)
     assert alone.digest == outcome.result.digest()
     assert alone.row.metrics == outcome.row.metrics
     assert alone.contents["activities"]["columns"]["label"] == ["data", "crunch"]
@@ -87,38 +78,27 @@ def test_what_is_kept_changes_nothing_of_what_is_recorded(tmp_path):
     assert list(tmp_path.iterdir()) == [tmp_path / "bags.toml"]
 
 
-def failure(job):
-    with pytest.raises(ScenarioError) as caught:
-        run(job.arguments)
-    return str(caught.value)
-
-
-def test_errors_have_the_line_of_the_campaign_where_it_is_swept(tmp_path):
-    path = tmp_path / "bags.toml"
-    text = BAGS + "\n[sweep]\nplatform.parameters.workers = [2, -2]\n"
+@pytest.mark.parametrize(
+    ("varied", "position", "words"),
+    [
+        ("[[variations]]\nworkload.applications.0.master = 'nobody'", 0, "'nobody'"),
+        ("[[variations]]\nplatform.parameters = { workers = -2 }", 0, "workers = -2"),
+        ("[sweep]\nplatform.parameters.workers = [2, -2]", 1, "[2, -2]"),
+    ],
+)
+def test_errors_have_the_line_of_the_campaign_where_it_is_varied(tmp_path, varied, position, words):
+    path, text = tmp_path / "bags.toml", BAGS + varied
     path.write_text(text)
-    campaign = load_campaign(path)
-    line = text.split("\n").index("platform.parameters.workers = [2, -2]") + 1
-    bad = campaign.job(1)
-    assert failure(bad).startswith(f"{path}:{line}: generator 'star' refuses")
+    arguments = load_campaign(path).job(position).arguments
+    line = text.partition(words)[0].count("\n") + 1
+    with pytest.raises(ScenarioError, match=f"^{re.escape(str(path))}:{line}: "):
+        run(arguments)
     # What all runs have alike is not carried by each.
-    assert len(json.dumps(bad.arguments)) < 600
+    assert len(json.dumps(arguments)) < 600
     # The file that it came from is another one now: its lines would mislead.
     path.write_text("\n" + text)
-    assert failure(bad).startswith(f"{path}: generator 'star' refuses")
-
-
-def test_errors_have_the_line_of_their_variation(tmp_path):
-    path = tmp_path / "bags.toml"
-    path.write_text(
-        BAGS + "\n[[variations]]\nworkload.applications.0.master = 'nobody'\n"
-        "[[variations]]\nplatform.parameters = { workers = -2 }\n"
-    )
-    lines = path.read_text().split("\n")
-    jobs = list(load_campaign(path).jobs())
-    for job, words in zip(jobs, ("'nobody'", "workers = -2"), strict=True):
-        at = next(number for number, line in enumerate(lines, 1) if words in line)
-        assert failure(job).startswith(f"{path}:{at}: ")
+    with pytest.raises(ScenarioError, match=f"^{re.escape(str(path))}: "):
+        run(arguments)
 
 
 def test_a_process_that_goes_on_sees_modules_that_changed(tmp_path, monkeypatch):

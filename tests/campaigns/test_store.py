@@ -18,29 +18,25 @@ from simplugin.campaigns.store.documents import value_of
 from simplugin.errors import StoreError
 from simplugin.rows import Best, Metric, Row
 
+SHORT = st.text(max_size=3)
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
-    ),
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | SHORT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(SHORT, inner, max_size=3),
     max_leaves=4,
 )
-DOCUMENT = st.dictionaries(st.text(max_size=3), JSON, max_size=2)
+DOCUMENT = st.dictionaries(SHORT, JSON, max_size=2)
 # Error messages hold whatever a process printed, half characters too.
 TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
 
 
 @st.composite
 def records(draw, number):
-    metrics = tuple(
-        Metric(name, draw(st.floats() | st.integers() | st.none() | st.text(max_size=3)), "s")
-        for name in draw(st.lists(st.sampled_from(["makespan", "seed", "gap"]), unique=True))
-    )
-    best = None
-    if metrics:
-        proof = draw(st.sampled_from(["optimum", "bound"]))
-        best = draw(st.none() | st.builds(Best, st.just(metrics[0].name), st.floats()))
-        best = best and replace(best, proof=proof)
+    values = st.floats() | st.integers() | st.none() | SHORT
+    names = draw(st.lists(st.sampled_from(["makespan", "seed", "gap"]), unique=True))
+    metrics = tuple(Metric(name, draw(values), "s") for name in names)
+    proofs = st.sampled_from(["optimum", "bound"])
+    bests = [st.builds(Best, st.just(name), st.floats(), proofs) for name in names[:1]]
+    best = draw(st.one_of(st.none(), *bests))
     measured = failure = None
     if draw(st.booleans()):
         row = Row(metrics, draw(DOCUMENT), best)
@@ -52,9 +48,18 @@ def records(draw, number):
     return Record(whole, measured, failure, "2026-11-22T05:00:00+00:00", 0.1, "here:1", VERSIONS)
 
 
-def told(value):
-    """Return what tells values apart to the last bit, NaN like NaN."""
-    return repr(value)
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "store.sqlite"
+
+
+def stored(path, *records, source=None):
+    """Append records to a campaign of a store, and return its number."""
+    with Store.open(path) as store:
+        campaign = store.begin(source or Source())
+        for record in records:
+            store.append(campaign, record)
+    return campaign
 
 
 @settings(max_examples=25)
@@ -62,28 +67,22 @@ def told(value):
 def test_records_come_back_to_the_last_bit(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("stores") / "store.sqlite"
     given_ = [data.draw(records(number)) for number in range(data.draw(st.integers(1, 4)))]
-    with Store.open(path) as store:
-        campaign = store.begin(Source())
-        for record in given_:
-            store.append(campaign, record)
+    campaign = stored(path, *given_)
     with StoreReader(path) as reader:
-        found = records_of(reader, campaign)
-        for before, after in zip(given_, found, strict=True):
+        # Texts tell values apart to the last bit, and NaN is like NaN.
+        for before, after in zip(given_, records_of(reader, campaign), strict=True):
             if before.failure is not None:  # what cannot be written is escaped
                 text = before.failure.text.encode("utf-8", "backslashreplace").decode()
                 before = replace(before, failure=replace(before.failure, text=text))
-            assert told(after) == told(before)
+            assert repr(after) == repr(before)
             assert reader.state_of(before.job.key) == ("failed" if before.failure else "done")
-        kept = [
-            r.measured.contents for r in given_ if r.measured and r.measured.contents is not None
-        ]
-        assert told([contents for _, contents in reader.contents()]) == told(kept)
-        table = reader.frame(campaign)
-        assert len(table) == len(given_)
+        kept = [each.measured.contents for each in given_ if each.measured]
+        kept = [contents for contents in kept if contents is not None]
+        assert repr([contents for _, contents in reader.contents()]) == repr(kept)
+        assert len(reader.frame(campaign)) == len(given_)
 
 
-def test_a_key_is_done_once_any_attempt_is(tmp_path):
-    path = tmp_path / "store.sqlite"
+def test_a_key_is_done_once_any_attempt_is(path):
     with Store.open(path) as store:
         campaign = store.begin(Source())
         assert store.state_of(key_of(1)) is None
@@ -102,24 +101,15 @@ def test_a_key_is_done_once_any_attempt_is(tmp_path):
         assert [(run.attempt, run.record) for run in reader.runs(status="done")] == [(3, done(1))]
         assert list(reader.failures(campaign)) == [failed(2, "second")]
         every = reader.frame(every=True)[["position", "attempts", "error"]].fillna("")
-        assert list(every.itertuples(index=False, name=None)) == [
-            (1, 1, "first"),
-            (1, 2, "second"),
-            (1, 3, ""),
-            (1, 4, "too late"),
-            (2, 1, "first"),
-            (2, 2, "second"),
-        ]
+        assert every["position"].tolist() == [1, 1, 1, 1, 2, 2]
+        assert every["attempts"].tolist() == [1, 2, 3, 4, 1, 2]
+        assert every["error"].tolist() == ["first", "second", "", "too late", "first", "second"]
         assert list(reader.frame()["attempts"]) == [3, 2]
 
 
-def test_campaigns_share_what_is_recorded(tmp_path):
-    path = tmp_path / "store.sqlite"
+def test_campaigns_share_what_is_recorded(path):
     one, two = Source(3), Source(4, identity=key_of("other"), title="More")
-    with Store.open(path) as store:
-        assert store.begin(one) == 1
-        for number in range(3):
-            store.append(1, done(number))
+    assert stored(path, *map(done, range(3)), source=one) == 1
     with Store.open(path) as store:
         assert store.begin(two) == 2
         assert store.begin(one) == 1
@@ -135,15 +125,11 @@ def test_campaigns_share_what_is_recorded(tmp_path):
     with StoreReader(path) as reader:
         first, second = reader.campaigns()
         assert (first.number, first.title, first.total, first.done) == (1, "Numbers", 3, 3)
-        assert (second.number, second.title, second.total) == (2, "More", 4)
-        assert (second.done, second.failed, second.missing) == (3, 0, 1)
-        assert second.text == two.text
+        assert (second.number, second.title, second.text) == (2, "More", two.text)
+        assert (second.total, second.done, second.failed, second.missing) == (4, 3, 0, 1)
         assert reader.latest() == second
-        assert [record.job for record in records_of(reader, 2)] == [
-            moved,
-            job(7, position=1, varied={"case": "c"}),
-            job(7, position=2, varied={"case": "d"}),
-        ]
+        others = [job(7, position=n, varied={"case": case}) for n, case in ((1, "c"), (2, "d"))]
+        assert [record.job for record in records_of(reader, 2)] == [moved, *others]
         assert records_of(reader, 1) == [done(0), done(1), done(2)]
         assert len(records_of(reader)) == 6
         with pytest.raises(StoreError, match=r"no campaign 3 .*are 1 \(Numbers\), 2 \(More\)"):
@@ -154,13 +140,9 @@ def test_campaigns_share_what_is_recorded(tmp_path):
             assert connection.execute("SELECT count(*) FROM runs").fetchone() == (4,)
 
 
-def test_a_position_follows_the_code(tmp_path):
+def test_a_position_follows_the_code(path):
     """The same campaign with another key at a position: other code, or another file."""
-    path = tmp_path / "store.sqlite"
-    with Store.open(path) as store:
-        campaign = store.begin(Source(1))
-        store.append(campaign, done(0))
-        store.append(campaign, done(5, position=0))
+    stored(path, done(0), done(5, position=0), source=Source(1))
     with StoreReader(path) as reader:
         assert records_of(reader) == [done(5, position=0)]
         assert reader.latest().done == 1
@@ -171,8 +153,7 @@ def test_a_position_follows_the_code(tmp_path):
         assert store.state_of(key_of(0)) == "done"
 
 
-def test_the_table_has_a_column_for_everything(tmp_path):
-    path = tmp_path / "store.sqlite"
+def test_the_table_has_a_column_for_everything(path):
     rows = [
         done(0, varied={"platform.seed": 1, "seed": 5, "hosts": [1, 2], "exact": True}),
         done(
@@ -183,10 +164,7 @@ def test_the_table_has_a_column_for_everything(tmp_path):
         ),
         failed(2, "no host", "wall_limit", varied={"platform.seed": 3}),
     ]
-    with Store.open(path) as store:
-        campaign = store.begin(Source())
-        for record in rows:
-            store.append(campaign, record)
+    campaign = stored(path, *rows)
     table = simplugin.campaigns.results(path)
     names = "campaign position key status platform.seed varied.seed hosts exact variation"
     names += " makespan tasks metric.status up optimum bound gap seed duration started place"
@@ -196,19 +174,16 @@ def test_the_table_has_a_column_for_everything(tmp_path):
     assert list(table["platform.seed"]) == [1, 2**40, 3]
     assert table["platform.seed"].dtype == "int64"
     assert table["varied.seed"].dtype == "Int64"
-    assert table["hosts"].iloc[0] == "[1,2]"
-    assert table["exact"].iloc[0] is True
-    assert table["makespan"][0] == 0.1
+    first, second, third = (line for _, line in table.iterrows())
+    assert first["exact"] is True
+    found = [first[name] for name in ("hosts", "makespan", "optimum", "gap", "seed")]
+    assert found == ["[1,2]", 0.1, 0.1, 0.0, 0]
+    found = [second[name] for name in ("bound", "seed", "digest")]
+    assert found == [3.0, 1, key_of(1, "digest")]
+    assert (third["failure"], third["error"]) == ("wall_limit", "no host")
     assert table["makespan"].isna().tolist() == [False, True, True]
-    assert table["optimum"].iloc[0] == 0.1
-    assert table["bound"].iloc[1] == 3.0
-    assert table["gap"].iloc[0] == 0.0
-    assert list(table["seed"])[:2] == [0, 1]
     assert list(table["status"]) == ["done", "done", "failed"]
-    assert table["failure"].iloc[2] == "wall_limit"
-    assert table["error"].iloc[2] == "no host"
     assert set(table["simgrid"]) == {"4.1.0"}
-    assert table["digest"][1] == key_of(1, "digest")
     # Each metric is what the record has.
     with StoreReader(path) as reader:
         for record, (_, line) in zip(records_of(reader), table.iterrows(), strict=True):
@@ -219,15 +194,11 @@ def test_the_table_has_a_column_for_everything(tmp_path):
     assert len(simplugin.campaigns.results(path, campaign)) == 3
 
 
-def test_the_arguments_of_a_recipe_are_not_stored(tmp_path):
-    path = tmp_path / "store.sqlite"
+def test_the_arguments_of_a_recipe_are_not_stored(path):
     source = Source(recipe={"document": {"sweep": [1, 2]}, "limit": math.inf})
-    with Store.open(path) as store:
-        store.append(store.begin(source), done(0))
-    with Store.open(path) as store:
-        store.append(store.begin(source), done(1))
+    for number in range(2):
+        stored(path, done(number), source=source)
     with StoreReader(path) as reader:
-        assert [record.job for record in records_of(reader)] == [
-            replace(job(number), arguments={}) for number in range(2)
-        ]
+        bare = [replace(job(number), arguments={}) for number in range(2)]
+        assert [record.job for record in records_of(reader)] == bare
         assert value_of(reader.latest().recipe) == source.recipe

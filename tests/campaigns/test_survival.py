@@ -7,11 +7,11 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from processes import wait_until
 
 # Every run writes its number, and the process that simulates it, into a file before it does what
 # the number asks for. The file is no part of a run's key, which has modules and named files only.
@@ -61,8 +61,6 @@ memory_limit = "500MB"
 [sweep]
 platform.parameters.number = {{ from = {first}, to = {last} }}
 """
-# The first run waits until its process has loaded what it needs.
-PATIENCE = 600.0
 
 
 class Laboratory:
@@ -71,21 +69,18 @@ class Laboratory:
     def __init__(self, directory, first, last, wall_limit=600.0):
         self.directory = directory
         self.store = directory / "campaign.sqlite"
-        self.mark = f"SURVIVAL_OF={directory}"
-        (directory / "mine.py").write_text(ACTORS)
-        (directory / "deployment.xml").write_text(DEPLOYMENT)
-        text = CAMPAIGN.format(first=first, last=last, wall_limit=wall_limit)
-        (directory / "campaign.toml").write_text(text)
         self.commands = []
+        text = CAMPAIGN.format(first=first, last=last, wall_limit=wall_limit)
+        files = {"mine.py": ACTORS, "deployment.xml": DEPLOYMENT, "campaign.toml": text}
+        for name, text in files.items():
+            (directory / name).write_text(text)
 
     def start(self, jobs=2):
         words = [sys.executable, "-m", "simplugin.cli", "campaign", "run", "campaign.toml"]
-        words += ["--jobs", str(jobs)]
-        name, _, value = self.mark.partition("=")
         command = subprocess.Popen(
-            words,
+            [*words, "--jobs", str(jobs)],
             cwd=self.directory,
-            env={**os.environ, name: value},
+            env={**os.environ, "SURVIVAL_OF": str(self.directory)},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -116,61 +111,32 @@ class Laboratory:
 
     def processes(self):
         """Return all processes that descend from the commands, whoever adopted them."""
-        found = []
+        found, mark = [], f"SURVIVAL_OF={self.directory}".encode()
         for place in Path("/proc").iterdir():
             with contextlib.suppress(OSError, ValueError):
                 # The environment of what is already dead is empty.
-                if self.mark.encode() in (place / "environ").read_bytes().split(b"\0"):
+                if mark in (place / "environ").read_bytes().split(b"\0"):
                     found.append(int(place.name))
         return found
 
-
-def wait_until(condition):
-    deadline = time.monotonic() + PATIENCE
-    while not (found := condition()):
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.01)
-    return found
+    def kill(self):
+        for pid in self.processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 @pytest.fixture
 def laboratory(tmp_path):
     made = []
-
-    def make(*numbers, **limits):
-        made.append(Laboratory(tmp_path, *numbers, **limits))
-        return made[-1]
-
-    yield make
+    yield lambda *numbers: made.append(Laboratory(tmp_path, *numbers)) or made[-1]
     for each in made:
-        for pid in each.processes():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        each.kill()
         for command in each.commands:
             command.communicate()
 
 
-def kill_the_coordinator(command, _laboratory):
-    command.kill()
-    return -signal.SIGKILL
-
-
-def cut_the_power(_command, laboratory):
-    for pid in laboratory.processes():
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    return -signal.SIGKILL
-
-
-def press_ctrl_c_twice(command, _laboratory):
-    command.send_signal(signal.SIGINT)
-    command.send_signal(signal.SIGINT)
-    return 130
-
-
-def terminate(command, _laboratory):
-    command.terminate()
-    return 143
+def send(*signals):
+    return lambda command, _campaign: [command.send_signal(each) for each in signals]
 
 
 def fill_the_disk(command, laboratory):
@@ -178,23 +144,31 @@ def fill_the_disk(command, laboratory):
     size = Path(f"{laboratory.store}-wal").stat().st_size
     _, hard = resource.prlimit(command.pid, resource.RLIMIT_FSIZE)
     resource.prlimit(command.pid, resource.RLIMIT_FSIZE, (size, hard))
-    return 1
+
+
+# What ends the command, and its exit status then; with so many processes, which take their time
+# to load: that there are two is enough once or twice.
+ENDS = [
+    (send(signal.SIGKILL), -signal.SIGKILL, 2),
+    (send(signal.SIGINT, signal.SIGINT), 130, 1),
+    (fill_the_disk, 1, 1),
+    (send(signal.SIGTERM), 143, 1),
+    (lambda _command, campaign: campaign.kill(), -signal.SIGKILL, 2),
+]
 
 
 def test_whatever_ends_the_command_nothing_is_lost_and_nothing_recorded_is_run_again(laboratory):
     campaign = laboratory(0, 47)
-    ends = [kill_the_coordinator, press_ctrl_c_twice, fill_the_disk, terminate, cut_the_power]
-    recorded, interrupted = [], []
-    for turn, end in enumerate(ends):
+    recorded, outputs = [], []
+    for turn, (end, status, jobs) in enumerate(ENDS):
         begun = len(campaign.executed())
-        # Processes take their time to load: that there are two is enough once or twice.
-        command = campaign.start(jobs=2 if end in (kill_the_coordinator, cut_the_power) else 1)
+        command = campaign.start(jobs)
         # Each at another moment of the runs in progress.
         most, least = begun + 5 + turn, len(recorded)
         wait_until(lambda most=most: len(campaign.executed()) >= most)
         wait_until(lambda least=least: len(campaign.recorded()) > least)
-        status = end(command, campaign)
-        output, _ = command.communicate(timeout=PATIENCE)
+        end(command, campaign)
+        output, _ = command.communicate(timeout=600)
         assert command.returncode == status, output
         wait_until(lambda: not campaign.processes())
         again = {number for number, _ in campaign.executed()[begun:]}
@@ -202,14 +176,14 @@ def test_whatever_ends_the_command_nothing_is_lost_and_nothing_recorded_is_run_a
         before, recorded = recorded, campaign.recorded()
         assert set(before) < set(recorded)
         assert {number for number, *_ in recorded} < set(range(48))
-        interrupted += [f"{end.__name__}: {output}"]
-    assert "of 48 runs recorded; the same command goes on from there" in interrupted[1]
-    assert "disk full" in interrupted[2]
-    assert "run the same command again" in interrupted[2]
+        outputs.append(output)
+    assert "of 48 runs recorded; the same command goes on from there" in outputs[1]
+    assert "disk full" in outputs[2]
+    assert "run the same command again" in outputs[2]
 
     begun = len(campaign.executed())
     command = campaign.start(jobs=1)
-    output, _ = command.communicate(timeout=PATIENCE)
+    output, _ = command.communicate(timeout=600)
     assert command.returncode == 0, output
     missing = set(range(48)) - {number for number, *_ in recorded}
     assert sorted(number for number, _ in campaign.executed()[begun:]) == sorted(missing)
@@ -219,7 +193,7 @@ def test_whatever_ends_the_command_nothing_is_lost_and_nothing_recorded_is_run_a
 
 def test_bad_runs_do_not_stop_the_others(laboratory, simplugin):
     """Two are killed from outside, one is endless, one hoards memory; a second command comes."""
-    campaign = laboratory(1000, 1013, wall_limit=8.0)
+    campaign = laboratory(1000, 1013, 8.0)
     command = campaign.start()
 
     simulation = wait_until(lambda: dict(campaign.executed()).get(1003))
@@ -229,17 +203,15 @@ def test_bad_runs_do_not_stop_the_others(laboratory, simplugin):
     assert (refused.returncode, refused.stdout) == (1, "")
     assert f"process {command.pid} on" in refused.stderr
 
-    output, _ = command.communicate(timeout=PATIENCE)
+    output, _ = command.communicate(timeout=600)
     assert command.returncode == 1, output
     wait_until(lambda: not campaign.processes())
-    twice = (1003, 1005)
+    twice, bad = (1003, 1005), (1003, 1005, 1007, 1009)
     executed = Counter(number for number, _ in campaign.executed())
     assert executed == {number: 1 + (number in twice) for number in range(1000, 1014)}
-    expected = {(number, 1, "done") for number in range(1000, 1014)}
-    expected -= {(number, 1, "done") for number in (*twice, 1007, 1009)}
-    expected |= {(number, 1, "failed") for number in (*twice, 1007, 1009)}
-    expected |= {(number, 2, "done") for number in twice}
-    assert [row[:3] for row in campaign.recorded()] == sorted(expected)
+    first = [(number, 1, "failed" if number in bad else "done") for number in range(1000, 1014)]
+    again = [(number, 2, "done") for number in twice]
+    assert [row[:3] for row in campaign.recorded()] == sorted(first + again)
     assert "12 of 14 runs done, 2 failed" in output
     assert "1 run failed (wall limit):\n    stopped after 8 s" in output
     assert "1 run failed (memory limit):\n    stopped when it occupied " in output

@@ -25,10 +25,9 @@ def recorded(rows, total=None, **namesakes):
     return Activities(tuple(ordered), len(ordered) if total is None else total, namesakes)
 
 
-def work(actor, start, end, label="", host="h", kind="exec", amount=None):
-    return Activity(
-        actor, host, kind, label, start, end, end - start if amount is None else amount, "done"
-    )
+def work(actor, start, end, label="", host="h", amount=None):
+    amount = end - start if amount is None else amount
+    return Activity(actor, host, "exec", label, start, end, amount, "done")
 
 
 async def serve(me, names, flops, size):
@@ -73,6 +72,12 @@ def first(usual, now):
     return comparison.divergence.first[0], comparison
 
 
+def told(before, now):
+    """Return the explanation where a metric differs, too."""
+    other = Snapshot("x", (Metric("m", 1.0),), activities=now)
+    return "\n".join(explain(compare(Snapshot("x", (), activities=before), other)))
+
+
 def test_the_same_again_differs_in_nothing(usual):
     comparison = compare(usual, run())
     assert comparison.agrees
@@ -98,8 +103,7 @@ def test_another_amount_shows_at_its_execution(usual):
     found, comparison = first(usual, run(flops={"c": [5e8, 5e8, 9e8, 5e8]}))
     # Three actors have the name: they are told apart by their hosts.
     assert (found.actor, found.host, found.position) == ("worker", "c", 3)
-    assert found.recorded.amount == 5e8
-    assert found.now.amount == 9e8
+    assert (found.recorded.amount, found.now.amount) == (5e8, 9e8)
     assert found.date == found.recorded.start == found.now.start
     assert set(found.fields) == {"end", "amount"}
     assert found.after_different == found.after == 1
@@ -109,15 +113,14 @@ def test_another_amount_shows_at_its_execution(usual):
     assert "transferred" not in metrics
 
 
-def test_an_actor_more_is_told():
-    async def nap(me):
-        await me.sleep_for(0.25)
+async def nap(me, duration):
+    await me.sleep_for(duration)
 
-    placements = [Placement("a", nap, name="sleeper")]
-    alone = snapshot_of_result("x", simulate(star(), placements), {})
-    both = snapshot_of_result(
-        "x", simulate(star(), [*placements, Placement("b", nap, name="other")]), {}
-    )
+
+def test_an_actor_more_is_told():
+    placements = [Placement("a", nap, args=(0.25,), name="sleeper")]
+    more = [*placements, Placement("b", nap, args=(0.25,), name="other")]
+    alone, both = (snapshot_of_result("x", simulate(star(), p), {}) for p in (placements, more))
     found, comparison = first(alone, both)
     assert (found.actor, found.recorded, found.now.kind) == ("other", None, "sleep")
     assert comparison.divergence.added == ("other",)
@@ -151,17 +154,14 @@ def replace_dates(row, by):
 
 def test_what_follows_a_cut_is_not_compared():
     rows = [work("a", n, n + 1) for n in range(10)]
-    cut = Activities(tuple(rows[:6]), 10, {})
+    cut = recorded(rows[:6], 10)
     longer = [*rows[:8], work("a", 8, 9.5), work("b", 0.5, 9)]
     assert diverge(cut, recorded(longer)) is None
-    changed = [*rows[:3], work("a", 3, 4.5), *rows[5:]]
-    divergence = diverge(cut, recorded(changed))
-    assert divergence.first[0].position == 4
-    assert divergence.until == 6
+    divergence = diverge(cut, recorded([*rows[:3], work("a", 3, 4.5), *rows[5:]]))
+    assert (divergence.first[0].position, divergence.until) == (4, 6)
 
 
 def test_one_that_ends_after_the_cut_in_one_run_is_not_missing(monkeypatch):
-    metric = (Metric("m", 1.0),)
     rows = [work("a", n, n + 1) for n in range(6)]
     long = work("b", 0.5, 5.5, "long", amount=3)
     slow, quick = long._replace(end=9.0), long._replace(end=2.5)
@@ -173,11 +173,7 @@ def test_one_that_ends_after_the_cut_in_one_run_is_not_missing(monkeypatch):
     [found] = divergence.first
     assert (found.recorded, found.now, found.date, found.unended) == (None, quick, 2.5, True)
     assert not divergence.added
-    snapshots = [
-        Snapshot("x", metric[:count], activities=recorded(each, 12))
-        for count, each in ((0, rows), (1, [*rows, quick]))
-    ]
-    text = "\n".join(explain(compare(*snapshots)))
+    text = told(recorded(rows, 12), recorded([*rows, quick], 12))
     assert "first difference at 2.5 s: b, " in text
     assert "recorded: not ended when the record was cut" in text
     # What came in between where an actor waited for it, was not there.
@@ -185,45 +181,39 @@ def test_one_that_ends_after_the_cut_in_one_run_is_not_missing(monkeypatch):
     [found] = diverge(recorded(rows, 12), recorded(inserted)).first
     assert (found.now.label, found.date, found.unended) == ("new", 2, False)
     # Of the new run as much is compared as a record can have, but no more is recorded.
-    result = simulate(star(), [Placement("a", nap_often, name="a"), Placement("b", nap_long)])
+    result = simulate(
+        star(), [Placement("a", nap_often, name="a"), Placement("b", nap, args=(7.5,))]
+    )
     monkeypatch.setattr(activities, "ACTIVITIES", 3)
     now = activities_of(result, 2)
     assert [row.end for row in now.rows] == [1, 2]
     assert [row.end for row in now.further] == [3, 4, 7.5]
     assert (now.total, now.known_until) == (6, 3)
+    assert activities_of(result, 0) is None
     whole = activities_of(result, 6)
     assert (len(whole.rows), whole.further, whole.known_until) == (6, (), math.inf)
     assert diverge(whole, now) is None
-    assert not activities.is_complete(whole, now)
-    assert not activities.is_complete(None, now)
-    assert activities.is_complete(activities.Activities(now.rows, 6), now)
-    assert activities.is_complete(None, None)
+    pairs = [(whole, now), (None, now), (Activities(now.rows, 6), now), (None, None)]
+    assert [activities.is_complete(*pair) for pair in pairs] == [False, False, True, True]
 
 
 def test_actors_that_nothing_tells_apart_have_no_numbers():
-    def crew(*counts, late=0.0):
-        return [
-            work("w", n + late, n + 1 + late, f"round {n}")
-            for n, count in enumerate(counts)
-            for _ in range(count)
-        ]
+    def crew(*counts):
+        rounds = [n for n, count in enumerate(counts) for _ in range(count)]
+        return [work("w", n, n + 1, f"round {n}") for n in rounds]
 
     def run_of(rows, count):
-        total = {"w": count}
-        return Activities(tuple(sorted(rows, key=lambda row: row.end)), len(rows), total, shared)
+        return replace(recorded(rows, w=count), sharing={"w": {"h": 3}})
 
-    shared = {"w": {"h": 3}}
     # One does not come any more: that is seen when it does not start.
     before, now = run_of(crew(3, 3, 3), 3), run_of(crew(2, 2, 2), 2)
-    snapshots = [Snapshot("x", (), activities=each) for each in (before, now)]
-    snapshots[1] = replace(snapshots[1], metrics=(Metric("m", 1.0),))
     for one, other, first in ((before, now, "recorded"), (now, before, "now")):
         found = diverge(one, other).first[0]
         assert (found.date, found.among, found.position) == (0, 3, 0)
         assert getattr(found, first) == crew(1)[0]
         assert {found.recorded, found.now} == {None, crew(1)[0]}
         assert (found.after, found.after_different) == (8, 2)
-    text = "\n".join(explain(compare(*snapshots)))
+    text = told(before, now)
     assert "first difference at 0 s: one of 3 actors w on h\n" in text
     assert "now:      no further one that starts then" in text
     assert "number" not in text
@@ -231,8 +221,8 @@ def test_actors_that_nothing_tells_apart_have_no_numbers():
     rows = crew(3, 3)
     slower = [rows[0]._replace(end=1.25), *rows[1:5], replace_dates(rows[5], 0.25)]
     found = diverge(run_of(rows, 3), run_of(slower, 3)).first[0]
-    assert (found.recorded, found.now, found.fields) == (rows[0], slower[0], ("end",))
-    assert found.date == 1
+    assert (found.recorded, found.now, found.date) == (rows[0], slower[0], 1)
+    assert found.fields == ("end",)
 
 
 async def twice(me):
@@ -278,15 +268,12 @@ def test_of_one_longer_activity_and_all_that_wait_for_it_the_one_is_named(networ
     before, after = dated(needs, actors, lengths), dated(needs, actors, longer)
     divergence = diverge(recorded(before), recorded(after))
     found = divergence.first[0]
-    assert found.recorded == before[at]
-    assert found.now == after[at]
-    assert found.fields == ("end",)
+    assert (found.recorded, found.now, found.fields) == (before[at], after[at], ("end",))
     changed = [one != other for one, other in zip(before, after, strict=True)]
     assert divergence.agreeing == changed.count(False)
     assert divergence.total == len(before)
-    assert {each.actor for each in divergence.first} == {
-        row.actor for row, differs in zip(before, changed, strict=True) if differs
-    }
+    concerned = {row.actor for row, differs in zip(before, changed, strict=True) if differs}
+    assert {each.actor for each in divergence.first} == concerned
     dates = [each.date for each in divergence.first]
     assert dates == sorted(dates)
 
@@ -305,10 +292,8 @@ def test_the_first_difference_is_none_that_is_not_there(network, kept, overlap, 
     who = list(range(len(actors))) if overlap else actors
 
     def rows_of(lengths):
-        rows = dated(needs, who, lengths)
-        return [
-            row._replace(actor=f"a {actor % 2}") for row, actor in zip(rows, actors, strict=True)
-        ]
+        rows = zip(dated(needs, who, lengths), actors, strict=True)
+        return [row._replace(actor=f"a {actor % 2}") for row, actor in rows]
 
     before = recorded(rows_of(lengths)).rows
     after = rows_of([*lengths[:at], lengths[at] + more, *lengths[at + 1 :]])
@@ -358,18 +343,6 @@ def test_whatever_differs_is_named(network, field):
     assert diverge(recorded(rows), recorded(near)) is None
 
 
-def test_a_long_trace_is_recorded_up_to_its_limit():
-    result = simulate(star(), [Placement("a", nap_often, name="a")])
-    found = activities_of(result, 3)
-    assert len(found.rows) == 3
-    assert found.total == 5
-    assert activities_of(result, 0) is None
-
-
-async def nap_long(me):
-    await me.sleep_for(7.5)
-
-
 async def nap_often(me):
     for _ in range(5):
         await me.sleep_for(1)
@@ -377,5 +350,4 @@ async def nap_often(me):
 
 def test_replaced_snapshots_without_activities_say_so(usual):
     now = replace(run(flops={"a": [9e8] * ROUNDS}), activities=None)
-    text = "\n".join(explain(compare(usual, now)))
-    assert "where it began is not known" in text
+    assert "where it began is not known" in "\n".join(explain(compare(usual, now)))

@@ -9,15 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import simplugin.formats.check
-import simplugin.regression.comparison
-import simplugin.regression.fixtures
-
 # Sessions of pytester forget what they import, and numpy cannot be imported twice.
-import simplugin.scenarios.actors
-import simplugin.scenarios.scenario
-import simplugin.scenarios.substitutions
-import simplugin.simulation.servers  # noqa: F401
 
 pytest_plugins = ("pytester",)
 
@@ -30,15 +22,18 @@ PLAIN = (*CACHED, "-p", "no:cacheprovider")
 
 @pytest.fixture
 def session(pytester, monkeypatch):
-    """A directory of tests, and a function that runs them."""
+    """A function that runs the tests of a directory, and compares their outcomes and output."""
     # The explanations are to be cut as on a terminal, wherever this runs.
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
     # Byte code would stand for what is changed within a second, at the same size.
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
-    def run(*words):
-        return pytester.runpytest_inprocess(*PLAIN, *words)
+    def run(*words, told=(), plain=PLAIN, **outcomes):
+        result = pytester.runpytest_inprocess(*plain, *words)
+        result.assert_outcomes(**outcomes)
+        result.stdout.fnmatch_lines(told)
+        return result.stdout.str()
 
     return run
 
@@ -75,50 +70,35 @@ NUMBERS = """
 
 def test_values_are_recorded_compared_and_moved(pytester, session):
     file = pytester.makepyfile(test_numbers=NUMBERS)
-    missing = session()
-    missing.assert_outcomes(failed=4)
-    missing.stdout.fnmatch_lines(["E*nothing is recorded in *; record it with --simplugin-update"])
+    session(told=["E*nothing is recorded in *; record it with --simplugin-update"], failed=4)
     assert not (pytester.path / "__simplugin__").exists()
 
-    session(UPDATE).assert_outcomes(passed=4)
+    session(UPDATE, passed=4)
     names = recorded(pytester.path)
+    several = [f"test_several{end}.json" for end in (".2", "", ".named")]
     assert [name for name in names if "several" in name and "Class" not in name] == [
-        "test_numbers/test_several.2.json",
-        "test_numbers/test_several.json",
-        "test_numbers/test_several.named.json",
+        f"test_numbers/{name}" for name in several
     ]
     assert len(names) == 6
-    again = session()
-    again.assert_outcomes(passed=4)
-    assert "= simplugin =" not in again.stdout.str()
+    assert "= simplugin =" not in session(passed=4)
 
     # Within the tolerance of the one, not of the others.
-    text = file.read_text()
-    file.write_text(text.replace("VALUE = 1.0", "VALUE = 1.0001"))
-    moved = session()
-    moved.assert_outcomes(passed=3, failed=1)
-    moved.stdout.fnmatch_lines(
-        ["E*assert the float is not what is recorded", "E*value: 1.0 -> 1.0001 (+0.0001, +0.01 %)"]
-    )
+    file.write_text(file.read_text().replace("VALUE = 1.0", "VALUE = 1.0001"))
+    change = "1.0 -> 1.0001 (+0.0001, +0.01 %)"
+    told = ["E*assert the float is not what is recorded", f"E*value: {change}"]
+    session(told=told, passed=3, failed=1)
     before = {path: path.read_bytes() for path in pytester.path.rglob("*.json")}
-    updated = session(UPDATE)
-    updated.assert_outcomes(passed=4)
-    updated.stdout.fnmatch_lines(
-        [
-            "*= simplugin =*",
-            "test_numbers/test_several.2.json: 1 of 4 metrics not as recorded",
-            "*error: 1.0 -> 1.0001 (+0.0001, +0.01 %)",
-            "test_numbers/test_several.json: *",
-            "test_numbers/test_several.named.json: *",
-        ]
-    )
+    told = [
+        "*= simplugin =*",
+        "test_numbers/test_several.2.json: 1 of 4 metrics not as recorded",
+        f"*error: {change}",
+        "test_numbers/test_several.json: *",
+        "test_numbers/test_several.named.json: *",
+    ]
+    session(UPDATE, told=told, passed=4)
     changed = {path.name for path, data in before.items() if path.read_bytes() != data}
-    assert changed == {
-        "test_several.json",
-        "test_several.2.json",
-        "test_several.named.json",
-    }
-    session().assert_outcomes(passed=4)
+    assert changed == set(several)
+    session(passed=4)
 
 
 def test_what_cannot_be_compared_is_told(pytester, session):
@@ -137,23 +117,19 @@ def test_what_cannot_be_compared_is_told(pytester, session):
             assert 1.0 == snapshot
         """
     )
-    directory = pytester.path / "__simplugin__" / "test_what_cannot_be_compared_is_told"
-    result = session(UPDATE)
-    result.assert_outcomes(failed=4, passed=1)
-    result.stdout.fnmatch_lines(
-        [
-            "E*a list cannot be compared with a snapshot; give a Result, *",
-            "E*no metric 'makspan'; did you mean 'makespan'?",
-            "E*relative is -1; give a number greater than or equal to 0",
-            "E*value: 1.0 -> 2.0 (+1, +100 %)",
-        ]
-    )
-    (directory / "test_damaged.json").write_text("<<<<<<< ours")
-    result = session("-k", "damaged")
-    result.assert_outcomes(failed=1, deselected=4)
-    result.stdout.fnmatch_lines(["E*test_damaged.json: is no recorded result*"])
-    session("-k", "damaged", UPDATE).assert_outcomes(passed=1, deselected=4)
-    session("-k", "damaged").assert_outcomes(passed=1, deselected=4)
+    told = [
+        "E*a list cannot be compared with a snapshot; give a Result, *",
+        "E*no metric 'makspan'; did you mean 'makespan'?",
+        "E*relative is -1; give a number greater than or equal to 0",
+        "E*value: 1.0 -> 2.0 (+1, +100 %)",
+    ]
+    session(UPDATE, told=told, failed=4, passed=1)
+    (damaged,) = pytester.path.rglob("test_damaged.json")
+    damaged.write_text("<<<<<<< ours")
+    one = ("-k", "damaged")
+    session(*one, told=["E*test_damaged.json: is no recorded result*"], failed=1, deselected=4)
+    session(*one, UPDATE, passed=1, deselected=4)
+    session(*one, passed=1, deselected=4)
 
 
 SCENARIO = """
@@ -201,42 +177,37 @@ def test_simulations_are_recorded_and_explain_themselves(pytester, session, monk
     pytester.makepyfile(helpers="def alike(one, other):\n    assert one == other\n")
     monkeypatch.syspath_prepend(pytester.path)
     pytester.makepyfile(test_lab=SCENARIO)
-    first = session(UPDATE)
-    first.assert_outcomes(passed=4, failed=2)
-    first.stdout.fnmatch_lines(
-        ["E*there is no file 'lab/scenari.toml'; looked in *", "E*title is *it has no 'x'; *"]
-    )
-    assert [name for name in recorded(pytester.path) if "trace" in name] == [
-        "test_lab/test_actors.trace.csv.gz",
-        "test_lab/test_scenario.2.trace.csv.gz",
-        "test_lab/test_scenario.trace.csv.gz",
-    ]
+    told = ["E*there is no file 'lab/scenari.toml'; looked in *", "E*title is *it has no 'x'; *"]
+    session(UPDATE, told=told, passed=4, failed=2)
+    traces = [name for name in recorded(pytester.path) if name.endswith(".trace.csv.gz")]
+    parts = [name.split("/")[1].removesuffix(".trace.csv.gz") for name in traces]
+    assert parts == ["test_actors", "test_scenario.2", "test_scenario"]
     stored = pytester.path / "__simplugin__/test_lab/test_scenario.json"
     assert json.loads(stored.read_text())["versions"]["simgrid"].startswith("4.")
-    session("-k", "scenario or actors").assert_outcomes(passed=2, deselected=4)
+    some = ("-k", "scenario or actors")
+    session(*some, passed=2, deselected=4)
 
     # The helper's module is not rewritten by pytest: the explanation comes with the report.
-    file = pytester.path / "test_lab.py"
-    file.write_text(file.read_text().replace("FLOPS = 1e9", "FLOPS = 3e9"))
-    deployment = pytester.path / "lab" / "deployment.xml"
-    deployment.write_text(deployment.read_text().replace("6e9", "8e9"))
-    file.write_text(file.read_text().replace("- 5.0", "- 6.0"))
-    moved = session("-k", "scenario or actors")
-    moved.assert_outcomes(failed=2, deselected=4)
-    moved.stdout.fnmatch_lines(
-        [
-            "E*assert the Outcome is not what is recorded",
-            "E*makespan: 5.0 s -> 6.0 s (+1, +20 %)",
-            "E*computed: 6000000000.0 flop -> 8000000000.0 flop (+2e+09, +33.3 %), and 1 more",
-            "E*first difference at 2 s: work, its activity number 1 (none before it)",
-            "E*recorded: exec crunch on bob, 6e+09 flop, *",
-            "E*now:      exec crunch on bob, 8e+09 flop, *",
-            "E*differs in *amount*",
-            "*test_actors*",
-            "*- simplugin -*",
-            "*first difference at 0 s: work*, its activity number 1 (none before it)",
-        ]
-    )
+    file, deployment = pytester.path / "test_lab.py", pytester.path / "lab" / "deployment.xml"
+    for path, old, new in (
+        (file, "= 1e9", "= 3e9"),
+        (file, "- 5", "- 6"),
+        (deployment, "6e9", "8e9"),
+    ):
+        path.write_text(path.read_text().replace(old, new))
+    told = [
+        "E*assert the Outcome is not what is recorded",
+        "E*makespan: 5.0 s -> 6.0 s (+1, +20 %)",
+        "E*computed: 6000000000.0 flop -> 8000000000.0 flop (+2e+09, +33.3 %), and 1 more",
+        "E*first difference at 2 s: work, its activity number 1 (none before it)",
+        "E*recorded: exec crunch on bob, 6e+09 flop, *",
+        "E*now:      exec crunch on bob, 8e+09 flop, *",
+        "E*differs in *amount*",
+        "*test_actors*",
+        "*- simplugin -*",
+        "*first difference at 0 s: work*, its activity number 1 (none before it)",
+    ]
+    session(*some, told=told, failed=2, deselected=4)
 
 
 def test_what_no_test_uses_is_told_and_deleted_by_whole_files_only(pytester, session, monkeypatch):
@@ -249,15 +220,11 @@ def test_what_no_test_uses_is_told_and_deleted_by_whole_files_only(pytester, ses
     )
     other = root / "test_other.py"
     other.write_text("def test_other(snapshot):\n    assert 1 == snapshot\n")
-    session(UPDATE).assert_outcomes(passed=3)
+    session(UPDATE, passed=3)
     other.unlink()
     everything = recorded(root)
-    assert everything == [
-        "test_old/test_gone.json",
-        "test_old/test_kept.2.json",
-        "test_old/test_kept.json",
-        "test_other/test_other.json",
-    ]
+    names = ("old/test_gone", "old/test_kept.2", "old/test_kept", "other/test_other")
+    assert everything == [f"test_{name}.json" for name in names]
     # Of a part of the file it is not known what it does not use, however it was chosen.
     file.write_text(kept + "def test_x(): pass\n")
     (pytester.path / "link").symlink_to(root, target_is_directory=True)
@@ -273,21 +240,24 @@ def test_what_no_test_uses_is_told_and_deleted_by_whole_files_only(pytester, ses
         ("checks/test_old.py", "-p", "drops"),
     ):
         deselected = int(words[0] in ("-k", "--deselect"))
-        session(*words, UPDATE).assert_outcomes(passed=1, deselected=deselected)
+        session(*words, UPDATE, passed=1, deselected=deselected)
         assert recorded(root) == everything
     # That there is no such file is seen by who looks at the whole directory.
-    session("checks", "-k", "kept", UPDATE).stdout.fnmatch_lines(["*test_other: deleted, as *"])
+    told = ["*test_other: deleted, as *"]
+    session("checks", "-k", "kept", UPDATE, told=told, passed=1, deselected=1)
     assert recorded(root) == everything[:3]
-    told = session("link/test_old.py")
-    told.stdout.fnmatch_lines(
-        ["*test_gone.json: no test uses it", "*test_kept.2.json: *", "2 unused; *update deletes*"]
-    )
+    told = [
+        "*test_gone.json: no test uses it",
+        "*test_kept.2.json: *",
+        "2 unused; *update deletes*",
+    ]
+    session("link/test_old.py", told=told, passed=2)
     assert recorded(root) == everything[:3]
-    session("checks", UPDATE).stdout.fnmatch_lines(["*test_kept.2.json: deleted, as no test*"])
+    session("checks", UPDATE, told=["*test_kept.2.json: deleted, as no test*"], passed=2)
     assert recorded(root) == ["test_old/test_kept.json"]
     # A test that fails before it compares loses nothing.
     file.write_text("def test_kept(snapshot):\n    assert 0\n    assert 1 == snapshot\n")
-    session("checks", UPDATE).assert_outcomes(failed=1)
+    session("checks", UPDATE, failed=1)
     assert recorded(root) == ["test_old/test_kept.json"]
 
 
@@ -302,12 +272,11 @@ def test_tests_that_were_not_found_lose_nothing(pytester, session):
         VALUE = 2
         """
     )
-    session(UPDATE).assert_outcomes(passed=2)
+    session(UPDATE, passed=2)
     everything = recorded(pytester.path)
     file.write_text(file.read_text().replace("VALUE = 2", "VALUE = 3"))
-    pytester.runpytest_inprocess(*CACHED).assert_outcomes(passed=1, failed=1)
-    last = pytester.runpytest_inprocess(*CACHED, "--lf", UPDATE)
-    last.assert_outcomes(passed=1)
+    session(plain=CACHED, passed=1, failed=1)
+    session("--lf", UPDATE, plain=CACHED, passed=1)
     assert recorded(pytester.path) == everything
     # The class is not looked into.
     pytester.makeconftest(
@@ -319,8 +288,7 @@ def test_tests_that_were_not_found_lose_nothing(pytester, session):
                 return pytest.CollectReport(collector.nodeid, "failed", "broken", [])
         """
     )
-    broken = session(UPDATE, "--continue-on-collection-errors")
-    broken.assert_outcomes(passed=1, errors=1)
+    session(UPDATE, "--continue-on-collection-errors", passed=1, errors=1)
     assert recorded(pytester.path) == everything
 
 
@@ -335,16 +303,14 @@ def test_workers_of_xdist_share_the_work(pytester, session):
             assert 2 == snapshot(name="same")
     """
     pytester.makepyfile(test_many=text)
-    session(UPDATE, "-k", "one").assert_outcomes(passed=4, deselected=1)
+    session(UPDATE, "-k", "one", passed=4, deselected=1)
     stale = pytester.path / "__simplugin__/test_many/test_gone.json"
     stale.write_text("{}")
     pytester.makepyfile(test_many=text.replace("n == snapshot", "n * n == snapshot"))
-    done = session("-n", "2", "-p", "no:cov", UPDATE)
-    done.assert_outcomes(passed=4, failed=1)
+    told = ["E*value: 1 -> 2 (+1, +100 %)", "*two.same.json: recorded", "*deleted, as no test*"]
+    output = session("-n", "2", "-p", "no:cov", UPDATE, told=told, passed=4, failed=1)
     # 0 and 1 are their own squares.
-    assert len(re.findall(r"test_many/test_one_\S+: 1 of 1 metrics", done.stdout.str())) == 2
-    done.stdout.fnmatch_lines(["E*value: 1 -> 2 (+1, +100 %)"])
-    done.stdout.fnmatch_lines(["test_many/test_two.same.json: recorded", "*deleted, as no test*"])
+    assert len(re.findall(r"test_many/test_one_\S+: 1 of 1 metrics", output)) == 2
     assert len(recorded(pytester.path)) == 5
     assert not stale.exists()
 
@@ -356,7 +322,4 @@ import simplugin.regression.pytest_plugin
 heavy = {"numpy", "pydantic", "pandas", "scipy", "rich", "lxml", "simgrid"} & set(sys.modules)
 assert not heavy, heavy
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,5 +1,6 @@
 """Snapshots, tolerances and reports, without running anything."""
 
+import copy
 import gzip
 import json
 import math
@@ -12,21 +13,11 @@ from hypothesis import strategies as st
 
 from simplugin.charts import Bar, ScheduleChart
 from simplugin.errors import ScenarioError, SimpluginError
-from simplugin.regression.activities import (
-    Activities,
-    Activity,
-    activities_of_chart,
-)
+from simplugin.regression.activities import Activities, Activity, activities_of_chart
 from simplugin.regression.checking import Checked, write_junit
 from simplugin.regression.comparison import causes, compare, explain, unchanged
 from simplugin.regression.fixtures import safe_name
-from simplugin.regression.snapshots import (
-    Snapshot,
-    is_snapshot,
-    read_snapshot,
-    trace_path,
-    write_snapshot,
-)
+from simplugin.regression.snapshots import Snapshot, is_snapshot, read_snapshot, write_snapshot
 from simplugin.regression.tolerances import Tolerance, ToleranceFile, load_tolerances
 from simplugin.rows import Best, Metric
 
@@ -39,22 +30,13 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 def snapshots(draw):
     names = draw(st.lists(texts.filter(bool), unique=True, max_size=5))
     metrics = tuple(Metric(name, draw(values), draw(texts)) for name in names)
-    rows = draw(
-        st.lists(
-            st.builds(Activity, texts, texts, texts, texts, finite, finite, finite, texts),
-            max_size=4,
-        )
-    )
-    return Snapshot(
-        draw(texts),
-        metrics,
-        Best(names[0], draw(st.floats())) if names and draw(st.booleans()) else None,
-        draw(st.none() | texts),
-        {"seed": draw(st.integers())},
-        draw(st.dictionaries(texts, texts, max_size=3)),
-        draw(st.dictionaries(texts, texts, max_size=3)),
-        Activities(tuple(rows), len(rows) + 2, {"worker": 2}) if rows else None,
-    )
+    activity = st.builds(Activity, texts, texts, texts, texts, finite, finite, finite, texts)
+    rows = tuple(draw(st.lists(activity, max_size=4)))
+    best = Best(names[0], draw(st.floats())) if names and draw(st.booleans()) else None
+    activities = Activities(rows, len(rows) + 2, {"worker": 2}) if rows else None
+    digest, run = draw(st.none() | texts), {"seed": draw(st.integers())}
+    some = st.dictionaries(texts, texts, max_size=3)
+    return Snapshot(draw(texts), metrics, best, digest, run, draw(some), draw(some), activities)
 
 
 @settings(max_examples=40)
@@ -80,30 +62,26 @@ def test_a_diff_shows_a_metric_a_line_and_no_date(tmp_path):
     file = tmp_path / "one.json"
     write_snapshot(Snapshot("s", (Metric("t", 0.1, "s"),), activities=Activities((ONE,), 1)), file)
     assert '\n  "t": {"value": 0.1, "unit": "s"}\n' in file.read_text()
-    data = trace_path(file).read_bytes()
+    trace = tmp_path / "one.trace.csv.gz"
+    data = trace.read_bytes()
     # RFC 1952: four bytes of modification time from the fifth on.
     assert data[4:8] == bytes(4)
     assert gzip.decompress(data).decode().splitlines()[1] == (
         "a,h,exec,x,0.1,0.3333333333333333,1000000000.0,done"
     )
     # Without activities the file beside goes too; with it lost only the cause is.
-    trace_path(file).unlink()
+    trace.unlink()
     assert read_snapshot(file).activities is None
     assert read_snapshot(tmp_path / "none.json") is None
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("one.json", b"{"),
-        ("one.json", b"[]"),
-        ("one.json", b'{"format": 99}'),
-        ("one.json", b"\xff"),
-        ("one.trace.csv.gz", b"no gzip"),
-        ("one.trace.csv.gz", gzip.compress(b"a,b\n", mtime=0)),
-        ("one.trace.csv.gz", gzip.compress(f"{','.join(Activity._fields)}\n1\n".encode(), mtime=0)),
-    ],
-)  # fmt: skip
+SHORT_ROW = f"{','.join(Activity._fields)}\n1\n".encode()
+DAMAGES = [("one.json", each) for each in (b"{", b"[]", b'{"format": 99}', b"\xff")]
+DAMAGES += [("one.trace.csv.gz", b"no gzip")]
+DAMAGES += [("one.trace.csv.gz", gzip.compress(each)) for each in (b"a,b\n", SHORT_ROW)]
+
+
+@pytest.mark.parametrize(("name", "content"), DAMAGES, ids=range(len(DAMAGES)))
 def test_a_damaged_file_is_told(tmp_path, name, content):
     write_snapshot(Snapshot("s", (), activities=Activities((ONE,), 1)), tmp_path / "one.json")
     (tmp_path / name).write_bytes(content)
@@ -119,23 +97,16 @@ def leaves(value, path=()):
 
 def test_wrong_types_inside_are_told(tmp_path):
     file = tmp_path / "one.json"
-    good = Snapshot(
-        "s",
-        (Metric("t", 0.1, "s"), Metric("n", math.nan)),
-        Best("t", 0.1),
-        "digest",
-        {"seed": 1},
-        {"o": "1"},
-        {"simplugin": "1"},
-        Activities((ONE,), 2, {"a": 2}, {"a": {"h": 2}}),
-        {"file x": "0"},
-    )
+    metrics = (Metric("t", 0.1, "s"), Metric("n", math.nan))
+    facts = ({"seed": 1}, {"o": "1"}, {"simplugin": "1"})
+    activities = Activities((ONE,), 2, {"a": 2}, {"a": {"h": 2}})
+    good = Snapshot("s", metrics, Best("t", 0.1), "digest", *facts, activities, {"file x": "0"})
     write_snapshot(good, file)
     document = json.loads(file.read_text())
     refused = 0
     for path in leaves(document)[1:]:
         for wrong in (None, True, 3, -1, 1e400, 10**400, "x", [], [{}], {}, {"x": None}, {"x": []}):
-            damaged = json.loads(json.dumps(document))
+            damaged = copy.deepcopy(document)
             place = damaged
             for step in path[:-1]:
                 place = place[step]
@@ -158,10 +129,8 @@ def test_what_is_missing_is_told(tmp_path):
     # These tell people what follows from the others.
     top, inner = set(whole) - {"gap"}, set(whole["activities"]) - {"recorded"}
     assert {"sources", "sharing"} <= top | inner
-    for damaged, key in [
-        *((whole | {}, key) for key in top),
-        *((whole | {"activities": dict(whole["activities"])}, key) for key in inner),
-    ]:
+    for key in top | inner:
+        damaged = copy.deepcopy(whole)
         del (damaged if key in top else damaged["activities"])[key]
         file.write_text(json.dumps(damaged))
         with pytest.raises(SimpluginError, match=rf"{key}: add it\); restore it"):
@@ -180,16 +149,11 @@ def test_somebody_elses_file_is_no_recorded_result(tmp_path):
 
 def test_tolerances_are_what_they_say():
     within = Tolerance(1e-3)
-    assert within.accepts(1000.0, 1000.9)
-    assert not within.accepts(1000.0, 1001.1)
-    assert within.accepts(-1000.0, -1000.9)
-    assert within.accepts(math.nan, math.nan)
-    assert not within.accepts(math.nan, 1.0)
-    assert within.accepts(math.inf, math.inf)
-    assert not within.accepts(math.inf, 1e300)
-    assert not within.accepts(None, 0.0)
+    pairs = [(1000.0, 1000.9), (-1000.0, -1000.9), (math.nan, math.nan), (math.inf, math.inf)]
+    assert [pair for pair in pairs if not within.accepts(*pair)] == []
     # Counts and texts are exact, unless it is given for them.
-    assert not within.accepts(100_000, 100_001)
+    others = [(1000.0, 1001.1), (math.nan, 1.0), (math.inf, 1e300), (None, 0.0), (10**5, 10**5 + 1)]
+    assert [pair for pair in others if within.accepts(*pair)] == []
     assert Tolerance(1e-3, named=True).accepts(100_000, 100_001)
     assert not Tolerance(1.0, named=True).accepts("a", "b")
     assert Tolerance(0.0, 0.1).accepts(0.0, 0.1)
@@ -253,22 +217,16 @@ def test_what_moved_and_by_how_much():
     recorded = Snapshot("s", row(a=2.0, b=1, gone=3.0, zero=0.0), Best("a", 1.0))
     now = Snapshot("s", row(a=2.5, b=1, fresh=4, zero=1e-30), Best("a", 1.25))
     changes = {each.name: each for each in compare(recorded, now).changes}
-    assert {name: each.state for name, each in changes.items()} == {
-        "a": "moved",
-        "b": "ok",
-        "gone": "missing",
-        "zero": "moved",
-        "optimum of a": "moved",
-        "fresh": "new",
-    }
+    assert list(changes) == ["a", "b", "gone", "zero", "optimum of a", "fresh"]
+    states = [each.state for each in changes.values()]
+    assert states == ["moved", "ok", "missing", "moved", "moved", "new"]
     assert (changes["a"].difference, changes["a"].relative) == (0.5, 0.25)
     assert changes["zero"].relative is None
     lines = explain(compare(recorded, now))
     assert "  a: 2.0 s -> 2.5 s (+0.5, +25 %)" in lines
     assert "  fresh: not recorded -> 4 s" in lines
-    within = ToleranceFile(
-        {"metrics": {"a": 0.3, "zero": {"absolute": 1e-9}}}, "tolerances.toml"
-    ).of("s")
+    tolerances = {"metrics": {"a": 0.3, "zero": {"absolute": 1e-9}}}
+    within = ToleranceFile(tolerances, "tolerances.toml").of("s")
     moved = {each.name for each in compare(recorded, now, within).moved}
     # The tolerance of a metric is that of its optimum too.
     assert moved == {"gone", "fresh"}
@@ -298,12 +256,10 @@ ACTORS = "the actors changed: their functions, arguments or hosts"
 
 def changed(content="d", options=None, versions=None, **settings):
     """Return another run, of other contents."""
-    return replace(
-        RUN,
-        settings={**RUN.settings, "content_sha256": content, **settings},
-        options=RUN.options if options is None else options,
-        versions={**RUN.versions, **(versions or {})},
-    )
+    settings = {**RUN.settings, "content_sha256": content, **settings}
+    options = RUN.options if options is None else options
+    versions = {**RUN.versions, **(versions or {})}
+    return replace(RUN, settings=settings, options=options, versions=versions)
 
 
 def test_changed_actors_are_told_unless_something_else_explains_the_hash():
@@ -329,12 +285,12 @@ def test_changed_files_and_code_are_told():
     assert causes(RUN, other) == told
     # It says of nothing that it is the same where that is not known.
     now = replace(RUN, metrics=row(a=2.0))
-    everything = "versions, options, seed, platform, actors, simplugin's code, the scenario, its "
-    line = f"nothing else changed as far as is recorded: {everything}files and modules"
+    known = ["versions", "options", "seed", "platform", "simplugin's code"]
+    everything = [*known[:4], "actors", known[4], "the scenario", "its files and modules"]
+    line = f"nothing else changed as far as is recorded: {', '.join(everything)}"
     assert explain(compare(RUN, now))[-1] == line
     bare = replace(changed(content=None), sources={})
     assert causes(RUN, bare) == []
-    known = ["versions", "options", "seed", "platform", "simplugin's code"]
     assert unchanged(RUN, bare) == known
 
 
@@ -363,13 +319,14 @@ def test_junit_has_a_case_for_each(tmp_path):
         Checked("c.toml", "failed", explanation=("crash: signal 6",)),
         Checked("d.toml", "new", recorded=True),
     ]
-    write_junit(checked, tmp_path / "deep" / "junit.xml")
-    root = ET.parse(tmp_path / "deep" / "junit.xml").getroot()
+    file = tmp_path / "deep" / "junit.xml"
+    write_junit(checked, file)
+    root = ET.parse(file).getroot()
     [suite] = root.findall("testsuite")
     assert root.tag == "testsuites"
     for each in (root, suite):
-        counts = {key: each.get(key) for key in ("tests", "failures", "errors", "skipped")}
-        assert counts == {"tests": "4", "failures": "1", "errors": "1", "skipped": "0"}
+        counts = [each.get(key) for key in ("tests", "failures", "errors", "skipped")]
+        assert counts == ["4", "1", "1", "0"]
         assert float(each.get("time")) == 1.75
     cases = suite.findall("testcase")
     assert [case.get("name") for case in cases] == ["a.toml", "b.toml", "c.toml", "d.toml"]

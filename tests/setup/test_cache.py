@@ -41,7 +41,6 @@ def test_whole_or_absent(prefix: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "fault"),
     [
-        (lambda lib, _: (lib / "library.so.1").unlink(), "library.so.*No such file"),
         (lambda lib, _: (lib / "library.so").unlink(), "library.so.*No such file"),
         (lambda lib, _: os.truncate(lib / "library.so.1", 5), "lib/library.so has changed"),
         (lambda lib, _: (lib.parent / "header.h").write_text("int g();\n"), "header.h has changed"),
@@ -56,17 +55,12 @@ def test_damage_is_named(prefix: Path, damage: Any, fault: str) -> None:
     assert re.search(fault, str(cache.find_fault(prefix)))
 
 
-def test_a_copy_elsewhere_is_whole(prefix: Path, tmp_path: Path) -> None:
-    prefix.rename(tmp_path / "moved")
-    assert cache.find_fault(tmp_path / "moved") is None
-
-
 def test_publishing_replaces_a_damaged_build(prefix: Path, tmp_path: Path) -> None:
     target = tmp_path / "cache/simgrid"
     (target / "lib").mkdir(parents=True)
     (target / "lib/half").touch()
     cache.publish(prefix, target)
-    assert cache.find_fault(target) is None
+    assert cache.find_fault(target) is None  # wherever it is
     assert not (target / "lib/half").exists()
     assert list(target.parent.iterdir()) == [target]
 
@@ -108,48 +102,39 @@ def test_a_lock_excludes_and_dies_with_its_process(tmp_path: Path) -> None:
             second.communicate("", timeout=600)
 
 
-class TestCommand:
-    """``tools/build_simgrid.py`` where it need not build."""
+# Where the command need not build.
+BUILD = [sys.executable, str(TOOLS / "build_simgrid.py")]
 
-    @staticmethod
-    def run(tmp_path: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), **settings}
-        return subprocess.run(
-            [sys.executable, TOOLS / "build_simgrid.py", *arguments],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
 
-    @pytest.mark.parametrize(
-        ("arguments", "settings", "told"),
-        [
-            (["--print-prefix"], {}, f"does not exist.*make -C {TOOLS.parent} simgrid"),
-            ([], {"CXX": "no-such-compiler"}, r"no-such-compiler.*sudo apt-get install g\+\+"),
-            ([], {"SIMGRID_PREFIX": "nowhere"}, "version.h is missing"),
-            ([], {"SIMGRID_PREFIX": "."}, "is SimGrid 3.35, not 4.1"),
-        ],
-    )
-    def test_what_is_missing_is_named(
-        self, tmp_path: Path, arguments: list[str], settings: dict[str, str], told: str
-    ) -> None:
-        header = tmp_path / "include/simgrid/version.h"
-        header.parent.mkdir(parents=True)
-        header.write_text("#define SIMGRID_VERSION_MAJOR 3\n#define SIMGRID_VERSION_MINOR 35\n")
-        prefix = settings.get("SIMGRID_PREFIX", "") and str(tmp_path / settings["SIMGRID_PREFIX"])
-        answer = self.run(tmp_path, *arguments, **{**settings, "SIMGRID_PREFIX": prefix})
-        assert answer.returncode == 1
-        assert re.search(told, answer.stderr, re.DOTALL)
+@pytest.mark.parametrize(
+    ("word", "settings", "told"),
+    [
+        ("--print-prefix", {}, f"does not exist.*make -C {TOOLS.parent} simgrid"),
+        (None, {"CXX": "no-such-compiler"}, r"no-such-compiler.*sudo apt-get install g\+\+"),
+        (None, {"SIMGRID_PREFIX": "nowhere"}, "version.h is missing"),
+        (None, {"SIMGRID_PREFIX": "."}, "is SimGrid 3.35, not 4.1"),
+    ],
+)
+def test_what_is_missing_is_named(
+    tmp_path: Path, word: str | None, settings: dict[str, str], told: str
+) -> None:
+    header = tmp_path / "include/simgrid/version.h"
+    header.parent.mkdir(parents=True)
+    header.write_text("#define SIMGRID_VERSION_MAJOR 3\n#define SIMGRID_VERSION_MINOR 35\n")
+    # From the directory of the header, so that prefixes are relative to it.
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "SIMGRID_PREFIX": "", **settings}
+    words = [*BUILD, word] if word else BUILD
+    answer = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert answer.returncode == 1
+    assert re.search(told, answer.stderr, re.DOTALL)
 
-    def test_an_unchanged_prefix_leaves_the_stamp_alone(
-        self, tmp_path: Path, simgrid_prefix: Path
-    ) -> None:
-        stamp = tmp_path / "stamp"
-        command = [sys.executable, str(TOOLS / "build_simgrid.py"), "--stamp", str(stamp)]
-        subprocess.run(command, check=True)
-        assert stamp.read_text() == f"{simgrid_prefix}\n"
-        future = time.time() + 60
-        os.utime(stamp, (future, future))
-        subprocess.run(command, check=True)
-        assert stamp.stat().st_mtime == pytest.approx(future)
+
+def test_an_unchanged_prefix_leaves_the_stamp_alone(tmp_path: Path, simgrid_prefix: Path) -> None:
+    stamp = tmp_path / "stamp"
+    command = [*BUILD, "--stamp", str(stamp)]
+    subprocess.run(command, check=True)
+    assert stamp.read_text() == f"{simgrid_prefix}\n"
+    future = time.time() + 60
+    os.utime(stamp, (future, future))
+    subprocess.run(command, check=True)
+    assert stamp.stat().st_mtime == pytest.approx(future)

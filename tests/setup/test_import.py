@@ -22,10 +22,7 @@ HEAVY = {"cloudpickle", "cvxpy", "numpy", "pandas", "scipy", "simgrid"} | OF_DOC
 def modules_after(code: str) -> set[str]:
     """Return the modules that are loaded when a new Python has run some code."""
     code += "; import json, sys; print(json.dumps(sorted(sys.modules)))"
-    answer = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    return set(json.loads(answer.stdout))
+    return set(json.loads(subprocess.check_output([sys.executable, "-c", code])))
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
@@ -43,13 +40,10 @@ def test_importing_simulate_imports_numpy_only() -> None:
     assert not modules & (HEAVY - {"numpy"})
 
 
-@pytest.mark.parametrize(
-    "package",
-    sorted(
-        ".".join(stub.parent.relative_to(ROOT).parts)
-        for stub in (ROOT / "simplugin").rglob("__init__.pyi")
-    ),
-)
+STUBS = sorted((ROOT / "simplugin").rglob("__init__.pyi"))
+
+
+@pytest.mark.parametrize("package", [".".join(s.parent.relative_to(ROOT).parts) for s in STUBS])
 def test_every_public_name_is_there(package: str) -> None:
     module = importlib.import_module(package)
     assert module.__all__

@@ -38,9 +38,8 @@ class Machine:
             check=False,
         )
 
-
-def calls(machine: Machine) -> list[str]:
-    return machine.record.read_text().splitlines()
+    def calls(self) -> list[str]:
+        return self.record.read_text().splitlines()
 
 
 MISSING = "g++ cmake ninja-build libboost-dev"
@@ -54,11 +53,9 @@ def test_what_is_missing_is_installed(tmp_path: Path, uid: int, sudo: str) -> No
     machine.give_installer("sudo", '"$@"')
     answer = machine.run()
     assert answer.returncode == 0, answer.stderr
-    install = f"{sudo}apt-get install --yes --no-install-recommends {MISSING}"
-    assert [call for call in calls(machine) if call.startswith(sudo)] == [
-        f"{sudo}apt-get update",
-        install,
-    ]
+    words = ("update", f"install --yes --no-install-recommends {MISSING}")
+    wanted = [f"{sudo}apt-get {each}" for each in words]
+    assert [call for call in machine.calls() if call.startswith(sudo)] == wanted
 
 
 def test_nothing_is_installed_where_nothing_is_missing(tmp_path: Path) -> None:
@@ -68,7 +65,7 @@ def test_nothing_is_installed_where_nothing_is_missing(tmp_path: Path) -> None:
     machine.give_installer("apt-get")
     answer = machine.run()
     assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
-    assert calls(machine) == []
+    assert machine.calls() == []
 
 
 def test_what_only_tests_need_is_installed_for_those_who_ask(tmp_path: Path) -> None:
@@ -76,7 +73,7 @@ def test_what_only_tests_need_is_installed_for_those_who_ask(tmp_path: Path) -> 
     machine.give("git", "true")
     machine.give_installer("apt-get")
     assert machine.run("tests").returncode == 0
-    wanted = calls(machine)[1].removesuffix(" locales")  # this machine may have them
+    wanted = machine.calls()[1].removesuffix(" locales")  # this machine may have them
     assert wanted.endswith(f" {MISSING} chromium chromium-driver")
 
 
@@ -88,7 +85,7 @@ def test_who_cannot_install_is_told_what_to_do(tmp_path: Path, has_apt: bool) ->
     answer = machine.run()
     assert answer.returncode == 1
     assert f"git {MISSING}" in answer.stderr
-    assert calls(machine) == []
+    assert machine.calls() == []
 
 
 def test_a_failing_installation_is_reported(tmp_path: Path) -> None:

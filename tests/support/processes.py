@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 
-def wait_until(condition: Callable[[], object], what: str) -> None:
-    """Wait for something that another process does."""
+def wait_until(condition: Callable[[], Any], what: str = "what is waited for") -> Any:
+    """Wait for something that another process does, and return it."""
     deadline = time.monotonic() + 600
-    while not condition():
+    while not (found := condition()):
         assert time.monotonic() < deadline, f"not within 600 s: {what}"
         time.sleep(0.01)
+    return found
 
 
 def is_alive(pid: int) -> bool:
