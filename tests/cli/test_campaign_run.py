@@ -17,13 +17,7 @@ from simplugin.campaigns.running.recorded_campaigns import command_that_goes_on
 from simplugin.campaigns.running.reporting import Progress
 from simplugin.campaigns.store import StoreReader, lock
 from simplugin.cli import displays
-from simplugin.cli.displays import (
-    RunsDisplay,
-    duration_text,
-    left_text,
-    progress_text,
-    rate_text,
-)
+from simplugin.cli.displays import RunsDisplay, duration_text, left_text, progress_text, rate_text
 from simplugin.errors import ScenarioError, StoreError
 
 NOBODY = 65534

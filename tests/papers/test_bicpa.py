@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simplugin.papers.ntakpe.bicpa import (
-    CLUSTER,
-    GRAPH,
-    believed_sizes,
-    executed,
-    schedule,
-)
+from simplugin.papers.ntakpe.bicpa import CLUSTER, GRAPH, believed_sizes, executed, schedule
 from simplugin.papers.statements import statements
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.policies.allocation import Allocation

@@ -142,10 +142,7 @@ def test_sites_of_peers_are_tables(two_sites):
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [
-        ("mine:breaks_later", "ZeroDivisionError"),
-        ("mine:priceless_later", "the price is nan"),
-    ],
+    [("mine:breaks_later", "ZeroDivisionError"), ("mine:priceless_later", "the price is nan")],
 )
 def test_a_policy_that_fails_in_the_course_of_the_run_is_told_where(two_sites, name, words):
     error = refused(change(two_sites, "market.optimum", name))

@@ -1,13 +1,7 @@
 import numpy as np
 import pytest
 
-from simplugin.papers.beaumont.periodic_schedules import (
-    is_sliced,
-    natural,
-    rounded,
-    slices,
-    star,
-)
+from simplugin.papers.beaumont.periodic_schedules import is_sliced, natural, rounded, slices, star
 
 
 def test_slices():
